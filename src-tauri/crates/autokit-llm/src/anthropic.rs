@@ -1,4 +1,4 @@
-//! Anthropic's Messages (docs.anthropic.com, API reference, Messages and streaming).
+//! Anthropic's Messages API (docs.anthropic.com, API reference, Messages and streaming).
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::message::{Form, Message, Part, Reply, Request, Role, Stop, ToolCall, 
 pub(crate) const PATH: &str = "/v1/messages";
 pub(crate) const VERSION: &str = "2023-06-01";
 
-/// The request. An answer in JSON is asked for as the one tool the model has to call.
+/// The request body. A reply in JSON is requested as a single tool that the model has to call.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut body = json!({
         "model": model,
@@ -47,7 +47,7 @@ fn message(message: &Message) -> Value {
         .map(|part| match part {
             Part::Text(text) => json!({ "type": "text", "text": text }),
             Part::Call(call) => {
-                // What was no JSON is shown back as the text it was.
+                // Arguments that were not a JSON object are shown to the model as text.
                 let input = serde_json::from_str::<Value>(&call.arguments)
                     .ok()
                     .filter(Value::is_object)
@@ -74,7 +74,7 @@ fn stop(reason: &str) -> Stop {
 fn usage(value: &Value, usage: &mut Usage) {
     let number = |name: &str| value.get(name).and_then(Value::as_u64);
     if let Some(input) = number("input_tokens") {
-        // Tokens read from or written to the cache are counted apart; they were read all the same.
+        // Tokens read from or written to the cache are reported separately, but are input as well.
         let cached = ["cache_read_input_tokens", "cache_creation_input_tokens"];
         usage.input = input + cached.iter().filter_map(|name| number(name)).sum::<u64>();
     }
@@ -83,7 +83,7 @@ fn usage(value: &Value, usage: &mut Usage) {
     }
 }
 
-/// An answer that was not streamed.
+/// Parses a reply that was not streamed.
 pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
     let content = answer.get("content").and_then(Value::as_array).ok_or("it has no content")?;
     let mut reply = Reply::default();
@@ -104,7 +104,7 @@ pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
     Ok(reply)
 }
 
-/// Reads one event of a streamed answer.
+/// Processes an event of a streamed reply.
 pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
     let event: Value =
         serde_json::from_str(data).map_err(|error| Fault::Unreadable(format!("an event: {error}")))?;

@@ -1,4 +1,4 @@
-//! One chat model.
+//! Client for a chat model.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,27 +17,27 @@ use crate::ledger::{Ledger, Price};
 use crate::message::{Form, Reply, Request, Stop, ToolCall, Usage};
 use crate::{anthropic, openai};
 
-/// How a service is spoken to.
+/// The protocol of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Anthropic's Messages.
+    /// Anthropic's Messages API.
     Anthropic,
-    /// Chat completions as OpenAI speaks them, and many after it.
+    /// The chat completions API of OpenAI, which many services provide.
     Openai,
 }
 
-/// Characters a token stands for, roughly, in English text and JSON.
+/// Approximate number of characters per token in English text and JSON.
 const CHARS_PER_TOKEN: usize = 4;
 
-/// An attempt at an answer. Where it ends before the service says what was used, because it is dropped, takes
-/// too long or breaks off, an estimate goes into the books: what began to be written is paid for.
+/// An attempt to get a reply. If it ends before the service reports its usage, because it is dropped, times
+/// out or breaks off, an estimate is recorded: text that was generated has to be paid for.
 struct Attempt<'a> {
     model: &'a Model,
     sent: usize,
-    /// Characters of the answer so far.
+    /// Characters of the reply received so far.
     heard: usize,
-    /// The service said what it used.
+    /// Whether the service reported the usage.
     told: bool,
 }
 
@@ -60,7 +60,7 @@ impl Drop for Attempt<'_> {
 }
 
 impl Protocol {
-    /// Where the service is when the person names no address.
+    /// The base URL used when none is configured.
     pub fn home(self) -> &'static str {
         match self {
             Protocol::Anthropic => "https://api.anthropic.com",
@@ -69,16 +69,17 @@ impl Protocol {
     }
 }
 
-/// Bounds of one answer.
+/// Limits of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Until a connection stands.
+    /// Timeout for establishing a connection.
     pub connect: Duration,
-    /// Until the first piece of an answer, with all attempts and pauses, and from each piece to the next.
+    /// Timeout until the first part of a reply, including all attempts and pauses, and from each part to the
+    /// next.
     pub idle: Duration,
-    /// The whole, retries and pauses included.
+    /// Timeout for the whole reply, including retries and pauses.
     pub total: Duration,
-    /// Bytes of an answer on the wire.
+    /// Maximum size of a reply on the wire, in bytes.
     pub bytes: usize,
 }
 
@@ -93,14 +94,14 @@ impl Default for Limits {
     }
 }
 
-/// How often and how patiently a failed request is repeated: after 429, 5xx and broken connections,
-/// as long as nothing of an answer has come. Pauses double; what the service asks for counts more.
-/// Without random spread: one person's program is no crowd.
+/// How failed requests are retried: after 429, 5xx and broken connections, as long as no part of a reply has
+/// arrived. Pauses double; a pause requested by the service takes precedence. There is no jitter, because a
+/// single user's program does not cause a stampede.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// Requests in all.
+    /// Maximum number of requests.
     pub attempts: u32,
-    /// First pause.
+    /// Length of the first pause.
     pub pause: Duration,
 }
 
@@ -110,39 +111,39 @@ impl Default for Retry {
     }
 }
 
-/// A service that asks for a longer pause than this is not waited for: somebody is waiting for the
-/// answer, and there are other ways to one.
+/// If a service asks for a longer pause than this, the request fails instead: someone is waiting for the
+/// answer, and there are other ways to get one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Characters of a service's own words that are shown.
+/// Maximum number of characters of a service's message that are shown.
 const QUOTED: usize = 300;
 
-/// Whether a service is there can be said within this time, however long an answer may take.
+/// Timeout for checking whether a service is available, however long a reply may take.
 const PROBE: Duration = Duration::from_mins(1);
 
-/// A model as the person configured it.
+/// A model as configured by the user.
 #[derive(Clone)]
 pub struct ModelConfig {
-    /// How it is spoken to.
+    /// Protocol of the service.
     pub protocol: Protocol,
-    /// Address of the service; empty for [`Protocol::home`].
+    /// Base URL of the service; empty for [`Protocol::home`].
     pub base: String,
-    /// Key, if it wants one.
+    /// API key, if the service requires one.
     pub key: Option<String>,
     /// Name of the model.
     pub model: String,
-    /// It takes tools as such; models without are asked by a text protocol.
+    /// Whether the model supports tool calls; otherwise tools are called through a text protocol.
     pub tools: bool,
-    /// What it costs.
+    /// Token prices.
     pub price: Price,
-    /// Bounds.
+    /// Limits of a reply.
     pub limits: Limits,
-    /// Patience.
+    /// How failed requests are retried.
     pub retry: Retry,
 }
 
 impl ModelConfig {
-    /// A model with everything else as usual.
+    /// A model with defaults for everything else.
     pub fn new(protocol: Protocol, base: impl Into<String>, model: impl Into<String>) -> ModelConfig {
         ModelConfig {
             protocol,
@@ -158,7 +159,7 @@ impl ModelConfig {
 }
 
 impl std::fmt::Debug for ModelConfig {
-    // The key is not for logs.
+    // The key must not be logged.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ModelConfig")
             .field("protocol", &self.protocol)
@@ -169,7 +170,7 @@ impl std::fmt::Debug for ModelConfig {
     }
 }
 
-/// A model that can be asked. Clones share the connections.
+/// A model that can be queried. Clones share connections.
 #[derive(Clone, Debug)]
 pub struct Model {
     config: ModelConfig,
@@ -179,15 +180,15 @@ pub struct Model {
     ledger: Ledger,
 }
 
-/// Told every piece of an answer as it comes.
+/// Receives each part of a reply as it arrives.
 pub(crate) type OnText<'a> = &'a mut (dyn FnMut(&str) + Send);
 
 impl Model {
-    /// Makes ready; nothing is sent.
+    /// Prepares the client; nothing is sent.
     ///
     /// # Errors
-    /// [`Error::WrongAddress`] when the address is none, [`Error::WrongKey`] when the key cannot be
-    /// sent as it is.
+    /// [`Error::WrongAddress`] when the URL is invalid, [`Error::WrongKey`] when the key cannot be sent in a
+    /// header.
     pub fn new(config: ModelConfig, ledger: Ledger) -> Result<Model> {
         let base = config.base.trim().trim_end_matches('/');
         let base = if base.is_empty() { config.protocol.home() } else { base }.to_owned();
@@ -214,19 +215,19 @@ impl Model {
         let http = Client::builder()
             .default_headers(headers)
             .connect_timeout(config.limits.connect)
-            // A redirect would carry the key to somebody else.
+            // A redirect would send the key to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| Error::NoConnection { host: host.clone(), reason: error.to_string() })?;
         Ok(Model { config, base, host, http, ledger })
     }
 
-    /// As configured.
+    /// The configuration.
     pub fn config(&self) -> &ModelConfig {
         &self.config
     }
 
-    /// The same model with other bounds. Connections are shared, so `connect` stays what it was.
+    /// The same model with other limits. Connections are shared, so the `connect` timeout does not change.
     #[must_use]
     pub fn with_limits(&self, limits: Limits) -> Model {
         let mut model = self.clone();
@@ -234,12 +235,12 @@ impl Model {
         model
     }
 
-    /// The books its answers are entered into.
+    /// The ledger in which usage is recorded.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// Asks and hands on the words as they come. Dropping the future ends the request.
+    /// Sends a request and passes on the text as it arrives. Dropping the future cancels the request.
     ///
     /// # Errors
     /// See [`Error`].
@@ -256,13 +257,13 @@ impl Model {
         Ok(reply)
     }
 
-    /// Asks for as little as can be, once, to see whether address, key and model are right.
+    /// Sends a minimal request, once, to check address, key and model.
     ///
     /// # Errors
-    /// See [`Error`]; each kind of mistake has its own code and remedy.
+    /// See [`Error`]; each kind of misconfiguration has its own code and remedy.
     pub async fn probe(&self) -> Result<Reply> {
         let request = Request { max_tokens: 16, ..Request::new("Answer with one word.", "Are you there?") };
-        // What stands in the way is wanted now, not after it went away.
+        // A problem is to be reported now, not after it has passed.
         let mut once = self.clone();
         once.config.retry.attempts = 1;
         once.config.limits.total = once.config.limits.total.min(PROBE);
@@ -289,7 +290,7 @@ impl Model {
             };
             let said = attempted.heard > 0;
             drop(attempted);
-            // Servers that know no schemas say so; the request already asks for JSON in words.
+            // Servers without schema support say so; the prompt asks for JSON anyway.
             if let (Error::BadRequest { reason, .. }, Some(_)) = (&error, form.get("response_format"))
                 && (reason.contains("response_format") || reason.contains("json_schema"))
             {
@@ -300,7 +301,7 @@ impl Model {
                 return Err(error);
             }
             let wait = error.retry_after().unwrap_or(pause);
-            // Waiting past the end would only hide the reason.
+            // Waiting until the timeout would only hide the actual error.
             let again = Instant::now() + wait;
             if wait > LONGEST_PAUSE || again >= first_by || again >= began + self.config.limits.total {
                 return Err(error);
@@ -312,7 +313,7 @@ impl Model {
         }
     }
 
-    /// Enters what an attempt used into the books, where the service did not say.
+    /// Records the estimated usage of an attempt for which the service reported none.
     fn enter_estimate(&self, sent: usize, heard: usize) {
         let tokens = |chars: usize| chars.div_ceil(CHARS_PER_TOKEN) as u64;
         let usage = Usage { input: tokens(sent), output: tokens(heard) };
@@ -335,7 +336,7 @@ impl Model {
         Error::Timeout { host: self.host.clone(), after: self.config.limits.idle }
     }
 
-    /// One attempt, whose first piece has to come until `first_by`.
+    /// A single attempt, whose first part has to arrive by `first_by`.
     async fn once(&self, body: &Value, first_by: Instant, on_text: OnText<'_>) -> Result<Reply> {
         let path = match self.config.protocol {
             Protocol::Anthropic => anthropic::PATH,
@@ -372,7 +373,7 @@ impl Model {
     async fn stream(&self, response: Response, first_by: Instant, on_text: OnText<'_>) -> Result<Reply> {
         let limit = self.config.limits.bytes;
         let read = AtomicUsize::new(0);
-        // Cut off on the wire, before a line that never ends is gathered in memory.
+        // Limited here, before an endless line accumulates in memory.
         let bytes = response.bytes_stream().take_while(|part| {
             let Ok(part) = part else { return std::future::ready(true) };
             let so_far = read.fetch_add(part.len(), Ordering::Relaxed) + part.len();
@@ -439,8 +440,8 @@ impl Model {
         Error::BadReply { host: self.host.clone(), reason: self.quoted(reason) }
     }
 
-    /// Words of the service, to be shown and kept: short, on one line, without what steers a terminal,
-    /// and without the key, which some services repeat when they refuse it.
+    /// A message of the service for display and storage: shortened, on one line, without terminal control
+    /// characters and without the key, which some services repeat when they refuse it.
     fn quoted(&self, text: &str) -> String {
         let key = self.config.key.as_deref().map(str::trim).filter(|key| !key.is_empty());
         let text = key.map_or_else(|| text.to_owned(), |key| text.replace(key, "…"));
@@ -449,7 +450,7 @@ impl Model {
         shown.take(QUOTED).collect()
     }
 
-    /// Sorts a failure by what the person has to mend.
+    /// Classifies a failure by what the user has to fix.
     async fn refused(&self, url: &str, response: Response, first_by: Instant) -> Error {
         let host = self.host.clone();
         let status = response.status();
@@ -458,7 +459,7 @@ impl Model {
             .get(RETRY_AFTER)
             .and_then(|value| seconds(value.to_str().ok()?.trim()))
             .map(Duration::from_secs);
-        // Without its words the status says enough.
+        // If the message cannot be read, the status is enough.
         let text = self.read(response, 64 << 10, first_by).await.unwrap_or_default();
         let said = serde_json::from_str::<Value>(&text).ok();
         let field = |name: &str| {
@@ -490,21 +491,21 @@ impl Model {
     }
 }
 
-/// Whether an answer goes on.
+/// Whether more of a reply follows.
 pub(crate) enum Progress {
     More,
     Done,
 }
 
-/// Why an answer cannot go on.
+/// Why a streamed reply cannot be continued.
 pub(crate) enum Fault {
-    /// Not what the protocol says.
+    /// The data violates the protocol.
     Unreadable(String),
-    /// The service reports a failure in the middle of an answer.
+    /// The service reports an error in the middle of a reply.
     Said(String),
 }
 
-/// An answer while it is being put together, its calls by their place in it.
+/// A reply that is being assembled, with its tool calls by index.
 #[derive(Default)]
 pub(crate) struct Draft {
     pub(crate) text: String,
@@ -514,7 +515,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Adds words and hands them on.
+    /// Appends text and passes it on.
     pub(crate) fn say(&mut self, text: &str, on_text: OnText<'_>) {
         on_text(text);
         self.text.push_str(text);
@@ -523,21 +524,21 @@ impl Draft {
     fn finish(self) -> Reply {
         let mut calls: Vec<ToolCall> = self.calls.into_values().collect();
         for call in &mut calls {
-            // A tool without arguments is called with no piece of JSON at all.
+            // A tool call without arguments arrives without any JSON.
             if call.arguments.trim().is_empty() {
                 "{}".clone_into(&mut call.arguments);
             }
         }
-        // Some servers end with "stop" although they want a tool called.
+        // Some servers end with "stop" although the model calls a tool.
         let stop = if calls.is_empty() { self.stop } else { Stop::Tools };
         Reply { text: self.text, calls, usage: self.usage, stop, ms: 0 }
     }
 }
 
-/// Reads one event of a streamed answer.
+/// Processes an event of a streamed reply.
 pub(crate) type ReadEvent = fn(&mut Draft, &str, OnText<'_>) -> std::result::Result<Progress, Fault>;
 
-/// The seconds of a `Retry-After` header; its form as a date is read too.
+/// The seconds of a `Retry-After` header, which may also be a date.
 fn seconds(value: &str) -> Option<u64> {
     value.parse().ok().or_else(|| {
         let until = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();

@@ -1,139 +1,139 @@
-//! What can go wrong on the way to an answer.
+//! Errors of a request to a model.
 
 use std::time::Duration;
 
 use autokit_error::{ApiError, ErrorCode};
 use serde::{Deserialize, Serialize};
 
-/// What programs branch on.
+/// Error code for programs to branch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// The key was refused.
+    /// The API key was rejected.
     WrongKey,
-    /// No such service at this address.
+    /// There is no such service at this URL.
     WrongAddress,
-    /// The service does not know this model.
+    /// The service does not have this model.
     WrongModel,
-    /// No connection, or it broke.
+    /// There is no connection, or it broke.
     NoConnection,
-    /// Too many requests, or the allowance is spent.
+    /// Too many requests, or the quota is used up.
     RateLimited,
     /// The service failed.
     Provider,
-    /// The answer took too long.
+    /// The reply took too long.
     Timeout,
-    /// The answer is longer than allowed.
+    /// The reply exceeds the size limit.
     TooLong,
-    /// The request does not fit what the model takes.
+    /// The request is not valid for the model.
     BadRequest,
-    /// The answer is not what the protocol says.
+    /// The reply violates the protocol.
     BadReply,
-    /// The answer does not fit the schema, twice.
+    /// The reply does not match the schema, even after a correction.
     Unstructured,
-    /// The spend cap is reached.
+    /// The spending limit is reached.
     OverBudget,
 }
 
-/// A failure with what is needed to explain it. No variant holds a key.
+/// An error with the details needed to explain it. No variant contains a key.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// 401, 403.
+    /// Status 401 or 403.
     #[error("{host} refused the key")]
     WrongKey {
-        /// Who.
+        /// Host of the service.
         host: String,
     },
-    /// Something else answers there.
+    /// Something other than a model service responds at this URL.
     #[error("there is no such service at {url}: {reason}")]
     WrongAddress {
-        /// Where.
+        /// The URL.
         url: String,
-        /// What came instead.
+        /// What was received instead.
         reason: String,
     },
-    /// The service does not know the model.
+    /// The service does not have this model.
     #[error("{host} has no model {model:?}")]
     WrongModel {
-        /// Who.
+        /// Host of the service.
         host: String,
-        /// What was asked for.
+        /// The requested model.
         model: String,
     },
-    /// No connection, or it broke.
+    /// There is no connection, or it broke.
     #[error("no connection to {host}: {reason}")]
     NoConnection {
-        /// Who.
+        /// Host of the service.
         host: String,
         /// The system's reason.
         reason: String,
     },
-    /// 429.
+    /// Status 429.
     #[error("{host} asks for a pause{}", retry_after.map_or(String::new(), |t| format!(" of {} s", t.as_secs())))]
     RateLimited {
-        /// Who.
+        /// Host of the service.
         host: String,
-        /// How long, where it says.
+        /// The requested pause, if the service gives one.
         retry_after: Option<Duration>,
     },
-    /// 5xx, or an error in the middle of an answer.
+    /// Status 5xx, or an error in the middle of a reply.
     #[error("{host} failed: {reason}")]
     Provider {
-        /// Who.
+        /// Host of the service.
         host: String,
-        /// What it said.
+        /// The message of the service.
         reason: String,
-        /// How long to wait, where it says.
+        /// The requested pause, if the service gives one.
         retry_after: Option<Duration>,
     },
-    /// The whole answer, or the next piece of it, took too long.
+    /// The whole reply or its next part took too long.
     #[error("{host} did not answer within {}", seconds(*after))]
     Timeout {
-        /// Who.
+        /// Host of the service.
         host: String,
         /// The limit.
         after: Duration,
     },
-    /// The answer is longer than allowed.
+    /// The reply exceeds the size limit.
     #[error("the answer of {host} is longer than {limit} bytes")]
     TooLong {
-        /// Who.
+        /// Host of the service.
         host: String,
-        /// The limit.
+        /// The limit, in bytes.
         limit: usize,
     },
-    /// Other 4xx.
+    /// Any other 4xx status.
     #[error("{host} does not take this request: {reason}")]
     BadRequest {
-        /// Who.
+        /// Host of the service.
         host: String,
-        /// What it said.
+        /// The message of the service.
         reason: String,
     },
-    /// Not what the protocol says.
+    /// The reply violates the protocol.
     #[error("the answer of {host} cannot be read: {reason}")]
     BadReply {
-        /// Who.
+        /// Host of the service.
         host: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The answer does not fit the schema, and neither did its correction.
+    /// Neither the reply nor its correction matches the schema.
     #[error("the answer does not fit what was asked for: {}", problems.join("; "))]
     Unstructured {
-        /// What does not fit.
+        /// How the reply violates the schema.
         problems: Vec<String>,
     },
-    /// The spend cap is reached.
+    /// The spending limit is reached.
     #[error("the spend cap of ${cap:.2} is reached")]
     OverBudget {
-        /// The cap, in US dollars.
+        /// The limit, in US dollars.
         cap: f64,
     },
 }
 
-/// A duration for people: whole seconds, or milliseconds where it is shorter than one.
+/// Formats a duration for people: whole seconds, or milliseconds if it is less than a second.
 fn seconds(time: Duration) -> String {
     match time.as_secs() {
         0 => format!("{} ms", time.as_millis()),
@@ -145,7 +145,7 @@ fn seconds(time: Duration) -> String {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// What to branch on.
+    /// The error code.
     pub fn code(&self) -> Code {
         match self {
             Error::WrongKey { .. } => Code::WrongKey,
@@ -163,7 +163,7 @@ impl Error {
         }
     }
 
-    /// What a person can do.
+    /// What the user can do about it.
     pub fn remedy(&self) -> &'static str {
         match self.code() {
             Code::WrongKey => "Enter the key again in Settings, Keys; copy all of it.",
@@ -186,12 +186,12 @@ impl Error {
         }
     }
 
-    /// Whether the same request may succeed in a moment.
+    /// Whether the same request may succeed after a pause.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self.code(), Code::RateLimited | Code::Provider | Code::NoConnection)
     }
 
-    /// The pause the service asks for.
+    /// The pause that the service asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Error::RateLimited { retry_after, .. } | Error::Provider { retry_after, .. } => *retry_after,

@@ -1,4 +1,4 @@
-//! Tokens and money.
+//! Token usage and cost.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,33 +9,33 @@ use tokio::sync::watch;
 use crate::error::{Error, Result};
 use crate::message::Usage;
 
-/// What tokens cost, in US dollars a million; as the person entered it, zero for local models.
+/// Token prices in US dollars per million tokens, as entered by the user; zero for local models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Price {
-    /// Read by the model.
+    /// Price of input tokens.
     pub input: f64,
-    /// Written by it.
+    /// Price of output tokens.
     pub output: f64,
 }
 
 impl Price {
-    /// What a call costs.
+    /// The cost of a call in US dollars.
     pub fn of(self, usage: Usage) -> f64 {
         (self.input * usage.input as f64 + self.output * usage.output as f64) / 1e6
     }
 }
 
-/// What one model was used for.
+/// Usage of one model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Name of the model.
     pub model: String,
-    /// Answers.
+    /// Number of replies.
     pub calls: u64,
-    /// Tokens.
+    /// Tokens used.
     pub usage: Usage,
-    /// US dollars.
+    /// Cost in US dollars.
     pub cost: f64,
 }
 
@@ -45,23 +45,23 @@ struct Books {
     cap: Option<f64>,
 }
 
-/// The books of one run or one person. Clones share them.
+/// The token usage and cost of a run or a person. Clones share the same data.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     books: Arc<Mutex<Books>>,
-    /// Grows with each entry.
+    /// Incremented with each recorded call.
     changes: watch::Sender<u64>,
 }
 
 impl Ledger {
-    /// Empty books with a cap in US dollars, if any.
+    /// An empty ledger with an optional spending limit in US dollars.
     pub fn new(cap: Option<f64>) -> Ledger {
         let ledger = Ledger::default();
         ledger.set_cap(cap);
         ledger
     }
 
-    /// Sets another cap; what was spent stays in the books.
+    /// Changes the spending limit; recorded usage is kept.
     pub fn set_cap(&self, cap: Option<f64>) {
         self.lock().cap = cap;
     }
@@ -70,18 +70,18 @@ impl Ledger {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes with each entry, for whoever saves the books.
+    /// Notifies of each recorded call, for whoever persists the ledger.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Puts saved entries in the place of those that are there.
+    /// Replaces all entries with saved ones.
     pub fn restore(&self, entries: Vec<Entry>) {
         self.lock().entries = entries.into_iter().map(|entry| (entry.model.clone(), entry)).collect();
     }
 
-    /// Refuses to go on once the cap is reached. Calls under way when it is reached are finished, so
-    /// that it can be passed by what they cost.
+    /// Fails once the spending limit is reached. Calls in flight at that moment are completed, so the limit
+    /// may be exceeded by their cost.
     ///
     /// # Errors
     /// [`Error::OverBudget`].
@@ -95,7 +95,7 @@ impl Ledger {
         }
     }
 
-    /// Enters a call.
+    /// Records a call.
     pub fn enter(&self, model: &str, usage: Usage, price: Price) {
         let mut books = self.lock();
         let entry = books.entries.entry(model.to_owned()).or_default();
@@ -107,12 +107,12 @@ impl Ledger {
         self.changes.send_modify(|version| *version += 1);
     }
 
-    /// All entries, by model.
+    /// All entries, by name of the model.
     pub fn entries(&self) -> Vec<Entry> {
         self.lock().entries.values().cloned().collect()
     }
 
-    /// All of it together, in US dollars.
+    /// The total cost in US dollars.
     pub fn cost(&self) -> f64 {
         self.entries().iter().map(|entry| entry.cost).sum()
     }

@@ -1,15 +1,15 @@
-//! Asks language models, whoever runs them.
+//! Client for language models, hosted or local.
 //!
-//! * [`Model`]: one chat model behind Anthropic's Messages or the chat completions that OpenAI,
-//!   Ollama, LM Studio, llama.cpp, vLLM and OpenRouter speak. Replies are streamed, bounded in size
+//! * [`Model`]: a chat model behind Anthropic's Messages API or the chat completions API that OpenAI,
+//!   Ollama, LM Studio, llama.cpp, vLLM and OpenRouter provide. Replies are streamed, limited in size
 //!   and time, and cancelled by dropping the future.
-//! * [`Model::structured`]: an answer that fits a JSON Schema, or a clear failure.
-//! * [`React`]: reason, act, observe, with tools, until an answer or a limit.
-//! * [`Ledger`]: tokens and money, with a cap.
+//! * [`Model::structured`]: a reply that matches a JSON Schema, or an error that says what does not.
+//! * [`React`]: a loop of reasoning, tool calls and observations, until an answer or a limit.
+//! * [`Ledger`]: token usage and cost, with a spending limit.
 //!
-//! The two protocols are spoken directly: the multi-provider crates looked at (`genai`, `rig`)
-//! neither bound a reply's size nor hand on `Retry-After`, and a model that misbehaves is the case
-//! this crate has to survive.
+//! Both protocols are implemented directly: the multi-provider crates that were considered (`genai`, `rig`)
+//! neither limit the size of a reply nor expose `Retry-After`, and this crate has to survive a misbehaving
+//! model.
 
 mod anthropic;
 mod client;
@@ -30,5 +30,5 @@ pub use prices::list_price;
 pub use react::{Ended, GaveUp, Observation, React, Step, Toolbox};
 pub use structured::Structured;
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Pins one feature set for the whole workspace; nothing is imported from it.
 use workspace_hack as _;

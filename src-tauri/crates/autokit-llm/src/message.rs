@@ -1,9 +1,9 @@
-//! What is said to a model and what it says.
+//! Requests to a model and its replies.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who speaks.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -13,100 +13,100 @@ pub enum Role {
     Assistant,
 }
 
-/// A piece of a message.
+/// A part of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Words.
+    /// Text.
     Text(String),
-    /// The model wants a tool called.
+    /// A tool call by the model.
     Call(ToolCall),
-    /// What the tool said.
+    /// The result of a tool call.
     Result {
         /// Id of the call.
         call: String,
-        /// Its outcome.
+        /// The result as text.
         text: String,
-        /// The call failed.
+        /// Whether the call failed.
         failed: bool,
     },
 }
 
-/// One turn.
+/// A message of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The sender.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub parts: Vec<Part>,
 }
 
 impl Message {
-    /// Words of the person.
+    /// A text message from the user.
     pub fn user(text: impl Into<String>) -> Message {
         Message { role: Role::User, parts: vec![Part::Text(text.into())] }
     }
 
-    /// Words of the model.
+    /// A text message from the model.
     pub fn assistant(text: impl Into<String>) -> Message {
         Message { role: Role::Assistant, parts: vec![Part::Text(text.into())] }
     }
 }
 
-/// A tool the model may call.
+/// A tool that the model may call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tool {
     /// Letters, digits, `_` and `-`.
     pub name: String,
-    /// When and how to use it.
+    /// Tells the model when and how to use the tool.
     pub description: String,
-    /// JSON Schema of its arguments, an object.
+    /// JSON Schema of its arguments, of type object.
     pub schema: Value,
 }
 
-/// A call as the model wrote it. Nothing in it is checked yet.
+/// A tool call as the model wrote it, not validated yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Names the call in its result.
+    /// Identifies the call in its result.
     pub id: String,
-    /// Tool asked for; may not exist.
+    /// Name of the requested tool, which may not exist.
     pub name: String,
-    /// Arguments as text; may be no JSON.
+    /// The arguments as text, which may not be valid JSON.
     pub arguments: String,
 }
 
-/// The form of the answer.
+/// The format of a reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Form {
-    /// Words.
+    /// Plain text.
     #[default]
     Text,
-    /// JSON after a schema.
+    /// JSON that matches a schema.
     Json {
-        /// Name of what is asked for.
+        /// Name of the requested object.
         name: String,
-        /// JSON Schema, an object.
+        /// JSON Schema of type object.
         schema: Value,
     },
 }
 
-/// What is asked of a model.
+/// A request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// Standing instructions.
+    /// System prompt.
     pub system: String,
     /// The conversation.
     pub messages: Vec<Message>,
-    /// Tools it may call.
+    /// Tools that the model may call.
     pub tools: Vec<Tool>,
-    /// Form of the answer.
+    /// Format of the reply.
     pub form: Form,
-    /// Longest answer, in tokens.
+    /// Maximum length of the reply, in tokens.
     pub max_tokens: u32,
 }
 
 impl Request {
-    /// A question with standing instructions.
+    /// A question with a system prompt.
     pub fn new(system: impl Into<String>, question: impl Into<String>) -> Request {
         Request {
             system: system.into(),
@@ -117,12 +117,12 @@ impl Request {
     }
 }
 
-/// Tokens used.
+/// Number of tokens used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Read by the model.
+    /// Input tokens.
     pub input: u64,
-    /// Written by it.
+    /// Output tokens.
     pub output: u64,
 }
 
@@ -133,38 +133,38 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// Why an answer ended.
+/// Why a reply ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// It was complete.
     #[default]
     End,
-    /// The model wants tools called.
+    /// The model requested tool calls.
     Tools,
     /// It hit [`Request::max_tokens`].
     Length,
-    /// The model or its keeper refused.
+    /// The model or its provider refused to reply.
     Refused,
 }
 
-/// An answer.
+/// A reply of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// Words.
+    /// The text.
     pub text: String,
-    /// Calls asked for.
+    /// The requested tool calls.
     pub calls: Vec<ToolCall>,
-    /// Tokens used; zeros where the service does not say.
+    /// Tokens used; zero if the service does not report them.
     pub usage: Usage,
     /// Why it ended.
     pub stop: Stop,
-    /// Milliseconds from request to end.
+    /// Milliseconds from the request to the end of the reply.
     pub ms: u64,
 }
 
 impl Reply {
-    /// The answer as a turn of the conversation.
+    /// The reply as a message of the conversation.
     pub fn message(&self) -> Message {
         let mut parts = Vec::new();
         if !self.text.is_empty() {

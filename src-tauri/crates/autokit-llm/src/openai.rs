@@ -1,5 +1,5 @@
-//! Chat completions as OpenAI speaks them (API reference, Chat), and Ollama, LM Studio, llama.cpp,
-//! vLLM and OpenRouter after it.
+//! The chat completions API of OpenAI (API reference, Chat), which Ollama, LM Studio, llama.cpp, vLLM and
+//! OpenRouter provide too.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::message::{Form, Message, Part, Reply, Request, Role, Stop, ToolCall, 
 
 pub(crate) const PATH: &str = "/chat/completions";
 
-/// The request.
+/// The request body.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
@@ -36,7 +36,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     body
 }
 
-/// One turn becomes one message, and one more for every result of a tool.
+/// Converts a message; each tool result becomes a message of its own.
 fn message(message: &Message, out: &mut Vec<Value>) {
     let mut text = String::new();
     let mut calls = Vec::new();
@@ -76,7 +76,7 @@ fn usage(value: &Value) -> Option<Usage> {
     Some(Usage { input: number("prompt_tokens")?, output: number("completion_tokens").unwrap_or(0) })
 }
 
-/// Arguments are text by the protocol; some servers send the object itself.
+/// Arguments are text according to the protocol; some servers send the object itself.
 fn arguments(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -85,7 +85,7 @@ fn arguments(value: Option<&Value>) -> String {
     }
 }
 
-/// An answer that was not streamed, from servers that cannot.
+/// Parses a reply that was not streamed, from servers without streaming.
 pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
     let choice = answer.pointer("/choices/0").ok_or("it has no choices")?;
     let mut reply = Reply {
@@ -104,7 +104,7 @@ pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
     Ok(reply)
 }
 
-/// Reads one event of a streamed answer.
+/// Processes an event of a streamed reply.
 pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
     if data.trim() == "[DONE]" {
         return Ok(Progress::Done);

@@ -1,12 +1,13 @@
-//! What models cost at the services that made them, so that a spending limit holds without prices being typed.
+//! List prices of models at the services that made them, so that a spending limit works without entering
+//! prices.
 //!
-//! List prices as published in November 2025, in US dollars for a million tokens, without discounts for
-//! caches and batches. Services change them now and then; a price that a person enters comes first.
+//! Published in November 2025, in US dollars per million tokens, without discounts for caching and batches.
+//! Services change them occasionally; a price that the user enters takes precedence.
 
 use crate::client::Protocol;
 use crate::ledger::Price;
 
-/// Beginning of a model's name, input, output. The longest beginning that fits counts.
+/// Prefix of the model's name, input price, output price. The longest matching prefix wins.
 const ANTHROPIC: &[(&str, f64, f64)] = &[
     ("claude-opus-4-5", 5.0, 25.0),
     ("claude-opus-4", 15.0, 75.0),
@@ -40,7 +41,7 @@ const OPENAI: &[(&str, f64, f64)] = &[
     ("o1-pro", 150.0, 600.0),
 ];
 
-/// The list price of a model at the service whose protocol it is; none for a model that is not known.
+/// The list price of a model at the service that the protocol belongs to; `None` for an unknown model.
 ///
 /// ```
 /// use autokit_llm::{Protocol, list_price};
@@ -55,7 +56,7 @@ pub fn list_price(protocol: Protocol, model: &str) -> Option<Price> {
         Protocol::Openai => OPENAI,
     };
     let model = model.trim().to_lowercase();
-    // A version or date may follow, and nothing that makes it another model.
+    // A version or date may follow, but nothing that makes it a different model.
     let fits =
         |name: &str| model.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let best = known.iter().filter(|(name, ..)| fits(name)).max_by_key(|(name, ..)| name.len())?;

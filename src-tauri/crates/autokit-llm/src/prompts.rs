@@ -1,7 +1,7 @@
-//! What language models are told: one file a prompt in `prompts/`, with named slots.
+//! The prompts for language models: one file per prompt in `prompts/`, with named slots.
 //!
-//! A file whose slots are not those the code fills does not compile. A person may override a prompt
-//! with a text of their own; one with other slots is refused when it is saved.
+//! If the slots of a file differ from those the code fills, compilation fails. A user may override a prompt;
+//! an override with other slots is rejected when it is saved.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,23 +9,23 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A prompt AutoKit comes with.
+/// A prompt that is shipped with AutoKit.
 #[derive(Clone, Copy, Debug)]
 pub struct Prompt {
-    /// Name of the file without its ending.
+    /// Name of the file without extension.
     pub name: &'static str,
-    /// The text, slots written `{{like_this}}`.
+    /// The text, with slots written as `{{like_this}}`.
     pub text: &'static str,
     /// Its slots.
     pub slots: &'static [&'static str],
 }
 
-/// Why a text cannot stand in for a prompt.
+/// Why a text cannot override a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub enum Misfit {
-    /// A slot the code fills is missing.
+    /// A slot that the code fills is missing.
     Missing(String),
-    /// A slot nobody fills.
+    /// A slot that the code does not fill.
     Unknown(String),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// Whether `text` holds every slot, and as many marks of slots as there are slots at least.
+/// Whether `text` contains every slot and no unknown one.
 const fn fits(text: &str, slots: &[&str]) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -77,7 +77,7 @@ const fn fits(text: &str, slots: &[&str]) -> bool {
     true
 }
 
-/// Whether `name}}` stands at a place.
+/// Whether `name}}` is found at this position.
 const fn stands_at(bytes: &[u8], at: usize, name: &[u8]) -> bool {
     if at + name.len() + 2 > bytes.len() {
         return false;
@@ -114,26 +114,26 @@ prompts! {
     RERANK = "rerank" ["question", "candidates"];
     /// Writes an answer from retrieved cards.
     ANSWER = "answer" ["question", "tools", "correction"];
-    /// Judges whether an answer answers.
+    /// Judges whether an answer answers the question.
     GRADE = "grade" ["question", "answer"];
-    /// Says a question in other words.
+    /// Rephrases a question.
     REWRITE = "rewrite" ["question", "tried", "reason"];
-    /// Reads a card out of a text.
+    /// Extracts a card from a text.
     DESCRIBE = "describe" ["text"];
-    /// Standing instructions for looking on the web.
+    /// System prompt for discovering tools on the web.
     DISCOVER = "discover" ["sources"];
-    /// Holds a card against its page.
+    /// Verifies a card against its documentation page.
     VERIFY = "verify" ["card", "page"];
-    /// Standing instructions for finding the page of a card.
+    /// System prompt for finding the documentation page of a card.
     REPAIR = "repair" ["card", "problem"];
-    /// Says better what a tool does.
+    /// Improves the description of a tool.
     IMPROVE = "improve" ["card", "page"];
-    /// Starter code for a use case.
+    /// Writes starter code for a use case.
     STARTER = "starter" ["use_case", "tool", "documentation"];
 }
 
 impl Prompt {
-    /// What is wrong with `text` as a stand-in.
+    /// Lists the slots of `text` that prevent it from overriding this prompt.
     pub fn misfits(&self, text: &str) -> Vec<Misfit> {
         let mut found: Vec<&str> = Vec::new();
         let mut rest = text;
@@ -156,14 +156,14 @@ impl Prompt {
     }
 }
 
-/// The prompts in use: those of the person before those shipped.
+/// The prompts in use: the user's overrides, else those that are shipped.
 #[derive(Clone, Debug, Default)]
 pub struct Prompts {
     overrides: BTreeMap<String, String>,
 }
 
 impl Prompts {
-    /// Prompts with some replaced, by name. Texts that do not fit are left out.
+    /// Prompts with overrides by name. Overrides that do not fit are ignored.
     pub fn new(overrides: BTreeMap<String, String>) -> Prompts {
         let fit = |(name, text): &(String, String)| {
             ALL.iter().any(|prompt| prompt.name == name && prompt.misfits(text).is_empty())
@@ -171,10 +171,10 @@ impl Prompts {
         Prompts { overrides: overrides.into_iter().filter(fit).collect() }
     }
 
-    /// The text of a prompt with its slots filled. What is filled in is never searched for slots.
+    /// The text of a prompt with its slots filled. The filled-in values are not searched for slots.
     ///
     /// # Panics
-    /// When a value is missing for a slot, a bug of the caller.
+    /// When there is no value for a slot, which is a bug in the caller.
     pub fn fill(&self, prompt: &Prompt, values: &[(&str, &str)]) -> String {
         let text = self.overrides.get(prompt.name).map_or(prompt.text, String::as_str);
         let mut out = String::with_capacity(text.len() + values.iter().map(|(_, v)| v.len()).sum::<usize>());

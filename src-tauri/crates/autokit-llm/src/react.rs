@@ -1,9 +1,8 @@
-//! Reason, act, observe (Yao et al., "ReAct", ICLR 2023): a model works with tools until it hands
-//! in an answer or meets a limit.
+//! Reason, act, observe (Yao et al., "ReAct", ICLR 2023): a model works with tools until it submits an answer
+//! or reaches a limit.
 //!
-//! The answer is handed in by calling one more tool, so that it is checked against a schema like
-//! any other call. Whatever the model does wrong becomes an observation it can learn from, a bounded
-//! number of times.
+//! The answer is submitted by calling an additional tool, so that it is validated against a schema like any
+//! other call. Each mistake of the model becomes an observation that it can learn from, up to a limit.
 
 use std::collections::HashMap;
 
@@ -14,71 +13,71 @@ use crate::error::{Error, Result};
 use crate::message::{Message, Part, Reply, Request, Role, Tool, ToolCall, Usage};
 use crate::structured::{json_in, problems_of};
 
-/// What a tool said.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// For the model.
+    /// The text for the model.
     pub text: String,
-    /// The call failed.
+    /// Whether the call failed.
     pub failed: bool,
 }
 
-/// The tools of a run.
+/// The tools available in a run.
 pub trait Toolbox: Sync {
-    /// What there is; the same every time.
+    /// The tools; the same on every call.
     fn tools(&self) -> Vec<Tool>;
-    /// Calls one. The arguments fit its schema.
+    /// Calls a tool. The arguments match its schema.
     fn call(&self, name: &str, arguments: Value) -> impl Future<Output = Observation> + Send;
 }
 
-/// What happens, as it happens.
+/// A step of a run, reported as it happens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// What the model says it thinks.
+    /// The model's reasoning.
     Thought(String),
-    /// What it wants done.
+    /// A tool call by the model.
     Action {
-        /// Tool, as the model wrote it.
+        /// Name of the tool, as the model wrote it.
         tool: String,
         /// Arguments, as the model wrote them.
         arguments: String,
     },
-    /// What came of it.
+    /// The result of the call.
     Observation(Observation),
 }
 
 /// Why a run ended without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GaveUp {
-    /// It took too many steps.
+    /// The maximum number of steps was reached.
     Steps,
-    /// The model did not manage to call a tool properly.
+    /// The model repeatedly failed to make a valid tool call.
     Confused,
-    /// It asked for the same thing again and again.
+    /// The model repeated the same call too often.
     Circling,
 }
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
-    /// With an answer that fits the schema.
+    /// With an answer that matches the schema.
     Answer(Value),
-    /// Without one.
+    /// Without an answer.
     GaveUp(GaveUp),
 }
 
 /// Limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct React {
-    /// Answers of the model at most.
+    /// Maximum number of replies of the model.
     pub steps: usize,
-    /// Mistakes in a row at most.
+    /// Maximum number of consecutive mistakes.
     pub mistakes: usize,
-    /// How often the same call is carried out; what it said is repeated after that.
+    /// How often the same call is executed; after that its last result is repeated.
     pub repeats: usize,
-    /// Characters of an observation handed to the model.
+    /// Maximum length of an observation for the model, in characters.
     pub observation: usize,
-    /// Calls taken from one answer at most.
+    /// Maximum number of calls taken from a single reply.
     pub calls: usize,
 }
 
@@ -89,11 +88,11 @@ impl Default for React {
 }
 
 impl React {
-    /// Lets the model work on `request` with the tools until it calls `finish`. Gives how it ended
-    /// and the tokens used.
+    /// Lets the model work on `request` with the tools until it calls `finish`. Returns how the run ended and
+    /// the tokens used.
     ///
     /// # Errors
-    /// When the model cannot be asked, see [`Error`].
+    /// [`Error`] when the model cannot be queried.
     pub async fn run<T: Toolbox>(
         self,
         model: &Model,
@@ -122,7 +121,7 @@ impl React {
         for _ in 0..self.steps {
             let mut reply = model.chat(&request, &mut |_| {}).await?;
             usage += reply.usage;
-            // What is too much of one answer was never said: it would come back with every request after.
+            // Excess calls and text are dropped, since they would be resent with every further request.
             reply.calls.truncate(self.calls);
             if native {
                 reply.text = cut(&reply.text, self.observation);
@@ -203,7 +202,7 @@ impl React {
     }
 }
 
-/// The arguments of a call that can be carried out, or what is wrong with it.
+/// The arguments of a valid call, or what is wrong with it.
 fn check(
     call: &ToolCall,
     validators: &HashMap<String, jsonschema::Validator>,
@@ -247,7 +246,7 @@ fn observed(native: bool, results: Vec<(String, Observation)>) -> Message {
     Message::user(text.join("\n\n"))
 }
 
-/// How a model without tools is told to call them.
+/// Instructions for a model without tool support on how to call the tools.
 fn by_text(tools: &[Tool]) -> String {
     let list: Vec<Value> = tools
         .iter()

@@ -1,4 +1,4 @@
-//! Answers that fit a JSON Schema.
+//! Replies that match a JSON Schema.
 
 use serde_json::Value;
 
@@ -6,28 +6,27 @@ use crate::client::Model;
 use crate::error::{Error, Result};
 use crate::message::{Form, Message, Reply, Request, Usage};
 
-/// Problems told to the model and to the person at most.
+/// Maximum number of problems reported to the model and to the person.
 const PROBLEMS: usize = 8;
 
-/// An answer that fits.
+/// A reply that matches the schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Structured {
-    /// Valid under the schema.
+    /// The JSON value, valid under the schema.
     pub value: Value,
-    /// The first answer did not fit and was corrected.
+    /// Whether the first reply did not match and was corrected.
     pub repaired: bool,
-    /// Tokens of all attempts.
+    /// Tokens used by all attempts.
     pub usage: Usage,
-    /// Milliseconds of all attempts.
+    /// Milliseconds spent on all attempts.
     pub ms: u64,
 }
 
 impl Model {
-    /// Asks for JSON after a schema. An answer that does not fit is sent back once with what is
-    /// wrong with it.
+    /// Asks for JSON that matches a schema. A reply that does not match is sent back once with its problems.
     ///
     /// # Errors
-    /// [`Error::Unstructured`] when the correction does not fit either; else see [`Error`].
+    /// [`Error::Unstructured`] when the corrected reply does not match either; otherwise see [`Error`].
     pub async fn structured(&self, request: &Request, name: &str, schema: &Value) -> Result<Structured> {
         let validator = jsonschema::validator_for(schema)
             .map_err(|error| Error::BadRequest { host: "the schema".into(), reason: error.to_string() })?;
@@ -50,7 +49,8 @@ impl Model {
                     wrong
                 }
             };
-            // As words in both directions: a call without its result would break the conversation.
+            // Sent back as text rather than as a tool call: a call without its result would be an invalid
+            // conversation.
             let shown: String = said.chars().take(4000).collect();
             request.messages.push(Message::assistant(if shown.is_empty() {
                 "(nothing)".into()
@@ -66,7 +66,7 @@ impl Model {
     }
 }
 
-/// What is wrong with a value, in words.
+/// Describes how a value violates the schema.
 pub(crate) fn problems_of(validator: &jsonschema::Validator, value: &Value) -> Vec<String> {
     validator
         .iter_errors(value)
@@ -84,14 +84,14 @@ fn answer_of(reply: &Reply, name: &str) -> String {
     call.map_or_else(|| reply.text.clone(), |call| call.arguments.clone())
 }
 
-/// The JSON object in an answer: alone, in a fence, or among words.
+/// Finds the JSON object in a reply: alone, in a code fence, or within text.
 pub(crate) fn json_in(text: &str) -> Option<Value> {
     let object = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
     if let Some(value) = object(text.trim()) {
         return Some(value);
     }
     for (at, _) in text.match_indices('{') {
-        // Reads one value and does not mind what follows.
+        // Reads one value and ignores what follows.
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         if let Some(Ok(value)) = values.next()
             && value.is_object()

@@ -1,4 +1,4 @@
-//! Both protocols against a service that behaves, and one that does not.
+//! Both protocols against a service that behaves well, and one that does not.
 
 use std::time::{Duration, Instant};
 
@@ -143,7 +143,7 @@ async fn mistakes_are_told_apart_and_not_repeated() {
     assert_eq!(code(vec![page]).await, (Code::WrongAddress, 1));
     let garbage = ([(header::CONTENT_TYPE, "text/event-stream")], "data: {not json\n\n").into_response();
     assert_eq!(code(vec![garbage]).await, (Code::BadReply, 1));
-    // Nobody there: tried as often as allowed.
+    // Nothing is listening there: tried as often as allowed.
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let mut fake = Fake::saying([]).await;
     fake.base = format!("http://{free}");
@@ -167,7 +167,7 @@ async fn what_may_pass_is_asked_again_after_the_pause_asked_for() {
         code(vec![failure(529, "overloaded"), failure(503, "x"), failure(500, "x")]).await,
         (Code::Provider, 3)
     );
-    // A pause longer than the whole may take is not waited for, nor one longer than the service may be silent.
+    // A requested pause that exceeds the total or idle timeout is not waited for.
     assert_eq!(code(vec![busy("3600")]).await, (Code::RateLimited, 1));
     let fake = Fake::saying([busy("9"), words("never asked")]).await;
     let model = fake.model(Protocol::Openai);
@@ -196,11 +196,11 @@ async fn ten_megabytes_and_silence_are_bounded() {
     };
     let event = "data: {\"choices\":[{\"delta\":{\"content\":\"aaaaaaaaaaaaaaaaaaaa\"}}]}\n\n";
     assert_eq!(code(vec![flood(event)]).await, (Code::TooLong, 1));
-    // One line without an end: no event ever comes of it.
+    // An endless line never completes an event.
     assert_eq!(code(vec![flood("aaaaaaaaaaaaaaaaaaaaaaaaaaaa")]).await, (Code::TooLong, 1));
     let silence =
         streamed(Body::from_stream(futures_util::stream::pending::<Result<Bytes, std::io::Error>>()));
-    // The service is silent for good, so whatever ends the wait is the limit.
+    // The service stays silent, so only the timeout can end the wait.
     let fake = Fake::saying([silence]).await;
     let model = fake.model(Protocol::Openai);
     let limits = Limits { idle: Duration::from_millis(500), ..model.config().limits };
@@ -238,11 +238,11 @@ async fn dropping_the_question_closes_the_connection() {
     first.recv().await.unwrap();
     asking.abort();
     assert!(asking.await.unwrap_err().is_cancelled());
-    // What was written until then is paid for, and counted as far as it can be told.
+    // Text generated until then has to be paid for and is counted as well as possible.
     let usage = ledger.entries().first().expect("an entry").usage;
     assert!(usage.input > 0 && usage.output > 0, "{usage:?}");
-    // The service would go on for good: that it is told is all that ends it. The limit is there so that a test
-    // that fails does not hang.
+    // The service would stream forever, so only the cancellation can end it. The timeout keeps a failing test
+    // from hanging.
     tokio::time::timeout(Duration::from_mins(1), noticed).await.expect("it is noticed").unwrap();
 }
 

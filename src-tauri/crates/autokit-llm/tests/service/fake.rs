@@ -1,4 +1,4 @@
-//! A service on this machine that says what the test tells it to.
+//! A local service that replies as scripted by the test.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// One request as it came.
+/// A request as it was received.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) path: String,
@@ -29,14 +29,14 @@ struct Service {
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
-/// The service and what it was asked.
+/// The service and the requests it received.
 pub(crate) struct Fake {
     pub(crate) base: String,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Fake {
-    /// Answers in this order; one request too many gets 418.
+    /// Sends these replies in order; an additional request gets status 418.
     pub(crate) async fn saying(answers: impl IntoIterator<Item = Response>) -> Fake {
         let asked = Arc::<Mutex<Vec<Asked>>>::default();
         let service = Service {
@@ -70,7 +70,7 @@ impl Fake {
     pub(crate) fn config(&self, protocol: Protocol) -> ModelConfig {
         ModelConfig {
             key: Some("planted-key".into()),
-            // Only so that a test that fails does not hang: the tests of silence bring their own.
+            // Only so that a failing test does not hang; tests of silence set their own limits.
             limits: Limits {
                 connect: Duration::from_mins(1),
                 idle: Duration::from_mins(1),
@@ -95,7 +95,7 @@ pub(crate) fn events(events: &[Value]) -> Response {
     ([(header::CONTENT_TYPE, "text/event-stream")], text).into_response()
 }
 
-/// OpenAI's stream of a text, in pieces of a few characters.
+/// A text streamed in OpenAI's format, in pieces of a few characters.
 pub(crate) fn words(text: &str) -> Response {
     let chars: Vec<char> = text.chars().collect();
     let mut list: Vec<Value> = chars
@@ -107,7 +107,7 @@ pub(crate) fn words(text: &str) -> Response {
     events(&list)
 }
 
-/// OpenAI's stream of one call.
+/// A tool call streamed in OpenAI's format.
 pub(crate) fn call(name: &str, arguments: &str) -> Response {
     let (first, rest) = arguments.split_at(arguments.len() / 2);
     events(&[
@@ -119,14 +119,14 @@ pub(crate) fn call(name: &str, arguments: &str) -> Response {
     ])
 }
 
-/// A failure as services report it.
+/// An error in the format of the services.
 pub(crate) fn failure(status: u16, message: &str) -> Response {
     let body = json!({"error": {"message": message, "type": "some_error"}}).to_string();
     (StatusCode::from_u16(status).unwrap(), [(header::CONTENT_TYPE, "application/json")], body)
         .into_response()
 }
 
-/// A body that goes on as the stream does.
+/// A streaming response with this body.
 pub(crate) fn streamed(body: Body) -> Response {
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }

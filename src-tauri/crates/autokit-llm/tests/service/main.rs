@@ -1,4 +1,4 @@
-//! The crate against a service on this machine, by both protocols.
+//! Tests of the crate against a local service, with both protocols.
 
 mod chat;
 mod fake;

@@ -1,4 +1,4 @@
-//! The loop with models that behave and models that do not.
+//! The loop with models that behave well and models that do not.
 
 use std::sync::Mutex;
 
