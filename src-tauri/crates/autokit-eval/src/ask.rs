@@ -1,4 +1,4 @@
-//! Everyday questions over cards.
+//! Measures answers to everyday questions over cards.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,61 +19,62 @@ use crate::inputs::{embedder, fetcher_for, unreadable};
 use autokit_app::engine::Vectors;
 use autokit_app::starter;
 
-/// hit@1, hit@3 and hit@5 of one way to rank.
+/// Results of one way to rank.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskRow {
-    /// What ran.
+    /// What was measured.
     pub name: String,
-    /// Share of the questions a card answers with a right card first.
+    /// Hit@1: share of the answerable questions whose first hit is right.
     pub hit1: f64,
-    /// Share with one among three.
+    /// Hit@3: share with a right card among the first three hits.
     pub hit3: f64,
-    /// Share with one among five.
+    /// Hit@5: share with a right card among the first five hits.
     pub hit5: f64,
-    /// Questions no card answers.
+    /// Number of questions that no card answers.
     pub unanswerable: u32,
-    /// Share of them for which it is said that nothing fits.
+    /// Share of the unanswerable questions for which the search reports that nothing fits.
     pub refused: f64,
-    /// Share of them that are answered without reserve.
+    /// Share of the unanswerable questions that are answered without reservation.
     pub wrongly_answered: f64,
-    /// Share of the questions a card answers for which it is said that nothing fits.
+    /// Share of the answerable questions for which the search reports that nothing fits.
     pub wrongly_refused: f64,
 }
 
-/// What the ranking everybody asks says to one question.
+/// The result of the reranked search for a question.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskAnswer {
     /// The question.
     pub question: String,
-    /// Name of the first card, if there is one.
+    /// Name of the first hit, if there is one.
     pub first: Option<String>,
-    /// Its score; 0 where there is none.
+    /// Score of the first hit; 0 if there is none.
     pub score: f32,
-    /// Whether it is one of the right ones.
+    /// Whether the first hit is right.
     pub right: bool,
-    /// What the score says.
+    /// The verdict derived from the score.
     pub verdict: Verdict,
 }
 
-/// What `autokit eval ask` prints: the three rankings, and what later stages make of the hybrid one.
+/// The output of `autokit eval ask`: the three rankings of the index, and the later stages on top of the
+/// hybrid one.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskEvaluation {
-    /// The rankings of the index.
+    /// The rankings of the index alone.
     #[serde(flatten)]
     pub report: AskReport,
-    /// As everybody asks: fused, reranked here, each with documentation pages where there is a site.
+    /// The product's search: fused and reranked, and both again with documentation pages if there is a site.
     pub stages: Vec<AskRow>,
-    /// Cards whose page was read.
+    /// Number of cards whose page was read.
     pub pages: u32,
-    /// Each question, reranked and without pages.
+    /// The result for each question, reranked and without pages.
     pub answers: Vec<AskAnswer>,
 }
 
-/// Measures questions over cards, or over the starter cards. With `site`, the documentation pages of the cards
-/// are read from there (addresses on cards are taken relative to it) and count in the ranking.
+/// Measures questions over the given cards, or over the starter cards. With `site`, the cards' documentation
+/// pages are read from there (relative URLs on cards are resolved against it) and included in the ranking.
 ///
 /// # Errors
-/// When a file cannot be read, there is no model, or the site does not answer.
+/// When a file cannot be read, there is no model, or the site does not respond.
 pub async fn ask(
     cards: Option<&Path>,
     questions: &[PathBuf],
@@ -102,11 +103,11 @@ pub async fn ask(
     Ok(AskEvaluation { report, stages, pages, answers })
 }
 
-/// Measures at each depth what the scores of first hits say: questions without right cards are those that
-/// nothing in the library answers.
+/// Measures thresholds for the scores of first hits at each search depth. Questions without right cards count
+/// as unanswerable.
 ///
 /// # Errors
-/// When a file cannot be read, there is no model, or there are too few questions of either kind.
+/// When a file cannot be read, there is no model, or there are too few answerable or unanswerable questions.
 pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors) -> Result<Calibrations> {
     let (set, objects) = set_of(cards, questions)?;
     let embedder = Arc::new(embedder(vectors)?);
@@ -136,7 +137,7 @@ pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors)
     Ok(Calibrations { model, depths })
 }
 
-/// The cards of a file, or the starter cards, with the questions of some files.
+/// The cards of a file, or the starter cards, with the questions of the given files.
 fn set_of(cards: Option<&Path>, questions: &[PathBuf]) -> Result<(AskSet, Vec<Map<String, Value>>)> {
     let objects = match cards {
         Some(file) => retrieve::card_objects(file).map_err(|error| unreadable(&error))?,
@@ -146,7 +147,7 @@ fn set_of(cards: Option<&Path>, questions: &[PathBuf]) -> Result<(AskSet, Vec<Ma
     Ok((set, objects))
 }
 
-/// The cards of a set as they are searched in a library.
+/// Builds a searcher over the cards of a set, as a library would search them.
 fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Embedder>) -> Result<Searcher> {
     let passages: Vec<String> = objects.iter().map(passage_of).collect();
     let vectors = embedder.embed_passages(&passages)?;
@@ -159,7 +160,7 @@ fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Em
     Ok(Searcher::new(index, Arc::new(SetPassages(ids.zip(passages).collect()))))
 }
 
-/// The texts of the cards of a set, by id.
+/// The passages of the cards of a set, by card id.
 #[derive(Debug)]
 struct SetPassages(HashMap<String, String>);
 
@@ -222,7 +223,7 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<
     Ok((row, answers))
 }
 
-/// Reads the documentation pages of cards from a site into the index; gives how many were read.
+/// Reads the cards' documentation pages from a site into the index and returns how many were read.
 async fn read_pages(
     set: &AskSet,
     cards: &[Map<String, Value>],

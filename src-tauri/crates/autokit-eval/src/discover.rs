@@ -1,4 +1,4 @@
-//! Needs the library does not answer, on a web site.
+//! Measures the discovery of tools on a web site for needs that the library does not cover.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,39 +16,39 @@ use autokit_app::starter::vocabulary;
 use crate::inputs::{embedder, fetcher_for, unreadable};
 use autokit_app::engine::Vectors;
 
-/// A need with the pages that answer it.
+/// A need with the pages that satisfy it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Need {
-    /// Identity in its set.
+    /// Id within the set.
     pub id: String,
-    /// The need in words.
+    /// The need in plain language.
     pub need: String,
-    /// Whether it names the product.
+    /// Whether the need names the product.
     #[serde(default)]
     pub named: bool,
-    /// Addresses of right pages, with or without the site; empty when there is none.
+    /// URLs of right pages, absolute or relative to the site; empty if there is none.
     #[serde(default)]
     pub expected: Vec<String>,
 }
 
-/// What discovery made of a need.
+/// The result of discovery for a need.
 #[derive(Clone, Debug, Serialize)]
 pub struct DiscoverLine {
-    /// Identity in its set.
+    /// Id within the set.
     pub id: String,
-    /// Pages proposed, best first; empty for "nothing suitable".
+    /// Proposed pages, best first; empty for "nothing suitable".
     pub candidates: Vec<String>,
-    /// Everything that was weighed, for whoever tunes it.
+    /// The full result of discovery, for tuning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weighed: Option<Discovered>,
 }
 
-/// Share of needs, with their number.
+/// A share of needs with its absolute numbers.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Share {
-    /// Needs that count.
+    /// Number of needs that were considered.
     pub of: u32,
-    /// Those for which it holds.
+    /// Number of those that meet the criterion.
     pub good: u32,
 }
 
@@ -58,26 +58,26 @@ impl Share {
         self.good += u32::from(good);
     }
 
-    /// Between 0 and 1; 0 of none is 0.
+    /// The ratio between 0 and 1; 0 if no needs were considered.
     pub fn share(self) -> f64 {
         f64::from(self.good) / f64::from(self.of.max(1))
     }
 }
 
-/// Figures of one way to discover.
+/// Results of one way to discover.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct DiscoverMeasures {
     /// Needs that name the product: the right page first.
     pub named_first: Share,
     /// Needs that name the product: the right page among the first three.
     pub named_three: Share,
-    /// Needs that do not: the right page first.
+    /// Needs that do not name the product: the right page first.
     pub unnamed_first: Share,
-    /// Needs that do not: the right page among the first three.
+    /// Needs that do not name the product: the right page among the first three.
     pub unnamed_three: Share,
-    /// Needs no page answers, with the product named: nothing proposed.
+    /// Needs that no page satisfies, with the product named: nothing is proposed.
     pub named_nothing: Share,
-    /// Needs no page answers, product not named: nothing proposed.
+    /// Needs that no page satisfies, without the product named: nothing is proposed.
     pub unnamed_nothing: Share,
 }
 
@@ -101,20 +101,20 @@ impl DiscoverMeasures {
     }
 }
 
-/// What `autokit eval discover` prints.
+/// The output of `autokit eval discover`.
 #[derive(Clone, Debug, Serialize)]
 pub struct DiscoverReport {
-    /// One line a need.
+    /// One line per need.
     pub lines: Vec<DiscoverLine>,
-    /// Figures of discovery.
+    /// Results of discovery.
     pub discovery: DiscoverMeasures,
-    /// Figures of taking what the search service finds, best first.
+    /// Results of the baseline, which takes the search service's hits in their order.
     pub baseline: DiscoverMeasures,
-    /// Milliseconds a need took, at the median.
+    /// Median time per need, in milliseconds.
     pub median_ms: u64,
 }
 
-/// A page's address, whole or from the root of its site.
+/// Whether a URL is the expected page, which is absolute or relative to the root of its site.
 fn same_page(expected: &str, url: &str) -> bool {
     let trimmed = |text: &str| text.split('#').next().unwrap_or("").trim_end_matches('/').to_owned();
     let (expected, url) = (trimmed(expected), trimmed(url));
@@ -125,11 +125,11 @@ fn same_page(expected: &str, url: &str) -> bool {
     path == expected.trim_start_matches('/')
 }
 
-/// Discovers a tool for every need through a SearXNG-compatible search at `search_url`, beside taking
-/// its first hits as they come. No language model is asked.
+/// Discovers a tool for every need with a SearXNG-compatible search at `search_url`, and compares it with
+/// taking the first hits of that search as they are. No language model is used.
 ///
 /// # Errors
-/// When a file cannot be read, there is no model or the search does not answer.
+/// When a file cannot be read, there is no model, or the search does not respond.
 pub async fn discover(
     cards: &Path,
     needs: &Path,

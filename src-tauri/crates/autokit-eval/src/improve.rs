@@ -1,4 +1,4 @@
-//! Whether better descriptions are found better.
+//! Measures whether improved descriptions make cards easier to find.
 
 use std::path::Path;
 
@@ -14,25 +14,26 @@ use crate::inputs::{embedder, unreadable};
 use crate::setup::Setup;
 use autokit_app::engine::Vectors;
 
-/// What `autokit eval improve` prints: the same questions over the cards as they are and as they would be.
+/// The output of `autokit eval improve`: the same questions over the original and the improved cards.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImproveEvaluation {
-    /// Over the cards of the file.
+    /// Results over the cards of the file.
     pub before: AskReport,
-    /// Over the cards with their better descriptions.
+    /// Results over the cards with improved descriptions.
     pub after: AskReport,
-    /// Cards whose description changed.
+    /// Number of cards whose description changed.
     pub improved: u32,
     /// The changed descriptions: name, before, after.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<(String, String, String)>,
 }
 
-/// Improves the descriptions of cards from their pages on a site and measures questions over both. With
-/// `thin`, descriptions are cut to that many words first: cards as people write them down in passing.
+/// Improves the descriptions of cards from their pages on a site, and measures the questions over both
+/// versions. With `thin`, descriptions are first truncated to that many words, like cards that people jot
+/// down.
 ///
 /// # Errors
-/// When a file cannot be read, there is no model, or the site does not answer.
+/// When a file cannot be read, there is no model, or the site does not respond.
 pub async fn improve(
     cards: &Path,
     questions: &Path,
@@ -75,7 +76,7 @@ pub async fn improve(
     for ((tool, object), after) in set.cards.iter_mut().zip(&objects).zip(&proposed) {
         let (was, is) = (text(object, fields::DESCRIPTION), text(after, fields::DESCRIPTION));
         if was != is {
-            // The description alone: what else would be put right is measured elsewhere.
+            // Only the description: other improvements are measured elsewhere.
             let mut card = object.clone();
             card.insert(fields::DESCRIPTION.to_owned(), Value::from(is.as_str()));
             *tool = ToolText::from_card(tool.id.clone(), &card);

@@ -1,4 +1,4 @@
-//! What measurements are given: the model, files of judged sets, a site.
+//! Inputs of the measurements: the model, files of judged sets, a site.
 
 use autokit_app::engine::Vectors;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
@@ -6,7 +6,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::eval::Embedder as Embeddings;
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
-/// The model that was chosen.
+/// Opens the chosen embedding model.
 pub(crate) fn embedder(vectors: &Vectors) -> Result<Embedder> {
     let store = ModelStore::new(autokit_app::paths::models_dir());
     let (model, folder) = match vectors {
@@ -26,7 +26,7 @@ pub(crate) fn embedder(vectors: &Vectors) -> Result<Embedder> {
     Ok(Embedder::load(&files, &options)?)
 }
 
-/// What is told of a file that cannot be read as a judged set.
+/// The error for a file that cannot be read as a judged set.
 pub(crate) fn unreadable(error: &autokit_search::EvalError) -> ApiError {
     ApiError::new(
         ErrorCode::UnreadableFile,
@@ -46,7 +46,7 @@ pub(crate) fn with<T>(
     measure(&Embeddings { passages: &passages, queries: &queries }).map_err(|error| unreadable(&error))
 }
 
-/// A client that may read the host the person named, wherever it is.
+/// A client that may access the host of the site, even in a private network.
 pub(crate) fn fetcher_for(site: &url::Url) -> Result<Fetcher> {
     let host = site.host_str().unwrap_or_default();
     let host = site.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));

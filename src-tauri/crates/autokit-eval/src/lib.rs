@@ -1,12 +1,12 @@
-//! Measuring on judged sets with the model the product uses.
+//! Evaluation on judged sets with the model the product uses.
 //!
 //! | module | what it measures |
 //! |---|---|
 //! | `ask` | answers to questions, and the thresholds of their verdicts |
-//! | `discover` | what is found on the web |
-//! | `linkrot`, `improve` | repaired links, better descriptions, by the engine itself (`setup`) |
+//! | `discover` | what is discovered on the web |
+//! | `linkrot`, `improve` | repaired links and improved descriptions, through the engine itself (`setup`) |
 //! | `retrieval` | ranking alone |
-//! | `tokens` | what tools cost an agent |
+//! | `tokens` | what tools cost an agent in tokens |
 
 mod ask;
 mod discover;
@@ -17,7 +17,7 @@ mod retrieval;
 mod setup;
 mod tokens;
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Pins one feature set for the whole workspace; nothing is imported from it.
 use workspace_hack as _;
 
 pub use ask::{AskEvaluation, AskRow, ask, calibrate};

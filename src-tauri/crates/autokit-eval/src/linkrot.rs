@@ -1,4 +1,4 @@
-//! Cards with broken links, put through the product.
+//! Runs cards with broken links through the product's verification and repair.
 
 use std::path::Path;
 
@@ -10,36 +10,36 @@ use serde_json::{Map, Value};
 use crate::setup::Setup;
 use autokit_app::engine::Vectors;
 
-/// A card as the person has it.
+/// A card as the user has it.
 #[derive(Clone, Debug, Deserialize)]
 struct BrokenCard {
     id: String,
     card: Map<String, Value>,
 }
 
-/// What became of a card.
+/// The result for a card.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkrotLine {
-    /// Identity in its set.
+    /// Id within the set.
     pub id: String,
-    /// The documentation page it would have if what is proposed were accepted.
+    /// The documentation URL after accepting all proposals.
     pub documentation: Option<String>,
-    /// The module.
+    /// The module after accepting all proposals.
     pub module: Option<String>,
-    /// The class.
+    /// The class after accepting all proposals.
     pub class: Option<String>,
     /// `healthy`, `repaired` or `unrepaired`.
     pub status: &'static str,
-    /// What the verifier found, for whoever tunes it.
+    /// The verification report, for tuning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<Value>,
 }
 
-/// Verifies and repairs the cards of a file against a site that searches as SearXNG does. No language
-/// model is asked.
+/// Verifies and repairs the cards of a file against a site with a SearXNG-compatible search. No language
+/// model is used.
 ///
 /// # Errors
-/// When the file cannot be read, a card is none, or the engine fails.
+/// When the file cannot be read, a card is invalid, or the engine fails.
 pub async fn linkrot(cases: &Path, site: &str, vectors: &Vectors, explain: bool) -> Result<Vec<LinkrotLine>> {
     let text = std::fs::read_to_string(cases).map_err(|error| {
         let reason = format!("{}: {error}", cases.display());
@@ -54,7 +54,7 @@ pub async fn linkrot(cases: &Path, site: &str, vectors: &Vectors, explain: bool)
     let mut names: Vec<Option<Value>> = Vec::new();
     for case in &cases {
         let mut card = case.card.clone();
-        // Two cards of one name are two tools of a set; a provider keeps them apart.
+        // Cards of the same name are different tools of a set; a provider distinguishes them.
         let name = card.get(fields::NAME).cloned();
         if names.contains(&name) {
             card.insert(fields::PROVIDER.to_owned(), Value::from(case.id.as_str()));

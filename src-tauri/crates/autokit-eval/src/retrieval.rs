@@ -1,4 +1,4 @@
-//! Ranking alone, on judged sets.
+//! Measures ranking alone on judged sets.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use autokit_search::eval::{RetrievalReport, RetrievalSet, evaluate_retrieval};
 
 use crate::inputs::{unreadable, with};
 
-/// Measures each folder's set.
+/// Measures the set in each folder.
 ///
 /// # Errors
 /// When a file cannot be read or there is no model.

@@ -1,5 +1,5 @@
-//! An engine set up for measuring: a library in memory, a search that answers as SearXNG does, a
-//! clock that can be moved on.
+//! An engine for measurements: an in-memory library, a SearXNG-compatible search, and a clock that can be
+//! advanced.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -22,10 +22,10 @@ use tokio::sync::broadcast;
 use autokit_app::engine::{Engine, EngineOptions, Vectors};
 use autokit_app::secrets::KeyStorage;
 
-/// Times a page is tried again before the clock is moved no further.
+/// How often the clock is advanced at most to try pages again.
 const ROUNDS: usize = 10;
 
-/// An engine set up for measuring.
+/// An engine for measurements.
 #[derive(Debug)]
 pub(super) struct Setup {
     engine: Arc<Engine>,
@@ -35,7 +35,7 @@ pub(super) struct Setup {
     site: String,
 }
 
-/// A card in the setup: its id there, and the card as it was given, its address made whole.
+/// A card in the setup: its id there, and the card as it was added, with an absolute URL.
 #[derive(Clone, Debug)]
 pub(super) struct AddedCard {
     pub(super) id: String,
@@ -43,10 +43,10 @@ pub(super) struct AddedCard {
 }
 
 impl Setup {
-    /// An empty library beside a site. Addresses without a host are taken to be of the site.
+    /// An empty library and a site. URLs without a host are resolved against the site.
     ///
     /// # Errors
-    /// `bad_request` when the site is no address; what kept the engine from opening.
+    /// `bad_request` when the site is not a valid URL; errors of opening the engine.
     pub(super) async fn open(site: &str, vectors: &Vectors) -> Result<Setup> {
         let site = site.trim_end_matches('/').to_owned();
         let host = url::Url::parse(&site).ok().and_then(|url| url.host_str().map(str::to_owned));
@@ -57,7 +57,7 @@ impl Setup {
                 "Name the site with --site.",
             )
         })?;
-        // Moved by hand: what has to wait a day need not take one.
+        // The clock is advanced by hand, so that a retry after a day does not take a day.
         let ahead = Arc::new(AtomicI64::new(0));
         let clock = {
             let ahead = Arc::clone(&ahead);
@@ -87,7 +87,7 @@ impl Setup {
     /// Adds a card.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the card is invalid.
     pub(super) async fn add(&self, mut card: Map<String, Value>) -> Result<AddedCard> {
         let given = card.get(fields::DOCUMENTATION).and_then(Value::as_str);
         if let Some(url) = given.filter(|url| url.starts_with('/')).map(|path| format!("{}{path}", self.site))
@@ -100,7 +100,7 @@ impl Setup {
         Ok(AddedCard { id: made.summary.id, card })
     }
 
-    /// Checks all cards, moving the clock on where a page has to be tried again.
+    /// Verifies all cards, advancing the clock for pages that have to be tried again.
     ///
     /// # Errors
     /// When the job fails.
@@ -119,7 +119,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Runs a job to its end.
+    /// Runs a job to completion.
     async fn run(&self, scope: VerifyScope, improve: bool) -> Result<()> {
         let start = VerifyStart { scope, improve, anew: false };
         let JobRef { job } = Handle::<StartVerify>::handle(&*self.engine, &self.context, start).await?;
@@ -135,7 +135,7 @@ impl Setup {
         }
     }
 
-    /// The newest check of a card.
+    /// The latest verification of a card.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -144,10 +144,10 @@ impl Setup {
         Handle::<GetVerification>::handle(&*self.engine, &self.context, asked).await
     }
 
-    /// The cards as they would be if everything that waits were accepted.
+    /// The cards as they would be with all pending proposals accepted.
     ///
     /// # Errors
-    /// When the queue cannot be read.
+    /// When the proposals cannot be read.
     pub(super) async fn proposed(&self, cards: &[AddedCard]) -> Result<Vec<Map<String, Value>>> {
         let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
         let waiting = Handle::<ListProposals>::handle(&*self.engine, &self.context, waiting).await?;
@@ -164,7 +164,7 @@ impl Setup {
         Ok(all)
     }
 
-    /// Gives everything up.
+    /// Closes the engine.
     ///
     /// # Errors
     /// When the store cannot be closed.

@@ -1,10 +1,10 @@
-//! What tools cost an agent in tokens: all of them at once, against the tools every session has and one
-//! search (Kaman, section 11.1).
+//! Measures what tools cost an agent in tokens: all definitions at once, compared with the tools every
+//! session has plus one search (Kaman, section 11.1).
 //!
-//! The tools are those of published APIs, the search is that of the gateway over a library in memory, and
-//! tokens are characters divided by four, as in the paper (equation 3). What is searched for are a few of
-//! the tools themselves, in the words an agent would use: the telling words of the first sentence of their
-//! description, six at most, without the small words between them.
+//! The tools are those of published APIs, the search is that of the gateway over an in-memory library, and
+//! tokens are characters divided by four, as in the paper (equation 3). The searches look for some of the
+//! tools themselves, with a query as an agent would write it: up to six words of the first sentence of the
+//! description, without stop words.
 
 mod corpus;
 
@@ -24,13 +24,13 @@ use autokit_app::secrets::KeyStorage;
 
 use corpus::{Offered, draw, lot};
 
-/// Searches for each size.
+/// Number of searches per size.
 const SEARCHES: usize = 50;
-/// Decides which tools are searched for.
+/// Seed that determines which tools are searched for.
 const SEED: &str = "searches 1";
-/// Words of a request: more than people type, as many as models do.
+/// Maximum number of words in a query: more than people type, as many as models do.
 const WORDS: usize = 6;
-/// What the paper found (table 1): tools, static tokens, dynamic tokens.
+/// The paper's figures (table 1): tools, static tokens, dynamic tokens.
 const PAPER: [(u32, u64, u64); 5] = [
     (10, 4_200, 1_800),
     (25, 10_500, 2_100),
@@ -39,49 +39,50 @@ const PAPER: [(u32, u64, u64); 5] = [
     (200, 84_000, 3_200),
 ];
 
-/// What tools cost, by size of the library.
+/// Token costs of tools, by size of the library.
 #[derive(Clone, Debug, Serialize)]
 pub struct TokensReport {
-    /// Why it was searched by words alone, if it was.
+    /// Why only lexical search was used, if so.
     pub words_alone: Option<String>,
-    /// Searches for each size; fewer where there are fewer tools.
+    /// Number of searches per size; fewer where there are fewer tools.
     pub searches: usize,
-    /// One line a size, smallest first.
+    /// One row per size, smallest first.
     pub rows: Vec<TokensRow>,
 }
 
-/// What tools cost at one size of the library.
+/// Token costs of tools at one size of the library.
 #[derive(Clone, Debug, Serialize)]
 pub struct TokensRow {
-    /// Tools in the library.
+    /// Number of tools in the library.
     pub tools: u32,
-    /// All their definitions at once.
+    /// Tokens of all definitions at once.
     pub static_tokens: u64,
-    /// The tools every session has.
+    /// Tokens of the tools that every session has.
     pub own_tokens: u64,
-    /// The answer of a search with the schemas in it, in the median.
+    /// Tokens of a search reply including the schemas: median.
     pub reply_tokens: u64,
-    /// The same at the 95th percentile.
+    /// Tokens of a search reply including the schemas: 95th percentile.
     pub reply_p95: u64,
-    /// Own tools, and the median of an answer with the tools it puts into the list: all a model reads for one
-    /// search in a program that lists tools anew. One that does not reads less by what is listed.
+    /// Own tokens plus the median of a reply and the tools it adds to the session's list: everything a model
+    /// reads for one search, in a client that lists tools again. In a client that does not, the listed tools
+    /// are saved.
     pub dynamic_tokens: u64,
     /// Share of the static tokens that is saved.
     pub saved: f64,
-    /// The tools a search puts into the session's list, in the median.
+    /// Tokens of the tools that a search adds to the session's list: median.
     pub listed_tokens: u64,
-    /// Share of the searches that found the very tool they were made from.
+    /// Share of the searches that found the tool they were derived from.
     pub found: f64,
-    /// The paper's figure for all definitions at once, at its sizes.
+    /// The paper's figure for all definitions at once, for the sizes it measured.
     pub paper_static: Option<u64>,
-    /// The paper's figure for search.
+    /// The paper's figure for search, for the sizes it measured.
     pub paper_dynamic: Option<u64>,
 }
 
-/// Measures each size. `progress` is told what is done, of how much.
+/// Measures each size. `progress` receives the number of tools done and the total.
 ///
 /// # Errors
-/// When a size is zero or larger than the tools there are; what kept the engine from opening.
+/// When a size is zero or exceeds the number of tools; errors of opening the engine.
 pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u64)) -> Result<TokensReport> {
     let mut sizes = sizes.to_vec();
     sizes.sort_unstable();
@@ -115,7 +116,7 @@ pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u
     Ok(TokensReport { words_alone, searches: SEARCHES, rows })
 }
 
-/// Puts tools into the library, as servers one trusts would.
+/// Adds tools to the library, as trusted servers would.
 async fn offer(engine: &Engine, tools: &[Offered], told: impl Fn(u64)) -> Result<()> {
     let mut servers: BTreeMap<String, Vec<Tool>> = BTreeMap::new();
     for tool in tools {
@@ -135,13 +136,13 @@ async fn offer(engine: &Engine, tools: &[Offered], told: impl Fn(u64)) -> Result
     }
 }
 
-/// What an agent would ask for to find a tool.
+/// A query that an agent might use to find a tool.
 fn request(description: &str) -> String {
     let first = description.split_inclusive(['.', '\n']).next().unwrap_or(description);
     let words = first.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     let telling: Vec<String> =
         words.filter(|word| word.len() > 2 && !is_stop_word(word)).take(WORDS).collect();
-    // A description of small words alone is asked for as it is.
+    // A description that consists only of stop words is used as it is.
     if telling.is_empty() { description.to_owned() } else { telling.join(" ") }
 }
 
@@ -177,7 +178,7 @@ async fn measure(engine: &Engine, tools: &[Offered]) -> Result<TokensRow> {
     })
 }
 
-/// The figure at a share of all, by the nearest rank.
+/// A quantile by the nearest-rank method.
 fn at(figures: &mut [u64], share: f64) -> u64 {
     figures.sort_unstable();
     let rank = (share * figures.len() as f64).ceil() as usize;
@@ -204,7 +205,7 @@ mod tests {
         for row in &report.rows {
             assert!(Some(row.dynamic_tokens) <= row.paper_dynamic, "{row:?}");
             assert!(row.saved > 0.5 && row.found > 0.8, "{row:?}");
-            // However much a tool says, an answer keeps to its budget, but for the best result.
+            // However long the tools are, a reply stays within its budget, except for the best result.
             assert!(row.reply_p95 <= 2_000, "{row:?}");
         }
         assert!(report.rows[2].static_tokens > 50_000, "{:?}", report.rows[2]);

@@ -1,4 +1,4 @@
-//! Tools of published APIs, compiled in: `tools/NOTICE.md` says from where.
+//! Tools of published APIs, compiled in; `tools/NOTICE.md` lists their sources.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 const PACKED: &[u8] = include_bytes!("../../tools/tools.jsonl.br");
-/// Of an unpacked file that was compiled in no more than this is read.
+/// Maximum number of bytes read from the decompressed corpus.
 const MOST_BYTES: u64 = 64 << 20;
-/// Decides which tools are drawn first; another number draws others.
+/// Seed that determines the order in which tools are drawn.
 const SEED: &str = "1";
 
 /// A tool of an API.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Offered {
     pub(super) name: String,
-    /// Whose API it is; its server.
+    /// The provider of the API, which is also the tool's server.
     pub(super) provider: String,
     pub(super) description: String,
     #[serde(rename = "inputSchema")]
@@ -32,15 +32,16 @@ impl Offered {
     }
 }
 
-/// Names a tool for drawing: the same for all time.
+/// The sort key of a tool for drawing, the same forever.
 pub(super) fn lot(seed: &str, name: &str) -> [u8; 32] {
     Sha256::digest(format!("{seed}\0{name}")).into()
 }
 
-/// The first `count` of all tools in a fixed order without pattern, so that fewer are always among more.
+/// The first `count` tools in a fixed pseudorandom order, so that a smaller sample is always part of a larger
+/// one.
 ///
 /// # Errors
-/// When the file that was compiled in is none, which a test rules out.
+/// When the compiled-in file is invalid, which a test rules out.
 pub(super) fn draw(count: usize) -> Result<Vec<Offered>> {
     let mut text = String::new();
     let unpacked = brotli_decompressor::Decompressor::new(PACKED, 1 << 16);
