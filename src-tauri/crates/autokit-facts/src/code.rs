@@ -1,4 +1,4 @@
-//! Imports and constructor calls in a page's code.
+//! Extracts imports and constructor calls from a page's code.
 
 use std::collections::HashSet;
 
@@ -8,17 +8,17 @@ use tree_sitter::{Node, Parser};
 
 use crate::value::{named_arguments, value_of};
 
-/// Bytes of one code block that are parsed; a longer one is data, not an example.
+/// Maximum size of a code block that is parsed, in bytes; a longer one is data, not an example.
 const LONGEST: usize = 200_000;
-/// Distinct imports of a page that are kept. The longest documentation there is shows a few hundred; a
-/// page with more is not there to be read, and everything that looks at imports looks at each.
+/// Maximum number of distinct imports kept per page. The longest documentation shows a few hundred; a page
+/// with more is not meant to be read, and each import costs time wherever imports are examined.
 pub(crate) const MOST_IMPORTS: usize = 2_000;
-/// Calls of a page that are kept.
+/// Maximum number of calls kept per page.
 const MOST_CALLS: usize = 5_000;
-/// Characters of a line that are kept: enough to see what it says.
+/// Maximum number of characters kept of a line, enough to see what it says.
 const LINE: usize = 1_000;
 
-/// A language whose imports are read.
+/// A language whose code is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// Python.
@@ -28,7 +28,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// As cards name it.
+    /// The name used on cards.
     pub fn name(self) -> &'static str {
         match self {
             Language::Python => "python",
@@ -36,7 +36,7 @@ impl Language {
         }
     }
 
-    /// The language a block says it is in, or looks like.
+    /// The language of a code block, from its label or its content.
     fn of(label: Option<&str>, code: &str) -> Option<Language> {
         match label {
             Some("python" | "py" | "python3" | "ipython" | "ipython3" | "pycon" | "jupyter") => {
@@ -48,7 +48,7 @@ impl Language {
             Some("bash" | "sh" | "shell" | "console" | "json" | "yaml" | "toml" | "html" | "css" | "xml") => {
                 None
             }
-            // Labels that say something else are often wrong; what the lines look like decides.
+            // Other labels are often wrong, so the content decides.
             _ => {
                 let line = |starts: &[&str]| {
                     code.lines().any(|line| starts.iter().any(|start| line.trim_start().starts_with(start)))
@@ -65,7 +65,8 @@ impl Language {
     }
 }
 
-/// Whether what a page shows is of the past: said by the heading above it, or by the words right before.
+/// Whether the current section shows something deprecated, according to its heading or to the paragraph right
+/// before the code.
 #[derive(Debug, Default)]
 struct Section {
     /// Level of the heading that says so.
@@ -88,7 +89,7 @@ impl Section {
                 }
                 self.words = false;
             }
-            // A paragraph that ends in a colon leads on to the code; others speak for themselves.
+            // A paragraph that ends in a colon introduces the code; others do not refer to it.
             Block::Text { text } => self.words = text.trim_end().ends_with(':') && says(text),
             Block::Code { .. } => {}
         }
@@ -99,49 +100,49 @@ impl Section {
     }
 }
 
-/// A name that is imported.
+/// An imported name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// Of the code.
+    /// Language of the code.
     pub language: Language,
-    /// Where from, e.g. `langchain_community.tools` or `@scope/package`.
+    /// The module it is imported from, e.g. `langchain_community.tools` or `@scope/package`.
     pub module: String,
-    /// What, under its own name.
+    /// The imported name, before any renaming.
     pub name: String,
-    /// The statement, on one line.
+    /// The statement on one line.
     pub line: String,
-    /// The page shows it as something of the past: the section it stands in is about what is deprecated.
+    /// Whether it is shown in a section about something deprecated.
     pub deprecated: bool,
 }
 
-/// A call of something with a name, e.g. of a constructor.
+/// A call of something named, e.g. of a constructor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The last part of what is called: `b` of `a.b(…)`.
+    /// The last part of the callee: `b` of `a.b(…)`.
     pub callee: String,
-    /// Arguments given by name. Values that are no literals become placeholders.
+    /// Named arguments. Values that are not literals become placeholders.
     pub arguments: Map<String, Value>,
-    /// The line it stands on.
+    /// The line of the call.
     pub line: String,
 }
 
-/// What a page's code shows.
+/// The code shown on a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Code {
-    /// Imports, in the order they stand; the same one once.
+    /// Imports in the order of the page, without duplicates.
     pub imports: Vec<Import>,
-    /// Calls, in the order they stand.
+    /// Calls in the order of the page.
     pub calls: Vec<Call>,
-    /// Every name in the code.
+    /// All identifiers in the code.
     pub names: HashSet<String>,
-    /// It shows more imports or calls than are kept.
+    /// Whether there are more imports or calls than are kept.
     pub cut: bool,
 }
 
-/// What is known while a page's code is read.
+/// State while the code of a page is read.
 #[derive(Default)]
 struct Seen {
-    /// Module and name of every import.
+    /// Module and name of every import found so far.
     imports: HashSet<(String, String)>,
 }
 
@@ -166,7 +167,7 @@ impl Code {
                 Language::Python => tree_sitter_python::LANGUAGE,
                 Language::JavaScript => tree_sitter_typescript::LANGUAGE_TSX,
             };
-            // Both grammars are made for this version of the parser; a test would fail otherwise.
+            // Both grammars are built for this version of the parser; otherwise a test would fail.
             if parser.set_language(&grammar.into()).is_err() {
                 continue;
             }
@@ -179,7 +180,7 @@ impl Code {
         code
     }
 
-    /// Whether the code has a name, as it is written.
+    /// Whether the code contains this exact identifier.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
@@ -189,7 +190,8 @@ impl Code {
         self.imports.iter().filter(move |import| import.name == name)
     }
 
-    /// What the calls of a name are given by name, all calls together; the first value of each.
+    /// The named arguments of all calls of a name together, with the first value of each; and the lines of
+    /// the calls that add to them.
     pub fn arguments_of(&self, name: &str) -> Option<(Map<String, Value>, Vec<&str>)> {
         let mut arguments = Map::new();
         let mut lines = Vec::new();
@@ -209,7 +211,7 @@ impl Code {
         called.then_some((arguments, lines))
     }
 
-    /// Goes through a tree without recursion: code on a page may be nested as deep as it likes.
+    /// Walks a tree without recursion: code on a page may be nested to any depth.
     fn walk(&mut self, root: Node<'_>, source: &str, language: Language, seen: &mut Seen) {
         let mut cursor = root.walk();
         loop {
@@ -350,7 +352,7 @@ impl Code {
             .child_by_field_name("attribute")
             .or_else(|| function.child_by_field_name("property"))
             .unwrap_or(function);
-        // Something that is called without a name of its own, e.g. what another call gives back.
+        // The callee has no name of its own, e.g. it is the result of another call.
         if !matches!(last.kind(), "identifier" | "property_identifier" | "type_identifier") {
             return;
         }
@@ -384,9 +386,9 @@ impl Code {
     }
 }
 
-/// A statement on one line, as far as that is needed to see what it says.
+/// Joins a statement into one line of limited length.
 fn on_one_line(statement: &str) -> String {
-    // The white space it may have beside what is kept.
+    // Leaves room for white space that is collapsed.
     let room = start_of_chars(statement, 4 * LINE);
     start_of(&room.split_whitespace().collect::<Vec<_>>().join(" ")).to_owned()
 }
@@ -403,7 +405,7 @@ fn unquoted(node: Node<'_>, source: &str) -> String {
     source[node.byte_range()].trim_matches(['"', '\'', '`']).to_owned()
 }
 
-/// Code without what documentation puts around it: prompts, and commands of notebooks.
+/// Removes what documentation adds to code: prompts, and commands of notebooks.
 fn prepared(code: &str, language: Language) -> String {
     if language != Language::Python {
         return code.to_owned();
@@ -509,7 +511,8 @@ mod tests {
             }
             began.elapsed()
         };
-        // As much text in turns, because a busy machine interrupts what takes longer more often.
+        // Alternates runs over the same amount of text, because a busy machine interrupts longer runs more
+        // often.
         let turns = (0..5).map(|_| (took(&small, 4), took(&large, 1)));
         let (pieces, whole) = turns.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))).expect("turns");
         let read = large.each_ref().map(|page| code(page));
@@ -518,7 +521,7 @@ mod tests {
             assert!(page.imports.iter().all(|import| import.line.len() <= LINE));
         }
         assert!(!code("```python\nfrom kit import A\n```\n").cut);
-        // Where it grows with the square the whole takes four times as long.
+        // With quadratic growth, the whole would take four times as long.
         assert!(whole < 3 * pieces, "{whole:?} for four pages in one, {pieces:?} for four pages");
     }
 

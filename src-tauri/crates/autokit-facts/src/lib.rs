@@ -1,13 +1,12 @@
-//! What a documentation page shows of the tools on it.
+//! Extracts what a documentation page shows about its tool.
 //!
-//! * [`Code`]: the imports and constructor calls in a page's code blocks, read with a real parser
-//!   (tree-sitter, which goes on past lines it does not understand: half of what documentation shows
-//!   is not quite the language).
-//! * [`Facts`]: what the tool is called, what it does, how it is imported and built, what it costs.
-//! * [`words`], [`distinctive`], [`sentences`], [`opening`]: how text is cut here, for everybody who
+//! * [`Code`]: the imports and constructor calls in a page's code blocks, parsed with tree-sitter, which
+//!   continues after lines it does not understand: half of the code in documentation is not quite valid.
+//! * [`Facts`]: a tool's name, description, import, constructor arguments and price.
+//! * [`words`], [`distinctive`], [`sentences`], [`opening`]: splitting text, shared by everything that
 //!   compares it.
 //!
-//! Every fact keeps the sentence or the line of code it was read from, as it stands on the page.
+//! Every fact keeps the sentence or line of code it was read from, as it is on the page.
 
 mod code;
 mod pricing;
@@ -21,5 +20,5 @@ pub use text::{alike, distinctive, is_name, opening, sentences, words};
 pub use tool::{Fact, Facts, title_of};
 pub use value::placeholders;
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Pins one feature set for the whole workspace; nothing is imported from it.
 use workspace_hack as _;

@@ -1,4 +1,4 @@
-//! What a page says about the price of a tool.
+//! Extracts a tool's price from a page.
 
 use std::sync::LazyLock;
 
@@ -11,16 +11,16 @@ use crate::tool::Fact;
 /// How a tool is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Price {
-    /// Nothing is paid.
+    /// It is free.
     Free,
-    /// Some use is free, more is paid.
+    /// Some use is free; more has to be paid for.
     Freemium,
-    /// It is paid.
+    /// It has to be paid for.
     Commercial,
 }
 
 impl Price {
-    /// As cards say it.
+    /// The word used on cards.
     pub fn name(self) -> &'static str {
         match self {
             Price::Free => "Free",
@@ -29,7 +29,7 @@ impl Price {
         }
     }
 
-    /// The price a card's words mean, if they are plain.
+    /// The price that the words on a card mean, if they are unambiguous.
     pub fn read(text: &str) -> Option<Price> {
         let lower = text.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -67,10 +67,10 @@ fn pattern(pattern: &str) -> Regex {
     Regex::new(&format!("(?i){pattern}")).expect("a valid pattern")
 }
 
-/// What a page says about the price, with the sentence that says it. Tools' pages speak of much that
-/// is free or not: only sentences that say it in so many words count, and the first decides. That a
-/// project is open source says nothing about the service behind it, nor does a credit to begin with. A
-/// page that says both that it is free and that it is not says nothing.
+/// The price according to a page, with the sentence that states it. Pages mention much that is free or not,
+/// so only explicit sentences count, and the first one decides. That a project is open source says nothing
+/// about the service behind it, nor do initial credits. A page that says both that the tool is free and that
+/// it is not gives no price.
 pub fn price(page: &Document) -> Option<Fact<Price>> {
     let texts = page.blocks.iter().filter_map(|block| match block {
         Block::Text { text } => Some(text),

@@ -1,9 +1,9 @@
-//! How text is cut into words and sentences.
+//! Splits text into words and sentences.
 
 use autokit_search::{is_generic_word, is_stop_word};
 use autokit_web::{Block, Document};
 
-/// Words in titles that say what sort of page it is, beside those that say what sort of thing.
+/// Words in titles that describe the kind of page, in addition to those that describe the kind of tool.
 const OF_PAGES: &[&str] = &[
     "documentation",
     "docs",
@@ -17,7 +17,7 @@ const OF_PAGES: &[&str] = &[
     "started",
 ];
 
-/// Letters and digits in small words, split at capitals: `GmailToolkit` is `gmail`, `toolkit`.
+/// Splits a text into lower-case alphanumeric words, also at capitals: `GmailToolkit` is `gmail`, `toolkit`.
 pub fn words(text: &str) -> Vec<String> {
     autokit_search::name_words(text)
         .split(|c: char| !c.is_alphanumeric())
@@ -26,37 +26,38 @@ pub fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether two words are one but for an ending of at most so many bytes; very short ones have none.
+/// Whether two words are equal except for an ending of at most `ending` bytes; words of fewer than four bytes
+/// must be equal.
 pub fn alike(a: &str, b: &str, ending: usize) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     long.starts_with(short)
         && (short.len() == long.len() || (short.len() >= 4 && long.len() - short.len() <= ending))
 }
 
-/// The words of a title that tell which tool it is.
+/// The words of a title that identify the tool.
 pub fn distinctive(title: &str) -> Vec<String> {
     let tells =
         |word: &String| !is_generic_word(word) && !is_stop_word(word) && !OF_PAGES.contains(&word.as_str());
     words(title).into_iter().filter(tells).collect()
 }
 
-/// Words that are in sentences and hardly ever in names.
+/// Words that occur in sentences and hardly ever in names.
 const OF_SENTENCES: &[&str] = &[
     "i", "we", "you", "he", "she", "they", "it", "this", "that", "these", "those", "there", "here", "what",
     "which", "who", "how", "why", "when", "where", "if", "because", "please", "my", "our", "your", "is",
     "are", "was", "were", "be", "been", "am", "can", "could", "will", "would", "should", "must", "may",
     "has", "have", "had", "does", "do", "want", "wants", "need", "needs", "let", "lets",
 ];
-/// Of these, the ones that are no name alone either; `which` is a program.
+/// Of these, the ones that cannot be a name on their own either; `which` is a program.
 const PRONOUNS: &[&str] =
     &["i", "we", "you", "he", "she", "they", "it", "this", "that", "these", "those", "there", "here", "what"];
-/// Words a name has at most.
+/// Maximum number of words in a name.
 const WORDS_OF_A_NAME: usize = 6;
-/// Words a name in small letters has at most.
+/// Maximum number of words in a lower-case name.
 const SMALL_WORDS: usize = 3;
 
-/// Whether a text can be the name of a tool: a few words that are no sentence. More than three of them are written
-/// with capitals in a name ("Google Drive Search Toolkit") and without in a sentence.
+/// Whether a text can be the name of a tool: a few words that are not a sentence. More than three words are a
+/// name only when most of them are capitalized ("Google Drive Search Toolkit").
 pub fn is_name(text: &str) -> bool {
     let text = text.trim();
     let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
@@ -71,7 +72,7 @@ pub fn is_name(text: &str) -> bool {
     !words.is_empty() && words.len() <= WORDS_OF_A_NAME && !sentence && written_as_one
 }
 
-/// The first paragraphs, until there is enough to tell what the page is about.
+/// The first paragraphs, until they are long enough to show what the page is about.
 pub fn opening(page: &Document, characters: usize) -> String {
     let mut text = String::new();
     for block in &page.blocks {
@@ -88,7 +89,7 @@ pub fn opening(page: &Document, characters: usize) -> String {
     text.chars().take(characters).collect()
 }
 
-/// The sentences of a paragraph, their full stops included.
+/// The sentences of a paragraph, including their final punctuation.
 pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -106,7 +107,7 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a full stop between these ends a sentence: "e.g. this" does not.
+/// Whether a full stop between these texts ends a sentence: the one in "e.g. this" does not.
 fn ends_here(before: &str, after: &str) -> bool {
     let next = after.chars().next();
     let last = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(before);

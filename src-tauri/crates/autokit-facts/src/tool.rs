@@ -1,4 +1,4 @@
-//! The tool a page documents, as the page shows it.
+//! Extracts the tool that a page documents.
 
 use std::sync::LazyLock;
 
@@ -11,37 +11,37 @@ use crate::pricing::{Price, price};
 use crate::text::{distinctive, sentences, words};
 use crate::value::placeholders;
 
-/// A fact with the words it rests on.
+/// A fact with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact<T> {
-    /// The fact.
+    /// The extracted value.
     pub value: T,
-    /// A sentence or a line of code of the page, as it stands there.
+    /// The sentence or line of code it was read from, as it is on the page.
     pub quote: String,
 }
 
-/// What a page shows of its tool.
+/// The tool that a page documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// What the tool is called: the title without the name of the site.
+    /// Name of the tool: the page title without the name of the site.
     pub name: String,
-    /// What it does.
+    /// Description of the tool.
     pub description: Option<Fact<String>>,
-    /// Language of the import.
+    /// Programming language of the import.
     pub language: Option<String>,
     /// Module and class (or function) to import.
     pub import: Option<Fact<(String, String)>>,
-    /// Arguments its constructor is shown with, as [`placeholders`].
+    /// Constructor arguments shown on the page, as [`placeholders`].
     pub init_args: Option<Fact<Map<String, Value>>>,
-    /// A line that installs it.
+    /// A command that installs it.
     pub install: Option<String>,
-    /// What it costs.
+    /// Price of the tool.
     pub price: Option<Fact<Price>>,
-    /// Everything its code shows.
+    /// All code of the page.
     pub code: Code,
 }
 
-/// Sentences that say what a page does, not what a tool does.
+/// Matches sentences about the page rather than the tool.
 static ABOUT_THE_PAGE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)^(this (notebook|page|guide|tutorial|example|will|document|section)|in this (notebook|guide|page|tutorial)|for detailed documentation|to (use|install|get started|access)|you('ll| will| need| can| must)|let'?s|below|the following|first|here|note|see|make sure|before|if you|we (will|need|can)|install|set ?up|get started|run the|click|sign up)\b",
@@ -54,7 +54,7 @@ static INSTALL: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a valid pattern")
 });
 
-/// The title without the site's name behind a separator.
+/// The page title without the name of the site after a separator.
 pub fn title_of(page: &Document) -> String {
     let title = page.title.trim();
     let first = [" | ", " — ", " – ", " · ", " :: "]
@@ -65,7 +65,7 @@ pub fn title_of(page: &Document) -> String {
     first.trim_matches(['#', '`', '*', ' ']).to_owned()
 }
 
-/// The first sentences that say what the tool is, at most two.
+/// The first sentences that describe the tool, at most two.
 fn description_of(page: &Document, name: &str) -> Option<Fact<String>> {
     let names = distinctive(name);
     let mut said: Vec<&str> = Vec::new();
@@ -83,7 +83,7 @@ fn description_of(page: &Document, name: &str) -> Option<Fact<String>> {
             }
             let about = words(sentence).iter().any(|word| names.contains(word));
             if said.is_empty() && !about && fallback.is_some() {
-                // A paragraph that neither names the tool nor opens the page.
+                // Skips a paragraph that neither names the tool nor opens the page.
                 continue;
             }
             said.push(sentence);
@@ -103,7 +103,7 @@ fn description_of(page: &Document, name: &str) -> Option<Fact<String>> {
     Some(Fact { quote: value.clone(), value })
 }
 
-/// How much a name that is imported looks like the tool the page is about.
+/// How well an imported name matches the title of the page.
 fn likeness(module: &str, name: &str, title: &[String]) -> f32 {
     let own = words(name);
     let joined: String = own.concat();
@@ -125,14 +125,14 @@ fn likeness(module: &str, name: &str, title: &[String]) -> f32 {
     if path.iter().any(|part| matches!(part.as_str(), "tools" | "toolkits" | "tool" | "utilities")) {
         score += 0.2;
     }
-    // Constants and helpers are no tools.
+    // Constants and helpers are not tools.
     if name.chars().all(|c| c.is_ascii_uppercase() || c == '_') {
         score -= 0.5;
     }
     score
 }
 
-/// The import that looks most like the tool the page is about; of equal ones the first shown.
+/// The import that best matches the page's tool; the first one if several match equally.
 fn import_of<'a>(code: &'a Code, name: &str) -> Option<&'a Import> {
     let title = distinctive(name);
     let mut best: Option<(f32, &Import)> = None;
@@ -146,7 +146,7 @@ fn import_of<'a>(code: &'a Code, name: &str) -> Option<&'a Import> {
 }
 
 impl Facts {
-    /// Reads a page.
+    /// Extracts the facts from a page.
     pub fn of(page: &Document) -> Facts {
         let name = title_of(page);
         let code = Code::of(page);

@@ -1,23 +1,23 @@
-//! Values of arguments in code, as JSON.
+//! Converts argument values in code to JSON.
 
 use serde_json::{Map, Value};
 use tree_sitter::Node;
 
-/// Values inside values; deeper ones become placeholders.
+/// Maximum nesting of values; deeper ones become placeholders.
 const DEEPEST: usize = 6;
 
-/// The JSON value of an expression. What is no literal becomes a placeholder such as `${API_KEY}`:
-/// named after the environment variable where one is read, else after the argument.
+/// The JSON value of an expression. Anything but a literal becomes a placeholder such as `${API_KEY}`, named
+/// after the environment variable that is read, or else after the argument.
 pub(crate) fn value_of(name: &str, node: Node<'_>, source: &str) -> Value {
     read(node, source, DEEPEST)
         .or_else(|| environment(&source[node.byte_range()]).map(Value::from))
         .unwrap_or_else(|| Value::from(format!("${{{}}}", name.to_uppercase())))
 }
 
-/// Arguments by which a way of working is chosen; their values are words of the tool, not data of an example.
+/// Suffixes of arguments that select a mode; their values are keywords of the tool, not example data.
 const OPTIONS: &[&str] = &["format", "mode", "backend", "engine"];
 
-/// Whether a value is the choice of a way of working: `output_format="list"`.
+/// Whether a value selects a mode: `output_format="list"`.
 fn is_option(name: &str, value: &str) -> bool {
     let name = name.to_lowercase();
     OPTIONS.iter().any(|option| name.ends_with(option))
@@ -25,10 +25,10 @@ fn is_option(name: &str, value: &str) -> bool {
         && value.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '_' | '-'))
 }
 
-/// Arguments as a card holds them. What a page shows are examples (`city="Paris"`), which must not become anybody's
-/// defaults: each value becomes a placeholder named after its argument, one that is read from the environment keeps
-/// its variable, an option keeps its word, and an object keeps its shape. An argument that is shown as `None` or `null`
-/// is left out.
+/// Turns shown arguments into those of a card. Values on a page are examples (`city="Paris"`), which must not
+/// become defaults: each becomes a placeholder named after its argument. Values read from the environment
+/// keep their variable, modes keep their keyword, and objects keep their structure. Arguments shown as `None`
+/// or `null` are left out.
 pub fn placeholders(arguments: &Map<String, Value>) -> Map<String, Value> {
     let placeholder = |name: &str, value: &Value| match value {
         Value::Object(inner) if !inner.is_empty() => Value::Object(placeholders(inner)),
@@ -40,14 +40,14 @@ pub fn placeholders(arguments: &Map<String, Value>) -> Map<String, Value> {
     given.map(|(name, value)| (name.clone(), placeholder(name, value))).collect()
 }
 
-/// Arguments given by name.
+/// The named arguments of a call.
 pub(crate) fn named_arguments(arguments: Node<'_>, source: &str, depth: usize) -> Map<String, Value> {
     let mut found = Map::new();
     let mut cursor = arguments.walk();
     for argument in arguments.named_children(&mut cursor) {
         match argument.kind() {
             "keyword_argument" => pair(argument, "name", "value", source, depth, &mut found),
-            // A script's constructor takes its arguments in an object.
+            // A JavaScript constructor takes its named arguments in an object.
             "object" => object(argument, source, depth, &mut found),
             _ => {}
         }
@@ -108,7 +108,7 @@ fn read(node: Node<'_>, source: &str, depth: usize) -> Option<Value> {
             object(node, source, depth, &mut found);
             Some(Value::Object(found))
         }
-        // An object built in place: what it is given by name.
+        // An object constructed in place becomes its named arguments.
         "call" | "new_expression" if depth > 0 => {
             let arguments = node.child_by_field_name("arguments")?;
             let found = named_arguments(arguments, source, depth - 1);
@@ -119,7 +119,7 @@ fn read(node: Node<'_>, source: &str, depth: usize) -> Option<Value> {
     }
 }
 
-/// A plain string's text; none for one that is put together.
+/// The text of a plain string literal; `None` if it is interpolated.
 fn text(node: Node<'_>, source: &str) -> Option<String> {
     if node.kind() != "string" {
         return None;
@@ -138,7 +138,7 @@ fn text(node: Node<'_>, source: &str) -> Option<String> {
     Some(found)
 }
 
-/// `${NAME}` where code reads an environment variable.
+/// Returns `${NAME}` if the code reads an environment variable.
 fn environment(code: &str) -> Option<String> {
     let rest = ["environ[", "environ.get(", "getenv(", "process.env.", "process.env["]
         .iter()
