@@ -1,10 +1,11 @@
-//! Measures embedding for the peer benchmark: what to embed comes in `PEERS_*` environment
-//! variables, the figures go to stdout as one line of JSON.
+//! Measures embedding for the peer benchmark: input comes from `PEERS_*` environment variables, results go to
+//! stdout as one line of JSON.
 //!
-//! `PEERS_TEXTS` JSON list of texts, `PEERS_SHORT` how many of the first make the short run,
-//! `PEERS_QUESTIONS` JSON list of single questions, `PEERS_THREADS`, `PEERS_EMB_OUT` where to write
-//! all vectors as raw little-endian f32. The model comes from `AUTOKIT_MODEL_DIR` or the user's
-//! store; `AUTOKIT_BACKEND=candle` measures the stock network instead.
+//! `PEERS_TEXTS` is a JSON list of texts, `PEERS_SHORT` the number of them (from the start) in the short run,
+//! `PEERS_QUESTIONS` a JSON list of individual questions, `PEERS_THREADS` the number of threads,
+//! `PEERS_EMB_OUT` the file to write all vectors to as raw little-endian f32. The model comes from
+//! `AUTOKIT_MODEL_DIR` or the user's store; `AUTOKIT_BACKEND=candle` measures candle's network instead of the
+//! built-in encoder.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ fn number(variable: &str) -> Result<usize, Failure> {
     Ok(std::env::var(variable).map_err(|_| format!("{variable} is not set"))?.parse()?)
 }
 
-/// Resident memory in MB, where the system tells.
+/// Resident memory in MB, if the system reports it.
 fn resident_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;

@@ -1,9 +1,9 @@
-//! Networks of candle-transformers as encoders: for models that are no plain BERT, and as the reference the
-//! own encoder of [`autokit_embed`] is tested against. Apart from it, so that what embeds and searches
-//! compiles without candle.
+//! Runs candle-transformers networks as encoders: for models other than plain BERT, and as the reference that
+//! the built-in encoder of [`autokit_embed`] is tested against. It is a crate of its own so that embedding
+//! and search compile without candle.
 //!
-//! Sequences of equal length are encoded together and nothing is padded: the masks of these
-//! networks are large negative numbers, not exclusions, and padding would cost time besides.
+//! Sequences of equal length are encoded together and nothing is padded: these networks mask padding with
+//! large negative numbers rather than excluding it, and padding would cost time as well.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::{bert, modernbert, nomic_bert, xlm_roberta};
 use serde::de::DeserializeOwned;
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Pins one feature set for the whole workspace; nothing is imported from it.
 use workspace_hack as _;
 
-/// The own encoder where it can run a model, candle's otherwise.
+/// Uses the built-in encoder if it supports a model, and candle's otherwise.
 pub const FASTEST: Backend = Backend::OwnOr(open);
 
 /// Opens a model with candle.
@@ -30,10 +30,10 @@ pub fn open(spec: &ModelSpec, folder: &Path) -> Result<Box<dyn Encoder>> {
     Ok(Box::new(CandleEncoder::open(spec, folder)?))
 }
 
-/// Sequences of equal length encoded in one call; more gain nothing on a CPU.
+/// Maximum number of sequences of equal length encoded in one call; more bring no gain on a CPU.
 const SEQUENCES_AT_ONCE: usize = 16;
 
-/// Runs a network of candle-transformers on the CPU in f32.
+/// Runs a candle-transformers network on the CPU in f32.
 pub struct CandleEncoder {
     network: Network,
     device: Device,
@@ -52,7 +52,7 @@ enum Network {
 }
 
 impl CandleEncoder {
-    /// Reads `config.json` and `model.safetensors` of `folder` as `spec.architecture`.
+    /// Loads `config.json` and `model.safetensors` from `folder` as `spec.architecture`.
     ///
     /// # Errors
     /// [`Error::BadConfig`], [`Error::BadWeights`] or [`Error::Io`].
@@ -85,13 +85,13 @@ impl CandleEncoder {
                     vb
                 };
                 let network = Network::XlmRoberta(xlm_roberta::XLMRobertaModel::new(&c, vb).map_err(bad)?);
-                // Positions are counted from the padding id up.
+                // Positions start after the padding id.
                 let positions = c.max_position_embeddings.saturating_sub(c.pad_token_id as usize + 1);
                 (network, c.hidden_size, c.vocab_size, positions)
             }
             Architecture::ModernBert => {
                 let c: modernbert::Config = read_config(&config_path)?;
-                // The network asks for names under `model.`; encoder-only files have none.
+                // The network expects names under `model.`; files with only the encoder lack that prefix.
                 let vb = if vb.contains_tensor("model.embeddings.tok_embeddings.weight") {
                     vb
                 } else {
@@ -112,7 +112,8 @@ impl CandleEncoder {
         })
     }
 
-    /// States `[sequences, length, dim]` of sequences that all have the same length, flat.
+    /// Encodes sequences of equal length and returns their states `[sequences, length, dim]` as a flat
+    /// vector.
     fn run(&self, ids: Vec<u32>, sequences: usize, length: usize) -> Result<Vec<f32>> {
         let states = Tensor::from_vec(ids, (sequences, length), &self.device)
             .and_then(|ids| self.forward(&ids))
@@ -184,7 +185,7 @@ fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     move |source| Error::Io { action: "reading", path, source }
 }
 
-/// candle's messages may go on with a backtrace.
+/// candle's messages may contain a backtrace after the first line.
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Tiny models with random weights behind an embedder: prefixes, limits, order, and files that do not fit.
+//! An embedder with tiny models and random weights: prefixes, limits, order, and invalid files.
 
 mod tiny;
 

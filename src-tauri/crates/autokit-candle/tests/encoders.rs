@@ -1,4 +1,4 @@
-//! Encoders on tiny models with random weights, and on files that are not models.
+//! Encoders with tiny models and random weights, and with files that are not models.
 
 mod tiny;
 
@@ -18,7 +18,7 @@ fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
     Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
 }
 
-/// Sequences of many lengths, long and short mixed.
+/// Sequences of different lengths, long and short mixed.
 fn batch() -> Vec<Vec<u32>> {
     [5, 1, 17, POSITIONS - 2, 2, 16, 32, 9, 5, 33]
         .iter()
@@ -46,7 +46,7 @@ fn the_own_encoder_agrees_with_candle_on_every_instruction_set() {
     for pooling in [Pooling::Mean, Pooling::Cls] {
         let spec = tiny::spec(Architecture::Bert, pooling);
         let reference = encode(&CandleEncoder::open(&spec, folder.path()).unwrap(), &batch());
-        // Random weights must not have collapsed to one direction, or any encoder would pass.
+        // Random weights must not collapse to one direction, or any encoder would pass.
         assert!(cosine(&reference[0], &reference[2]) < 0.999);
         for isa in Isa::available() {
             for threads in [1, 3] {
@@ -93,7 +93,7 @@ fn other_architectures_run_on_candle() {
             assert!(cosine(alone, together) > 0.999_999, "{architecture:?}");
             assert!((cosine(together, together) - 1.0).abs() < 1e-6);
         }
-        // Word order must matter: these networks know positions.
+        // Word order must matter: these networks have position embeddings.
         let mut shuffled = batch()[2].clone();
         shuffled.reverse();
         let other = &encode(encoder.as_ref(), &[shuffled])[0];
@@ -134,8 +134,8 @@ fn impossible_batches_are_refused() {
     }
 }
 
-/// Opens a model whose weights were changed by `damage`, with both encoders; each must say what is
-/// wrong with which file.
+/// Opens a model whose weights were changed by `damage`, with both encoders; each must report what is wrong
+/// with which file.
 fn with_damaged_weights(damage: impl Fn(&Path), said: &str) {
     let folder = tempfile::tempdir().unwrap();
     tiny::write(Architecture::Bert, folder.path());
@@ -158,7 +158,7 @@ fn edit_weights(folder: &Path, edit: impl FnOnce(&mut Vec<u8>)) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Replaces a word of the table of contents by one of the same length.
+/// Replaces a word in the file's header by one of the same length.
 fn edit_contents(folder: &Path, from: &str, to: &str) {
     assert_eq!(from.len(), to.len());
     edit_weights(folder, |bytes| {

@@ -1,5 +1,5 @@
-//! The default model against vectors of a second implementation (`tests/reference/make_vectors.py`)
-//! and against candle's network.
+//! Compares the default model with vectors of a second implementation (`tests/reference/make_vectors.py`) and
+//! with candle's network.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ fn related_texts_are_nearer_than_unrelated_ones() {
 
 #[test]
 fn a_huge_text_costs_no_more_than_what_the_model_sees() {
-    // With one thread the work is done on the caller's, whose time is measured.
+    // With a single thread the work runs on the caller's thread, whose CPU time is measured.
     let embedder = model(1, Backend::Own);
     let words = "several words of a very long field ";
     let (huge, enough) = (words.repeat(10_000_000 / words.len()), words.repeat(100));
@@ -99,8 +99,8 @@ fn a_huge_text_costs_no_more_than_what_the_model_sees() {
     };
     let ((vector, took), (expected, usual)) = (fastest(&huge), fastest(&enough));
     assert_eq!(vector, expected);
-    // Tokenising all ten megabytes takes seconds, encoding 256 tokens tens of milliseconds. What other processes
-    // do counts for neither.
+    // Tokenising all ten megabytes takes seconds, encoding 256 tokens tens of milliseconds. CPU time is
+    // unaffected by other processes.
     assert!(took < 10 * usual, "{took:?} instead of {usual:?}");
     // One word of two megabytes is one unknown token, and must not be slow either.
     let word = embedder.embed_query(&"x".repeat(2_000_000)).unwrap();

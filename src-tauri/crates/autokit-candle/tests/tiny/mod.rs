@@ -1,4 +1,4 @@
-//! Tiny models with random weights, written as files, for tests.
+//! Writes tiny models with random weights as files, for tests.
 #![allow(dead_code, reason = "each file of tests uses some of it")]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub(crate) const DIM: usize = 48;
 pub(crate) const VOCAB: usize = 97;
 pub(crate) const POSITIONS: usize = 40;
 
-/// A specification without checksums, as for a model that loads only from a folder.
+/// A model specification without checksums, as for a model that is loaded only from a folder.
 pub(crate) fn spec(architecture: Architecture, pooling: Pooling) -> ModelSpec {
     let file = |name: &str| ModelFile { name: name.to_owned(), size: 0, sha256: String::new() };
     ModelSpec {
@@ -35,7 +35,7 @@ pub(crate) fn spec(architecture: Architecture, pooling: Pooling) -> ModelSpec {
     }
 }
 
-/// `config.json` of an architecture.
+/// The `config.json` of an architecture.
 pub(crate) fn config(architecture: Architecture) -> serde_json::Value {
     match architecture {
         Architecture::Bert | Architecture::XlmRoberta => serde_json::json!({
@@ -62,7 +62,7 @@ pub(crate) fn config(architecture: Architecture) -> serde_json::Value {
     }
 }
 
-/// Numbers in [-1, 1) from a linear congruential generator.
+/// Pseudorandom numbers in [-1, 1) from a linear congruential generator.
 pub(crate) fn numbers(n: usize, seed: u32) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
@@ -72,8 +72,8 @@ pub(crate) fn numbers(n: usize, seed: u32) -> Vec<f32> {
     (0..n).map(|_| next()).collect()
 }
 
-/// Writes `config.json` and random `model.safetensors`: candle names and shapes the tensors by
-/// building the network.
+/// Writes `config.json` and random `model.safetensors`: building the network with candle determines the names
+/// and shapes of the tensors.
 pub(crate) fn write(architecture: Architecture, folder: &Path) {
     let config = config(architecture);
     std::fs::write(folder.join(CONFIG_FILE), config.to_string()).unwrap();
@@ -109,7 +109,7 @@ pub(crate) fn write(architecture: Architecture, folder: &Path) {
     map.save(folder.join(WEIGHTS_FILE)).unwrap();
 }
 
-/// Writes a `tokenizer.json` that knows `size` words: `[UNK] [CLS] [SEP] w3 w4 ...`.
+/// Writes a `tokenizer.json` with a vocabulary of `size` words: `[UNK] [CLS] [SEP] w3 w4 ...`.
 pub(crate) fn write_tokenizer(folder: &Path, size: usize) {
     let mut vocab: serde_json::Map<String, serde_json::Value> =
         ["[UNK]", "[CLS]", "[SEP]"].iter().zip(0..).map(|(w, i)| ((*w).to_owned(), i.into())).collect();
