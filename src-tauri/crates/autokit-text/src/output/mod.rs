@@ -1,51 +1,51 @@
-//! Cuts what a tool says to a number of tokens, and says what was cut.
+//! Truncates the output of a tool to a number of tokens and notes what was removed.
 //!
-//! Counted with `bpe-openai` (GitHub's; MIT; its vocabulary is compiled in, nothing is fetched),
-//! because its time grows with the text and not with the square of a long word, as it does in
-//! `tiktoken-rs`. The vocabulary is `o200k_base`; other models' tokenizers differ by some percent.
+//! Tokens are counted with `bpe-openai` (by GitHub, MIT, with its vocabulary compiled in), because its
+//! running time is linear in the text rather than quadratic in a long word, as in `tiktoken-rs`. The
+//! vocabulary is `o200k_base`; other models' tokenizers differ by a few percent.
 //!
-//! No more is tokenised than the answer needs: a text with no more bytes than tokens allowed passes
-//! unread, one that is longer than the allowed number of the longest tokens is over the limit
-//! unread, and of a text that is cut only its ends are looked at.
+//! No more text is tokenized than necessary: a text with no more bytes than allowed tokens fits without being
+//! tokenized, one longer than the allowed number of the longest tokens exceeds the limit without being
+//! tokenized, and only the ends of a truncated text are tokenized.
 
 mod tokens;
 
 use std::fmt::Write as _;
 
-/// How much of a tool's output goes to a model when nothing else is said, in tokens (AutoAgent,
-/// arXiv:2502.05957, section on tool output).
+/// Default limit for a tool's output that is given to a model, in tokens (AutoAgent, arXiv:2502.05957,
+/// section on tool output).
 pub const DEFAULT_TOKENS: usize = 12_000;
 
-/// Tokens set aside for the notice of what was cut; the longest notice has about 45.
+/// Tokens reserved for the notice about the removed part; the longest notice has about 45.
 const NOTICE_TOKENS: usize = 64;
-/// Of every hundred tokens kept, how many come from the start: most output says first what matters,
-/// and many programs say last how it ended.
+/// Percentage of the kept tokens that come from the start: most output begins with what matters, and many
+/// programs report the result at the end.
 const HEAD_PERCENT: usize = 80;
-/// Up to this many bytes what was cut is counted; beyond, it is estimated.
+/// Up to this many bytes, the tokens of the removed part are counted; beyond, they are estimated.
 const COUNTED_BYTES: usize = 256 << 10;
 
-/// A text within its limit.
+/// A text within a token limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capped {
-    /// The text itself, or its start and its end with a notice in between.
+    /// The text itself, or its start and end with a notice in between.
     pub text: String,
-    /// What is missing, if anything.
+    /// What was removed, if anything.
     pub cut: Option<Cut>,
 }
 
-/// What was taken out of a text.
+/// The part that was removed from a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Tokens; exact if [`Cut::counted`], otherwise estimated from what was kept.
+    /// Number of tokens; exact if [`Cut::counted`], otherwise estimated from the kept text.
     pub tokens: usize,
     /// Whether [`Cut::tokens`] was counted.
     pub counted: bool,
-    /// Bytes, always exact.
+    /// Number of bytes, always exact.
     pub bytes: usize,
 }
 
-/// Cuts `text` to at most `limit_tokens`, the notice included: the first 80 % and the last 20 % stay.
-/// Below 128 tokens there is no room for a notice or an end; only the start stays then.
+/// Truncates `text` to at most `limit_tokens`, including the notice; the first 80 % and the last 20 % are
+/// kept. A limit below 128 tokens leaves no room for a notice or an end, so only the start is kept.
 pub fn cap(text: &str, limit_tokens: usize) -> Capped {
     if tokens::fits(text, limit_tokens) {
         return Capped { text: text.to_owned(), cut: None };
@@ -63,8 +63,8 @@ pub fn cap(text: &str, limit_tokens: usize) -> Capped {
             tell(&mut kept, cut, limit_tokens);
         }
         kept.push_str(&text[tail..]);
-        // The pieces a text is divided into before it is tokenised can differ where it is cut; a
-        // few tokens less make up for it.
+        // The tokenizer may split the text differently where parts were joined; a few tokens less compensate
+        // for that.
         if tokens::fits(&kept, limit_tokens) || room == 0 {
             return Capped { text: kept, cut: Some(cut) };
         }
@@ -72,7 +72,7 @@ pub fn cap(text: &str, limit_tokens: usize) -> Capped {
     }
 }
 
-/// Counts or estimates what lies between two places in the text.
+/// Counts or estimates the tokens between two positions.
 fn measure(text: &str, head: usize, tail: usize, kept_tokens: usize) -> Cut {
     let bytes = tail - head;
     if bytes <= COUNTED_BYTES {
@@ -85,7 +85,7 @@ fn measure(text: &str, head: usize, tail: usize, kept_tokens: usize) -> Cut {
 fn tell(text: &mut String, cut: Cut, limit: usize) {
     let about = if cut.counted { "" } else { "about " };
     let Cut { tokens, bytes, .. } = cut;
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let written = write!(
         text,
         "\n[... {about}{tokens} tokens ({bytes} bytes) cut here; the limit is {limit} tokens ...]\n"

@@ -8,7 +8,7 @@ fn full(text: &str) -> usize {
     tokens::tokenizer().encode(text).len()
 }
 
-/// Texts of many kinds, each some tens of kilobytes.
+/// Texts of many kinds, some tens of kilobytes each.
 fn samples() -> Vec<(&'static str, String)> {
     let mixed = "Der Fluß trägt das Boot. 日本語の文章です。 Привет, мир! مرحبا بالعالم 🙂🙃👩‍👩‍👧 नमस्ते ";
     let code = "fn main() {\n    let x: Vec<u32> = (0..10).map(|n| n * 2).collect();\n\tprintln!(\"{x:?}\"); // it's\n}\n";
@@ -47,7 +47,7 @@ fn what_is_kept_is_within_the_limit_and_close_to_it() {
                 assert!(text.starts_with(head) && text.ends_with(tail), "{name}");
                 assert_eq!(head.len() + tail.len() + cut.bytes, text.len(), "{name}");
                 assert!(notice.contains(&format!("{} tokens", cut.tokens)), "{notice}");
-                // The pieces differ where it was cut, by a token or two.
+                // Tokens may be split differently at the cuts, by one or two.
                 assert!((full(head) + full(tail) + cut.tokens).abs_diff(all) < 8, "{name}: {cut:?} of {all}");
                 assert!(cut.counted);
             }
@@ -77,7 +77,7 @@ fn the_start_is_what_the_whole_texts_tokens_begin_with() {
 
 #[test]
 fn a_huge_text_costs_no_more_than_a_large_one() {
-    // A first call reads the vocabulary.
+    // The first call loads the vocabulary.
     assert!(cap("warm", 1).cut.is_none());
     let kinds: [(&str, &str); 4] =
         [("words", "all work and no play "), ("one word", "a"), ("spaces", " "), ("cjk", "語")];
@@ -93,7 +93,7 @@ fn a_huge_text_costs_no_more_than_a_large_one() {
             (0..10).map(|_| once()).min().unwrap_or(Duration::MAX)
         };
         let (large, huge) = (fastest(5 << 20), fastest(100 << 20));
-        // Read to its end it would be 20 times as much.
+        // Tokenizing everything would take 20 times as long.
         assert!(
             huge < large * 8 + Duration::from_millis(5),
             "{name}: {large:?} for 5 MB, {huge:?} for 100 MB"

@@ -1,15 +1,15 @@
-//! How many tokens, without looking at more of the text than that takes.
+//! Counts tokens without reading more of the text than necessary.
 
 use std::sync::LazyLock;
 
 use bpe_openai::Tokenizer;
 
-/// The vocabulary.
+/// The tokenizer with the `o200k_base` vocabulary.
 pub(super) fn tokenizer() -> &'static Tokenizer {
     bpe_openai::o200k_base()
 }
 
-/// Bytes of the longest token: so many bytes each token stands for at most.
+/// Length of the longest token in bytes, the maximum that a token can represent.
 static LONGEST: LazyLock<usize> = LazyLock::new(|| {
     let bpe = &tokenizer().bpe;
     (0..bpe.num_tokens()).map(|token| bpe.token_len(token as u32)).max().unwrap_or(1)
@@ -17,7 +17,7 @@ static LONGEST: LazyLock<usize> = LazyLock::new(|| {
 
 /// Whether the text has at most `limit` tokens.
 pub(super) fn fits(text: &str, limit: usize) -> bool {
-    // Every token stands for at least a byte and for at most `LONGEST`.
+    // Every token represents at least one byte and at most `LONGEST` bytes.
     if text.len() <= limit {
         return true;
     }
@@ -28,22 +28,22 @@ pub(super) fn fits(text: &str, limit: usize) -> bool {
     tokenizer.count_till_limit(&tokenizer.normalize(text), limit).is_some()
 }
 
-/// All tokens of a text.
+/// The number of tokens in a text.
 pub(super) fn count(text: &str) -> usize {
     tokenizer().count(text)
 }
 
-/// Where the first `limit` tokens end, at the boundary of a token and of a character.
+/// The position after the first `limit` tokens, at the boundary of a token and of a character.
 pub(super) fn head(text: &str, limit: usize) -> usize {
     let (bpe, mut end, mut left) = (&tokenizer().bpe, 0, limit);
-    // So much of the text can matter. Most texts are done long before; a text without spaces is one
-    // piece, and this keeps that piece small.
+    // Starts with a small window and enlarges it up to `most`, beyond which no text can matter. Most texts
+    // are done long before; a text without spaces is a single piece, which the window keeps small.
     let mut window = limit.saturating_mul(8).max(64);
     let most = limit.saturating_mul(*LONGEST);
     loop {
         let part = &text[..floor(text, window.min(most))];
         for piece in tokenizer().split(part) {
-            // The last piece of a window goes on behind it.
+            // The last piece of a window may continue after it.
             let open = end + piece.len() == part.len() && part.len() < text.len();
             let tokens = bpe.encode_via_backtracking(piece.as_bytes());
             if tokens.len() > left || (open && window >= most) {
@@ -63,7 +63,7 @@ pub(super) fn head(text: &str, limit: usize) -> usize {
     }
 }
 
-/// Where the last `limit` tokens begin, at the boundary of a token and of a character.
+/// The position of the last `limit` tokens, at the boundary of a token and of a character.
 pub(super) fn tail(text: &str, limit: usize) -> usize {
     let bpe = &tokenizer().bpe;
     let mut window = limit.saturating_mul(8).max(64);
@@ -84,7 +84,7 @@ pub(super) fn tail(text: &str, limit: usize) -> usize {
     }
 }
 
-/// How many bytes the tokens take, without the last ones if a character is cut.
+/// The length of the tokens in bytes, without the last ones if they end within a character.
 fn boundary(piece: &str, lengths: impl Iterator<Item = usize>) -> usize {
     let ends = lengths.scan(0, |end, length| {
         *end += length;
