@@ -1,38 +1,37 @@
-//! The one error every host hands to people: a code, a sentence and a remedy.
+//! The error type that every host shows to people: a code, a message and a remedy.
 //!
-//! Each crate keeps an error type of its own and says what becomes of it here: `impl From<Error> for
-//! ApiError` stands beside that type.
+//! Each crate has its own error type and defines the conversion next to it: `impl From<Error> for ApiError`.
 
 use std::io;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Pins one feature set for the whole workspace; nothing is imported from it.
 use workspace_hack as _;
 
 /// Result of a command.
 pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
-/// What the window and the terminal branch on.
+/// Error code for the window and the terminal to branch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
-    /// The request does not fit the command.
+    /// The request is not valid for the command.
     BadRequest,
-    /// No such card, revision, job or model.
+    /// There is no such card, revision, job or model.
     NotFound,
     /// The card changed since it was read.
     Conflict,
-    /// Provider and name are taken.
+    /// The combination of provider and name is already in use.
     Duplicate,
-    /// A card or a setting breaks a rule.
+    /// A card or a setting is invalid.
     Invalid,
-    /// A card has texts that hide something or give orders to a model, and nobody said that they are meant.
+    /// A card has hidden text or a possible prompt injection that nobody has approved.
     Flagged,
     /// A file cannot be read as cards.
     UnreadableFile,
-    /// The data directory cannot be written.
+    /// The data directory is not writable.
     ReadOnly,
     /// The disk is full.
     DiskFull,
@@ -40,49 +39,49 @@ pub enum ErrorCode {
     NewerSchema,
     /// The store cannot be read.
     Damaged,
-    /// The process that owns the library does not answer.
+    /// The process that owns the library does not respond.
     OwnerUnreachable,
-    /// The owner speaks another version of the protocol.
+    /// The owner uses another version of the protocol.
     VersionMismatch,
     /// The request came without the library's token.
     Unauthorized,
     /// There is no embedding model on this machine.
     NoModel,
-    /// The model's files do not serve.
+    /// The files of the model are unusable.
     BadModel,
-    /// The keychain is missing, locked or does not answer.
+    /// The keychain is missing or locked, or does not respond.
     NoKeychain,
-    /// No search service is chosen.
+    /// No search service is configured.
     NoSearch,
-    /// A service refused the key, or wants one.
+    /// A service rejected the API key or requires one.
     WrongKey,
-    /// Something else answers at a service's address.
+    /// The address of a service is answered by something else.
     WrongAddress,
-    /// A service does not know the model.
+    /// A service does not have the model.
     WrongModel,
     /// No connection.
     NoConnection,
-    /// Too many requests for now.
+    /// Too many requests.
     RateLimited,
-    /// It took too long.
+    /// The operation timed out.
     Timeout,
-    /// The spend cap is reached.
+    /// The spending limit is reached.
     OverBudget,
-    /// The network rules or the site forbid it.
+    /// The network policy or the site does not allow it.
     Refused,
-    /// A service failed or answered what nobody can use.
+    /// A service failed or gave an unusable response.
     Provider,
-    /// The person stopped it.
+    /// The user cancelled it.
     Cancelled,
-    /// A bug or a failing database.
+    /// A bug or a database failure.
     Internal,
 }
 
-/// An error a person can act on.
+/// An error that a person can act on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS, thiserror::Error)]
 #[error("{message}")]
 pub struct ApiError {
-    /// What to branch on.
+    /// The code to branch on.
     pub code: ErrorCode,
     /// What happened, as a sentence.
     pub message: String,
@@ -96,7 +95,7 @@ impl ApiError {
         ApiError { code, message: message.into(), remedy: remedy.into() }
     }
 
-    /// Something that should not happen.
+    /// A failure that should not happen.
     pub fn internal(message: impl Into<String>) -> ApiError {
         ApiError::new(
             ErrorCode::Internal,
@@ -105,12 +104,12 @@ impl ApiError {
         )
     }
 
-    /// The person cancelled.
+    /// The user cancelled the operation.
     pub fn cancelled() -> ApiError {
         ApiError::new(ErrorCode::Cancelled, "stopped", "Start it again to go on.")
     }
 
-    /// The process that was at it ended; nobody stopped the work itself.
+    /// The process that was doing the work ended; the work was not cancelled.
     pub fn owner_ended() -> ApiError {
         ApiError::new(
             ErrorCode::OwnerUnreachable,
@@ -119,9 +118,9 @@ impl ApiError {
         )
     }
 
-    /// Capital at the start and a full stop, for display.
+    /// The message as a sentence for display, with a capital letter and a full stop.
     pub fn sentence(&self) -> String {
-        // An address or a path at the start is written as it is.
+        // A URL or path at the start keeps its case.
         let first = self.message.split_whitespace().next().unwrap_or_default();
         let mut chars = self.message.chars();
         let mut text = match chars.next() {
@@ -137,8 +136,8 @@ impl ApiError {
     }
 }
 
-/// What is wrong with a file or folder a person named: without the number the system gives it, and without
-/// names of files beside it that are only there for a moment.
+/// Describes a problem with a file or folder that a person named, without the system's error number and
+/// without the names of temporary files beside it.
 pub fn file_problem(error: &io::Error) -> String {
     let known = match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder",
