@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: figures for this machine.
+//! `cargo xtask bench`: benchmarks on this machine.
 
 use anyhow::Result;
 
@@ -7,13 +7,13 @@ use crate::shell::{cargo, exec, step};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Measure with all optimisations, as a package would be built.
+    /// Build with all optimisations, as for a package.
     #[arg(long)]
     release: bool,
-    /// Smaller libraries, for a quick look.
+    /// Use smaller libraries, for a quick look.
     #[arg(long)]
     quick: bool,
-    /// Only these: embedding, ranking, library, crashes, bundle, review, agents, waits, answer, fuzz.
+    /// Run only these: embedding, ranking, library, crashes, bundle, review, agents, waits, answer, fuzz.
     parts: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if !fuzzed {
         return Ok(());
     }
-    // Ten minutes, or long enough to see that it runs.
+    // Ten minutes, or just long enough to see that it runs.
     let seconds = if options.quick { "20" } else { "600" };
     let mut fuzz = vec!["run", "--quiet", "--package", "autokit-tests", "--example", "fuzz", "--", seconds];
     if options.release {

@@ -1,10 +1,10 @@
-//! Whether a crate built alone and the whole workspace build the very same dependencies.
+//! Checks that building a single crate and building the whole workspace compile exactly the same
+//! dependencies.
 //!
-//! Cargo unites the features of a dependency over the packages being built. Where `-p X` unites
-//! fewer than `--workspace`, the dependency and everything above it, up to SurrealDB, is compiled
-//! again. The `workspace-hack` crate asks for the union everywhere. `cargo hakari verify` judges by
-//! its own model of cargo, which knows nothing of left-out packages; cargo's unit graph is what
-//! will really be compiled.
+//! Cargo unifies the features of a dependency over the packages being built. If `-p X` enables fewer features
+//! than `--workspace`, the dependency and everything that depends on it, up to SurrealDB, is compiled again.
+//! The `workspace-hack` crate requests the union everywhere. `cargo hakari verify` relies on its own model of
+//! cargo, which does not know about excluded packages; cargo's unit graph shows what will really be compiled.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap};
@@ -15,10 +15,10 @@ use serde_json::Value;
 
 use crate::shell::{cargo, read};
 
-/// Set-up runs before anything heavy can be built and stays out of the union on purpose.
+/// Setup runs before anything heavy can be built, so it stays out of the union on purpose.
 const APART: &str = "xtask";
 
-/// Fails with the names of dependencies that some crate alone would compile anew.
+/// Fails with the names of dependencies that some crate on its own would compile again.
 pub(crate) fn alike() -> Result<()> {
     let workspace = units(&["--workspace", "--all-targets"])?;
     let mut anew = BTreeSet::new();
@@ -46,10 +46,10 @@ fn members() -> Result<Vec<String>> {
     Ok(packages.iter().filter_map(|package| package["name"].as_str().map(str::to_owned)).collect())
 }
 
-/// Units of dependencies that a build would compile: what tells one from another, and the package.
+/// The dependency units that a build would compile, as digest and package.
 fn units(arguments: &[&str]) -> Result<HashMap<u64, String>> {
     let mut command = cargo(&["build", "--locked", "-Zunstable-options", "--unit-graph"]);
-    // Printing the graph is unstable; nothing is built.
+    // The option to print the graph is unstable; nothing is built.
     command.args(arguments).env("RUSTC_BOOTSTRAP", "1");
     let graph: Value = serde_json::from_str(&read(&mut command)?)?;
     let units = graph["units"].as_array().context("cargo's unit graph holds no units")?;
@@ -65,7 +65,7 @@ fn units(arguments: &[&str]) -> Result<HashMap<u64, String>> {
     Ok(found)
 }
 
-/// A unit together with all units below it.
+/// Hashes a unit together with all units it depends on.
 fn digest(units: &[Value], index: usize, known: &mut [Option<u64>]) -> u64 {
     if let Some(digest) = known[index] {
         return digest;

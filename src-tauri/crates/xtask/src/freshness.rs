@@ -1,11 +1,13 @@
-//! A new clone of what was compiled last is not compiled again.
+//! Keeps a fresh clone from recompiling what has already been compiled.
 //!
-//! Cargo tells a changed file by its time, and a clone gives every file the time of the clone: all of this
-//! project would be compiled anew, whatever changed. So what was compiled is noted, by content; files
-//! that are still the same get back the time they had then, and the others keep theirs.
+//! Cargo detects changed files by their modification time, and a clone gives every file the time of the
+//! clone, so everything in this project would be compiled again. Therefore the content of the compiled files
+//! is recorded; files with the same content get back the modification time they had then, and the others keep
+//! theirs.
 //!
-//! That is right as long as nobody else compiled this project into the same folder since: then cargo's own
-//! notes, newer than ours, are about other files, and ours is worth nothing.
+//! This is correct as long as nobody else has compiled this project into the same target directory since. In
+//! that case cargo's fingerprints are newer than our record and refer to other files, so the record is
+//! ignored.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
@@ -17,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::shell::{command, read, root, target};
 
-/// This program is compiled before it can look.
+/// Excluded, since this program is compiled before it can restore anything.
 const APART: &str = "src-tauri/crates/xtask/";
 
 /// `{"at": seconds and nanoseconds, "files": {name: [digest, seconds, nanoseconds]}}`
@@ -25,7 +27,7 @@ fn note() -> PathBuf {
     target().join("autokit-compiled.json")
 }
 
-/// Gives files that are as they were when they were compiled the time they had then.
+/// Restores the modification time of files that have not changed since they were compiled.
 pub(crate) fn restore() -> Result<()> {
     let Ok(text) = fs::read(note()) else { return Ok(()) };
     let compiled: Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -45,7 +47,7 @@ pub(crate) fn restore() -> Result<()> {
     Ok(())
 }
 
-/// Notes what was compiled, after all of it was.
+/// Records what was compiled. To be called after everything was compiled.
 pub(crate) fn remember() -> Result<()> {
     let Some(at) = newest() else { return Ok(()) };
     let mut known = Map::new();
@@ -58,13 +60,13 @@ pub(crate) fn remember() -> Result<()> {
     fs::write(note(), compiled.to_string()).context("what was compiled cannot be noted")
 }
 
-/// A time in a list of numbers, from this place on.
+/// Reads a time from two numbers of a list, seconds and nanoseconds, starting at this index.
 fn duration(list: &Value, from: usize) -> Option<Duration> {
     let nanoseconds = u32::try_from(list[from + 1].as_u64()?).ok()?;
     Some(Duration::new(list[from].as_u64()?, nanoseconds))
 }
 
-/// Files of the checkout that are compiled: name, digest, place. None where there is no git to name them.
+/// The compiled files of the checkout: name, digest, path. Empty if git cannot list them.
 fn files() -> Vec<(String, String, PathBuf)> {
     let Ok(listed) = read(command("git").args(["ls-files", "-z", "--", ".", ":!ui"])) else {
         return Vec::new();
@@ -73,7 +75,7 @@ fn files() -> Vec<(String, String, PathBuf)> {
     names
         .filter_map(|name| {
             let path = root().join(name);
-            // What git knows may have been deleted since.
+            // A file that git lists may have been deleted.
             let content = fs::read(&path).ok()?;
             let mut hasher = DefaultHasher::new();
             hasher.write(&content);
@@ -82,7 +84,7 @@ fn files() -> Vec<(String, String, PathBuf)> {
         .collect()
 }
 
-/// When a part of this project was last compiled into this folder, in whatever profile, since 1970.
+/// When a part of this project was last compiled into this target directory, in any profile, since 1970.
 fn newest() -> Option<Duration> {
     let ours = |unit: &PathBuf| {
         let name = unit.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! `cargo xtask eval-linkrot`: broken cards put through the product's own verifier and fixer.
+//! `cargo xtask eval-linkrot`: runs broken cards through the product's verification and repair.
 //!
-//! The faults file says what is right as well; only a card and its id leave this process.
+//! The faults file also contains the right values; only a card and its id are passed to the product.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -16,24 +16,24 @@ use crate::shell::{binary, command, exec, root, say, step};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Cards with their faults, as faults.py writes them.
+    /// Cards with their faults, as written by faults.py.
     #[arg(long)]
     faults: PathBuf,
-    /// Where the results go, one JSON object a line.
+    /// File for the results, one JSON object per line.
     #[arg(long)]
     out: PathBuf,
-    /// Folder with site.py and score.py.
+    /// Folder that contains site.py and score.py.
     #[arg(long)]
     site: Option<PathBuf>,
-    /// The site's search also lists some of the broken addresses.
+    /// Let the site's search also return some of the broken URLs.
     #[arg(long)]
     ghosts: bool,
-    /// Write what was found about each card as well.
+    /// Also write what was found about each card.
     #[arg(long)]
     explain: bool,
 }
 
-/// The site, until it is dropped.
+/// The test site, which is stopped on drop.
 struct Site {
     process: Child,
     base: String,
@@ -63,7 +63,7 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to end.
+        // It may already have ended, which is fine.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,6 +1,6 @@
-//! Set up, run, test and measure AutoKit: `cargo xtask --help`.
+//! Sets up, runs, tests and measures AutoKit: `cargo xtask --help`.
 //!
-//! Every step can be repeated: what is there already is left alone.
+//! Every step can be repeated: what is already done is skipped.
 
 mod bench;
 mod features;
@@ -27,21 +27,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Install what is missing, build, and open the window on the starter cards.
+    /// Install what is missing, build, and open the window with the starter cards.
     Run(run::Options),
-    /// Install what is missing and run every test; `--ci` checks dependencies as well.
+    /// Install what is missing and run all tests; with `--ci`, check dependencies as well.
     Test(test::Options),
-    /// Install what is missing and stop there.
+    /// Install what is missing and stop.
     Setup,
-    /// Measure embedding, search, import and start-up.
+    /// Benchmark embedding, search, import and start-up.
     Bench(bench::Options),
-    /// Put cards with broken links through the verifier and fixer, and score what comes out.
+    /// Run cards with broken links through verification and repair, and score the results.
     EvalLinkrot(linkrot::Options),
-    /// Count what keeps the rooms apart: lines of a crate, circles of imports, fields of a struct.
+    /// Measure the structure: lines per crate, import cycles, fields per struct.
     Structure(structure::Options),
-    /// Write the window's TypeScript from the list of commands.
+    /// Generate the window's TypeScript bindings from the list of commands.
     Bindings,
-    /// Take the pictures of the README from the real window.
+    /// Take the README's screenshots of the real window.
     Pictures,
 }
 

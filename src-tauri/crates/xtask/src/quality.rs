@@ -1,5 +1,5 @@
-//! Quality of answers, held by continuous integration: the real model over the starter cards, on questions that were
-//! written without looking at a ranking.
+//! Checks the quality of answers in continuous integration: the real model over the starter cards, on
+//! questions that were written without looking at a ranking.
 
 use std::fs;
 
@@ -10,10 +10,10 @@ use crate::shell::{binary, cache, command, read, root, say, step};
 
 pub(crate) const QUALITY: &str = "Quality of answers";
 
-/// Where the questions are, and what has to be reached on them.
+/// File with the questions and the bounds that the results on them must meet.
 const FLOORS: &str = "tests/sets/floors.json";
 
-/// Measures the ranking everybody asks, at each depth, and compares it with what has to be reached.
+/// Measures the product's ranking at each search depth and checks the bounds.
 pub(crate) fn check() -> Result<()> {
     step(
         QUALITY,
@@ -21,7 +21,7 @@ pub(crate) fn check() -> Result<()> {
         || {
             let floors: Value = serde_json::from_str(&fs::read_to_string(root().join(FLOORS))?)?;
             let mut eval = command(binary("autokit", false));
-            // The model that was fetched for the tests lies in this library.
+            // This library uses the model that was downloaded for the tests.
             eval.arg("--data-dir").arg(cache().join("setup-library")).args(["--json", "eval", "ask"]);
             for file in floors["questions"].as_array().context("no questions are named")? {
                 eval.arg("--questions").arg(root().join(file.as_str().context("a file is named by a text")?));

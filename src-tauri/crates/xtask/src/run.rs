@@ -9,18 +9,18 @@ use crate::freshness;
 use crate::setup;
 use crate::shell::{binary, cargo, command, exec, say, step};
 
-/// The question a newcomer sees answered where there is no window.
+/// The question that is answered for a newcomer when there is no display.
 const SAMPLE: &str = "I want a tool that can integrate with my google calendar";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Keep the library in this folder.
+    /// Store the library in this folder.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Build with all optimisations (slower to build, faster database).
+    /// Build with all optimisations (slower build, faster database).
     #[arg(long)]
     release: bool,
-    /// Answer in the terminal even where there is a display.
+    /// Answer in the terminal even if there is a display.
     #[arg(long)]
     terminal: bool,
 }

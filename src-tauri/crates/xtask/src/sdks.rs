@@ -1,4 +1,4 @@
-//! The official SDKs of MCP, as agents use them, and the conformance suite, against the command that was built.
+//! Tests the built command with the official MCP SDKs, as agents use them, and with the conformance suite.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::setup::node_packages;
 use crate::shell::{binary, cache, command, exec, root, step};
 
-/// The Python SDK. The TypeScript ones are in `tests/clients/package.json`.
+/// Version of the Python SDK. The TypeScript SDKs are in `tests/clients/package.json`.
 const PYTHON_SDK: &str = "mcp==2.3.0";
 
 /// The steps of [`test`].
@@ -19,7 +19,7 @@ fn folder() -> PathBuf {
     root().join("tests").join("clients")
 }
 
-/// The Python of an environment of its own that has the SDK.
+/// The Python interpreter of a virtual environment with the SDK.
 fn python() -> Result<PathBuf> {
     let home = cache().join("tools").join("python-sdk");
     let python = home.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
@@ -36,7 +36,7 @@ fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Lets each of them go the whole way: list, search, call what was found.
+/// Lets each SDK go through the whole sequence: list, search, call what was found.
 pub(crate) fn test() -> Result<()> {
     step(STEPS[0], "See that the npm and pip registries can be reached; Python needs `venv`.", || {
         node_packages("tests/clients")?;

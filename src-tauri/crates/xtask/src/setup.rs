@@ -1,4 +1,4 @@
-//! What has to be on the machine: system libraries, UI packages, tools, the embedding model.
+//! Installs what the machine needs: system libraries, UI packages, tools, the embedding model.
 
 use std::env;
 use std::fs;
@@ -9,12 +9,12 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::{cache, cargo, command, exec, npm, read, root, say, step, tool, works};
 
-/// The step that compiles the window's pages.
+/// Name of the step that compiles the window's pages.
 pub(crate) const PAGES: &str = "Window pages";
-/// The step that fetches the embedding model.
+/// Name of the step that downloads the embedding model.
 pub(crate) const MODEL: &str = "Embedding model";
 
-/// Oldest Node the UI's tools run on.
+/// Oldest version of Node that the UI's tools support.
 const NODE: u32 = 20;
 
 /// Packages to build and open the window.
@@ -29,7 +29,7 @@ const APT_WINDOW: &[&str] = &[
     "curl",
     "file",
 ];
-/// Packages the tests use besides.
+/// Additional packages for the tests.
 const APT_TEST: &[&str] = &[
     "webkit2gtk-driver",
     "xvfb",
@@ -64,13 +64,12 @@ const PACMAN_WINDOW: &[&str] =
     &["base-devel", "webkit2gtk-4.1", "librsvg", "libayatana-appindicator", "xdotool"];
 const PACMAN_TEST: &[&str] = &["xorg-server-xvfb", "dbus", "gnome-keyring", "chromium", "bubblewrap"];
 
-/// Whether there is a pip, from whichever Python: it brings the model where only package indexes
-/// are reached.
+/// Whether any Python has pip, which can download the model where only package indexes are reachable.
 fn pip() -> bool {
     works(Command::new("python3").args(["-m", "pip", "--version"]))
 }
 
-/// Everything the tests and the window need.
+/// Installs everything the tests and the window need.
 pub(crate) fn everything() -> Result<()> {
     system_packages(true)?;
     ui_packages()?;
@@ -79,7 +78,7 @@ pub(crate) fn everything() -> Result<()> {
     model()
 }
 
-/// System libraries, through the distribution's package manager.
+/// Installs system libraries with the distribution's package manager.
 pub(crate) fn system_packages(tests: bool) -> Result<()> {
     if !cfg!(target_os = "linux") {
         return Ok(());
@@ -124,7 +123,7 @@ pub(crate) fn system_packages(tests: bool) -> Result<()> {
     })
 }
 
-/// A package can be known to dpkg and yet be removed.
+/// dpkg may also know packages that were removed.
 fn installed(package: &str) -> bool {
     Command::new("dpkg-query")
         .args(["-W", "-f=${db:Status-Status}", package])
@@ -132,8 +131,8 @@ fn installed(package: &str) -> bool {
         .is_ok_and(|output| output.stdout == b"installed")
 }
 
-/// Runs the commands, the last of them with the packages, as root: at once when this is root,
-/// after asking when a person is there.
+/// Runs the commands as root, the last one with the packages as arguments: at once if this is root, otherwise
+/// after asking, if there is a person to ask.
 fn install(missing: &[&str], commands: &[&[&str]]) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
@@ -175,7 +174,7 @@ fn agreed(question: &str) -> Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Node, and the packages named in the UI's lock file.
+/// Checks for Node and installs the packages of the UI's lock file.
 pub(crate) fn ui_packages() -> Result<()> {
     step(
         "UI packages",
@@ -192,10 +191,10 @@ pub(crate) fn ui_packages() -> Result<()> {
     )
 }
 
-/// The packages named in the lock file of a folder of this project.
+/// Installs the packages of the lock file in a folder of this project.
 pub(crate) fn node_packages(folder: &str) -> Result<()> {
     let home = root().join(folder);
-    // npm notes what it installed from; a lock file older than that note is installed already.
+    // Skipped if the lock file is the one that was installed last.
     let stamp = home.join("node_modules").join(".autokit-lock");
     let lock = fs::read_to_string(home.join("package-lock.json"))
         .with_context(|| format!("{folder}/package-lock.json cannot be read"))?;
@@ -206,12 +205,12 @@ pub(crate) fn node_packages(folder: &str) -> Result<()> {
     fs::write(stamp, lock).context("the note of what is installed cannot be written")
 }
 
-/// The window's pages, compiled.
+/// Compiles the window's pages.
 pub(crate) fn build_ui() -> Result<()> {
     step(PAGES, "See the messages of the build above.", || exec(&mut npm(&["run", "--silent", "build"])))
 }
 
-/// The `autokit` command.
+/// Builds the `autokit` command.
 pub(crate) fn build_cli(release: bool) -> Result<()> {
     step("The autokit command", "See the compiler's messages above.", || {
         let mut arguments = vec!["build", "--package", "autokit-cli"];
@@ -222,7 +221,7 @@ pub(crate) fn build_cli(release: bool) -> Result<()> {
     })
 }
 
-/// The embedding model in the person's store of models.
+/// Downloads the embedding model into the user's model store.
 pub(crate) fn model() -> Result<()> {
     step(
         MODEL,
@@ -239,13 +238,13 @@ pub(crate) fn model() -> Result<()> {
     )
 }
 
-/// The program that drives the real window.
+/// Installs the driver of the real window.
 pub(crate) fn window_driver() -> Result<()> {
     install_tool("tauri-driver", "2.1.0")
 }
 
-/// Programs that check dependencies. Compiling them takes longer than many a test, so they are for continuous
-/// integration and for those who ask.
+/// Installs the programs that check dependencies. Compiling them takes longer than many a test, so they are
+/// only for continuous integration and on request.
 pub(crate) fn dependency_checkers() -> Result<()> {
     for (package, version) in
         [("cargo-deny", "0.20.2"), ("cargo-hakari", "0.9.39"), ("cargo-machete", "0.9.2")]

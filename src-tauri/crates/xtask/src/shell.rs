@@ -1,4 +1,4 @@
-//! Running other programs, telling what goes on, and where things are.
+//! Runs other programs, reports progress, and knows where things are.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// A line for the person.
+/// Prints a line for the user.
 #[allow(clippy::print_stderr, reason = "the one place where this program talks")]
 pub(crate) fn say(line: &str) {
     eprintln!("{line}");
 }
 
-/// The steps that were announced and are not done.
+/// The announced steps that are not done yet.
 static LEFT: Mutex<Vec<&str>> = Mutex::new(Vec::new());
 
-/// Announces steps, so that each tells when it is done how many are left.
+/// Announces steps, so that each can report how many are left when it is done.
 pub(crate) fn announce(steps: &[&'static str]) {
     say(&format!("{} steps: {}", steps.len(), steps.join(", ")));
     *LEFT.lock().expect("no holder panics") = steps.to_vec();
 }
 
-/// How a step ended, for the line that tells it.
+/// Formats the end of a step for the line that reports it.
 fn done(name: &str, took: Duration, beside: &str) -> String {
     let mut left = LEFT.lock().expect("no holder panics");
     let announced = left.len();
@@ -33,7 +33,7 @@ fn done(name: &str, took: Duration, beside: &str) -> String {
     format!("✓ {name} ({:.1} s{beside}){more}", took.as_secs_f64())
 }
 
-/// Runs a step with a line before and its time after; a failure says which step and what to do.
+/// Runs a step with a line before it and its duration after it; an error names the step and a remedy.
 pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     say(&format!("▸ {name}"));
     let began = Instant::now();
@@ -46,7 +46,8 @@ pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>
     }
 }
 
-/// A step beside others: only its end is told, so that it is not taken for what the other lines are about.
+/// Runs a step beside others. Only its end is reported, so that other output is not mistaken for that of this
+/// step.
 pub(crate) fn quiet_step(name: &str, remedy: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
     let began = Instant::now();
     work().with_context(|| format!("{name} failed\n  → {remedy}\n  because"))?;
@@ -54,41 +55,41 @@ pub(crate) fn quiet_step(name: &str, remedy: &str, work: impl FnOnce() -> Result
     Ok(())
 }
 
-/// The checkout. Cargo says at each start where it is: what was known when this was built may be another
-/// checkout that shares the folder of compiled files.
+/// The root of the checkout. Cargo passes it at each start; the path known at compile time may be that of
+/// another checkout that shares the target directory.
 pub(crate) fn root() -> PathBuf {
     let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     let manifest = PathBuf::from(manifest);
     manifest.ancestors().nth(3).unwrap_or(&manifest).to_owned()
 }
 
-/// AutoKit's own cache, outside the checkout: compiled dependencies and tools survive a new clone.
+/// AutoKit's own cache, outside the checkout, so that compiled dependencies and tools survive a new clone.
 pub(crate) fn cache() -> PathBuf {
     let home = || env::var_os("HOME").map_or_else(|| PathBuf::from("."), PathBuf::from);
     env::var_os("XDG_CACHE_HOME").map_or_else(|| home().join(".cache"), PathBuf::from).join("autokit")
 }
 
-/// Where cargo puts what it builds.
+/// The target directory of cargo.
 pub(crate) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| cache().join("target"), PathBuf::from)
 }
 
-/// A program that was built.
+/// The path of a built program.
 pub(crate) fn binary(name: &str, release: bool) -> PathBuf {
     let profile = if release { "release" } else { "debug" };
     target().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX))
 }
 
-/// Programs installed by these steps.
+/// The path of a tool installed by setup.
 pub(crate) fn tool(name: &str) -> PathBuf {
     cache().join("tools").join("bin").join(format!("{name}{}", env::consts::EXE_SUFFIX))
 }
 
-/// A program to run in the checkout.
+/// A command that runs in the checkout.
 ///
-/// What cargo tells *this* program about its package is taken away again: `ring`'s build script
-/// looks at the same variables, so that a `cargo build` typed by hand and one run from here would
-/// each find it outdated, and SurrealDB above it.
+/// The variables with which cargo describes *this* package are removed: `ring`'s build script looks at the
+/// same variables, so a `cargo build` run by hand and one run from here would each consider it outdated, and
+/// with it SurrealDB.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
@@ -101,21 +102,21 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Cargo, with the shared target directory.
+/// A cargo command with the shared target directory.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).env("CARGO_TARGET_DIR", target());
     command
 }
 
-/// npm in `ui/`.
+/// An npm command in `ui/`.
 pub(crate) fn npm(arguments: &[&str]) -> Command {
     let mut command = command(if cfg!(windows) { "npm.cmd" } else { "npm" });
     command.args(arguments).current_dir(root().join("ui"));
     command
 }
 
-/// Runs to the end; what the program prints is the person's to read.
+/// Runs a command to completion; its output goes to the user.
 pub(crate) fn exec(command: &mut Command) -> Result<()> {
     let shown = show(command);
     let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
@@ -125,7 +126,7 @@ pub(crate) fn exec(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end; what the program prints is told when it fails.
+/// Runs a command to completion; its output is shown only if it fails.
 pub(crate) fn exec_quietly(command: &mut Command) -> Result<()> {
     let shown = show(command);
     let output =
@@ -138,7 +139,7 @@ pub(crate) fn exec_quietly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end and gives what the program printed.
+/// Runs a command to completion and returns what it printed.
 pub(crate) fn read(command: &mut Command) -> Result<String> {
     let shown = show(command);
     let output = command
@@ -151,7 +152,7 @@ pub(crate) fn read(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether a program runs and ends well, quietly.
+/// Whether a command runs successfully. Its output is discarded.
 pub(crate) fn works(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())

@@ -1,8 +1,8 @@
-//! What keeps the crates of this repository easy to take in, counted: lines of a crate, files that import each other in a
-//! circle, fields of a struct.
+//! Measures what keeps the crates of this repository easy to understand: lines per crate, cycles of files
+//! that import each other, fields per struct.
 //!
-//! Read from the text, as rustfmt leaves it; nothing is compiled. An import counts for the file that declares
-//! what is imported, also where another one passes it on, and tests within a file do not count.
+//! This is read from the source text as formatted by rustfmt; nothing is compiled. An import counts for the
+//! file that declares the item, even if another file re-exports it. Tests within a file do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,23 +14,23 @@ use clap::Args;
 
 use crate::shell::{root, say};
 
-/// Lines of Rust in a product crate.
+/// Maximum lines of Rust in a product crate.
 const LINES: usize = 9_000;
-/// Files that import each other in a circle.
+/// Maximum number of files in an import cycle.
 const CIRCLE: usize = 3;
-/// Fields of a struct with behaviour.
+/// Maximum number of fields of a struct that has an `impl` block.
 const FIELDS: usize = 12;
-/// Crates whose structs are counted.
+/// Crates whose structs are measured.
 const COUNTED: [&str; 4] = ["autokit-app", "autokit-features", "autokit-serving", "autokit-workspace"];
-/// Crates that are no part of the product.
+/// Crates that are not part of the product.
 const APART: [&str; 2] = ["xtask", "workspace-hack"];
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Fail where a limit is passed.
+    /// Fail if a limit is exceeded.
     #[arg(long)]
     check: bool,
-    /// Show which file imports which in each circle that is too long.
+    /// Show which file imports which in each cycle that is too long.
     #[arg(long)]
     imports: bool,
 }
@@ -49,16 +49,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Fails where a limit is passed, and says which file imports which.
+/// Fails if a limit is exceeded, and lists which file imports which.
 pub(crate) fn check() -> Result<()> {
     let over = measure(true)?.over;
     if over.is_empty() { Ok(()) } else { bail!("{}", over.join("\n")) }
 }
 
 struct Measured {
-    /// A line for each crate.
+    /// One line per crate.
     crates: Vec<String>,
-    /// What passes a limit.
+    /// The exceeded limits.
     over: Vec<String>,
 }
 
@@ -113,20 +113,20 @@ fn folders(path: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Names of a module and those it is in, outermost first.
+/// The path of a module, outermost name first.
 type ModulePath = Vec<String>;
 
-/// A file: a module.
+/// A source file, which is a module.
 struct Source {
-    /// Below `src`.
+    /// Path below `src`, without extension.
     file: String,
-    /// Without comments, texts and tests.
+    /// The code without comments, strings and tests.
     code: String,
-    /// What is imported or passed on: the name here, and its path as written.
+    /// Imported or re-exported items: the local name, and the path as written.
     imports: Vec<(String, ModulePath)>,
 }
 
-/// Files that import each other, each with those of them it imports.
+/// An import cycle: each file with the files of the cycle that it imports.
 type Circle = Vec<(String, Vec<String>)>;
 
 /// The modules of a crate.
@@ -154,7 +154,7 @@ impl Sources {
         Ok(Sources { modules, lines })
     }
 
-    /// The file that declares what a path names, seen from a module.
+    /// Resolves a path, as written in a module, to the file that declares the item.
     fn declared_in(&self, from: &ModulePath, path: &[String], depth: usize) -> Option<ModulePath> {
         let mut at = match path.first().map(String::as_str)? {
             "crate" => ModulePath::new(),
@@ -187,7 +187,7 @@ impl Sources {
         }
     }
 
-    /// The files that each file imports, by number.
+    /// The files that each file imports, by index.
     fn imports(&self) -> Vec<BTreeSet<usize>> {
         let number: BTreeMap<&ModulePath, usize> =
             self.modules.keys().enumerate().map(|(at, name)| (name, at)).collect();
@@ -201,7 +201,7 @@ impl Sources {
             .collect()
     }
 
-    /// Files that import each other in a circle, the longest first, each with those of the circle it imports.
+    /// The import cycles, longest first.
     fn circles(&self) -> Vec<Circle> {
         let files: Vec<&str> = self.modules.values().map(|source| source.file.as_str()).collect();
         let imports = self.imports();
@@ -220,7 +220,7 @@ impl Sources {
         circles
     }
 
-    /// Structs with behaviour and more fields than they may have.
+    /// Structs that have an `impl` block and more fields than allowed.
     fn wide_structs(&self) -> Vec<(String, usize)> {
         let mut wide = Vec::new();
         for source in self.modules.values() {
@@ -250,16 +250,16 @@ fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The type that the first line of an implementation is for.
+/// The type in the first line of an `impl` block.
 fn implemented(line: &str) -> Option<&str> {
     let header = line.strip_prefix("impl")?;
     let header = header.split_once(" for ").map_or(header, |(_, of)| of);
-    // Parameters of the implementation itself, where no trait stands before the type.
+    // Removes the generic parameters of an inherent `impl`.
     let header = header.strip_prefix('<').and_then(|rest| rest.split_once("> ")).map_or(header, |(_, of)| of);
     header.trim_start().split(['<', ' ']).next()
 }
 
-/// The name of a struct and the number of its fields; none for one without named fields.
+/// The name of a struct and its number of fields; `None` if it has no named fields.
 fn fields_of(code: &str) -> Option<(&str, usize)> {
     let open = code.find(['{', '(', ';'])?;
     let name = code[..open].split(['<', ' ']).next()?;
@@ -284,7 +284,7 @@ fn fields_of(code: &str) -> Option<(&str, usize)> {
     Some((name, fields))
 }
 
-/// Rust without comments, without what stands in texts, and without the tests at its end.
+/// Removes comments, the content of strings, and the tests at the end from Rust code.
 fn code_of(text: &str) -> String {
     let text = text.split("\nmod tests {").next().unwrap_or_default();
     let mut code = String::with_capacity(text.len());
@@ -311,7 +311,7 @@ fn code_of(text: &str) -> String {
                     }
                 }
             }
-            // A quote is no text that begins.
+            // A quoted quotation mark does not start a string.
             '\'' if letters.peek() == Some(&'"') => {
                 letters.next();
             }
@@ -321,7 +321,7 @@ fn code_of(text: &str) -> String {
     code
 }
 
-/// Code in which `super` means the module above the file, also in modules that are written within it.
+/// Rewrites code so that `super` means the parent of the file's module, also within inline modules.
 fn with_modules_opened(code: &str) -> String {
     let Some(at) = code.find("mod ").and_then(|from| Some(from + code[from..].find(['{', ';'])?)) else {
         return code.to_owned();
@@ -342,7 +342,7 @@ fn with_modules_opened(code: &str) -> String {
     format!("{before}{{{within}{}", with_modules_opened(after))
 }
 
-/// The paths below this crate that code names, and whether a `use` names them.
+/// The paths within this crate that occur in code, and whether each is in a `use`.
 fn paths_in(code: &str) -> Vec<(ModulePath, bool)> {
     let mut paths = Vec::new();
     for start in ["crate::", "super::", "self::"] {
@@ -355,7 +355,7 @@ fn paths_in(code: &str) -> Vec<(ModulePath, bool)> {
             expand(&code[at..], &mut Vec::new(), &mut |path| paths.push((path.to_vec(), of_use)));
         }
     }
-    // What a module passes on of its own children is written without `self::`.
+    // A module re-exports its own children without `self::`.
     for line in code.split(';') {
         if let Some((_, tree)) = line.split_once("use ")
             && !["crate", "super", "self"].iter().any(|start| tree.starts_with(start))
@@ -366,7 +366,8 @@ fn paths_in(code: &str) -> Vec<(ModulePath, bool)> {
     paths
 }
 
-/// Shows every path of a tree such as `a::{b, c::d}` to `each`; gives how many bytes the tree has.
+/// Passes every path of a `use` tree such as `a::{b, c::d}` to `each` and returns the length of the tree in
+/// bytes.
 fn expand(tree: &str, prefix: &mut ModulePath, each: &mut impl FnMut(&[String])) -> usize {
     let mut at = 0;
     let depth = prefix.len();
@@ -409,7 +410,7 @@ fn expand(tree: &str, prefix: &mut ModulePath, each: &mut impl FnMut(&[String]))
     at
 }
 
-/// Strongly connected components (Tarjan).
+/// Strongly connected components (Tarjan's algorithm).
 fn components(reaches: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
     struct Walk<'a> {
         reaches: &'a [BTreeSet<usize>],

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test, from formatting to the real window; with `--ci` dependencies as well.
+//! `cargo xtask test`: all tests, from formatting to the real window; with `--ci`, dependency checks as well.
 
 use std::env;
 use std::fs;
@@ -32,21 +32,21 @@ const LARGE_LIBRARY: &str = "A large library";
 const WINDOW: &str = "The real window";
 const BROWSER: &str = "The window in a browser";
 
-/// Where the window's TypeScript is kept.
+/// Path of the window's TypeScript bindings.
 const BINDINGS: &str = "ui/src/lib/bindings.ts";
-/// Where the pictures of the README are kept.
+/// Folder of the README's screenshots.
 const PICTURES: &str = ".github/pictures";
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Leave out formatting and lints.
+    /// Skip formatting and lints.
     #[arg(long)]
     no_lints: bool,
-    /// Leave out the tests in a browser and in the real window.
+    /// Skip the tests in a browser and in the real window.
     #[arg(long)]
     no_window: bool,
     /// Check dependencies as well (licences, sources, features, unused ones), which compiles three programs
-    /// for it once. Where `CI` is set they are checked anyway.
+    /// for it once. Also on if `CI` is set.
     #[arg(long)]
     ci: bool,
 }
@@ -56,7 +56,7 @@ impl Options {
         self.ci || env::var_os("CI").is_some()
     }
 
-    /// The steps there will be, beside installing what is missing.
+    /// The steps that will run, in addition to installing what is missing.
     fn steps(&self) -> Vec<&'static str> {
         let mut steps = Vec::new();
         if !self.no_lints {
@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     freshness::restore()?;
     announce(&options.steps());
-    // The compiler works on one large crate for much of the time; what else there is to check fits beside it.
+    // Much of the time the compiler works on a single large crate; the other checks run beside it.
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| checks_beside(options));
         if !options.no_lints {
@@ -133,7 +133,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         })?;
     }
     if !options.no_window {
-        // The library of 100,000 cards is made while the real window is tested.
+        // The library of 100,000 cards is generated while the real window is tested.
         std::thread::scope(|scope| {
             let beside = scope.spawn(|| {
                 quiet_step(LARGE_LIBRARY, "See the message above.", || {
@@ -147,7 +147,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             exec(&mut browser_tests(&[]))
         })?;
     }
-    // Tests compile a few things of their own.
+    // The tests compile a few more things.
     freshness::remember()?;
     say("All checks and tests passed.");
     if !options.ci() {
@@ -160,13 +160,13 @@ fn lints() -> Result<()> {
     step(FORMATTING, "Run `cargo fmt`.", || exec(&mut cargo(&["fmt", "--all", "--check"])))?;
     step(STRUCTURE, "See `cargo xtask structure --imports`.", crate::structure::check)?;
     step(LINTS, "Correct what clippy names above.", || {
-        // The desktop crate embeds the pages; linting needs a folder, not the pages themselves.
+        // The desktop crate embeds the pages; linting only needs the folder, not the pages themselves.
         fs::create_dir_all(root().join("ui/dist")).context("ui/dist cannot be made")?;
         exec(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
     })
 }
 
-/// Everything that needs nothing compiled.
+/// Runs all checks that do not need anything compiled.
 fn checks_beside(options: &Options) -> Result<()> {
     if options.ci() {
         quiet_step(LICENCES, "See deny.toml; add a licence only after reading it.", || {
@@ -203,12 +203,12 @@ fn path_with_tools() -> Result<std::ffi::OsString> {
     env::join_paths(all).context("PATH cannot be extended")
 }
 
-/// Tests that are long and mostly wait or keep one core busy; each measures a process of its own.
+/// Long tests that mostly wait or keep one core busy; each measures a process of its own.
 const LONG: [&str; 5] = ["crash", "damage", "many_asks", "mcp_many", "memory"];
-/// As long as the others together, and mostly waiting for a disk.
+/// A test that takes as long as the others together and mostly waits for a disk.
 const FULL_DISKS: &str = "full_disk";
 
-/// All tests of Rust but those of the window: the long ones beside the others.
+/// Runs all Rust tests except those of the window; the long ones run beside the others.
 fn rust_tests() -> Result<()> {
     let mut others = Vec::new();
     let folder = root().join("tests/tests");
@@ -235,14 +235,14 @@ fn rust_tests() -> Result<()> {
     })
 }
 
-/// Tests across crates, by their files.
+/// A command that runs these files of the cross-crate tests.
 fn chosen<S: AsRef<str>>(names: &[S]) -> std::process::Command {
     let mut command = cargo(&["test", "--package", "autokit-tests"]);
     command.args(names.iter().flat_map(|name| ["--test", name.as_ref()]));
     command
 }
 
-/// The tests of the pages in a browser.
+/// A command that runs the tests of the pages in a browser.
 fn browser_tests(options: &[&str]) -> std::process::Command {
     let mut test = npm(&[&["run", "--silent", "test:browser"], options].concat());
     test.env("AUTOKIT_BIN", crate::shell::binary("autokit", false))
@@ -250,10 +250,11 @@ fn browser_tests(options: &[&str]) -> std::process::Command {
     test
 }
 
-/// Starts a keyring of its own, unlocked, and runs the command given while it is there.
+/// Shell script that starts a separate, unlocked keyring and runs the given command while it is there.
 ///
-/// It gets a home of its own as well: with the person's, `--unlock` would speak to the person's keyring.
-/// The command has to wait for the bus name: asked before, the bus would start another keyring, locked.
+/// The keyring gets a separate home as well: with the user's home, `--unlock` would address the user's
+/// keyring. The command must not start before the keyring owns its bus name, or the bus would start another,
+/// locked keyring.
 const WITH_KEYRING: &str = r#"
 home=$(mktemp -d) || exit 1
 printf '\n' | env --unset=GNOME_KEYRING_CONTROL \
@@ -276,20 +277,20 @@ done
 "$@"
 "#;
 
-/// The test of keys against gnome-keyring, on a session bus of its own.
+/// A command that tests the keychain with gnome-keyring, on a separate session bus.
 fn keychain_test() -> std::process::Command {
     let mut test = crate::shell::command("dbus-run-session");
     test.args(["--", "sh", "-c", WITH_KEYRING, "sh"]);
     test.arg(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     test.args(["test", "--package", "autokit-workspace", "--test", "keychain", "--", "--ignored"]);
     test.env("CARGO_TARGET_DIR", crate::shell::target())
-        // Where the keyring is locked, no window may ask a person who happens to be there.
+        // If the keyring is locked, it must not prompt a person who happens to be at the display.
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY");
     test
 }
 
-/// The real window under a display of its own.
+/// Runs the tests of the real window on a separate display.
 fn window_tests() -> Result<()> {
     exec(on_display().args([
         "test",
@@ -304,7 +305,7 @@ fn window_tests() -> Result<()> {
     ]))
 }
 
-/// Cargo on a display and a session bus of its own, with what drives the real window.
+/// A cargo command on a separate display and session bus, with the driver of the real window.
 fn on_display() -> Command {
     let mut cargo = command("dbus-run-session");
     cargo.args(["--", "xvfb-run", "--auto-servernum", "--server-args=-screen 0 1280x900x24"]);
@@ -312,12 +313,12 @@ fn on_display() -> Command {
     cargo
         .env("CARGO_TARGET_DIR", crate::shell::target())
         .env("AUTOKIT_TAURI_DRIVER", tool("tauri-driver"))
-        // Without a desktop there is no accessibility bus to talk to, only one to wait for.
+        // Without a desktop there is no accessibility bus, and waiting for one takes time.
         .env("NO_AT_BRIDGE", "1");
     cargo
 }
 
-/// Takes the pictures of the README from the real window.
+/// Takes the README's screenshots of the real window.
 pub(crate) fn take_pictures() -> Result<()> {
     setup::everything()?;
     setup::build_ui()?;
@@ -335,7 +336,7 @@ fn bindings() -> Result<String> {
     read(&mut cargo(&["run", "--quiet", "--package", "autokit-api", "--example", "bindings"]))
 }
 
-/// Writes the window's TypeScript.
+/// Writes the window's TypeScript bindings.
 pub(crate) fn write_bindings() -> Result<()> {
     let path = root().join(BINDINGS);
     fs::write(&path, bindings()?).with_context(|| format!("{} cannot be written", path.display()))?;
