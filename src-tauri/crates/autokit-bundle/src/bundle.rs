@@ -1,4 +1,4 @@
-//! A bundle that was read.
+//! The result of reading a bundle.
 
 use autokit_toolcard::Rejected;
 

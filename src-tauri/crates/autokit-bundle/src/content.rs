@@ -122,7 +122,7 @@ pub struct Entry {
     pub id: CardId,
     /// The card.
     pub card: Toolcard,
-    /// Its newest revision.
+    /// Metadata of its newest revision.
     pub step: Step,
     /// Earlier revisions that are not in `history`, newest first.
     pub ancestors: Vec<RevisionId>,

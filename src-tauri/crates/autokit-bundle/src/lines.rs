@@ -247,8 +247,8 @@ fn check_provenance(provenance: &Provenance) -> Result<(), String> {
     check_time(&provenance.at)
 }
 
-/// Checks a timestamp of the form `2026-01-02T03:04:05.678Z`. Timestamps are compared as text, so only this
-/// form is allowed.
+/// Checks that a timestamp exists, is not before 1970 and has the form `2026-01-02T03:04:05.678Z`. Timestamps
+/// are compared as text, so only this form is allowed.
 pub(crate) fn check_time(at: &str) -> Result<(), String> {
     let shape = "0000-00-00T00:00:00.000Z";
     let fits = at.len() == shape.len()

@@ -37,7 +37,7 @@ pub enum FormatError {
         "the file holds {found}; a list of MCP servers has an object \"mcpServers\" or \"servers\" with one entry a server"
     )]
     NoServers {
-        /// What it holds.
+        /// What the file contains instead.
         found: &'static str,
     },
     /// JSON, but not from the MCP registry.
@@ -45,7 +45,7 @@ pub enum FormatError {
         "the file holds {found}; a server.json is an object with \"name\" and \"packages\" or \"remotes\", an answer of the registry has a list \"servers\""
     )]
     NoServerJson {
-        /// What it holds.
+        /// What the file contains instead.
         found: &'static str,
     },
     /// A table without the `name` column, which every card needs.
