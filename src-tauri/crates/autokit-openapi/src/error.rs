@@ -141,7 +141,7 @@ pub enum CallError {
     Header {
         /// The header's name.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Credentials that the operation requires are missing.
