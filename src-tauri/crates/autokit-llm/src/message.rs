@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person, or this program on their behalf.
+    /// The user, or AutoKit on their behalf.
     User,
     /// The model.
     Assistant,

@@ -16,7 +16,7 @@ pub struct Prompt {
     pub name: &'static str,
     /// The text, with slots written as `{{like_this}}`.
     pub text: &'static str,
-    /// Its slots.
+    /// Names of its slots.
     pub slots: &'static [&'static str],
 }
 

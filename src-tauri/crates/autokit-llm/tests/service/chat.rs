@@ -290,7 +290,7 @@ async fn the_books_are_kept_and_the_cap_holds() {
     let config = ModelConfig { price: Price { input: 1.0, output: 2.0 }, ..fake.config(Protocol::Openai) };
     let model = Model::new(config, ledger.clone()).unwrap();
     ask(&model).await.unwrap();
-    // 11 tokens at one dollar and 5 at two, a million.
+    // 11 tokens at one dollar per million and 5 at two dollars.
     assert!((ledger.cost() - 21e-6).abs() < 1e-12, "{}", ledger.cost());
     assert_eq!(ask(&model).await.unwrap_err().code(), Code::OverBudget);
     assert_eq!(fake.asked().len(), 1, "nothing is sent over the cap");
