@@ -19,7 +19,7 @@ use autokit_api::{
 use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
-use autokit_library::{Clock, DataDir, Library, Place};
+use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_search::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
 use autokit_tests::agent::{choose, start};
 use autokit_tests::bundle::exchange;
@@ -157,7 +157,7 @@ async fn library(size: usize) -> Result<Value> {
     let open = async || -> Result<(f64, f64)> {
         let began = Instant::now();
         let owned = DataDir::new(place.data_dir()).try_own()?;
-        let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+        let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
         let took = began.elapsed().as_secs_f64();
         let checked = library.checked_in().as_secs_f64() * 1e3;
         library.close().await?;
@@ -270,7 +270,7 @@ async fn bundle(cards: usize) -> Result<Value> {
 async fn review(waiting: usize) -> Result<Value> {
     let place = Workplace::with_stand_in()?;
     let owned = DataDir::new(place.data_dir()).try_own()?;
-    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     let name = |n: usize| format!("tool {n}");
     put_cards(&library, (0..waiting).map(|n| json!({ "name": name(n), "class": "Old" }))).await?;
     let author = Author("bench".to_owned());

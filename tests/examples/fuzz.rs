@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use autokit_bundle::{
-    About, Contents, Entry, Past, SigningKey, Step, VectorModel, formats, read_file, write_file,
+    About, Contents, Entry, PastRevision, SigningKey, Step, VectorModel, formats, read_file, write_file,
 };
 use autokit_tests::bundle::{Files, unpack};
 use autokit_tests::{Seeded, made_up_cards};
@@ -94,7 +94,7 @@ fn base() -> Result<Files> {
             reason: String::new(),
             merged: Vec::new(),
         };
-        entry.history.push(Past { step, body: entry.card.to_json() });
+        entry.history.push(PastRevision { step, body: entry.card.to_json() });
         entry.vectors = Some(vec![1.0, 0.0]);
         cards.push(entry);
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use autokit_library::{Clock, DataDir, Library, Place};
+use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::Workplace;
 use autokit_tests::review::checked_library;
 use autokit_tests::window::Window;
@@ -34,7 +34,7 @@ async fn answer(folder: &Path) -> Result<()> {
 async fn review(folder: &Path) -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let owned = DataDir::new(place.data_dir()).try_own()?;
-    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     Box::pin(checked_library(&library, 20)).await?;
     library.close().await?;
     let window = Window::open(&place, &["--model-folder", "/nonexistent"]).await?;

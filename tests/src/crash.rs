@@ -13,7 +13,7 @@ use autokit_api::commands::{StartImport, WaitJob};
 use autokit_api::{ImportRequest, ImportSource, JobState, JobWait};
 use autokit_app::ErrorCode;
 use autokit_app::node::Node;
-use autokit_library::{Clock, DataDir, Library, Place};
+use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_search::Document;
 use autokit_toolcard::{Author, CardKey};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn spread(all: Vec<Point>, most: usize) -> Vec<Point> {
 
 async fn open(place: &Workplace) -> Result<Library> {
     let owned = DataDir::new(place.data_dir()).try_own()?;
-    Ok(Library::open(Place::Disk(owned), Clock::system()).await?)
+    Ok(Library::open(Storage::Disk(owned), Clock::system()).await?)
 }
 
 /// Kills the owner of a library during an import of `cards` cards, at up to `most` points, each in a
@@ -134,7 +134,7 @@ async fn crash_import(cards: usize, point: &Point) -> Result<Remains> {
     let vectors = library.vectors(&format!("stand-in-64+{}", Document::DENSE_TEXT)).await?.len();
     ensure!(vectors == present, "{present} cards and {vectors} vectors");
     let verified = library.verify().await?;
-    ensure!(verified.is_well(), "{:?}", verified.problems);
+    ensure!(verified.is_ok(), "{:?}", verified.problems);
     ensure!(verified.rows == present as u64, "{} revisions of {present} cards", verified.rows);
     let imports = library.imports().await?.len();
     ensure!(imports == usize::from(present > 0), "{imports} imports are noted, {present} cards are there");
@@ -291,7 +291,7 @@ fn of(made: &Workplace) -> Result<Workplace> {
 async fn state(place: &Workplace) -> Result<Vec<String>> {
     let library = open(place).await?;
     let verified = library.verify().await?;
-    ensure!(verified.is_well(), "{:?}", verified.problems);
+    ensure!(verified.is_ok(), "{:?}", verified.problems);
     let mut lines = Vec::new();
     let records: Vec<_> = library.read(|replica| replica.iter().cloned().collect());
     for record in records.iter().filter(|record| record.key.provider.is_empty()) {

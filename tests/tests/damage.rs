@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use autokit_library::{Clock, DataDir, Library, LibraryError, Meta, Place, PutMode, Selection, Write};
+use autokit_library::{Clock, DataDir, Library, LibraryError, Meta, PutMode, Selection, Storage, Write};
 use autokit_tests::review::{put_cards, refresh};
 use autokit_tests::{Seeded, copy_tree};
 use autokit_toolcard::{Author, Operation, Toolcard};
@@ -100,7 +100,7 @@ async fn fill(library: &Library, round: usize) -> Result<()> {
 }
 
 async fn open(folder: &Path) -> Result<Library, LibraryError> {
-    Library::open(Place::Disk(DataDir::new(folder).try_own()?), Clock::system()).await
+    Library::open(Storage::Disk(DataDir::new(folder).try_own()?), Clock::system()).await
 }
 
 /// What happens to a file.
@@ -153,7 +153,7 @@ async fn damage_is_never_silent() -> Result<()> {
     let killed = made.path().join("killed");
     copy_tree(&live, &killed)?;
     let whole = contents(&library).await?;
-    ensure!(library.verify().await?.is_well());
+    ensure!(library.verify().await?.is_ok());
     library.close().await?;
 
     let (mut told, mut harmless) = (0, 0);
@@ -185,7 +185,7 @@ async fn damage_is_never_silent() -> Result<()> {
 async fn is_noticed(folder: &Path, whole: &Contents) -> Result<bool> {
     let Ok(library) = open(folder).await else { return Ok(true) };
     let verified = library.verify().await;
-    let well = verified.as_ref().is_ok_and(autokit_library::Verified::is_well);
+    let well = verified.as_ref().is_ok_and(autokit_library::Verified::is_ok);
     let same = contents(&library).await.is_ok_and(|now| now == *whole);
     // What it was closed with does not matter any more.
     let _ = library.close().await;

@@ -8,7 +8,7 @@ use autokit_api::commands::PROTOCOL;
 use autokit_app::ApiError;
 use autokit_app::host::Endpoint;
 use autokit_app::node::Node;
-use autokit_library::{Clock, DataDir, Library, Place};
+use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::disk::{Disk, FileSystem};
 use autokit_tests::review::{put_cards, refresh};
 use autokit_tests::{Workplace, made_up_cards};
@@ -115,7 +115,7 @@ async fn try_killed_recovery(disk: &Disk, made: &Path, point: &str) -> Result<()
     let said = told.iter().filter(|event| event.what == "commented").count();
     ensure!(said == 1, "{said} comments");
     let verified = library.verify().await?;
-    ensure!(verified.is_well(), "{:?}", verified.problems);
+    ensure!(verified.is_ok(), "{:?}", verified.problems);
     Ok(library.close().await?)
 }
 
@@ -131,7 +131,7 @@ async fn open_copy(place: &Workplace) -> Result<(Library, TempDir)> {
     let left = tempfile::tempdir()?;
     autokit_tests::copy_tree(&place.data_dir(), left.path())?;
     let owned = DataDir::new(left.path()).try_own()?;
-    Ok((Library::open(Place::Disk(owned), Clock::system()).await?, left))
+    Ok((Library::open(Storage::Disk(owned), Clock::system()).await?, left))
 }
 
 fn described(library: &Library, name: &str) -> Option<String> {
@@ -168,7 +168,7 @@ async fn matrix(kind: FileSystem, sizes: &[u64], unchecked: bool) -> Result<()> 
 /// A library with cards to edit and proposals to decide on.
 async fn prepare(folder: &Path) -> Result<()> {
     let owned = DataDir::new(folder).try_own()?;
-    let library = Library::open(Place::Disk(owned), Clock::system()).await?;
+    let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     let names = ["first", "second", "third", "fourth", "accepted"];
     put_cards(&library, names.iter().map(|name| json!({ "name": name, "description": "as it was" }))).await?;
     put_cards(&library, (0..138).map(|n| json!({ "name": format!("other {n}") }))).await?;
@@ -255,7 +255,7 @@ async fn try_case(
         }
     }
     let verified = library.verify().await?;
-    ensure!(verified.is_well(), "{:?}", verified.problems);
+    ensure!(verified.is_ok(), "{:?}", verified.problems);
     for record in library.read(|replica| replica.iter().cloned().collect::<Vec<_>>()) {
         let newest = library.history(&record.id).await?.remove(0);
         ensure!(newest.body.as_deref() == Some(&*record.body), "{} is not its newest revision", record.id);

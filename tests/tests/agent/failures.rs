@@ -162,7 +162,7 @@ async fn tools_of_its_own() -> Result<()> {
 struct OneCard;
 
 impl Retriever for OneCard {
-    fn words_alone(&self) -> Option<String> {
+    fn keyword_only_reason(&self) -> Option<String> {
         None
     }
 

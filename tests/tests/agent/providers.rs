@@ -212,7 +212,10 @@ async fn the_spending_limit_stops_and_survives_restarts() -> Result<()> {
         assert_eq!(error["code"], "over_budget", "{error}");
         let output = place.run(&["providers", "show"])?;
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(shown.contains("$0.2000 spent") && shown.contains("limit of $0.15 is reached"), "{shown}");
+        assert!(
+            shown.contains("$0.2000 spent") && shown.contains("spending limit of $0.15 reached"),
+            "{shown}"
+        );
         // A higher limit, and a count that begins anew, let it go on.
         place.json(&["providers", "llm", "openai", "--cap", "0.25"])?;
         place.json(&["providers", "test", "llm"])?;

@@ -46,7 +46,7 @@ pub async fn restore(data_dir: &Path, name: &str) -> Result<Restored> {
 /// Returns the newest complete backup.
 pub async fn newest_good(data_dir: &Path) -> Option<Backup> {
     for backup in list(data_dir) {
-        if verify(data_dir, &backup.name).await.is_ok_and(|verified| verified.is_well()) {
+        if verify(data_dir, &backup.name).await.is_ok_and(|verified| verified.is_ok()) {
             return Some(backup);
         }
     }

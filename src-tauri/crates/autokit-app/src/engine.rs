@@ -35,15 +35,15 @@ use autokit_features::sources::Sources;
 use autokit_features::subscriptions::Subscriptions;
 use autokit_features::verify::Checking;
 use autokit_gateway::{Gateway, Server};
-use autokit_library::{DataDir, Library, Ownership, Place, Replica};
-use autokit_serving::address::AgentsAddress;
+use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
+use autokit_serving::address::AgentHttpServer;
 use autokit_serving::approvals::Approvals;
 use autokit_serving::builtin::Builtins;
 use autokit_serving::clients::Clients;
+use autokit_serving::external::ExternalTools;
 use autokit_serving::find::ToolSearch;
-use autokit_serving::hand::ToolRuns;
 use autokit_serving::journal::Journal;
-use autokit_serving::outward::Outward;
+use autokit_serving::manual::ToolRuns;
 use autokit_serving::own::OwnTools;
 use autokit_serving::plan::{Calls, Executors};
 use autokit_serving::profiles::AgentProfiles;
@@ -122,7 +122,7 @@ struct Mcp {
     gateway: Gateway<Serving>,
     profiles: AgentProfiles,
     approvals: Approvals,
-    address: AgentsAddress,
+    address: AgentHttpServer,
     clients: Clients,
     tool_runs: ToolRuns,
     activity: Activity,
@@ -147,7 +147,7 @@ impl Engine {
         events: broadcast::Sender<Event>,
     ) -> Result<Arc<Engine>> {
         // Boxed, because the future that builds the engine is large.
-        Box::pin(Engine::open(Place::Disk(owned), options, events)).await
+        Box::pin(Engine::open(Storage::Disk(owned), options, events)).await
     }
 
     /// As [`Engine::start`], for a library in any place.
@@ -155,7 +155,7 @@ impl Engine {
     /// # Errors
     /// If the store cannot be opened.
     pub async fn open(
-        place: Place,
+        place: Storage,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
     ) -> Result<Arc<Engine>> {
@@ -278,7 +278,7 @@ impl Engine {
                 workspace.clone(),
                 search.clone(),
                 agent.clone(),
-                Outward::new(providers.clone()),
+                ExternalTools::new(providers.clone()),
             ),
             rest: RestCalls::new(providers.clone(), connections.api_keys.clone()),
         };
@@ -294,7 +294,7 @@ impl Engine {
         let gateway = Gateway::new(serving, Arc::new(move || clock.now()));
         let engine = Arc::new(Engine {
             mcp: Mcp {
-                address: AgentsAddress::new(workspace.clone(), profiles.clone(), tokens, gateway.clone()),
+                address: AgentHttpServer::new(workspace.clone(), profiles.clone(), tokens, gateway.clone()),
                 clients: Clients::new(workspace.clone()),
                 tool_runs: ToolRuns::new(workspace.clone(), tools.clone(), calls),
                 activity: Activity::new(workspace.clone(), journal.clone(), tools, gateway.clone()),
@@ -328,7 +328,7 @@ impl Engine {
         self.providers.keep_spending();
         self.providers.load().await?;
         self.mcp.profiles.load().await?;
-        self.workspace.tell_proposals().await?;
+        self.workspace.notify_proposals_changed().await?;
         let loading = self.models.clone();
         tokio::spawn(async move { loading.load().await });
         // Preloaded, so that the first list or answer does not wait for the results of many checks.
@@ -354,8 +354,8 @@ impl Engine {
     /// Starts the background work of a long-running process: checks cards, watches MCP servers, makes
     /// backups, and compares the library with its change log.
     pub fn keep_up(&self) {
-        self.cards.checking.keep_checking(self.exchange.subscriptions.clone());
-        self.connections.servers.keep_looking();
+        self.cards.checking.start_background_checks(self.exchange.subscriptions.clone());
+        self.connections.servers.watch_servers();
         self.upkeep.backups.verify_later();
         self.upkeep.backups.keep_making();
     }
@@ -384,8 +384,8 @@ impl Engine {
     }
 
     /// Returns why search uses keywords only, if there is no model.
-    pub fn words_alone(&self) -> Option<String> {
-        self.models.words_alone()
+    pub fn keyword_only_reason(&self) -> Option<String> {
+        self.models.keyword_only_reason()
     }
 
     /// Runs one search as an agent would, in a new session.
@@ -427,7 +427,7 @@ impl Engine {
     /// If the store cannot be flushed.
     pub async fn close(&self) -> Result<()> {
         // The model may still be loading, which keeps the library open.
-        self.models.settled().await;
+        self.models.wait_until_ready().await;
         if self.workspace.library.read_only().is_none() {
             if let Err(error) = self.providers.save_spending().await {
                 tracing::error!(%error, "what was spent on language models could not be saved");

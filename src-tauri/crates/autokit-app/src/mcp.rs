@@ -34,7 +34,7 @@ pub trait Line: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Line for T {}
 
 /// A boxed [`Line`].
-pub type AnyLine = Pin<Box<dyn Line>>;
+pub type BoxedStream = Pin<Box<dyn Line>>;
 
 impl Engine {
     /// Serves the agent at the other end of a stream until it disconnects or `stop` is cancelled.
@@ -132,7 +132,7 @@ struct Agent<I, O> {
     /// Its `notifications/initialized`, as sent.
     ready: Option<Vec<u8>>,
     /// Unanswered requests, by id.
-    asked: HashMap<String, Asked>,
+    asked: HashMap<String, PendingRequest>,
     /// The negotiated revision of the protocol.
     protocol: Option<String>,
     /// Unanswered batches.
@@ -149,14 +149,14 @@ struct Batch {
 
 /// What to do with a line from the agent.
 #[derive(Default)]
-struct Taken {
+struct LineAction {
     /// Lines for the owner.
     pass: Vec<u8>,
     /// Lines for the agent.
     say: Vec<u8>,
 }
 
-struct Asked {
+struct PendingRequest {
     line: Vec<u8>,
     /// Whether the request may have effects, so that it must not be repeated.
     acts: bool,
@@ -175,8 +175,8 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         loop {
             tokio::select! {
                 read = read_line(&mut self.lines, &mut asked, MESSAGE_BYTES) => match read {
-                    Ok(Read::TooLong) => self.say(&too_long()).await?,
-                    Ok(Read::Line) => {
+                    Ok(LineRead::TooLong) => self.say(&too_long()).await?,
+                    Ok(LineRead::Line) => {
                         let line = std::mem::take(&mut asked);
                         let taken = self.take(&line);
                         self.say(&taken.say).await?;
@@ -185,14 +185,14 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                         }
                     }
                     // Some agents disconnect with an error.
-                    Ok(Read::End) | Err(_) => return Ok(End::HungUp),
+                    Ok(LineRead::End) | Err(_) => return Ok(End::HungUp),
                 },
                 read = read_line(answers, &mut answered, ANSWER_BYTES) => match read {
-                    Ok(Read::Line) => {
+                    Ok(LineRead::Line) => {
                         let line = std::mem::take(&mut answered);
                         self.deliver(&line).await?;
                     }
-                    Ok(Read::TooLong | Read::End) | Err(_) => return Ok(End::OwnerEnded),
+                    Ok(LineRead::TooLong | LineRead::End) | Err(_) => return Ok(End::OwnerEnded),
                 },
             }
         }
@@ -228,8 +228,8 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
     }
 
     /// Parses a line from the agent, and remembers what is needed to continue with another owner.
-    fn take(&mut self, line: &[u8]) -> Taken {
-        let mut taken = Taken::default();
+    fn take(&mut self, line: &[u8]) -> LineAction {
+        let mut taken = LineAction::default();
         if line.iter().all(u8::is_ascii_whitespace) {
             return taken;
         }
@@ -252,7 +252,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
         taken
     }
 
-    fn take_batch(&mut self, messages: &[&str], taken: &mut Taken) {
+    fn take_batch(&mut self, messages: &[&str], taken: &mut LineAction) {
         let wrong = |words: &str| line_of(&messages::error(&Value::Null, messages::INVALID_REQUEST, words));
         if self.protocol.as_deref() != Some(messages::BATCHES) {
             taken.say = wrong("this revision of the protocol has no batches");
@@ -311,7 +311,8 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
             let finds = || message.params().name.as_deref() == Some(autokit_gateway::SEARCH_TOOLS);
             let acts = method == "tools/call" && !finds();
             let greets = method == "initialize";
-            self.asked.insert(id.to_string(), Asked { line: line.to_vec(), acts, greets, id: id.clone() });
+            self.asked
+                .insert(id.to_string(), PendingRequest { line: line.to_vec(), acts, greets, id: id.clone() });
         }
     }
 
@@ -340,14 +341,14 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
             to.flush().await?;
             // The agent has had this response before.
             let mut answer = Vec::new();
-            if read_line(answers, &mut answer, ANSWER_BYTES).await? != Read::Line {
+            if read_line(answers, &mut answer, ANSWER_BYTES).await? != LineRead::Line {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
             }
             if let Some(ready) = &self.ready {
                 to.write_all(ready).await?;
             }
         }
-        let (act, ask): (Vec<Asked>, Vec<Asked>) =
+        let (act, ask): (Vec<PendingRequest>, Vec<PendingRequest>) =
             self.asked.drain().map(|(_, asked)| asked).partition(|asked| asked.acts);
         for asked in act {
             let told = json!({"jsonrpc": "2.0", "id": asked.id, "result": {
@@ -390,7 +391,7 @@ fn too_long() -> Vec<u8> {
 
 /// The outcome of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Read {
+enum LineRead {
     /// A complete line, including its end.
     Line,
     /// A line longer than allowed; it is skipped.
@@ -405,11 +406,11 @@ async fn read_line(
     from: &mut (impl AsyncBufReadExt + Unpin),
     line: &mut Vec<u8>,
     most: usize,
-) -> std::io::Result<Read> {
+) -> std::io::Result<LineRead> {
     loop {
         let read = from.fill_buf().await?;
         if read.is_empty() {
-            return Ok(Read::End);
+            return Ok(LineRead::End);
         }
         let end = read.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
         let taken = end.unwrap_or(read.len());
@@ -417,10 +418,10 @@ async fn read_line(
         line.extend_from_slice(&read[..room]);
         from.consume(taken);
         match (end.is_some(), line.len() > most) {
-            (true, false) => return Ok(Read::Line),
+            (true, false) => return Ok(LineRead::Line),
             (true, true) => {
                 *line = Vec::new();
-                return Ok(Read::TooLong);
+                return Ok(LineRead::TooLong);
             }
             (false, _) => {}
         }

@@ -20,9 +20,9 @@ use tokio::sync::{Mutex, RwLock, broadcast};
 
 use crate::engine::{Engine, EngineOptions};
 use crate::host::{Endpoint, Host};
-use crate::mcp::AnyLine;
+use crate::mcp::BoxedStream;
 use crate::remote::{CallError, Remote};
-use patience::Patience;
+use patience::OwnerTimeout;
 
 /// Commands with effects outside the library. If it is unknown whether one was executed, it is not
 /// repeated.
@@ -119,7 +119,7 @@ impl Node {
     pub async fn call_json(&self, name: &str, body: Value) -> Result<Value> {
         let request = autokit_workspace::token(16);
         let author = self.inner.options.author.clone();
-        let mut patience = Patience::default();
+        let mut patience = OwnerTimeout::default();
         loop {
             let missed = match &*self.inner.state.read().await {
                 State::Owner { engine, .. } => {
@@ -131,7 +131,7 @@ impl Node {
                     let context = Context { request: Some(request.clone()), author: author.clone() };
                     let answer = Box::pin(dispatch(&**engine, &context, name, body.clone())).await;
                     match answer {
-                        Err(error) if is_unwritable(error.code) => Missed::Write(error),
+                        Err(error) if is_unwritable(error.code) => RetryReason::Write(error),
                         answer => return answer,
                     }
                 }
@@ -142,15 +142,17 @@ impl Node {
                         return Err(ApiError::owner_ended());
                     }
                     Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
-                        Missed::Owner(remote.endpoint().clone(), reason)
+                        RetryReason::Owner(remote.endpoint().clone(), reason)
                     }
                 },
                 State::Closed => return Err(ApiError::cancelled()),
             };
             match missed {
-                Missed::Owner(lost, why) => self.find_another(&mut patience, (lost, why)).await?,
+                RetryReason::Owner(lost, why) => self.find_another(&mut patience, (lost, why)).await?,
                 // The disk may have room by now.
-                Missed::Write(error) => Box::pin(self.inner.own_after_all()).await.map_err(|_| error)?,
+                RetryReason::Write(error) => {
+                    Box::pin(self.inner.retry_ownership()).await.map_err(|_| error)?
+                }
             }
         }
     }
@@ -160,8 +162,8 @@ impl Node {
     ///
     /// # Errors
     /// If no owner responds.
-    pub async fn mcp_line(&self, connection: &str, profile: &str) -> Result<AnyLine> {
-        let mut patience = Patience::default();
+    pub async fn mcp_line(&self, connection: &str, profile: &str) -> Result<BoxedStream> {
+        let mut patience = OwnerTimeout::default();
         loop {
             let lost = match &*self.inner.state.read().await {
                 State::Owner { engine, .. } | State::ReadOnly { engine } => {
@@ -181,7 +183,7 @@ impl Node {
     }
 
     /// Finds another owner after one was lost, until the patience is used up.
-    async fn find_another(&self, patience: &mut Patience, (lost, why): (Endpoint, String)) -> Result<()> {
+    async fn find_another(&self, patience: &mut OwnerTimeout, (lost, why): (Endpoint, String)) -> Result<()> {
         if patience.is_over(Instant::now(), Some(&lost)) {
             return Err(unreachable(self.inner.dir.root(), &why));
         }
@@ -268,7 +270,7 @@ impl Node {
 impl Inner {
     /// Becomes the owner, or connects to one.
     async fn attach(self: &Arc<Self>) -> Result<()> {
-        let mut patience = Patience::default();
+        let mut patience = OwnerTimeout::default();
         loop {
             if let Some(owned) = self.won() {
                 return self.own_or_read(owned).await;
@@ -340,7 +342,7 @@ impl Inner {
     }
 
     /// Takes the store in place of the copy that is being read.
-    async fn own_after_all(self: &Arc<Self>) -> Result<()> {
+    async fn retry_ownership(self: &Arc<Self>) -> Result<()> {
         let _turn = self.turning.lock().await;
         if !matches!(*self.state.read().await, State::ReadOnly { .. }) {
             return Ok(());
@@ -410,7 +412,7 @@ impl Inner {
 }
 
 /// Why a call has to be repeated.
-enum Missed {
+enum RetryReason {
     /// The owner is gone: its endpoint, and the error.
     Owner(Endpoint, String),
     /// The copy that is being read rejects changes.

@@ -13,7 +13,7 @@ use crate::host::{
     AUTHOR_HEADER, CONNECTION_HEADER, Endpoint, Hello, MCP_LINE, MCP_PROTOCOL, PROFILE_HEADER,
     PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,
 };
-use crate::mcp::AnyLine;
+use crate::mcp::BoxedStream;
 
 /// A connection to an owner.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ impl Remote {
     }
 
     /// Opens a byte stream to the owner's MCP server.
-    pub(crate) async fn mcp_line(&self, connection: &str, profile: &str) -> Result<AnyLine, CallError> {
+    pub(crate) async fn mcp_line(&self, connection: &str, profile: &str) -> Result<BoxedStream, CallError> {
         let lost = |error: reqwest::Error| CallError::Lost(error.to_string());
         let response = self
             .request(reqwest::Method::GET, MCP_LINE)

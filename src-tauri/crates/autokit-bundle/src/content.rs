@@ -106,7 +106,7 @@ impl Step {
 
 /// An earlier state of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Past {
+pub struct PastRevision {
     /// Metadata of the revision.
     pub step: Step,
     /// The card as JSON text.
@@ -127,7 +127,7 @@ pub struct Entry {
     /// Earlier revisions that are not in `history`, newest first.
     pub ancestors: Vec<RevisionId>,
     /// Earlier states in full, oldest first.
-    pub history: Vec<Past>,
+    pub history: Vec<PastRevision>,
     /// Where it came from.
     pub provenance: Provenance,
     /// Its vectors, concatenated row by row.
@@ -251,7 +251,7 @@ pub(crate) struct CardLine<'a> {
 
 /// A line of `history.jsonl`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct PastLine<'a> {
+pub(crate) struct HistoryLine<'a> {
     pub(crate) id: CardId,
     pub(crate) revision: Step,
     #[serde(borrow)]

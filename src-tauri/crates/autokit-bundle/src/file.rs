@@ -10,7 +10,7 @@ use crate::bundle::Bundle;
 use crate::content::{Contents, FORMAT, FileSum, Manifest, Part, VERSION};
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::lines::{Reading, check_time, cleaned_about, label, note, write_part};
+use crate::lines::{BundleReader, check_time, cleaned_about, label, note, write_part};
 use crate::secrets::refuse_secrets;
 use crate::sign::{Signature, SigningKey};
 
@@ -20,12 +20,12 @@ pub(crate) const MANIFEST: &str = "bundle.json";
 pub(crate) const SIGNATURE: &str = "signature.json";
 
 /// A writer that counts and hashes what is written to it.
-struct Sum {
+struct HashingWriter {
     hash: Sha256,
     bytes: u64,
 }
 
-impl Write for Sum {
+impl Write for HashingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
@@ -65,7 +65,7 @@ impl Contents {
         for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
             // Each file is serialized twice, here and when it is written, rather than kept: a large library
             // would fill the memory.
-            let mut sum = Sum { hash: Sha256::new(), bytes: 0 };
+            let mut sum = HashingWriter { hash: Sha256::new(), bytes: 0 };
             write_part(part, self, &mut sum)?;
             let sha256 = hex::encode(sum.hash.finalize());
             manifest.files.push(FileSum { name: part.name().to_owned(), bytes: sum.bytes, sha256 });
@@ -131,7 +131,7 @@ pub fn read_file(mut input: impl Read + Seek) -> Result<Bundle> {
     let signature = small(&mut zip, SIGNATURE)?
         .map(|signature| Signature::check(&signature, text.as_bytes()))
         .transpose()?;
-    let mut reading = Reading::default();
+    let mut reading = BundleReader::default();
     for part in Part::ALL {
         let Some(sum) = manifest.files.iter().find(|file| file.name == part.name()) else { continue };
         let file = zip.by_name(part.name()).map_err(|error| damaged(part.name(), &error))?;
@@ -255,7 +255,7 @@ fn check_lists<R: Read + Seek>(manifest: &Manifest, zip: &ZipArchive<R>) -> Resu
 }
 
 /// Reads a file line by line and verifies its checksum; stops when it exceeds the size in the manifest.
-fn read_part(part: Part, file: impl Read, sum: &FileSum, reading: &mut Reading) -> Result<()> {
+fn read_part(part: Part, file: impl Read, sum: &FileSum, reading: &mut BundleReader) -> Result<()> {
     let failed = |error: io::Error| damaged(part.name(), &error);
     let mut hash = Sha256::new();
     let mut input = BufReader::with_capacity(64 << 10, file.take(sum.bytes.saturating_add(1)));

@@ -9,11 +9,11 @@ use autokit_toolcard::CardId;
 use sha2::{Digest, Sha256};
 
 use crate::bundle::Bundle;
-use crate::content::{CardLine, Contents, Entry, FORMAT, Part, PastLine, VectorLine};
+use crate::content::{CardLine, Contents, Entry, FORMAT, HistoryLine, Part, VectorLine};
 use crate::error::{Error, Result};
 use crate::file::{MANIFEST, SIGNATURE, digest_of, read_manifest};
 use crate::limits;
-use crate::lines::{Reading, write_card, write_part, write_past};
+use crate::lines::{BundleReader, write_card, write_part, write_past};
 use crate::secrets::refuse_secrets;
 use crate::sign::{Signature, SigningKey};
 
@@ -195,7 +195,7 @@ fn is_ours(dir: &Path, name: &str) -> Result<bool> {
     Ok(if name.starts_with(CARDS) {
         serde_json::from_str::<CardLine<'_>>(&text).is_ok()
     } else if name.starts_with(HISTORY) {
-        each(|line| serde_json::from_str::<PastLine<'_>>(line).is_ok())
+        each(|line| serde_json::from_str::<HistoryLine<'_>>(line).is_ok())
     } else if name == SIGNATURE {
         Signature::is_one(&text)
     } else {
@@ -314,7 +314,7 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
         })?;
         Ok(())
     };
-    let mut reading = Reading::default();
+    let mut reading = BundleReader::default();
     for folder in [CARDS, HISTORY] {
         // The folder itself must not be a link either.
         if fs::symlink_metadata(dir.join(folder)).is_ok_and(|metadata| !metadata.is_dir()) {
@@ -345,7 +345,7 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
             if line.trim().is_empty() {
                 return Err(damaged("it is empty".to_owned()));
             }
-            let line: PastLine<'_> =
+            let line: HistoryLine<'_> =
                 serde_json::from_str(line).map_err(|error| damaged(error.to_string()))?;
             reading.past(line).map_err(damaged)?;
         }

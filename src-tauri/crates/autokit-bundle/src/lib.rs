@@ -29,7 +29,9 @@ mod sign;
 mod words;
 
 pub use bundle::Bundle;
-pub use content::{About, Contents, Entry, FORMAT, Manifest, Past, Provenance, Step, VERSION, VectorModel};
+pub use content::{
+    About, Contents, Entry, FORMAT, Manifest, PastRevision, Provenance, Step, VERSION, VectorModel,
+};
 pub use error::{Error, Result, Secret};
 pub use file::{digest_of, read_file, write_file};
 pub use folder::{read_folder, write_folder};

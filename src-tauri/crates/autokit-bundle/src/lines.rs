@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::bundle::Bundle;
 use crate::content::{
-    About, CardLine, Contents, Entry, Manifest, Part, Past, PastLine, Provenance, Step, VectorLine,
+    About, CardLine, Contents, Entry, HistoryLine, Manifest, Part, PastRevision, Provenance, Step, VectorLine,
 };
 use crate::error::{Error, Result};
 use crate::limits;
@@ -53,8 +53,11 @@ pub(crate) fn write_card(entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
     write_line(&line, out)
 }
 
-pub(crate) fn write_past(id: &CardId, past: &Past, out: &mut dyn Write) -> io::Result<()> {
-    write_line(&PastLine { id: id.clone(), revision: cleaned_step(&past.step), card: raw(&past.body)? }, out)
+pub(crate) fn write_past(id: &CardId, past: &PastRevision, out: &mut dyn Write) -> io::Result<()> {
+    write_line(
+        &HistoryLine { id: id.clone(), revision: cleaned_step(&past.step), card: raw(&past.body)? },
+        out,
+    )
 }
 
 fn write_line(line: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -64,7 +67,7 @@ fn write_line(line: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<(
 
 /// Collects what is read from a bundle, line by line.
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct BundleReader {
     pub(crate) cards: Vec<Entry>,
     pub(crate) rejected: Vec<Rejected>,
     /// Index of each card in `cards`.
@@ -75,7 +78,7 @@ pub(crate) struct Reading {
     lines: usize,
 }
 
-impl Reading {
+impl BundleReader {
     /// Reads one line of a file.
     pub(crate) fn line(&mut self, part: Part, number: usize, text: &str) -> Result<()> {
         let damaged = |why: String| Error::Damaged {
@@ -108,7 +111,7 @@ impl Reading {
         }
         let position = self.lines;
         let name = line.card.get().contains("\"name\"").then(|| name_in(line.card)).flatten();
-        let reject = |this: &mut Reading, problems| {
+        let reject = |this: &mut BundleReader, problems| {
             this.refused.insert(line.id.clone());
             this.rejected.push(Rejected { position, name: name.clone(), problems });
         };
@@ -180,7 +183,7 @@ impl Reading {
         }
     }
 
-    pub(crate) fn past(&mut self, line: PastLine<'_>) -> Result<(), String> {
+    pub(crate) fn past(&mut self, line: HistoryLine<'_>) -> Result<(), String> {
         check_step(&line.revision)?;
         let wrong = |problems: Vec<Problem>| problems.first().map_or_else(String::new, ToString::to_string);
         let (card, _) = read_card(line.card.get()).map_err(wrong)?;
@@ -188,7 +191,7 @@ impl Reading {
         if entry.history.len() >= limits::REVISIONS {
             return Err(format!("a card has more than {} earlier revisions", limits::REVISIONS));
         }
-        entry.history.push(Past { step: line.revision, body: card.to_json() });
+        entry.history.push(PastRevision { step: line.revision, body: card.to_json() });
         Ok(())
     }
 

@@ -25,7 +25,7 @@ pub struct Ours<'a> {
 
 /// How their card relates to ours.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Standing {
+pub enum MergeState {
     /// Both have the same content.
     Identical,
     /// Their state is an ancestor of ours, so there is nothing new in it.
@@ -39,7 +39,7 @@ pub enum Standing {
         merged: Merged,
     },
     /// Both changed since their last common state, or have no common state.
-    Apart {
+    Diverged {
         /// Whether there is a common state.
         common: bool,
         /// The merge of both.
@@ -47,12 +47,12 @@ pub enum Standing {
     },
 }
 
-impl Standing {
+impl MergeState {
     /// The merge result; `None` where there is nothing to do.
     pub fn merged(&self) -> Option<&Merged> {
         match self {
-            Standing::Identical | Standing::Behind => None,
-            Standing::Ahead { merged, .. } | Standing::Apart { merged, .. } => Some(merged),
+            MergeState::Identical | MergeState::Behind => None,
+            MergeState::Ahead { merged, .. } | MergeState::Diverged { merged, .. } => Some(merged),
         }
     }
 }
@@ -67,10 +67,10 @@ struct Common {
 }
 
 /// Compares a card of a bundle with ours.
-pub fn compare(entry: &Entry, ours: Ours<'_>) -> Standing {
+pub fn compare(entry: &Entry, ours: Ours<'_>) -> MergeState {
     let theirs = entry.card.object();
     if same(theirs, ours.card) {
-        return Standing::Identical;
+        return MergeState::Identical;
     }
     let known: HashSet<&RevisionId> = ours
         .lineage
@@ -79,20 +79,20 @@ pub fn compare(entry: &Entry, ours: Ours<'_>) -> Standing {
         .collect();
     let was = |body: &str| ours.lineage.iter().any(|named| named.revision.body.as_deref() == Some(body));
     if known.contains(&entry.step.id) && is_here(entry, ours) {
-        return Standing::Behind;
+        return MergeState::Behind;
     }
     let common = match by_name(entry, ours, &known) {
         // Ids distinguish a return to an earlier state from that state; comparing texts cannot, so ids go
         // first.
-        None if was(&entry.card.to_json()) => return Standing::Behind,
+        None if was(&entry.card.to_json()) => return MergeState::Behind,
         None => by_text(entry, ours),
         named => named,
     };
     let merged = merge(common.as_ref().map(|common| &common.body), ours.card, theirs);
     match common {
-        Some(Common { is_ours: true, passed, .. }) => Standing::Ahead { from: passed, merged },
-        _ if merged.taken.is_empty() && merged.conflicts.is_empty() => Standing::Behind,
-        common => Standing::Apart { common: common.is_some(), merged },
+        Some(Common { is_ours: true, passed, .. }) => MergeState::Ahead { from: passed, merged },
+        _ if merged.taken.is_empty() && merged.conflicts.is_empty() => MergeState::Behind,
+        common => MergeState::Diverged { common: common.is_some(), merged },
     }
 }
 
@@ -151,22 +151,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::content::{Past, Provenance, Step};
+    use crate::content::{PastRevision, Provenance, Step};
 
     /// A card in its own library, with every state it was in.
     #[derive(Clone)]
-    struct Shelf(Vec<Revision>);
+    struct StoredRevisions(Vec<Revision>);
 
-    impl Shelf {
-        fn new(states: &[&Value], by: &str) -> Shelf {
-            let mut shelf = Shelf(Vec::new());
+    impl StoredRevisions {
+        fn new(states: &[&Value], by: &str) -> StoredRevisions {
+            let mut shelf = StoredRevisions(Vec::new());
             for state in states {
                 shelf = shelf.then(state, by);
             }
             shelf
         }
 
-        fn then(mut self, state: &Value, by: &str) -> Shelf {
+        fn then(mut self, state: &Value, by: &str) -> StoredRevisions {
             let number = self.0.len() as u32 + 1;
             self.0.push(Revision {
                 card: CardId::new("a"),
@@ -184,7 +184,7 @@ mod tests {
             self
         }
 
-        fn merging(mut self, theirs: &Entry) -> Shelf {
+        fn merging(mut self, theirs: &Entry) -> StoredRevisions {
             let last = self.0.last_mut().expect("one");
             last.merged = std::iter::once(&theirs.step.id).chain(theirs.before()).cloned().collect();
             self
@@ -210,7 +210,7 @@ mod tests {
                 history: named
                     .into_iter()
                     .filter(|_| history)
-                    .map(|named| Past {
+                    .map(|named| PastRevision {
                         body: named.revision.body.clone().expect("a card"),
                         step: Step::of(&named.revision, named.id),
                     })
@@ -220,7 +220,7 @@ mod tests {
             }
         }
 
-        fn against(&self, theirs: &Entry, foreign: &[&Entry]) -> Standing {
+        fn against(&self, theirs: &Entry, foreign: &[&Entry]) -> MergeState {
             let named = lineage(self.0.clone());
             let body = self.0.last().expect("one").body.as_deref().expect("a card");
             let card = serde_json::from_str(body).expect("JSON");
@@ -241,30 +241,30 @@ mod tests {
     #[test]
     fn who_is_behind_and_who_ahead_is_told_with_and_without_history() {
         let [a, b, c, _] = states();
-        let old = Shelf::new(&[&a, &b], "x");
+        let old = StoredRevisions::new(&[&a, &b], "x");
         let new = old.clone().then(&c, "y").then(&a, "y");
         for history in [true, false] {
-            assert_eq!(new.against(&old.bundle(history), &[]), Standing::Behind);
+            assert_eq!(new.against(&old.bundle(history), &[]), MergeState::Behind);
             // Returning to an earlier state is a change like any other.
-            let Standing::Ahead { from, merged } = old.against(&new.bundle(history), &[]) else {
+            let MergeState::Ahead { from, merged } = old.against(&new.bundle(history), &[]) else {
                 panic!("not ahead")
             };
             assert_eq!(
                 (from, merged.taken.as_slice()),
                 (if history { 2 } else { 0 }, &["class".to_owned()][..])
             );
-            assert_eq!(old.against(&old.bundle(history), &[]), Standing::Identical);
+            assert_eq!(old.against(&old.bundle(history), &[]), MergeState::Identical);
         }
     }
 
     #[test]
     fn two_that_went_on_from_one_state_are_merged_from_there() {
         let [a, b, c, d] = states();
-        let common = Shelf::new(&[&a], "x");
+        let common = StoredRevisions::new(&[&a], "x");
         let (ours, theirs) = (common.clone().then(&b, "x"), common.clone().then(&c, "y"));
         for history in [true, false] {
             let standing = ours.against(&theirs.bundle(history), &[]);
-            let Standing::Apart { common: true, merged } = &standing else { panic!("{standing:?}") };
+            let MergeState::Diverged { common: true, merged } = &standing else { panic!("{standing:?}") };
             assert_eq!(Value::Object(merged.card.clone()), json!({"name": "a", "class": "B", "module": "n"}));
             assert!(merged.conflicts.is_empty());
         }
@@ -275,12 +275,12 @@ mod tests {
     #[test]
     fn what_was_merged_once_is_not_merged_again() {
         let [a, b, c, _] = states();
-        let common = Shelf::new(&[&a], "x");
+        let common = StoredRevisions::new(&[&a], "x");
         let theirs = common.clone().then(&c, "y");
         let first = theirs.bundle(false);
         // We merged without taking any of their changes, then changed ours.
         let ours = common.then(&b, "x").merging(&first);
-        assert_eq!(ours.against(&first, &[&first]), Standing::Behind);
+        assert_eq!(ours.against(&first, &[&first]), MergeState::Behind);
         // Their next change is compared with their last merged state, not with the original common state.
         let next = theirs.then(&json!({"name": "a", "class": "A", "module": "n", "pricing": "free"}), "y");
         let standing = ours.against(&next.bundle(false), &[&first]);
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn a_name_without_what_it_names_hides_nothing() {
         let [a, b, c, _] = states();
-        let common = Shelf::new(&[&a], "x");
+        let common = StoredRevisions::new(&[&a], "x");
         let real = common.clone().then(&c, "x");
         let next = real.bundle(false);
         // Someone claims to come after a revision we have not seen, and we merge that.
@@ -307,23 +307,25 @@ mod tests {
         let standing = ours.against(&next, &[&forged]);
         assert_eq!(standing.merged().expect("news").taken, ["module"], "{standing:?}");
         // Once we have the revision itself, it is known.
-        assert_eq!(ours.against(&next, &[&next]), Standing::Behind);
+        assert_eq!(ours.against(&next, &[&next]), MergeState::Behind);
     }
 
     #[test]
     fn cards_of_one_file_have_a_common_state_by_their_text() {
         let [a, b, c, _] = states();
-        let ours = Shelf::new(&[&c, &a, &b], "x");
-        let theirs = Shelf::new(&[&a, &c], "y").bundle(true);
+        let ours = StoredRevisions::new(&[&c, &a, &b], "x");
+        let theirs = StoredRevisions::new(&[&a, &c], "y").bundle(true);
         // Their state equals an earlier state of ours.
-        assert_eq!(ours.against(&theirs, &[]), Standing::Behind);
+        assert_eq!(ours.against(&theirs, &[]), MergeState::Behind);
         let other = json!({"name": "a", "class": "A", "module": "z"});
-        let theirs = Shelf::new(&[&a, &other], "y").bundle(true);
+        let theirs = StoredRevisions::new(&[&a, &other], "y").bundle(true);
         let standing = ours.against(&theirs, &[]);
-        let Standing::Apart { common: true, merged } = &standing else { panic!("{standing:?}") };
+        let MergeState::Diverged { common: true, merged } = &standing else { panic!("{standing:?}") };
         assert_eq!(merged.taken, ["module"]);
-        let nothing = Shelf::new(&[&other], "y").bundle(true);
-        let Standing::Apart { common: false, merged } = ours.against(&nothing, &[]) else { panic!("apart") };
+        let nothing = StoredRevisions::new(&[&other], "y").bundle(true);
+        let MergeState::Diverged { common: false, merged } = ours.against(&nothing, &[]) else {
+            panic!("apart")
+        };
         assert_eq!(merged.conflicts.len(), 2);
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! A finding asks a person to remove a value, so text that is merely about keys is spared. Secrets in
 //! imported settings files, in contrast, are replaced without asking and on the slightest sign: see
-//! `formats::conceal`.
+//! `formats::redact`.
 
 mod names;
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
 use autokit_bundle::{
-    About, Bundle, Contents, Entry, Error, Past, Provenance, SigningKey, Step, VectorModel, read_file,
-    read_folder, write_file, write_folder,
+    About, Bundle, Contents, Entry, Error, PastRevision, Provenance, SigningKey, Step, VectorModel,
+    read_file, read_folder, write_file, write_folder,
 };
 use autokit_toolcard::{Author, CardId, Operation, RevisionId, Toolcard};
 use proptest as _;
@@ -41,8 +41,11 @@ fn entry(position: usize, card: &Value) -> Entry {
         step: step(newest, "Alice"),
         ancestors: Vec::new(),
         history: vec![
-            Past { step: step(first.clone(), "Bob"), body: was },
-            Past { step: step(RevisionId::first(&id, None), "Bob"), body: json!({"name": "x"}).to_string() },
+            PastRevision { step: step(first.clone(), "Bob"), body: was },
+            PastRevision {
+                step: step(RevisionId::first(&id, None), "Bob"),
+                body: json!({"name": "x"}).to_string(),
+            },
         ],
         provenance: Provenance {
             author: Author("Bob".to_owned()),

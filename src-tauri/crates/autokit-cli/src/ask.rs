@@ -33,7 +33,7 @@ pub(crate) enum Ranking {
 
 /// What `autokit ask --json` prints: the agent's answer with its candidates as cards, and how it came about.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct AskOutput<'a> {
     #[serde(flatten)]
     ranked: &'a Answer,
     session: &'a str,
@@ -63,7 +63,7 @@ pub(crate) async fn ask(
         searched: status.cards,
         took_ms: f64::from(turn.ms),
     };
-    let asked = Asked { ranked: &answer, session: &session.id, answer: told, events: &turn.events };
+    let asked = AskOutput { ranked: &answer, session: &session.id, answer: told, events: &turn.events };
     out.show(&asked, |text| {
         write_answer(text, &answer, told)?;
         agent::write_after(text, told, status.read_only.as_deref())

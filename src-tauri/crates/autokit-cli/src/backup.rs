@@ -68,7 +68,7 @@ async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<End
     let Some(name) = name.map(str::to_owned).or_else(newest) else { return list(data_dir, out) };
     let verified = backups::verify(data_dir, &name).await?;
     out.show(&verified, |text| {
-        if verified.is_well() {
+        if verified.is_ok() {
             return writeln!(
                 text,
                 "{}: {}, {}, nothing missing or altered",
@@ -83,7 +83,7 @@ async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<End
         }
         Ok(())
     })?;
-    Ok(if verified.is_well() { End::Done } else { End::Unwell })
+    Ok(if verified.is_ok() { End::Done } else { End::Unwell })
 }
 
 async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<End> {

@@ -41,21 +41,21 @@ pub(crate) enum ClientsCommand {
 
 /// What is to become of AutoKit in a program's settings.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum ConnectionChange {
     Connect,
     Disconnect,
 }
 
 pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> Result<End> {
     let clients = node.call::<ListClients>(Nothing {}).await?;
-    let (program, wish) = match command {
+    let (program, action) = match command {
         ClientsCommand::List => {
             out.show(&clients, |text| clients.iter().try_for_each(|client| line(text, client)))?;
             return Ok(End::Done);
         }
         ClientsCommand::Show { program } => (program, None),
-        ClientsCommand::Connect { program, yes } => (program, Some((Wish::Connect, yes))),
-        ClientsCommand::Disconnect { program, yes } => (program, Some((Wish::Disconnect, yes))),
+        ClientsCommand::Connect { program, yes } => (program, Some((ConnectionChange::Connect, yes))),
+        ClientsCommand::Disconnect { program, yes } => (program, Some((ConnectionChange::Disconnect, yes))),
     };
     let asked = program.replace([' ', '-'], "_").to_lowercase();
     let found =
@@ -67,27 +67,27 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
             "See which there are in the list of programs.",
         )
     })?;
-    let Some((wish, yes)) = wish else {
-        let wish = if client.connected { Wish::Disconnect } else { Wish::Connect };
-        out.show(&client, |text| preview(text, &client, wish))?;
+    let Some((action, yes)) = action else {
+        let action = if client.connected { ConnectionChange::Disconnect } else { ConnectionChange::Connect };
+        out.show(&client, |text| preview(text, &client, action))?;
         return Ok(End::Done);
     };
-    let done = match wish {
-        Wish::Connect => client.connected,
+    let done = match action {
+        ConnectionChange::Connect => client.connected,
         // What cannot be read says why when it is tried.
-        Wish::Disconnect => client.leave.is_none() && client.problem.is_none(),
+        ConnectionChange::Disconnect => client.leave.is_none() && client.problem.is_none(),
     };
     if done {
         out.show(&client, |text| line(text, &client))?;
         return Ok(End::Done);
     }
-    if !yes && !confirmed(&client, wish)? {
+    if !yes && !confirmed(&client, action)? {
         return Ok(End::Refused);
     }
     let change = ConnectClient { id: client.id, seen: client.seen };
-    let connected = match wish {
-        Wish::Connect => node.call::<ConnectAgent>(change).await?,
-        Wish::Disconnect => node.call::<DisconnectAgent>(change).await?,
+    let connected = match action {
+        ConnectionChange::Connect => node.call::<ConnectAgent>(change).await?,
+        ConnectionChange::Disconnect => node.call::<DisconnectAgent>(change).await?,
     };
     out.show(&connected, |text| {
         line(text, &connected.client)?;
@@ -100,7 +100,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
 }
 
 /// Shows the change and asks.
-fn confirmed(client: &AgentClient, wish: Wish) -> Result<bool> {
+fn confirmed(client: &AgentClient, action: ConnectionChange) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
@@ -110,7 +110,7 @@ fn confirmed(client: &AgentClient, wish: Wish) -> Result<bool> {
         .into());
     }
     let mut err = anstream::stderr();
-    preview(&mut err, client, wish)?;
+    preview(&mut err, client, action)?;
     crate::output::confirmed("Update this file?")
 }
 
@@ -124,9 +124,13 @@ fn line(text: &mut dyn std::io::Write, client: &AgentClient) -> std::io::Result<
     writeln!(text, "  {}", printable(&client.file))
 }
 
-fn preview(text: &mut dyn std::io::Write, client: &AgentClient, wish: Wish) -> std::io::Result<()> {
+fn preview(
+    text: &mut dyn std::io::Write,
+    client: &AgentClient,
+    action: ConnectionChange,
+) -> std::io::Result<()> {
     writeln!(text, "{}", printable(&client.file))?;
-    if let Some(leave) = client.leave.as_ref().filter(|_| wish == Wish::Disconnect) {
+    if let Some(leave) = client.leave.as_ref().filter(|_| action == ConnectionChange::Disconnect) {
         return lines(text, leave);
     }
     let Some(change) = &client.change else {

@@ -295,7 +295,7 @@ fn write_discover(out: &mut dyn Write, report: &DiscoverReport) -> io::Result<()
     ]);
     for (way, m) in [("discovery", &report.discovery), ("first search hit", &report.baseline)] {
         let cell =
-            |share: autokit_eval::Share| format!("{} ({}/{})", percent(share.share()), share.good, share.of);
+            |share: autokit_eval::Ratio| format!("{} ({}/{})", percent(share.share()), share.good, share.of);
         let mut row = vec![way.to_owned()];
         row.extend(
             [

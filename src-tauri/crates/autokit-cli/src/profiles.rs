@@ -31,7 +31,7 @@ pub(crate) enum ScopeChoice {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Word {
+pub(crate) struct RuleArgs {
     /// Permission type.
     #[arg(value_enum)]
     scope: ScopeChoice,
@@ -43,9 +43,9 @@ pub(crate) struct Word {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Question {
+pub(crate) struct RuleSubject {
     #[command(flatten)]
-    word: Word,
+    word: RuleArgs,
     /// Let profiles override this rule (only in the rules for everyone).
     #[arg(long)]
     overridable: bool,
@@ -70,13 +70,13 @@ pub(crate) enum ProfilesCommand {
         name: String,
     },
     /// Allow without approval.
-    Allow(Word),
+    Allow(RuleArgs),
     /// Require approval each time.
-    Ask(Question),
+    Ask(RuleSubject),
     /// Deny. In the rules for everyone this is final: no profile can override it.
-    Deny(Word),
+    Deny(RuleArgs),
     /// Remove a rule; the rule for everyone or the default applies again.
-    Forget(Word),
+    Forget(RuleArgs),
     /// Pin cards to the top of search results.
     Assign {
         /// Card names or IDs; none unpins all.
@@ -195,7 +195,7 @@ async fn change(node: &Node, name: &str, make: impl Fn(&mut Profile) -> Result<(
 
 async fn say(
     node: &Node,
-    word: &Word,
+    word: &RuleArgs,
     permission: Option<Permission>,
     overridable: bool,
 ) -> Result<Profiles> {
@@ -229,7 +229,7 @@ async fn say(
 }
 
 /// Says so where what a profile allows stays denied to everybody.
-async fn warn_of_deny(node: &Node, profiles: &mut Profiles, word: &Word) -> Result<()> {
+async fn warn_of_deny(node: &Node, profiles: &mut Profiles, word: &RuleArgs) -> Result<()> {
     let named = match &word.of {
         Some(of) => thing(node, word.scope, of).await?,
         None => String::new(),
@@ -275,7 +275,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
             }
             profiles
         }
-        ProfilesCommand::Ask(Question { word, overridable }) => {
+        ProfilesCommand::Ask(RuleSubject { word, overridable }) => {
             say(node, &word, Some(Permission::Ask), overridable).await?
         }
         ProfilesCommand::Deny(word) => say(node, &word, Some(Permission::Deny), false).await?,

@@ -100,7 +100,7 @@ fn write_tokens(text: &mut dyn std::io::Write, report: &TokensReport) -> std::io
         ]);
     }
     writeln!(text, "{shown}")?;
-    let how = report.words_alone.as_ref().map_or_else(
+    let how = report.keyword_only_reason.as_ref().map_or_else(
         || "with hybrid search".to_owned(),
         |why| format!("with keyword search: {}", printable(why)),
     );

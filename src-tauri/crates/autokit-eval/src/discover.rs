@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use autokit_agent::discover::{Discovered, Discovery, Known};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_pages::{PageReader, Readings};
+use autokit_pages::{PageCache, PageReader};
 use autokit_search::eval as retrieve;
 use autokit_web::search::{Provider, Service};
 use serde::{Deserialize, Serialize};
@@ -45,14 +45,14 @@ pub struct DiscoverLine {
 
 /// A share of needs with its absolute numbers.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Share {
+pub struct Ratio {
     /// Number of needs that were considered.
     pub of: u32,
     /// Number of those that meet the criterion.
     pub good: u32,
 }
 
-impl Share {
+impl Ratio {
     fn count(&mut self, good: bool) {
         self.of += 1;
         self.good += u32::from(good);
@@ -68,17 +68,17 @@ impl Share {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct DiscoverMeasures {
     /// Needs that name the product: the right page first.
-    pub named_first: Share,
+    pub named_first: Ratio,
     /// Needs that name the product: the right page among the first three.
-    pub named_three: Share,
+    pub named_three: Ratio,
     /// Needs that do not name the product: the right page first.
-    pub unnamed_first: Share,
+    pub unnamed_first: Ratio,
     /// Needs that do not name the product: the right page among the first three.
-    pub unnamed_three: Share,
+    pub unnamed_three: Ratio,
     /// Needs that no page satisfies, with the product named: nothing is proposed.
-    pub named_nothing: Share,
+    pub named_nothing: Ratio,
     /// Needs that no page satisfies, without the product named: nothing is proposed.
-    pub unnamed_nothing: Share,
+    pub unnamed_nothing: Ratio,
 }
 
 impl DiscoverMeasures {
@@ -171,7 +171,7 @@ pub async fn discover(
     let discovery = Discovery {
         providers: vec![provider.clone()],
         github: None,
-        reader: PageReader { fetcher, embedder: Some(embedder), readings: Readings::default() },
+        reader: PageReader { fetcher, embedder: Some(embedder), readings: PageCache::default() },
         vocabulary: Arc::new(vocabulary),
         known: Arc::new(known),
         preferred: None,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::inputs::{embedder, unreadable};
-use crate::setup::Setup;
+use crate::setup::EvalEngine;
 use autokit_app::engine::Vectors;
 
 /// The output of `autokit eval improve`: the same questions over the original and the improved cards.
@@ -52,7 +52,7 @@ pub async fn improve(
             *tool = ToolText::from_card(tool.id.clone(), card);
         }
     }
-    let setup = Setup::open(site, vectors).await?;
+    let setup = EvalEngine::open(site, vectors).await?;
     let mut added = Vec::with_capacity(objects.len());
     for card in &objects {
         added.push(setup.add(card.clone()).await?);

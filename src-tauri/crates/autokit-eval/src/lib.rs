@@ -22,7 +22,7 @@ use workspace_hack as _;
 
 pub use ask::{AskEvaluation, AskRow, ask, calibrate};
 pub use autokit_search::Calibrations;
-pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Share, discover};
+pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Ratio, discover};
 pub use improve::{ImproveEvaluation, improve};
 pub use linkrot::{LinkrotLine, linkrot};
 pub use retrieval::retrieval;

@@ -7,7 +7,7 @@ use autokit_toolcard::fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::setup::Setup;
+use crate::setup::EvalEngine;
 use autokit_app::engine::Vectors;
 
 /// A card as the user has it.
@@ -49,7 +49,7 @@ pub async fn linkrot(cases: &Path, site: &str, vectors: &Vectors, explain: bool)
         let remedy = "The file holds an array of objects with id and card.";
         ApiError::new(ErrorCode::BadRequest, error.to_string(), remedy)
     })?;
-    let setup = Setup::open(site, vectors).await?;
+    let setup = EvalEngine::open(site, vectors).await?;
     let mut cards = Vec::with_capacity(cases.len());
     let mut names: Vec<Option<Value>> = Vec::new();
     for case in &cases {

@@ -13,7 +13,7 @@ use autokit_api::{
     ProviderSettings, SearchKind, VerifyScope, VerifyStart,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{Clock, Place};
+use autokit_library::{Clock, Storage};
 use autokit_toolcard::{ProposalState, fields};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ const ROUNDS: usize = 10;
 
 /// An engine for measurements.
 #[derive(Debug)]
-pub(super) struct Setup {
+pub(super) struct EvalEngine {
     engine: Arc<Engine>,
     context: Context,
     clock: Clock,
@@ -42,12 +42,12 @@ pub(super) struct AddedCard {
     pub(super) card: Map<String, Value>,
 }
 
-impl Setup {
+impl EvalEngine {
     /// An empty library and a site. URLs without a host are resolved against the site.
     ///
     /// # Errors
     /// `bad_request` when the site is not a valid URL; errors of opening the engine.
-    pub(super) async fn open(site: &str, vectors: &Vectors) -> Result<Setup> {
+    pub(super) async fn open(site: &str, vectors: &Vectors) -> Result<EvalEngine> {
         let site = site.trim_end_matches('/').to_owned();
         let host = url::Url::parse(&site).ok().and_then(|url| url.host_str().map(str::to_owned));
         let host = host.ok_or_else(|| {
@@ -74,14 +74,14 @@ impl Setup {
             ..EngineOptions::new()
         };
         let (events, _) = broadcast::channel(1024);
-        let engine = Engine::open(Place::Memory, &options, events).await?;
+        let engine = Engine::open(Storage::Memory, &options, events).await?;
         let context = Context { request: None, author: "eval".to_owned() };
         let mut settings = ProviderSettings::default();
         settings.search.kind = SearchKind::Searxng;
         settings.search.base.clone_from(&site);
         settings.network.allowed_hosts = vec![host];
         Handle::<SetProviders>::handle(&*engine, &context, settings).await?;
-        Ok(Setup { engine, context, clock, ahead, site })
+        Ok(EvalEngine { engine, context, clock, ahead, site })
     }
 
     /// Adds a card.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use autokit_api::commands::{Context, Handle, WaitJob};
 use autokit_api::{JobState, JobWait};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::Place;
+use autokit_library::Storage;
 use autokit_search::is_stop_word;
 use rmcp::model::Tool;
 use serde::Serialize;
@@ -43,7 +43,7 @@ const PAPER: [(u32, u64, u64); 5] = [
 #[derive(Clone, Debug, Serialize)]
 pub struct TokensReport {
     /// Why only lexical search was used, if so.
-    pub words_alone: Option<String>,
+    pub keyword_only_reason: Option<String>,
     /// Number of searches per size; fewer where there are fewer tools.
     pub searches: usize,
     /// One row per size, smallest first.
@@ -103,7 +103,7 @@ pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u
         ..EngineOptions::new()
     };
     let (events, _) = broadcast::channel(1024);
-    let engine = Engine::open(Place::Memory, &options, events).await?;
+    let engine = Engine::open(Storage::Memory, &options, events).await?;
     let (mut rows, mut there) = (Vec::new(), 0);
     for size in sizes {
         let told = |done: u64| progress(there as u64 + done, most as u64);
@@ -111,9 +111,9 @@ pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u
         there = size;
         rows.push(measure(&engine, &all[..size]).await?);
     }
-    let words_alone = engine.words_alone();
+    let keyword_only_reason = engine.keyword_only_reason();
     engine.close().await?;
-    Ok(TokensReport { words_alone, searches: SEARCHES, rows })
+    Ok(TokensReport { keyword_only_reason, searches: SEARCHES, rows })
 }
 
 /// Adds tools to the library, as trusted servers would.
@@ -201,7 +201,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_search_costs_less_than_the_paper_says_at_every_small_size() {
         let report = tokens(&[10, 50, 200], &Vectors::Off, |_, _| {}).await.expect("a report");
-        assert!(report.words_alone.is_some() && report.rows.len() == 3);
+        assert!(report.keyword_only_reason.is_some() && report.rows.len() == 3);
         for row in &report.rows {
             assert!(Some(row.dynamic_tokens) <= row.paper_dynamic, "{row:?}");
             assert!(row.saved > 0.5 && row.found > 0.8, "{row:?}");

@@ -141,7 +141,7 @@ pub struct Code {
 
 /// State while the code of a page is read.
 #[derive(Default)]
-struct Seen {
+struct CodeScan {
     /// Module and name of every import found so far.
     imports: HashSet<(String, String)>,
 }
@@ -150,7 +150,7 @@ impl Code {
     /// Reads the code blocks of a page.
     pub fn of(page: &Document) -> Code {
         let mut code = Code::default();
-        let mut seen = Seen::default();
+        let mut seen = CodeScan::default();
         let mut section = Section::default();
         for block in &page.blocks {
             let Block::Code { language: label, text: block } = block else {
@@ -212,7 +212,7 @@ impl Code {
     }
 
     /// Walks a tree without recursion: code on a page may be nested to any depth.
-    fn walk(&mut self, root: Node<'_>, source: &str, language: Language, seen: &mut Seen) {
+    fn walk(&mut self, root: Node<'_>, source: &str, language: Language, seen: &mut CodeScan) {
         let mut cursor = root.walk();
         loop {
             let node = cursor.node();
@@ -241,7 +241,7 @@ impl Code {
         }
     }
 
-    fn add(&mut self, seen: &mut Seen, language: Language, module: &str, name: &str, line: &str) {
+    fn add(&mut self, seen: &mut CodeScan, language: Language, module: &str, name: &str, line: &str) {
         if seen.imports.contains(&(module.to_owned(), name.to_owned())) {
             return;
         }
@@ -259,7 +259,7 @@ impl Code {
         });
     }
 
-    fn python_from(&mut self, node: Node<'_>, source: &str, seen: &mut Seen) {
+    fn python_from(&mut self, node: Node<'_>, source: &str, seen: &mut CodeScan) {
         let Some(module) = node.child_by_field_name("module_name") else { return };
         let module = &source[module.byte_range()];
         let mut cursor = node.walk();
@@ -271,7 +271,7 @@ impl Code {
         }
     }
 
-    fn python_import(&mut self, node: Node<'_>, source: &str, seen: &mut Seen) {
+    fn python_import(&mut self, node: Node<'_>, source: &str, seen: &mut CodeScan) {
         let mut cursor = node.walk();
         let names: Vec<Node<'_>> = node.children_by_field_name("name", &mut cursor).collect();
         let statement = on_one_line(&source[node.byte_range()]);
@@ -281,7 +281,7 @@ impl Code {
         }
     }
 
-    fn script_import(&mut self, node: Node<'_>, source: &str, seen: &mut Seen) {
+    fn script_import(&mut self, node: Node<'_>, source: &str, seen: &mut CodeScan) {
         let Some(module) = node.child_by_field_name("source").map(|from| unquoted(from, source)) else {
             return;
         };
@@ -316,7 +316,7 @@ impl Code {
     }
 
     /// `const { A } = require("package")`, `const A = require("package")`.
-    fn require(&mut self, node: Node<'_>, source: &str, seen: &mut Seen) {
+    fn require(&mut self, node: Node<'_>, source: &str, seen: &mut CodeScan) {
         let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value"))
         else {
             return;

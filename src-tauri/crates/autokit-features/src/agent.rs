@@ -24,7 +24,7 @@ use autokit_workspace::workspace::Workspace;
 
 use crate::library_retriever::{Asker, DEADLINE, DiscoveryCache, LibraryRetriever};
 use crate::review::Proposals;
-use crate::sessions::{Entry, Sessions, running};
+use crate::sessions::{SessionHandle, Sessions, running};
 
 /// How long `sessions_wait` waits for a change before it returns the session as it is.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -58,7 +58,7 @@ impl Agent {
     }
 
     /// Runs a turn until it is done, fails or is cancelled, and stores the session.
-    pub async fn carry_out(self, entry: Entry, at: usize, asker: Asker) {
+    pub async fn carry_out(self, entry: SessionHandle, at: usize, asker: Asker) {
         let began = Instant::now();
         // Polled first, so that a turn cancelled before it started does nothing.
         let outcome = tokio::select! {
@@ -84,7 +84,7 @@ impl Agent {
         }
     }
 
-    async fn turn(&self, entry: &Entry, at: usize, asker: Asker) -> Result<()> {
+    async fn turn(&self, entry: &SessionHandle, at: usize, asker: Asker) -> Result<()> {
         let session = entry.state.borrow().clone();
         let turn = &session.turns[at];
         let clock = self.workspace.clock.clone();

@@ -50,7 +50,7 @@ fn sort_of(secret: &ApiSecret) -> (&'static str, Option<String>) {
 }
 
 /// What a security scheme requires.
-struct Wanted {
+struct RequiredKey {
     sort: &'static str,
     /// Where in a request the key goes. The card names the place, so a key saved for one place is never
     /// sent in another: otherwise a card could have it written where everybody can read it.
@@ -59,7 +59,7 @@ struct Wanted {
 }
 
 /// Returns what a scheme requires, or `None` for a scheme that is not supported.
-fn wanted(scheme: &Scheme) -> Option<Wanted> {
+fn wanted(scheme: &Scheme) -> Option<RequiredKey> {
     let authorization = || "header Authorization".to_owned();
     let (sort, place, token_url) = match scheme {
         Scheme::ApiKey { place, name } => ("key", format!("{} {name}", place.as_str()), None),
@@ -71,7 +71,7 @@ fn wanted(scheme: &Scheme) -> Option<Wanted> {
         }
         Scheme::Unsupported { .. } => return None,
     };
-    Some(Wanted { sort, place, token_url })
+    Some(RequiredKey { sort, place, token_url })
 }
 
 fn key_of(secret: ApiSecret) -> Key {
@@ -181,7 +181,9 @@ impl ApiKeys {
                 if !seen.insert(&requirement.key) {
                     continue;
                 }
-                let Some(Wanted { sort, place, token_url }) = wanted(&requirement.scheme) else { continue };
+                let Some(RequiredKey { sort, place, token_url }) = wanted(&requirement.scheme) else {
+                    continue;
+                };
                 let named = ApiKeyRef { origin: origin.clone(), scheme: requirement.key.clone(), place };
                 let key = all.entry(named).or_insert_with_key(|named| ApiKey {
                     origin: named.origin.clone(),

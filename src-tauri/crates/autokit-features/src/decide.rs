@@ -33,7 +33,7 @@ const MOST_APPROVALS: u32 = 9;
 const LONGEST_NAME: usize = 100;
 
 /// A proposal with what accepting it as a whole would write, or why it needs individual review.
-type Looked = (Proposal, std::result::Result<Acceptance, String>);
+type ReviewedProposal = (Proposal, std::result::Result<Acceptance, String>);
 
 /// Decides on proposals. Clones share state.
 #[derive(Clone, Debug)]
@@ -131,13 +131,13 @@ impl Decisions {
         let accepted: Vec<_> = touched.iter().map(|id| (&proposal, id.clone())).collect();
         self.servers.bind_accepted(&accepted).await?;
         self.servers.request_rescan(&touched).await?;
-        self.workspace.tell_library();
+        self.workspace.notify_library_changed();
         Ok(touched)
     }
 
     /// Reviews proposals by rule: each that can be accepted as a whole without individual review comes with
     /// what that would write.
-    async fn safe_among(&self, ids: &[u32]) -> Result<Vec<Looked>> {
+    async fn select_safe(&self, ids: &[u32]) -> Result<Vec<ReviewedProposal>> {
         let mut looked = Vec::with_capacity(ids.len());
         for id in ids {
             let proposal = self.workspace.library.proposal(*id).await?;
@@ -165,7 +165,7 @@ impl Decisions {
     /// Accepts the proposals in `looked` that are safe, as one change.
     async fn accept_safe(
         &self,
-        looked: Vec<Looked>,
+        looked: Vec<ReviewedProposal>,
         author: &Author,
         approvals: u32,
         progress: &Progress,
@@ -212,8 +212,8 @@ impl Decisions {
                 progress.at(done, total);
             }
             self.servers.bind_accepted(&accepted).await?;
-            self.workspace.tell_library();
-            self.workspace.tell_proposals().await?;
+            self.workspace.notify_library_changed();
+            self.workspace.notify_proposals_changed().await?;
         }
         let mut summary = format!("{} accepted", tally.changed);
         for (count, what) in [(approved, "approved, others have to agree"), (late, "changed meanwhile, left")]
@@ -244,7 +244,7 @@ fn sensible_name(name: &str) -> Result<()> {
 }
 
 /// Returns a digest of a preview. It differs for another value, another card or another list of proposals.
-fn seen(looked: &[Looked]) -> String {
+fn seen(looked: &[ReviewedProposal]) -> String {
     let mut hash = Sha256::new();
     for (proposal, verdict) in looked {
         hash.update(proposal.id.to_be_bytes());
@@ -261,7 +261,7 @@ impl Handle<AcceptProposal> for Decisions {
         // Skipped on a retry after a lost response: the proposal has been accepted already.
         if self.workspace.library.outcome_of(context.request.as_deref()).await?.is_none() {
             let touched = self.take_over(context, &request).await?;
-            self.workspace.tell_proposals().await?;
+            self.workspace.notify_proposals_changed().await?;
             // Fetched in the background, so that answers can cite the page.
             let documented =
                 |id: &CardId| self.workspace.library.card(id).is_ok_and(|record| record.documented);
@@ -284,7 +284,7 @@ impl Handle<RejectProposal> for Decisions {
         if let Err(error) = rejected {
             return Err(self.refused(request.id, error).await);
         }
-        self.workspace.tell_proposals().await?;
+        self.workspace.notify_proposals_changed().await?;
         self.proposals.detail(request.id).await
     }
 }
@@ -297,7 +297,7 @@ impl Handle<CommentProposal> for Decisions {
             return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
         }
         self.workspace.library.comment(request.id, &by, &request.words, context.request.as_deref()).await?;
-        self.workspace.tell_proposals().await?;
+        self.workspace.notify_proposals_changed().await?;
         self.proposals.detail(request.id).await
     }
 }
@@ -312,23 +312,23 @@ impl Handle<ReopenProposal> for Decisions {
                 let accepted = self.workspace.library.proposal(request.id).await?.accepted;
                 let undone = self.workspace.library.undo_acceptance(request.id, by, request_key).await?;
                 let kept = if undone.kept.is_empty() { &[] } else { accepted.as_slice() };
-                self.workspace.library.reconsider(request.id, kept).await?;
+                self.workspace.library.rebase_reopened(request.id, kept).await?;
                 undone
             };
             self.servers.unbind(&undone.cards).await?;
             self.models.refresh(&undone.cards).await?;
-            self.workspace.tell_library();
+            self.workspace.notify_library_changed();
         } else {
             self.workspace.library.reopen(request.id, &by, context.request.as_deref()).await?;
         }
-        self.workspace.tell_proposals().await?;
+        self.workspace.notify_proposals_changed().await?;
         self.proposals.detail(request.id).await
     }
 }
 
 impl Handle<PreviewAccept> for Decisions {
     async fn handle(&self, _: &Context, request: ProposalsRef) -> Result<AcceptPreview> {
-        let looked = self.safe_among(&request.ids).await?;
+        let looked = self.select_safe(&request.ids).await?;
         let seen = seen(&looked);
         let (mut safe, mut left) = (Vec::new(), Vec::new());
         for (proposal, verdict) in looked {
@@ -350,7 +350,7 @@ impl Handle<PreviewAccept> for Decisions {
 
 impl Handle<AcceptProposals> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalsAccept) -> Result<JobRef> {
-        let looked = self.safe_among(&request.ids).await?;
+        let looked = self.select_safe(&request.ids).await?;
         if seen(&looked) != request.seen {
             return Err(ApiError::new(
                 ErrorCode::Conflict,

@@ -96,7 +96,7 @@ impl Handle<CreateCard> for Editing {
         let key = card.key();
         let meta = meta(context, Operation::Create, &request.reason, &format!("Added {key}"));
         // Without the model the card could not be compared with others by meaning.
-        self.models.settled().await;
+        self.models.wait_until_ready().await;
         let vectors = self.models.embed_card(&card).await?;
         let vector = vectors.as_ref().map(|vectors| vectors.values.clone());
         // Searched before the card is written, or it would be found as its own duplicate.
@@ -206,7 +206,7 @@ impl Handle<RestoreCard> for Editing {
         let author = Author(context.author.clone());
         self.workspace.library.restore(&id, request.number, author, context.request.clone()).await?;
         self.models.refresh(std::slice::from_ref(&id)).await?;
-        self.workspace.tell_library();
+        self.workspace.notify_library_changed();
         self.detail_of(&id).await
     }
 }
@@ -237,9 +237,9 @@ impl Editing {
         };
         self.servers.unbind(&undone.cards).await?;
         self.models.refresh(&undone.cards).await?;
-        self.workspace.tell_library();
+        self.workspace.notify_library_changed();
         // Proposals whose acceptance was undone are pending again.
-        self.workspace.tell_proposals().await?;
+        self.workspace.notify_proposals_changed().await?;
         let text = |ids: &[CardId]| ids.iter().map(ToString::to_string).collect();
         Ok(UndoOutcome { reason: undone.reason, cards: text(&undone.cards), kept: text(&undone.kept) })
     }

@@ -12,7 +12,8 @@ use autokit_api::{
 };
 use autokit_bundle::formats;
 use autokit_bundle::{
-    About, Contents, Entry, Past, Provenance, SigningKey, Step, VectorModel, secrets_in_about, secrets_of,
+    About, Contents, Entry, PastRevision, Provenance, SigningKey, Step, VectorModel, secrets_in_about,
+    secrets_of,
 };
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_library::CardRecord;
@@ -75,7 +76,7 @@ impl Exports {
         let mut lineages = self.workspace.library.lineages(&ids).await?;
         let mut provenances = self.workspace.library.provenances(&ids).await?;
         let embedder = if request.vectors {
-            self.models.settled().await;
+            self.models.wait_until_ready().await;
             let missing = || {
                 ApiError::new(
                     ErrorCode::BadRequest,
@@ -120,7 +121,7 @@ impl Exports {
 
     /// Makes an export continue the bundle already in its folder, as version control does: versions of
     /// others that this library has not seen are not overwritten, and the date stays if nothing changes.
-    async fn goes_on_from(&self, path: &str, contents: &mut Contents) -> Result<()> {
+    async fn continued_folder(&self, path: &str, contents: &mut Contents) -> Result<()> {
         let folder = Path::new(path).to_owned();
         // An unreadable folder is left to the writer: it may hold no bundle, or an unfinished one.
         let there = in_background(move || Ok(autokit_bundle::read_folder(&folder).ok())).await?;
@@ -215,7 +216,7 @@ fn entry_of(
     if history {
         for named in lineage {
             let Some(body) = named.revision.body.clone() else { continue };
-            past.push(Past { step: Step::of(&named.revision, named.id), body });
+            past.push(PastRevision { step: Step::of(&named.revision, named.id), body });
         }
     } else {
         // The ids of all earlier revisions: enough to tell which of two cards is ahead.
@@ -329,7 +330,7 @@ impl Handle<Export> for Exports {
         let asked = ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
         let mut contents = self.contents(&records, &asked, &context.author).await?;
         if let (Format::Folder, Some(path)) = (request.format, &request.path) {
-            self.goes_on_from(path, &mut contents).await?;
+            self.continued_folder(path, &mut contents).await?;
         }
         let key = if bundled && request.sign { Some(self.sources.keys.signing_key().await?) } else { None };
         in_background(move || write(&request, &contents, key.as_ref())).await

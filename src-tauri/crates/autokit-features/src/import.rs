@@ -4,15 +4,15 @@
 //! |---|---|
 //! | [`plan`] | how each card of a source compares with the library |
 //! | [`preview`] | the plan, page by page |
-//! | [`wishes`] | what the person chose |
-//! | [`work`] | the cards to write and the proposals to make, given those choices |
+//! | [`options`] | what the person chose |
+//! | [`batch`] | the cards to write and the proposals to make, given those choices |
 //! | [`vectors`] | embeddings that came with the source, and whether they can be trusted |
 
+mod batch;
+pub(crate) mod options;
 mod plan;
 mod preview;
 mod vectors;
-pub(crate) mod wishes;
-mod work;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,7 +25,7 @@ use autokit_api::{
     JobKind, JobRef, JobTally, Landing, Nothing, Trust,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::Intake;
+use autokit_library::LibraryImport;
 use autokit_toolcard::{Author, CardKey, Kind, MatchKey};
 use autokit_workspace::background::in_background;
 use autokit_workspace::jobs::{Outcome, Progress};
@@ -35,12 +35,12 @@ use autokit_workspace::workspace::Workspace;
 use crate::catalogue::PAGE_ROWS;
 use crate::duplicates::Duplicates;
 use crate::incoming::Incoming;
-use crate::keys::Seen;
+use crate::keys::SignedBy;
 use crate::servers::known::KnownServers;
 use crate::sources::Sources;
-use plan::{Plan, PlanCache};
-use wishes::Wishes;
-use work::Work;
+use batch::ImportBatch;
+use options::ImportOptions;
+use plan::{ImportPlan, PlanCache};
 
 /// Imports cards. Clones share state.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Imports {
             "cards",
             |progress| async move {
                 let at = imports.workspace.clock.stamp();
-                let wishes = Wishes {
+                let options = ImportOptions {
                     existing: ExistingCards::Keep,
                     landing: Landing::Library,
                     suspect_too: true,
@@ -84,34 +84,34 @@ impl Imports {
                     at: at.clone(),
                 };
                 let read = in_background(crate::starter::cards).await?;
-                let incoming = Arc::new(Incoming::starter(read, &wishes.by, &at));
-                imports.bring_in(incoming, wishes, None, &progress).await
+                let incoming = Arc::new(Incoming::starter(read, &options.by, &at));
+                imports.run_import(incoming, options, None, &progress).await
             },
         )
     }
 
     /// Carries out an import, all or nothing.
-    pub(crate) async fn bring_in(
+    pub(crate) async fn run_import(
         &self,
         incoming: Arc<Incoming>,
-        wishes: Wishes,
+        options: ImportOptions,
         request: Option<String>,
         progress: &Progress,
     ) -> Result<Outcome> {
         // Without this, cards imported while the model loads would have to be embedded later.
-        self.models.settled().await;
+        self.models.wait_until_ready().await;
         let began = Instant::now();
         let plan = self.plan(Arc::clone(&incoming)).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "planned");
         let (library, planned) = (Arc::clone(&self.workspace.library), Arc::clone(&plan));
-        let wishes = Arc::new(wishes);
-        let wanted = Arc::clone(&wishes);
+        let options = Arc::new(options);
+        let wanted = Arc::clone(&options);
         let mut work = in_background(move || planned.work(&wanted, &library)).await?;
         progress.at(0, work.arrivals.len() as u64);
         self.give_vectors(&incoming, &mut work, progress).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "vectors are there");
         // Searched before the cards are written, or they would be found as their own duplicates.
-        let similar = self.similar_arrivals(&plan, &work).await?;
+        let similar = self.similar_imports(&plan, &work).await?;
         // The preview's caches are not needed any more: a large source is not kept in memory beside what is
         // made of it.
         self.sources.forget();
@@ -124,26 +124,26 @@ impl Imports {
             author: incoming.about.author.clone(),
             digest: incoming.digest.clone(),
             fingerprint: incoming.signature.as_ref().map_or_else(String::new, |s| s.key.fingerprint()),
-            at: wishes.at.clone(),
-            by: wishes.by.0.clone(),
+            at: options.at.clone(),
+            by: options.by.0.clone(),
             cards: count,
         };
-        let (rejected, seen) = (incoming.rejected.len() as u32, Seen::of(&incoming));
+        let (rejected, seen) = (incoming.rejected.len() as u32, SignedBy::of(&incoming));
         drop(incoming);
-        let intake = Intake {
+        let intake = LibraryImport {
             note: serde_json::to_string(&note).map_err(|error| ApiError::internal(error.to_string()))?,
-            reason: wishes.reason.clone(),
+            reason: options.reason.clone(),
             arrivals: work.arrivals,
             drafts: work.drafts,
             foreign: work.foreign,
             request,
         };
         let watch = |_| !progress.cancelled();
-        let taken = self.workspace.library.take_in(intake, &wishes.by, &watch).await?;
+        let taken = self.workspace.library.take_in(intake, &options.by, &watch).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "written and indexed");
         if taken.import.is_some() {
-            self.workspace.tell_library();
-            self.workspace.tell_proposals().await?;
+            self.workspace.notify_library_changed();
+            self.workspace.notify_proposals_changed().await?;
             self.sources.keys.remember(&seen).await?;
         }
         let tally = JobTally {
@@ -159,7 +159,11 @@ impl Imports {
     }
 
     /// Returns the new cards that may already be in the library under another name, each with that card.
-    async fn similar_arrivals(&self, plan: &Arc<Plan>, work: &Work) -> Result<Vec<(String, String)>> {
+    async fn similar_imports(
+        &self,
+        plan: &Arc<ImportPlan>,
+        work: &ImportBatch,
+    ) -> Result<Vec<(String, String)>> {
         let new = work.arrivals.iter().zip(&work.from).filter(|(arrival, _)| arrival.expected.is_none());
         let new: Vec<(usize, Option<Vec<f32>>)> =
             new.map(|(arrival, at)| (*at, arrival.vectors.as_ref().map(|own| own.values.clone()))).collect();
@@ -284,7 +288,7 @@ impl Handle<StartImport> for Imports {
             ("", None) => format!("Imported {from}"),
             (reason, _) => reason.to_owned(),
         };
-        let wishes = Wishes {
+        let options = ImportOptions {
             existing: request.existing,
             landing: request.landing,
             suspect_too: false,
@@ -297,7 +301,7 @@ impl Handle<StartImport> for Imports {
         let keys: Vec<CardKey> = incoming.entries.iter().map(|entry| entry.card.key()).collect();
         let title = format!("Importing {from}");
         Ok(self.workspace.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
-            let outcome = imports.bring_in(incoming, wishes, key, &progress).await?;
+            let outcome = imports.run_import(incoming, options, key, &progress).await?;
             let of_key = |key: &CardKey| {
                 imports.workspace.library.read(|replica| Some(replica.by_key(key)?.id.clone()))
             };

@@ -49,14 +49,14 @@ pub(crate) fn spoken(name: &str) -> String {
 
 /// The author a source names, and its signature.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SignedBy {
     author: String,
     signature: Option<Signature>,
 }
 
-impl Seen {
-    pub(crate) fn of(incoming: &Incoming) -> Seen {
-        Seen { author: incoming.about.author.clone(), signature: incoming.signature.clone() }
+impl SignedBy {
+    pub(crate) fn of(incoming: &Incoming) -> SignedBy {
+        SignedBy { author: incoming.about.author.clone(), signature: incoming.signature.clone() }
     }
 }
 
@@ -116,7 +116,7 @@ impl BundleKeys {
     }
 
     /// Remembers the key that signed an imported source.
-    pub(crate) async fn remember(&self, seen: &Seen) -> Result<()> {
+    pub(crate) async fn remember(&self, seen: &SignedBy) -> Result<()> {
         let Some(signature) = &seen.signature else { return Ok(()) };
         let mut keys = self.known_keys().await?;
         let elsewhere = another_signed(&keys, signature.key, &seen.author);

@@ -93,8 +93,8 @@ impl Retriever for LibraryRetriever<'_> {
         Ok(Retrieval { cards: found, thresholds: Thresholds::of(ranking.depth) })
     }
 
-    fn words_alone(&self) -> Option<String> {
-        self.agent.models.words_alone()
+    fn keyword_only_reason(&self) -> Option<String> {
+        self.agent.models.keyword_only_reason()
     }
 
     fn is_word(&self, word: &str) -> bool {

@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`asking`] | queries to all sources at once, with a deadline and a cache of the answers |
+//! | [`query`] | queries to all sources at once, with a deadline and a cache of the answers |
 //! | [`shared`] | the cards of a published bundle |
 //! | [`agents`] | what an agent is told when the library has too few results |
 //! | [`install`] | what installing would do, for a person to confirm |
@@ -12,8 +12,8 @@
 //! No source is configured by default, and without one nothing is queried.
 
 mod agents;
-mod asking;
 mod install;
+mod query;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -36,7 +36,7 @@ use autokit_workspace::workspace::Workspace;
 use tokio::sync::Mutex;
 
 use crate::servers::known::KnownServers;
-use asking::Answers;
+use query::AnswerCache;
 
 /// Most sources: every search queries each of them.
 const MOST_SOURCES: usize = 10;
@@ -56,7 +56,7 @@ pub struct Market {
     servers: KnownServers,
     /// How long an agent's search waits for the sources.
     deadline: Duration,
-    answers: Arc<Answers>,
+    answers: Arc<AnswerCache>,
     /// Serializes writes to the list of sources.
     writing: Arc<Mutex<()>>,
 }

@@ -30,7 +30,7 @@ const FRESH: Duration = Duration::from_hours(24);
 
 /// The outcome of fetching one page.
 #[derive(Clone, Debug)]
-enum Read {
+enum FetchOutcome {
     New,
     Same,
     Failed(ApiError),
@@ -91,9 +91,9 @@ impl Pages {
             };
             match next {
                 None => break,
-                Some(Ok(Read::New)) => new += 1,
-                Some(Ok(Read::Same)) => same += 1,
-                Some(Ok(Read::Failed(why))) => {
+                Some(Ok(FetchOutcome::New)) => new += 1,
+                Some(Ok(FetchOutcome::Same)) => same += 1,
+                Some(Ok(FetchOutcome::Failed(why))) => {
                     failed += 1;
                     first_failure.get_or_insert(why);
                 }
@@ -119,10 +119,10 @@ impl Pages {
 
     /// Fetches the page of one card. A page that cannot be read is stored as failed; only errors of the
     /// library end the job.
-    async fn read_page(&self, record: &CardRecord, again: bool) -> Result<Read> {
+    async fn read_page(&self, record: &CardRecord, again: bool) -> Result<FetchOutcome> {
         let card = record.card();
         let Some(url) = card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()) else {
-            return Ok(Read::Failed(unreadable("the card names no page".to_owned())));
+            return Ok(FetchOutcome::Failed(unreadable("the card names no page".to_owned())));
         };
         let before = self.workspace.library.page(&record.id).await?.filter(|page| page.url == url);
         if let Some(page) = &before
@@ -131,7 +131,7 @@ impl Pages {
             && fresh(&page.fetched_at, self.workspace.clock.now())
         {
             self.index_page(page).await?;
-            return Ok(Read::Same);
+            return Ok(FetchOutcome::Same);
         }
         let validators = before
             .as_ref()
@@ -162,7 +162,7 @@ impl Pages {
                 let failed = Some(error.message.clone());
                 let page = Page { fetched_at: now.clone(), failed, ..before.unwrap_or_else(empty) };
                 self.workspace.library.put_page(&page, None).await?;
-                return Ok(Read::Failed(error));
+                return Ok(FetchOutcome::Failed(error));
             }
         };
         if fetched.unchanged
@@ -171,7 +171,7 @@ impl Pages {
             let page = Page { fetched_at: now, failed: None, ..before };
             self.workspace.library.put_page(&page, None).await?;
             self.index_page(&page).await?;
-            return Ok(Read::Same);
+            return Ok(FetchOutcome::Same);
         }
         let (found, content_type, text) = (fetched.url.clone(), fetched.content_type.clone(), fetched.text);
         let (title, pieces) = in_background(move || {
@@ -204,7 +204,7 @@ impl Pages {
             self.embed_page(&page).await?;
         }
         self.index_page(&page).await?;
-        Ok(if same { Read::Same } else { Read::New })
+        Ok(if same { FetchOutcome::Same } else { FetchOutcome::New })
     }
 
     /// Stores a page with the embeddings of its chunks.

@@ -141,7 +141,7 @@ impl Proposals {
         draft.similar.sort();
         draft.similar.dedup();
         let proposed = self.workspace.library.propose(draft, by, request).await?;
-        self.workspace.tell_proposals().await?;
+        self.workspace.notify_proposals_changed().await?;
         Ok(proposed)
     }
 
@@ -154,7 +154,7 @@ impl Proposals {
             .workspace
             .library
             .read(|replica| replica.named(card.name()).map(|record| record.id.clone()).collect());
-        self.models.settled().await;
+        self.models.wait_until_ready().await;
         let vector = self.models.embed_card(&card).await?.map(|vectors| vectors.values);
         let duplicates = self.duplicates.of(&card, vector).await?;
         similar.extend(duplicates.into_iter().map(|duplicate| duplicate.id));

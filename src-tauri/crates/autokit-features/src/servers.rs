@@ -6,8 +6,8 @@
 
 pub(crate) mod bindings;
 pub mod known;
-mod looks;
 mod offered;
+mod rescan;
 pub mod tools;
 
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::workspace::Workspace;
 
 use crate::import::Imports;
-use crate::import::wishes::Wishes;
+use crate::import::options::ImportOptions;
 use crate::incoming::Incoming;
 use known::KnownServers;
 use tools::{SavedServer, Upstream, choice, proposer, read_tools};
@@ -55,7 +55,7 @@ impl Servers {
     }
 
     /// Starts a background scan of a server's tools that imports what is new or changed.
-    pub(crate) fn start_looking_at(&self, name: String) -> JobRef {
+    pub(crate) fn start_scan(&self, name: String) -> JobRef {
         let servers = self.clone();
         let title = format!("Looking at the tools of {name}");
         self.workspace.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
@@ -110,7 +110,7 @@ impl Servers {
         let said: Vec<Toolcard> = read.cards.iter().map(|item| item.card.clone()).collect();
         let (by, at) = (Author(proposer(name)), self.workspace.clock.stamp());
         let incoming = Arc::new(Incoming::of_server(read, name, &by, &at));
-        let wishes = Wishes {
+        let options = ImportOptions {
             existing: ExistingCards::Merge,
             landing: if server.trusted { Landing::Library } else { Landing::Review },
             suspect_too: false,
@@ -119,7 +119,7 @@ impl Servers {
             by,
             at,
         };
-        let outcome = self.imports.bring_in(incoming, wishes, None, progress).await?;
+        let outcome = self.imports.run_import(incoming, options, None, progress).await?;
         self.known.bind_same(&said).await?;
         Ok((outcome, left_out))
     }
@@ -227,7 +227,7 @@ impl Handle<AddServer> for Servers {
             .await?;
         self.known.forget_live(&name);
         self.known.pool().stop(&name).await;
-        Ok(self.start_looking_at(name))
+        Ok(self.start_scan(name))
     }
 }
 
@@ -287,7 +287,7 @@ impl Handle<RemoveServer> for Servers {
         // Pending proposals of a removed server are withdrawn; if it is added again, it proposes them anew.
         let by = Author(proposer(&name));
         if self.workspace.library.withdraw_all(&by, "the server was removed").await? > 0 {
-            self.workspace.tell_proposals().await?;
+            self.workspace.notify_proposals_changed().await?;
         }
         self.view().await
     }
@@ -296,6 +296,6 @@ impl Handle<RemoveServer> for Servers {
 impl Handle<RefreshServer> for Servers {
     async fn handle(&self, _: &Context, request: ServerRef) -> Result<JobRef> {
         let server = self.known.get(&request.name).await?;
-        Ok(self.start_looking_at(server.name))
+        Ok(self.start_scan(server.name))
     }
 }

@@ -17,7 +17,7 @@ const IN_MEMORY: usize = 50;
 /// The sessions of this process.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    all: Mutex<HashMap<String, Entry>>,
+    all: Mutex<HashMap<String, SessionHandle>>,
     keeping: tokio::sync::Mutex<()>,
     /// Running turns, including storing their sessions at the end.
     tasks: Mutex<tokio::task::JoinSet<()>>,
@@ -44,7 +44,7 @@ impl Sessions {
 
 /// A handle to a session in memory.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct SessionHandle {
     /// The current state; waiting commands subscribe to it.
     pub state: watch::Sender<Session>,
     /// Cancels the running turn.
@@ -52,12 +52,12 @@ pub struct Entry {
 }
 
 impl Agent {
-    fn entry(&self, id: &str) -> Option<Entry> {
+    fn entry(&self, id: &str) -> Option<SessionHandle> {
         self.sessions.all.lock().expect("no holder panics").get(id).cloned()
     }
 
     /// Returns a session in memory, loading a past one from the library.
-    pub async fn session(&self, id: &str) -> Result<Entry> {
+    pub async fn session(&self, id: &str) -> Result<SessionHandle> {
         if let Some(entry) = self.entry(id) {
             return Ok(entry);
         }
@@ -67,12 +67,12 @@ impl Agent {
         Ok(self.keep_in_memory(session))
     }
 
-    fn keep_in_memory(&self, session: Session) -> Entry {
+    fn keep_in_memory(&self, session: Session) -> SessionHandle {
         let mut all = self.sessions.all.lock().expect("no holder panics");
         while all.len() >= IN_MEMORY {
             // Evicts the oldest session without a running turn; it is in the library. A session without
             // turns is not, so it stays.
-            let at_rest = |entry: &Entry| {
+            let at_rest = |entry: &SessionHandle| {
                 let session = entry.state.borrow();
                 !session.turns.is_empty() && !running(&session)
             };
@@ -85,12 +85,12 @@ impl Agent {
             all.remove(&id);
         }
         let id = session.id.clone();
-        let entry = Entry { state: watch::Sender::new(session), cancel: CancellationToken::new() };
+        let entry = SessionHandle { state: watch::Sender::new(session), cancel: CancellationToken::new() };
         all.entry(id).or_insert(entry).clone()
     }
 
     /// Changes a session and notifies listeners.
-    pub fn change(&self, entry: &Entry, edit: impl FnOnce(&mut Session)) {
+    pub fn change(&self, entry: &SessionHandle, edit: impl FnOnce(&mut Session)) {
         let mut news = (String::new(), 0);
         entry.state.send_modify(|session| {
             edit(session);
@@ -101,7 +101,7 @@ impl Agent {
     }
 
     /// Stores a session.
-    pub async fn keep(&self, entry: &Entry) -> Result<()> {
+    pub async fn keep(&self, entry: &SessionHandle) -> Result<()> {
         // One at a time, reading the state inside the lock: feedback on an answer must not be overwritten
         // by the end of the turn it is about.
         let _turn = self.sessions.keeping.lock().await;
@@ -116,7 +116,12 @@ impl Agent {
     }
 
     /// Starts a turn in a new session, or in an existing one without a running turn.
-    pub async fn begin(&self, session: Option<&str>, kind: TurnKind, asked: &str) -> Result<(Entry, usize)> {
+    pub async fn begin(
+        &self,
+        session: Option<&str>,
+        kind: TurnKind,
+        asked: &str,
+    ) -> Result<(SessionHandle, usize)> {
         if asked.trim().is_empty() {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
@@ -159,7 +164,7 @@ impl Agent {
                     "Wait for it, or stop it first.",
                 ));
             }
-            let entry = Entry { state, cancel: CancellationToken::new() };
+            let entry = SessionHandle { state, cancel: CancellationToken::new() };
             all.insert(id, entry.clone());
             let mut at = 0;
             self.change(&entry, |session| {

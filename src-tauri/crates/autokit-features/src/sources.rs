@@ -17,7 +17,7 @@ use crate::keys::BundleKeys;
 
 /// The last source that was read, so that scrolling through a preview does not read it again.
 #[derive(Debug, Default)]
-struct SourceCache(Option<Read>);
+struct SourceCache(Option<CachedSource>);
 
 impl SourceCache {
     /// Drops the cached source.
@@ -27,7 +27,7 @@ impl SourceCache {
 }
 
 #[derive(Debug)]
-struct Read {
+struct CachedSource {
     key: SourceKey,
     at: Instant,
     incoming: Arc<Incoming>,
@@ -115,7 +115,7 @@ impl Sources {
                 ImportSource::Url(url) => from_bytes(fetched.as_deref().unwrap_or_default(), url, &by, &at)?,
             });
             cache.lock().expect("no holder panics").0 =
-                Some(Read { key, at: Instant::now(), incoming: Arc::clone(&read) });
+                Some(CachedSource { key, at: Instant::now(), incoming: Arc::clone(&read) });
             Ok(read)
         })
         .await

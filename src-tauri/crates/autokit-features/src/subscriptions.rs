@@ -18,7 +18,7 @@ use jiff::SignedDuration;
 use tokio::sync::Mutex;
 
 use crate::import::Imports;
-use crate::import::wishes::Wishes;
+use crate::import::options::ImportOptions;
 use crate::sources::Sources;
 
 /// Longest interval between checks: a year.
@@ -152,7 +152,7 @@ impl Subscriptions {
                 "Ask its author. To look at it in Review, subscribe again without taking it over at once.",
             ));
         }
-        let wishes = Wishes {
+        let options = ImportOptions {
             existing: ExistingCards::Merge,
             landing: if unsigned { Landing::Review } else { one.landing },
             suspect_too: false,
@@ -162,7 +162,7 @@ impl Subscriptions {
             at: self.workspace.clock.stamp(),
         };
         let digest = incoming.digest.clone();
-        let outcome = self.imports.bring_in(incoming, wishes, None, progress).await?;
+        let outcome = self.imports.run_import(incoming, options, None, progress).await?;
         one.digest = Some(digest);
         one.key = one.key.take().or(key);
         Ok(Some(outcome.summary))

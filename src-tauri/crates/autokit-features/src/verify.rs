@@ -26,7 +26,7 @@ use tokio::sync::broadcast;
 use crate::catalogue::Catalogue;
 use crate::review::Proposals;
 use crate::subscriptions::Subscriptions;
-use runs::{UnderWay, Wanted, starter_keys};
+use runs::{ActiveRuns, RunOrigin, starter_keys};
 
 /// How long the library has to be unchanged before it is searched for new cards.
 const REST: Duration = Duration::from_secs(3);
@@ -63,7 +63,7 @@ pub struct Checking {
     providers: Providers,
     proposals: Proposals,
     catalogue: Catalogue,
-    under_way: Arc<UnderWay>,
+    under_way: Arc<ActiveRuns>,
 }
 
 impl Checking {
@@ -83,7 +83,7 @@ impl Checking {
         let day = self.workspace.clock.now().strftime("%Y-%m-%d").to_string();
         let counts = self.workspace.library.health().await?;
         self.workspace.library.record_health_day(&day, counts).await?;
-        self.workspace.tell_library();
+        self.workspace.notify_library_changed();
         Ok(())
     }
 
@@ -94,7 +94,7 @@ impl Checking {
     /// Starts a run of what is due: pages to retry, cards last checked long ago, new cards, and cards that
     /// changed since their check.
     pub(crate) async fn check_what_is_due(&self) -> Result<Option<JobRef>> {
-        if self.checks_go_on() {
+        if self.is_checking() {
             return Ok(None);
         }
         let settings = self.check_settings().await?;
@@ -123,7 +123,7 @@ impl Checking {
             return Ok(None);
         }
         let cards = due.iter().map(|record| record.id.to_string()).collect();
-        Ok(Some(self.start_verify(VerifyScope::Cards { cards }, false, Wanted::Unasked)))
+        Ok(Some(self.start_verify(VerifyScope::Cards { cards }, false, RunOrigin::Unasked)))
     }
 }
 
@@ -151,7 +151,7 @@ async fn changed(news: &mut broadcast::Receiver<Event>) {
 impl Checking {
     /// Keeps cards checked while this process runs: resumes an interrupted run, and looks for due checks
     /// whenever the library changes, and regularly besides.
-    pub fn keep_checking(&self, subscriptions: Subscriptions) {
+    pub fn start_background_checks(&self, subscriptions: Subscriptions) {
         let checking = self.clone();
         let mut news = self.workspace.events().subscribe();
         tokio::spawn(async move {
@@ -197,7 +197,7 @@ impl Handle<StartVerify> for Checking {
             }
             scope => scope,
         };
-        let wanted = if request.anew { Wanted::Anew } else { Wanted::Asked };
+        let wanted = if request.anew { RunOrigin::Anew } else { RunOrigin::Asked };
         Ok(self.start_verify(scope, request.improve, wanted))
     }
 }

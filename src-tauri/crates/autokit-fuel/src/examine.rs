@@ -12,7 +12,7 @@ use crate::report::{Examined, Judgement, Report, Sought, Weighed};
 use crate::seek::{Candidate, Unanswered, rank};
 use crate::settle::unverified;
 use autokit_pages::{PageMark, Subject};
-use autokit_pages::{Result, aside};
+use autokit_pages::{Result, run_blocking};
 
 /// Least probability at which a page is accepted as the right one. The right pages have 0.5 or more, but up
 /// to 0.6 so do two in five hundred pages that only look right.
@@ -31,7 +31,7 @@ const SHOWN: usize = 5;
 
 /// A card to examine.
 #[derive(Clone, Debug)]
-pub struct Case<'a> {
+pub struct CheckRequest<'a> {
     /// Its id.
     pub id: &'a CardId,
     /// Its revision number.
@@ -54,7 +54,7 @@ impl Fuel {
     ///
     /// # Errors
     /// Returns an error when the embedding model fails. Failures of sites are part of the report.
-    pub async fn examine(&self, case: &Case<'_>) -> Result<Examined> {
+    pub async fn examine(&self, case: &CheckRequest<'_>) -> Result<Examined> {
         let subject = Subject::of(case.card);
         let vector = self.vector(&subject).await?;
         let vector = vector.as_deref();
@@ -102,7 +102,7 @@ impl Fuel {
                     report.page = Some(judgement);
                     return self.settle(case, &subject, report, &candidate, false).await;
                 }
-                if judgement.condition == Condition::Content && !report.link.led_home() {
+                if judgement.condition == Condition::Content && !report.link.redirected_to_home() {
                     candidate.logit += NAMED_BY_THE_CARD;
                     current = Some(candidate);
                 }
@@ -187,7 +187,7 @@ impl Fuel {
     async fn vector(&self, subject: &Subject) -> Result<Option<Vec<f32>>> {
         let Some(embedder) = self.reader.embedder.clone() else { return Ok(None) };
         let passage = subject.passage();
-        Ok(aside(move || embedder.passages(&[passage])).await?.into_iter().next())
+        Ok(run_blocking(move || embedder.passages(&[passage])).await?.into_iter().next())
     }
 }
 
@@ -218,7 +218,8 @@ fn sure_of(found: &[Candidate]) -> Option<&Candidate> {
 fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
     let (condition, quote) = condition(&page.page);
     let shown = page.marks.has(PageMark::Code);
-    let about = shown || (condition == Condition::Content && !link.led_home() && page.score >= SURE);
+    let about =
+        shown || (condition == Condition::Content && !link.redirected_to_home() && page.score >= SURE);
     let why = match condition {
         _ if about => page.marks.why(),
         Condition::NotFound => "the page says that there is nothing at this address".to_owned(),
@@ -226,7 +227,9 @@ fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
         Condition::Empty => {
             "the page has next to no text without a browser's help; it was not judged".to_owned()
         }
-        Condition::Content if link.led_home() => "the address leads to the start of the site".to_owned(),
+        Condition::Content if link.redirected_to_home() => {
+            "the address leads to the start of the site".to_owned()
+        }
         Condition::Content => format!("the page is about something else: {}", page.page.document.title),
     };
     Judgement { about, condition, why, quote, score: page.score, marks: page.marks.clone() }

@@ -22,7 +22,7 @@ mod visits;
 pub use autokit_pages::{Error, Result};
 pub use claims::{Claim, Standing};
 pub use condition::Condition;
-pub use examine::Case;
+pub use examine::CheckRequest;
 pub use fuel::Fuel;
 pub use improve::Improved;
 pub use link::{LinkHealth, LinkState};

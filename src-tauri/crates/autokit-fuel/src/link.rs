@@ -130,7 +130,7 @@ impl LinkHealth {
     }
 
     /// Whether a request for a page further down was redirected to the site's home page.
-    pub(crate) fn led_home(&self) -> bool {
+    pub(crate) fn redirected_to_home(&self) -> bool {
         let depth = |url: &str| {
             let url = url::Url::parse(url).ok()?;
             Some(url.path_segments()?.filter(|part| !part.is_empty()).count())

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use autokit_llm::prompts::{self, Prompts};
-use autokit_llm::{Ended, Model, React, Request, Tool};
+use autokit_llm::{Model, React, Request, RunOutcome, Tool};
 use autokit_pages::{Page, WebTools, content_words, telling};
 use autokit_toolcard::{Toolcard, fields};
 use serde::Deserialize;
@@ -55,11 +55,11 @@ pub struct Advisor {
 
 #[derive(Debug, Deserialize)]
 struct Answer {
-    claims: Vec<Said>,
+    claims: Vec<ModelClaim>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Said {
+struct ModelClaim {
     field: String,
     standing: Standing,
     quote: String,
@@ -120,7 +120,7 @@ impl Advisor {
             }
         };
         // The response was validated against the schema, so other standings cannot occur.
-        let said: Vec<Said> =
+        let said: Vec<ModelClaim> =
             serde_json::from_value::<Answer>(answer).map(|answer| answer.claims).unwrap_or_default();
         let mut added = false;
         for said in said {
@@ -143,7 +143,7 @@ impl Advisor {
 }
 
 /// Whether a model's claim can be trusted: its quote is on the page, and the page shows what the claim needs.
-fn believed(said: &Said, subject: &Subject, page: &Page) -> bool {
+fn believed(said: &ModelClaim, subject: &Subject, page: &Page) -> bool {
     if !page.holds(&said.quote) {
         return false;
     }
@@ -186,7 +186,7 @@ fn believed(said: &Said, subject: &Subject, page: &Page) -> bool {
 
 /// Result of a model's search for a page.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Led {
+pub(crate) struct ModelSearch {
     /// Pages the model opened.
     pub(crate) opened: Vec<Arc<Page>>,
     /// URL of the page the model chose.
@@ -195,7 +195,7 @@ pub(crate) struct Led {
 
 impl Fuel {
     /// Lets the model search for the page of a card.
-    pub(crate) async fn led(&self, advisor: &Advisor, card: &Toolcard, problem: &str) -> Led {
+    pub(crate) async fn led(&self, advisor: &Advisor, card: &Toolcard, problem: &str) -> ModelSearch {
         let text = advisor
             .prompts
             .fill(&prompts::REPAIR, &[("card", shown_card(card).as_str()), ("problem", problem)]);
@@ -213,12 +213,12 @@ impl Fuel {
         let ended = React::default().run(&advisor.large, request, &web, &finish, |_| {}).await;
         let (_, opened) = web.into_seen();
         let chosen = match ended {
-            Ok((Ended::Answer(answer), _)) => answer
+            Ok((RunOutcome::Answer(answer), _)) => answer
                 .get("url")
                 .and_then(Value::as_str)
                 .map(str::to_owned)
                 .filter(|url| opened.iter().any(|page| page.asked == *url)),
-            Ok((Ended::GaveUp(why), _)) => {
+            Ok((RunOutcome::GaveUp(why), _)) => {
                 tracing::info!(?why, "the model gave up looking for a page");
                 None
             }
@@ -227,6 +227,6 @@ impl Fuel {
                 None
             }
         };
-        Led { opened: opened.into_iter().map(|opened| opened.page).collect(), chosen }
+        ModelSearch { opened: opened.into_iter().map(|opened| opened.page).collect(), chosen }
     }
 }

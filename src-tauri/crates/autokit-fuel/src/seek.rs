@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_facts::words;
-use autokit_pages::{FoundPages, HITS, Page, Result, aside, telling, without_fragment};
+use autokit_pages::{FoundPages, HITS, Page, Result, run_blocking, telling, without_fragment};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
@@ -233,7 +233,7 @@ impl Candidate {
     /// Scores a page. Runs on a blocking thread, because a page with very many imports takes a while.
     pub(crate) async fn of(subject: &Subject, vector: Option<&[f32]>, page: Arc<Page>) -> Result<Candidate> {
         let (subject, vector, read) = (subject.clone(), vector.map(<[f32]>::to_vec), Arc::clone(&page));
-        let marks = aside(move || Ok(PageMarks::of_card(&subject, vector.as_deref(), &read))).await?;
+        let marks = run_blocking(move || Ok(PageMarks::of_card(&subject, vector.as_deref(), &read))).await?;
         let logit = marks.logit_for_card();
         Ok(Candidate { page, marks, logit, score: 1.0 / (1.0 + (-logit).exp()) })
     }

@@ -6,13 +6,13 @@ use autokit_toolcard::{CardState, Draft, Evidence, Origin, PageCandidate, Propos
 use serde_json::Value;
 
 use crate::claims::{Claim, Standing, claims};
-use crate::examine::Case;
+use crate::examine::CheckRequest;
 use crate::fuel::Fuel;
 use crate::improve::{self, Improved};
 use crate::report::{Examined, Report};
 use crate::seek::Candidate;
 use autokit_pages::Subject;
-use autokit_pages::{Page, Result, aside, without_fragment};
+use autokit_pages::{Page, Result, run_blocking, without_fragment};
 
 /// Claims that need support for a card to count as verified, where the card makes them.
 const ESSENTIAL: [&str; 4] = [fields::NAME, fields::DESCRIPTION, fields::MODULE, fields::CLASS];
@@ -24,14 +24,14 @@ impl Fuel {
     /// [`Error::Embedding`].
     pub(crate) async fn settle(
         &self,
-        case: &Case<'_>,
+        case: &CheckRequest<'_>,
         subject: &Subject,
         mut report: Report,
         page: &Candidate,
         moved: bool,
     ) -> Result<Examined> {
         let (of, marks, read) = (subject.clone(), page.marks.clone(), Arc::clone(&page.page));
-        report.claims = aside(move || Ok(claims(&of, &marks, &read))).await?;
+        report.claims = run_blocking(move || Ok(claims(&of, &marks, &read))).await?;
         report.cut = page.page.facts.code.cut;
         if let Some(advisor) = &self.advisor
             && advisor.add_claims(case.card, subject, &page.page, &mut report.claims).await
@@ -54,7 +54,7 @@ impl Fuel {
 
     async fn improved(
         &self,
-        case: &Case<'_>,
+        case: &CheckRequest<'_>,
         subject: &Subject,
         page: &Arc<Page>,
     ) -> Result<Option<Improved>> {
@@ -64,13 +64,13 @@ impl Fuel {
             return Ok(Some(written));
         }
         let (embedder, subject, page) = (self.reader.embedder.clone(), subject.clone(), Arc::clone(page));
-        aside(move || improve::by_rules(&subject, &page, embedder.as_deref())).await
+        run_blocking(move || improve::by_rules(&subject, &page, embedder.as_deref())).await
     }
 
     /// Drafts the changes, each with supporting quotes from the page.
     fn draft(
         &self,
-        case: &Case<'_>,
+        case: &CheckRequest<'_>,
         report: &Report,
         page: &Page,
         moved: bool,
@@ -157,7 +157,7 @@ impl Fuel {
 /// Drafts `verified: false` for a card whose page is gone or wrong and for which no other was found. The
 /// pages that were scored are included for a person to choose from. `text` is the hash of what its URL
 /// delivered, if that was a page.
-pub(crate) fn unverified(case: &Case<'_>, report: &Report, text: Option<&str>) -> Option<Draft> {
+pub(crate) fn unverified(case: &CheckRequest<'_>, report: &Report, text: Option<&str>) -> Option<Draft> {
     if !case.card.verified() {
         return None;
     }

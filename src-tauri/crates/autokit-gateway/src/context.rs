@@ -32,7 +32,7 @@ pub struct Definition {
 
 /// A tool bound to a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bound {
+pub struct BoundTool {
     /// The tool.
     pub definition: Definition,
     /// When it was first discovered.
@@ -48,7 +48,7 @@ pub struct Bound {
 /// Why a tool was removed from a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Gone {
+pub enum EvictionReason {
     /// It was not used for longer than the time to live.
     Idle,
     /// There was no room for all tools, and it was the least recently used.
@@ -64,7 +64,7 @@ pub enum Gone {
 /// The tools of a session, by the names the session calls them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolContext {
-    bound: IndexMap<String, Bound>,
+    bound: IndexMap<String, BoundTool>,
     /// Tools evicted because of a loop, until a search finds them again.
     evicted: Vec<String>,
     /// Tools removed because they may no longer be called, latest last, until a search finds them again.
@@ -78,7 +78,7 @@ pub struct Binding {
     /// The name by which each definition can be called, in order.
     pub names: Vec<String>,
     /// The tools that were evicted to make room.
-    pub gone: Vec<(String, Gone)>,
+    pub gone: Vec<(String, EvictionReason)>,
     /// Whether the names or definitions of the session's tools changed.
     pub changed: bool,
 }
@@ -93,7 +93,7 @@ const NAME_CHARS: usize = 46;
 
 impl ToolContext {
     /// Iterates over the tools, in the order of their discovery.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Bound)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &BoundTool)> {
         self.bound.iter().map(|(name, bound)| (name.as_str(), bound))
     }
 
@@ -113,7 +113,7 @@ impl ToolContext {
     }
 
     /// Returns the tool of this name.
-    pub fn get(&self, name: &str) -> Option<&Bound> {
+    pub fn get(&self, name: &str) -> Option<&BoundTool> {
         self.bound.get(name)
     }
 
@@ -149,7 +149,7 @@ impl ToolContext {
                 name.clone()
             } else {
                 let name = self.free_name(&definition);
-                let bound = Bound { definition, discovered: now, used: now, calls: 0, tokens: cost };
+                let bound = BoundTool { definition, discovered: now, used: now, calls: 0, tokens: cost };
                 self.bound.insert(name.clone(), bound);
                 binding.changed = true;
                 name
@@ -210,8 +210,13 @@ impl ToolContext {
     /// Evicts tools while there are more than the capacity, or they exceed the token budget: first all that
     /// were not used for longer than the time to live (section 6.3, phase 1), then the least recently used
     /// (phase 2).
-    fn make_room(&mut self, settings: &Settings, fresh: &[String], now: Timestamp) -> Vec<(String, Gone)> {
-        let keeps = |name: &String, bound: &Bound| {
+    fn make_room(
+        &mut self,
+        settings: &Settings,
+        fresh: &[String],
+        now: Timestamp,
+    ) -> Vec<(String, EvictionReason)> {
+        let keeps = |name: &String, bound: &BoundTool| {
             let Definition { id, name: own, .. } = &bound.definition;
             settings.always.iter().any(|other| other == name || other == own || other == id)
         };
@@ -219,9 +224,9 @@ impl ToolContext {
         let over = |context: &ToolContext| {
             let counted = context.bound.iter().filter(|(name, bound)| !keeps(name, bound)).count();
             if counted > settings.capacity {
-                Some(Gone::LeastRecent)
+                Some(EvictionReason::LeastRecent)
             } else if context.tokens() > settings.budget() {
-                Some(Gone::Budget)
+                Some(EvictionReason::Budget)
             } else {
                 None
             }
@@ -234,7 +239,7 @@ impl ToolContext {
             let idle = now.as_second() - bound.used.as_second() > ttl;
             let goes = idle && !keeps(name, bound) && !fresh.contains(name);
             if goes {
-                gone.push((name.clone(), Gone::Idle));
+                gone.push((name.clone(), EvictionReason::Idle));
             }
             !goes
         });
@@ -303,7 +308,7 @@ fn shortened(definition: &Definition) -> Definition {
 /// are listed in full while they fit into `budget` tokens, the others shortened. Which ones are shortened
 /// changes only when tools are bound, of which clients are notified.
 pub(crate) fn list(context: &ToolContext, budget: u32) -> Vec<Tool> {
-    let mut newest: Vec<(&str, &Bound)> = context.iter().collect();
+    let mut newest: Vec<(&str, &BoundTool)> = context.iter().collect();
     newest.sort_by_key(|(_, bound)| std::cmp::Reverse(bound.discovered));
     let mut left = budget;
     let mut whole = HashSet::new();
@@ -313,7 +318,7 @@ pub(crate) fn list(context: &ToolContext, budget: u32) -> Vec<Tool> {
             whole.insert(name);
         }
     }
-    let tool = |(name, bound): (&str, &Bound)| {
+    let tool = |(name, bound): (&str, &BoundTool)| {
         if whole.contains(name) {
             listed(name, &bound.definition)
         } else {
@@ -426,9 +431,12 @@ mod tests {
         // Within the limits nothing is evicted, however idle.
         assert!(context.bind(&settings, vec![tool("c", "c")], at(200)).gone.is_empty());
         let binding = context.bind(&settings, vec![tool("d", "d")], at(140));
-        assert_eq!(binding.gone, [("b".to_owned(), Gone::Idle)]);
+        assert_eq!(binding.gone, [("b".to_owned(), EvictionReason::Idle)]);
         let binding = context.bind(&settings, vec![tool("e", "e"), tool("f", "f")], at(141));
-        assert_eq!(binding.gone, [("a".to_owned(), Gone::LeastRecent), ("d".to_owned(), Gone::LeastRecent)]);
+        assert_eq!(
+            binding.gone,
+            [("a".to_owned(), EvictionReason::LeastRecent), ("d".to_owned(), EvictionReason::LeastRecent)]
+        );
         assert_eq!(names(&context), ["c", "e", "f"]);
         // A search that finds more than the capacity keeps all it found.
         let many = (0..5).map(|n| tool(&n.to_string(), &format!("t{n}"))).collect();
@@ -486,7 +494,7 @@ mod tests {
             let big = Definition { description: "x".repeat(160), ..tool(&n.to_string(), &format!("t{n}")) };
             let binding = context.bind(&settings, vec![big], at(n));
             assert!(context.tokens() <= 100, "{}", context.tokens());
-            assert!(binding.gone.iter().all(|(_, why)| *why == Gone::Budget));
+            assert!(binding.gone.iter().all(|(_, why)| *why == EvictionReason::Budget));
         }
         assert_eq!(names(&context), ["t8", "t9"]);
     }

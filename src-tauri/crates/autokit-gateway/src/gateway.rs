@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{Definition, Gone, is_own, list, listed};
+use crate::context::{Definition, EvictionReason, is_own, list, listed};
 use crate::guard::{Loop, Outcome};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::{Session, SessionRecord, Sessions, is_over, new_handle};
 use crate::settings::Settings;
 use crate::toolbox::{
-    Audit, Call, CallOutcome, DecidedBy, Event, Progress, Refusal, Search, Target, Toolbox, What,
+    Audit, Call, CallOutcome, DecidedBy, Event, HitKind, Progress, Refusal, Search, Target, Toolbox,
 };
 use crate::{arguments, reply, tokens};
 
@@ -57,23 +57,23 @@ impl<T> std::fmt::Debug for Gateway<T> {
 
 /// The response to an agent.
 #[derive(Debug)]
-pub struct Answered {
+pub struct CallResponse {
     /// The result for the agent.
     pub result: CallToolResult,
     /// Whether the tools of the session changed.
     pub changed: bool,
 }
 
-impl Answered {
+impl CallResponse {
     /// A response that leaves the tools of the session unchanged.
-    pub(crate) fn same(result: CallToolResult) -> Answered {
-        Answered { result, changed: false }
+    pub(crate) fn same(result: CallToolResult) -> CallResponse {
+        CallResponse { result, changed: false }
     }
 }
 
 /// A call as an agent requests it.
 #[derive(Debug)]
-pub struct Wish {
+pub struct ToolCallRequest {
     /// Name of the tool in the session, or its id.
     pub name: String,
     /// Its arguments.
@@ -183,11 +183,16 @@ impl<T: Toolbox> Gateway<T> {
 
     /// Searches, and binds the callable results. `handle` is whether the agent names its context by a
     /// handle.
-    pub async fn search(&self, session: &Session, arguments: &Map<String, Value>, handle: bool) -> Answered {
+    pub async fn search(
+        &self,
+        session: &Session,
+        arguments: &Map<String, Value>,
+        handle: bool,
+    ) -> CallResponse {
         let began = Instant::now();
         let query = match wanted(arguments) {
             Ok(query) => query,
-            Err(words) => return Answered::same(problem(&words)),
+            Err(words) => return CallResponse::same(problem(&words)),
         };
         let inner = &*self.inner;
         let (id, profile, client, always) = {
@@ -207,22 +212,26 @@ impl<T: Toolbox> Gateway<T> {
             None | Some(Value::Null) => settings.results,
             Some(limit) => match limit.as_u64() {
                 Some(limit) if (1..=MOST_RESULTS as u64).contains(&limit) => limit as usize,
-                _ => return Answered::same(problem(&format!("`limit` has to be from 1 to {MOST_RESULTS}."))),
+                _ => {
+                    return CallResponse::same(problem(&format!(
+                        "`limit` has to be from 1 to {MOST_RESULTS}."
+                    )));
+                }
             },
         };
         let search =
             Search { query: query.to_owned(), limit, threshold: settings.threshold, profile, always };
         let found = match inner.toolbox.search(search).await {
             Ok(found) => found,
-            Err(refusal) => return Answered::same(problem(&refusal.to_string())),
+            Err(refusal) => return CallResponse::same(problem(&refusal.to_string())),
         };
         let now = self.now();
         let definitions: Vec<Definition> = found
             .hits
             .iter()
             .filter_map(|hit| match &hit.what {
-                What::Callable(definition) => Some((**definition).clone()),
-                What::Reference { .. } | What::Installable { .. } => None,
+                HitKind::Callable(definition) => Some((**definition).clone()),
+                HitKind::Reference { .. } | HitKind::Installable { .. } => None,
             })
             .collect();
         let ids: Vec<String> = found.hits.iter().map(|hit| hit.id.clone()).collect();
@@ -241,7 +250,7 @@ impl<T: Toolbox> Gateway<T> {
             record.discovered.extend(bound.iter().cloned());
             let fresh: Vec<String> = bound.into_iter().filter(|id| !had.contains(id)).collect();
             let card = |name: &String| before.get(name).map(|bound| bound.definition.id.clone());
-            let gone: Vec<(String, Gone)> =
+            let gone: Vec<(String, EvictionReason)> =
                 binding.gone.iter().map(|(name, why)| (card(name).unwrap_or_default(), *why)).collect();
             (binding, fresh, repeated, gone, record.clone())
         };
@@ -272,64 +281,64 @@ impl<T: Toolbox> Gateway<T> {
             },
         );
         inner.toolbox.keep(record, true);
-        Answered {
+        CallResponse {
             result: CallToolResult::success(vec![ContentBlock::text(reply.text)]),
             changed: binding.changed,
         }
     }
 
     /// Calls a tool of a session: one of AutoKit's own or a discovered one.
-    pub async fn call(&self, session: &Session, mut wish: Wish) -> Answered {
+    pub async fn call(&self, session: &Session, mut invocation: ToolCallRequest) -> CallResponse {
         let inner = &*self.inner;
         let (id, profile, client, bound) = {
             let record = session.lock();
-            if let Some(name) = record.tools.name_of(&wish.name).filter(|_| !is_own(&wish.name)) {
-                wish.name = name.to_owned();
+            if let Some(name) = record.tools.name_of(&invocation.name).filter(|_| !is_own(&invocation.name)) {
+                invocation.name = name.to_owned();
             }
-            let bound = record.tools.get(&wish.name).cloned();
+            let bound = record.tools.get(&invocation.name).cloned();
             (record.id.clone(), record.profile.clone(), record.client.clone(), bound)
         };
         let mut changed = false;
-        let target = if OWN_TOOLS.contains(&wish.name.as_str()) {
-            Target::Own(wish.name.clone())
+        let target = if OWN_TOOLS.contains(&invocation.name.as_str()) {
+            Target::Own(invocation.name.clone())
         } else {
             let Some(bound) = bound else {
-                let result = not_there(session, &wish.name);
-                self.turned_away(session, &wish.name, None, "the session has no such tool");
-                return Answered::same(result);
+                let result = not_there(session, &invocation.name);
+                self.record_rejected_call(session, &invocation.name, None, "the session has no such tool");
+                return CallResponse::same(result);
             };
             // The card may have changed since the tool was bound.
             match inner.toolbox.resolve(&bound.definition, &profile).await {
                 Ok(Some(definition)) => {
                     if definition != bound.definition {
                         let mut record = session.lock();
-                        changed = record.tools.renew(&wish.name, definition.clone());
+                        changed = record.tools.renew(&invocation.name, definition.clone());
                     }
                     Target::Discovered(Box::new(definition))
                 }
                 Ok(None) => {
-                    let changed = session.lock().tools.revoke(&wish.name);
-                    let words = revoked(&wish.name);
-                    self.turned_away(session, &wish.name, Some(&bound.definition), &words);
-                    return Answered { result: problem(&words), changed };
+                    let changed = session.lock().tools.revoke(&invocation.name);
+                    let words = revoked(&invocation.name);
+                    self.record_rejected_call(session, &invocation.name, Some(&bound.definition), &words);
+                    return CallResponse { result: problem(&words), changed };
                 }
                 Err(refusal) => {
                     let words = refusal.to_string();
-                    self.turned_away(session, &wish.name, Some(&bound.definition), &words);
-                    return Answered::same(problem(&words));
+                    self.record_rejected_call(session, &invocation.name, Some(&bound.definition), &words);
+                    return CallResponse::same(problem(&words));
                 }
             }
         };
         let began = Instant::now();
-        let mark = arguments::mark(&wish.name, &wish.arguments);
+        let mark = arguments::mark(&invocation.name, &invocation.arguments);
         let call = Call {
             session: id.clone(),
             client: client.clone(),
             profile: profile.clone(),
             tool: target.clone(),
-            arguments: wish.arguments,
-            cancel: wish.cancel,
-            progress: wish.progress,
+            arguments: invocation.arguments,
+            cancel: invocation.cancel,
+            progress: invocation.progress,
         };
         let (mut result, outcome) = match inner.toolbox.call(call).await {
             Ok(result) => (result, Some(Outcome::Answered)),
@@ -342,16 +351,16 @@ impl<T: Toolbox> Gateway<T> {
         let now = self.now();
         let (looped, record) = {
             let mut record = session.lock();
-            record.tools.called(&wish.name, now);
+            record.tools.called(&invocation.name, now);
             if let Target::Discovered(definition) = &target {
                 let id = definition.id.clone();
                 record.called.insert(id);
             }
             let guard = &inner.toolbox.settings(&profile, &client).guard;
             let looped =
-                outcome.and_then(|outcome| record.guard.note(guard, &wish.name, &mark, outcome, now));
+                outcome.and_then(|outcome| record.guard.note(guard, &invocation.name, &mark, outcome, now));
             if looped.is_some() {
-                changed |= record.tools.evict(&wish.name);
+                changed |= record.tools.evict(&invocation.name);
             }
             (looped, record.clone())
         };
@@ -363,16 +372,16 @@ impl<T: Toolbox> Gateway<T> {
         let event = Event::Called { tool: tool.clone(), took_ms, good, tokens: tokens_of(&result) };
         inner.toolbox.note(&id, event);
         if let Some(looped) = looped {
-            let guidance = self.guidance(&wish.name, &target, &profile, looped).await;
+            let guidance = self.guidance(&invocation.name, &target, &profile, looped).await;
             result.content.push(ContentBlock::text(guidance));
-            inner.toolbox.note(&id, Event::Gone { tool, why: Gone::Loop });
+            inner.toolbox.note(&id, Event::Gone { tool, why: EvictionReason::Loop });
         }
         inner.toolbox.keep(record, changed);
-        Answered { result, changed }
+        CallResponse { result, changed }
     }
 
     /// Records a call that reached no tool in the audit log.
-    fn turned_away(&self, session: &Session, name: &str, tool: Option<&Definition>, why: &str) {
+    fn record_rejected_call(&self, session: &Session, name: &str, tool: Option<&Definition>, why: &str) {
         let (id, profile, client) = {
             let record = session.lock();
             (record.id.clone(), record.profile.clone(), record.client.clone())

@@ -28,7 +28,6 @@ pub mod arguments;
 pub mod clients;
 pub mod configured;
 pub mod context;
-mod following;
 pub mod gateway;
 pub mod guard;
 mod names;
@@ -39,18 +38,19 @@ pub mod searches;
 pub mod server;
 pub mod session;
 pub mod settings;
+mod subscribers;
 pub mod tokens;
 pub mod toolbox;
 
-pub use context::{Definition, Gone};
-pub use gateway::{Answered, Gateway, Now, Wish};
+pub use context::{Definition, EvictionReason};
+pub use gateway::{CallResponse, Gateway, Now, ToolCallRequest};
 pub use names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 pub use server::Server;
 pub use session::SessionRecord;
 pub use settings::{GuardSettings, Settings};
 pub use toolbox::{
-    Audit, Call, CallOutcome, DecidedBy, Event, Found, Hit, Progress, Refusal, Search, Target, Tier, Toolbox,
-    What,
+    Audit, Call, CallOutcome, DecidedBy, Event, Found, Hit, HitKind, Progress, Refusal, Search, Target, Tier,
+    Toolbox,
 };
 
 // Pins one feature set for the whole workspace; nothing to name.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use crate::context::{Definition, Gone};
+use crate::context::{Definition, EvictionReason};
 use crate::gateway::Gateway;
 use crate::session::Session;
 use crate::toolbox::{Event, Toolbox};
@@ -57,7 +57,7 @@ impl<T: Toolbox> Gateway<T> {
             (gone, record.clone())
         };
         for tool in gone {
-            self.inner.toolbox.note(&id, Event::Gone { tool, why: Gone::Revoked });
+            self.inner.toolbox.note(&id, Event::Gone { tool, why: EvictionReason::Revoked });
         }
         self.inner.toolbox.keep(record, true);
         true

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::schema::without_explanations;
 use crate::tokens;
-use crate::toolbox::{Hit, What};
+use crate::toolbox::{Hit, HitKind};
 
 /// The response to a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +30,8 @@ pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[Stri
         let mut row = Map::new();
         let mut put = |key: &str, value: Value| row.insert(key.to_owned(), value);
         let callable = match &hit.what {
-            What::Callable(definition) => names.next().map(|name| (name, definition)),
-            What::Reference { .. } | What::Installable { .. } => None,
+            HitKind::Callable(definition) => names.next().map(|name| (name, definition)),
+            HitKind::Reference { .. } | HitKind::Installable { .. } => None,
         };
         put("name", callable.map_or(hit.name.as_str(), |(name, _)| name).into());
         put("id", hit.id.as_str().into());
@@ -43,8 +43,8 @@ pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[Stri
         put("score", json!((f64::from(hit.score) * 100.0).round() / 100.0));
         put("callable", callable.is_some().into());
         match &hit.what {
-            What::Callable(_) => {}
-            What::Reference { stub, documentation } => {
+            HitKind::Callable(_) => {}
+            HitKind::Reference { stub, documentation } => {
                 put("reference", true.into());
                 let mut some = |key: &str, text: &Option<String>| {
                     if let Some(text) = text {
@@ -54,7 +54,7 @@ pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[Stri
                 some("stub", stub);
                 some("documentation", documentation);
             }
-            What::Installable { facts } => {
+            HitKind::Installable { facts } => {
                 put("installable", true.into());
                 for (key, value) in facts {
                     if key != "name" {
@@ -132,7 +132,7 @@ mod tests {
             line: "Does it.".to_owned(),
             tier: Tier::Library,
             score: 0.734_5,
-            what: What::Callable(Box::new(definition)),
+            what: HitKind::Callable(Box::new(definition)),
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn results_say_what_can_be_done_with_them() {
         let reference = Hit {
-            what: What::Reference { stub: Some("import x".to_owned()), documentation: None },
+            what: HitKind::Reference { stub: Some("import x".to_owned()), documentation: None },
             ..hit("book", &json!({}))
         };
         let reply =

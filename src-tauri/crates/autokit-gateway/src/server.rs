@@ -14,10 +14,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::following::Following;
-use crate::gateway::{Answered, Gateway, Wish, problem, wanted};
+use crate::gateway::{CallResponse, Gateway, ToolCallRequest, problem, wanted};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::Session;
+use crate::subscribers::Subscribers;
 use crate::toolbox::{Progress, Toolbox};
 
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub struct Server<T> {
     connection: String,
     profile: String,
     /// The sessions whose clients are notified over this connection.
-    following: Arc<Following>,
+    subscribers: Arc<Subscribers>,
 }
 
 impl<T> Clone for Server<T> {
@@ -63,7 +63,7 @@ impl<T> Clone for Server<T> {
             gateway: self.gateway.clone(),
             connection: self.connection.clone(),
             profile: self.profile.clone(),
-            following: Arc::clone(&self.following),
+            subscribers: Arc::clone(&self.subscribers),
         }
     }
 }
@@ -86,7 +86,7 @@ impl<T: Toolbox> Server<T> {
     /// Creates a server for one connection of an agent with this profile. `connection` names the agent's
     /// session and stays the same across reconnections.
     pub fn new(gateway: Gateway<T>, connection: String, profile: String) -> Server<T> {
-        Server { gateway, connection, profile, following: Arc::default() }
+        Server { gateway, connection, profile, subscribers: Arc::default() }
     }
 
     /// Returns the profile of a request: that of its connection or token, narrowed by the ones it names
@@ -125,7 +125,7 @@ impl<T: Toolbox> Server<T> {
         let (client, protocol) = who(context);
         let profile = self.profile(&context.extensions);
         let session = self.gateway.session(&id, &profile, &client, &protocol).await;
-        self.following.follow(&self.gateway, &session, &context.peer);
+        self.subscribers.follow(&self.gateway, &session, &context.peer);
         Scope::Session(session)
     }
 
@@ -134,7 +134,7 @@ impl<T: Toolbox> Server<T> {
         &self,
         arguments: &Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Option<Arc<Session>>, Answered> {
+    ) -> Result<Option<Arc<Session>>, CallResponse> {
         let handle = match arguments.get("context") {
             None | Some(Value::Null) => return Ok(None),
             Some(handle) => handle.as_str().unwrap_or_default(),
@@ -144,7 +144,7 @@ impl<T: Toolbox> Server<T> {
         let profile = self.profile(&context.extensions);
         match session.filter(|session| session.lock().profile == profile) {
             Some(session) => Ok(Some(session)),
-            None => Err(Answered::same(problem(&format!(
+            None => Err(CallResponse::same(problem(&format!(
                 "There is no such context: it was mistyped, or it was not used for too long. Leave `context` out of {SEARCH_TOOLS} to begin a new one."
             )))),
         }
@@ -155,10 +155,10 @@ impl<T: Toolbox> Server<T> {
         scope: &Scope,
         arguments: &Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Answered {
+    ) -> CallResponse {
         // Checked before a context is created for it.
         if let Err(words) = wanted(arguments) {
-            return Answered::same(problem(&words));
+            return CallResponse::same(problem(&words));
         }
         match scope {
             Scope::Session(session) => self.gateway.search(session, arguments, false).await,
@@ -171,7 +171,7 @@ impl<T: Toolbox> Server<T> {
                         match self.gateway.new_context(&profile, &client, &protocol).await {
                             Ok(session) => session,
                             Err(refusal) => {
-                                return Answered::same(problem(&refusal.to_string()));
+                                return CallResponse::same(problem(&refusal.to_string()));
                             }
                         }
                     }
@@ -189,7 +189,7 @@ impl<T: Toolbox> Server<T> {
         name: String,
         mut arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Answered {
+    ) -> CallResponse {
         let through = name == CALL_TOOL;
         let session = match scope {
             Scope::Session(session) => Arc::clone(session),
@@ -207,13 +207,13 @@ impl<T: Toolbox> Server<T> {
                     let words = format!(
                         "`context` is missing: {SEARCH_TOOLS} gives one with its results, and {CALL_TOOL} needs it."
                     );
-                    return Answered::same(problem(&words));
+                    return CallResponse::same(problem(&words));
                 }
                 Err(answered) => return answered,
             },
         };
         let (name, arguments) = if through {
-            let wrong = |words: &str| Answered::same(problem(words));
+            let wrong = |words: &str| CallResponse::same(problem(words));
             let Some(name) = arguments.get("name").and_then(Value::as_str).map(str::to_owned) else {
                 return wrong("`name` is missing: the name of a tool that was found.");
             };
@@ -234,10 +234,10 @@ impl<T: Toolbox> Server<T> {
             (name, arguments)
         };
         let (progress, told) = mpsc::channel(UNHEARD);
-        let wish = Wish { name, arguments, cancel: context.ct.clone(), progress };
+        let invocation = ToolCallRequest { name, arguments, cancel: context.ct.clone(), progress };
         let telling = tell(context.clone(), told);
         // The channel closes when the call ends, and forwarding ends with it.
-        let (answered, ()) = tokio::join!(self.gateway.call(&session, wish), telling);
+        let (answered, ()) = tokio::join!(self.gateway.call(&session, invocation), telling);
         answered
     }
 }
@@ -330,7 +330,7 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         let profile = self.profile(&context.extensions);
         let id = self.session_id(&context.extensions);
         if let Some(session) = self.gateway.known_session(&id, &profile).await {
-            self.following.follow(&self.gateway, &session, &context.peer);
+            self.subscribers.follow(&self.gateway, &session, &context.peer);
         }
     }
 

@@ -59,12 +59,12 @@ pub struct Hit {
     /// Between 0 and 1, comparable between searches.
     pub score: f32,
     /// What can be done with it.
-    pub what: What,
+    pub what: HitKind,
 }
 
 /// What can be done with a result.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum HitKind {
     /// It can be called.
     Callable(Box<Definition>),
     /// It can be used in code, according to its documentation.
@@ -191,7 +191,7 @@ pub enum Event {
         /// Id of its card.
         tool: String,
         /// Why it was removed.
-        why: crate::context::Gone,
+        why: crate::context::EvictionReason,
     },
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use autokit_gateway::{
-    Call, CallOutcome, Definition, Event, Found, Gateway, Hit, Refusal, Search, Server, SessionRecord,
-    Settings, Target, Tier, Toolbox, What,
+    Call, CallOutcome, Definition, Event, Found, Gateway, Hit, HitKind, Refusal, Search, Server,
+    SessionRecord, Settings, Target, Tier, Toolbox,
 };
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
@@ -75,9 +75,9 @@ impl Toolbox for Toolkit {
         let hit = |name: &str| {
             let definition = self.0.definition(name);
             let what = if name == "book" {
-                What::Reference { stub: Some("import book".to_owned()), documentation: None }
+                HitKind::Reference { stub: Some("import book".to_owned()), documentation: None }
             } else {
-                What::Callable(Box::new(definition.clone()))
+                HitKind::Callable(Box::new(definition.clone()))
             };
             let line = definition.description.clone();
             Hit {
@@ -341,7 +341,8 @@ async fn a_loop_costs_the_tool_and_a_search_brings_it_back() {
         assert!(failed && !words.contains("times"), "{words}");
     }
     assert!(agent.call("flaky", json!({})).await.0.contains("6 times"));
-    let gone = |event: &Event| matches!(event, Event::Gone { why: autokit_gateway::Gone::Loop, .. });
+    let gone =
+        |event: &Event| matches!(event, Event::Gone { why: autokit_gateway::EvictionReason::Loop, .. });
     assert_eq!(toolkit.0.events.lock().unwrap().iter().filter(|event| gone(event)).count(), 2);
 }
 

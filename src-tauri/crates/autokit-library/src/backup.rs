@@ -164,7 +164,7 @@ impl Library {
         let written = async {
             let snapshot = {
                 let _turn = self.writer.lock().await;
-                self.settle_doubt().await?;
+                self.recover_state().await?;
                 self.snapshot().await?
             };
             let outcome = write_backup(&snapshot, &partial, &created_at).await;
@@ -429,11 +429,11 @@ fn from_json(value: Json) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Place;
+    use crate::store::Storage;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn every_table_is_backed_up_or_left_out_on_purpose() {
-        let library = Library::open(Place::Memory, Clock::system()).await.expect("opens");
+        let library = Library::open(Storage::Memory, Clock::system()).await.expect("opens");
         let mut response = library.db().await.expect("open").query("INFO FOR DB").await.expect("answers");
         let info: Option<Value> = response.take(0).expect("read");
         let Some(Value::Object(info)) = info else { panic!("no object") };

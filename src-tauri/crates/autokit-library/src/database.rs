@@ -32,7 +32,7 @@ use crate::head::{HeadFile, LogPosition, StoreState};
 use crate::space::Space;
 use crate::step::bytes_of;
 use crate::store_files::{
-    copy_aside, cut_log, detach, end_of_log, folders, next_folder, settle_folder, unlock,
+    copy_to_temp, detach, end_of_log, folders, next_folder, settle_folder, truncate_log, unlock,
 };
 
 /// Time limit of a write, plus one second for each MiB.
@@ -76,19 +76,19 @@ pub(crate) struct Database {
     /// Time limit of a small write.
     longest_write: Duration,
     /// Set when the database is read-only, with the reason.
-    read_only: Option<Refusal>,
+    read_only: Option<ReadOnlyReason>,
     /// The temporary copy that is read when the store itself cannot be opened for writing.
     _copy: Option<TempDir>,
 }
 
 /// Why a library accepts no changes.
 #[derive(Clone, Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct ReadOnlyReason {
     pub(crate) root: PathBuf,
     pub(crate) full: bool,
 }
 
-impl Refusal {
+impl ReadOnlyReason {
     fn error(&self) -> LibraryError {
         if self.full {
             LibraryError::DiskFull { path: self.root.clone() }
@@ -135,10 +135,10 @@ impl Database {
                 reason: "there is no store in it".to_owned(),
             });
         };
-        let copy = copy_aside(&store).map_err(|error| LibraryError::io(dir.root(), error))?;
+        let copy = copy_to_temp(&store).map_err(|error| LibraryError::io(dir.root(), error))?;
         let folder = copy.path().join("store");
         if let Some(StoreState::Failed(position)) = HeadFile::peek(&dir.head_file()).map(|head| head.state) {
-            cut_log(&folder, position).map_err(|error| LibraryError::io(dir.root(), error))?;
+            truncate_log(&folder, position).map_err(|error| LibraryError::io(dir.root(), error))?;
         }
         Ok(Database { _copy: Some(copy), ..Database::over(open_folder(dir, &folder).await?) })
     }
@@ -154,7 +154,7 @@ impl Database {
         let mut folder = settle_folder(dir).map_err(failed)?;
         if let StoreState::Failed(position) = head.get().state {
             space.release_reserve();
-            cut_log(&folder, position).map_err(failed)?;
+            truncate_log(&folder, position).map_err(failed)?;
         }
         let instance = match open_folder(dir, &folder).await {
             Err(LibraryError::DiskFull { .. }) => {
@@ -175,12 +175,12 @@ impl Database {
     }
 
     /// Refuses all writes from now on.
-    pub(crate) fn refuse_writes(&mut self, refusal: Refusal) {
+    pub(crate) fn refuse_writes(&mut self, refusal: ReadOnlyReason) {
         self.read_only = Some(refusal);
     }
 
     /// Why writes are refused, if they are.
-    pub(crate) fn refusal(&self) -> Option<&Refusal> {
+    pub(crate) fn refusal(&self) -> Option<&ReadOnlyReason> {
         self.read_only.as_ref()
     }
 
@@ -325,7 +325,7 @@ impl Database {
         files.folder.lock().expect("no holder panics").clone_from(&folder);
         detach(&folder).map_err(failed)?;
         crash::point("recover.moved");
-        cut_log(&folder, position).map_err(failed)?;
+        truncate_log(&folder, position).map_err(failed)?;
         crash::point("recover.cut");
         let instance = Arc::new(open_folder(&files.dir, &folder).await?);
         let position = end_of_log(&folder);

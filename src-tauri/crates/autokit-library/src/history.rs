@@ -9,7 +9,7 @@ use surrealdb::types::RecordId;
 use crate::error::{LibraryError, Result};
 use crate::rows::{ChangeRow, RevisionRow, key_text};
 use crate::store::Library;
-use crate::write::{CommitExtras, Committed, Meta, Undoes, Undone, Write};
+use crate::write::{CommitExtras, Committed, Meta, UndoTarget, Undone, Write};
 
 /// Above this many cards, reading the whole journal is faster than querying each card.
 pub(crate) const MANY: usize = 500;
@@ -254,8 +254,11 @@ impl Library {
         };
         let (rows, proposals) = self.rows_to_reopen(change, only, &meta.author).await?;
         // Kept cards can still be undone once the later changes to them are.
-        let undoes =
-            Undoes { change, whole: only.is_none() && (reopens || kept.is_empty()), proposals: &proposals };
+        let undoes = UndoTarget {
+            change,
+            whole: only.is_none() && (reopens || kept.is_empty()),
+            proposals: &proposals,
+        };
         let rows = |_: Option<&str>| Ok(rows.clone());
         let beside = CommitExtras { undoes: Some(undoes), also: Some(&rows), ..CommitExtras::default() };
         self.commit_with(&meta, &writes, beside).await?;

@@ -27,7 +27,7 @@ const BATCH: usize = 250;
 
 /// A revision from another library, or one that merges such a revision with ours.
 #[derive(Clone, Debug)]
-pub struct ArrivedRevision {
+pub struct ImportedRevision {
     /// The operation.
     pub operation: Operation,
     /// Its author.
@@ -46,13 +46,13 @@ pub struct ArrivedRevision {
 
 /// A card to import.
 #[derive(Clone, Debug)]
-pub struct Arrival {
+pub struct ImportedCard {
     /// Its id in this library.
     pub id: CardId,
     /// The revision of the local card that its revisions follow; none for a card that is new here.
     pub expected: Option<u32>,
     /// Its revisions, oldest first.
-    pub revisions: Vec<ArrivedRevision>,
+    pub revisions: Vec<ImportedRevision>,
     /// Where it came from, as JSON.
     pub provenance: Option<String>,
     /// Vectors of its newest revision.
@@ -74,13 +74,13 @@ pub struct ForeignState {
 
 /// Everything one import brings in.
 #[derive(Debug, Default)]
-pub struct Intake {
+pub struct LibraryImport {
     /// A record of the import, as JSON.
     pub note: String,
     /// The reason for the change, as a sentence.
     pub reason: String,
     /// Cards to write.
-    pub arrivals: Vec<Arrival>,
+    pub arrivals: Vec<ImportedCard>,
     /// Drafts that become proposals.
     pub drafts: Vec<Draft>,
     /// Revisions of other libraries that the drafts and merges are based on.
@@ -91,7 +91,7 @@ pub struct Intake {
 
 /// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TakenIn {
+pub struct ImportResult {
     /// The change that undoes all of it; none when there was nothing to import.
     pub import: Option<String>,
     /// Cards that were added.
@@ -194,32 +194,37 @@ impl Library {
     /// [`LibraryError::Conflict`] when a card is no longer at the revision it was merged with,
     /// [`LibraryError::Duplicate`] when another card has its name, [`LibraryError::Stopped`] when cancelled.
     /// Whatever the error, nothing of the import remains.
-    pub async fn take_in(&self, intake: Intake, by: &Author, watch: Watch<'_>) -> Result<TakenIn> {
+    pub async fn take_in(
+        &self,
+        intake: LibraryImport,
+        by: &Author,
+        watch: Watch<'_>,
+    ) -> Result<ImportResult> {
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         let request = intake.request.as_deref().map(|key| format!("import {key}"));
         if let Some(text) = self.outcome_text(request.as_deref()).await? {
             return serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()));
         }
-        let (proposals, events) = self.work_out(intake.drafts, by).await?;
+        let (proposals, events) = self.plan_proposals(intake.drafts, by).await?;
         if intake.arrivals.is_empty() && proposals.is_empty() {
-            return Ok(TakenIn::default());
+            return Ok(ImportResult::default());
         }
         self.fits(&intake.arrivals)?;
         // Each text is written twice: with its revision and with its card.
-        let bytes = |arrival: &Arrival| {
+        let bytes = |arrival: &ImportedCard| {
             let texts: usize = arrival.revisions.iter().map(|revision| revision.body.len()).sum();
             2 * texts + arrival.vectors.as_ref().map_or(0, |vectors| 4 * vectors.values.len())
         };
         self.database.check_space(intake.arrivals.iter().map(bytes).sum())?;
         let import = self.next_import().await?;
         let outcome = self.read(|replica| {
-            let known = |arrival: &&Arrival| replica.get(&arrival.id).is_some();
+            let known = |arrival: &&ImportedCard| replica.get(&arrival.id).is_some();
             let ids = |known_ones| {
                 let of = intake.arrivals.iter().filter(|arrival| known(arrival) == known_ones);
                 of.map(|arrival| arrival.id.clone()).collect::<Vec<_>>()
             };
-            TakenIn {
+            ImportResult {
                 import: Some(import.clone()),
                 added: ids(false),
                 changed: ids(true),
@@ -250,7 +255,7 @@ impl Library {
             let touched = |table: &'static str, ids: &[CardId]| -> Vec<RecordId> {
                 ids.iter().map(|id| RecordId::new(table, id.as_str())).collect()
             };
-            self.queue_in_doubt.store(true, Ordering::Release);
+            self.queue_stale.store(true, Ordering::Release);
             let mut dropped = touched("card", &outcome.changed);
             dropped.extend(touched("tombstone", &outcome.added));
             let close = object! {
@@ -286,7 +291,7 @@ impl Library {
         let ids: Vec<RecordId> =
             proposals.iter().map(|proposal| crate::proposals::record(proposal.id)).collect();
         self.requeue(ids).await?;
-        self.queue_in_doubt.store(false, Ordering::Release);
+        self.queue_stale.store(false, Ordering::Release);
         for touched in [&outcome.added, &outcome.changed] {
             self.rebase(touched).await?;
         }
@@ -294,7 +299,7 @@ impl Library {
     }
 
     /// Checks that the cards are still at the expected revisions and no name is taken.
-    fn fits(&self, arrivals: &[Arrival]) -> Result<()> {
+    fn fits(&self, arrivals: &[ImportedCard]) -> Result<()> {
         let mut keys: HashMap<CardKey, &CardId> = HashMap::new();
         let coming: HashSet<&CardId> = arrivals.iter().map(|arrival| &arrival.id).collect();
         if coming.len() != arrivals.len() {
@@ -342,12 +347,12 @@ impl Library {
     }
 
     /// Writes revisions and vectors in batches, where nobody reads them yet.
-    async fn stage(&self, import: &str, arrivals: Vec<Arrival>, watch: Watch<'_>) -> Result<Staged> {
+    async fn stage(&self, import: &str, arrivals: Vec<ImportedCard>, watch: Watch<'_>) -> Result<Staged> {
         let mut seq = self.read(crate::Replica::cursor) + 1;
         let mut staged = Staged { live: Vec::with_capacity(arrivals.len()), ..Staged::default() };
         let mut arrivals = arrivals.into_iter();
         loop {
-            let batch: Vec<Arrival> = arrivals.by_ref().take(BATCH).collect();
+            let batch: Vec<ImportedCard> = arrivals.by_ref().take(BATCH).collect();
             if !watch(staged.live.len()) {
                 return Err(LibraryError::Stopped);
             }
@@ -374,7 +379,7 @@ impl Library {
         }
     }
 
-    fn rows_of(&self, import: &str, batch: Vec<Arrival>, seq: &mut u64) -> Result<Rows> {
+    fn rows_of(&self, import: &str, batch: Vec<ImportedCard>, seq: &mut u64) -> Result<Rows> {
         let mut rows = Rows::default();
         for arrival in batch {
             let (mut number, created_at) = self.read(|replica| {

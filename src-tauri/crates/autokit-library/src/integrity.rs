@@ -68,7 +68,7 @@ impl Library {
     /// When the store or the head cannot be written.
     pub async fn accept_missing_changes(&self) -> Result<()> {
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         if !self.has_losses() {
             return Ok(());
         }
@@ -222,7 +222,7 @@ impl Library {
     pub async fn verify(&self) -> Result<Verified> {
         let (snapshot, cards) = {
             let _turn = self.writer.lock().await;
-            self.settle_doubt().await?;
+            self.recover_state().await?;
             let snapshot = self.snapshot().await?;
             (snapshot, self.read(|replica| replica.iter().cloned().collect::<Vec<_>>()))
         };

@@ -49,7 +49,9 @@ pub use clock::{Clock, stamp};
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
 pub use head::Loss;
-pub use import::{Arrival, ArrivedRevision, ForeignState, ImportRecord, Intake, TakenIn, Watch};
+pub use import::{
+    ForeignState, ImportRecord, ImportResult, ImportedCard, ImportedRevision, LibraryImport, Watch,
+};
 pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
@@ -57,6 +59,6 @@ pub use problems::{Problem, Verified};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
 pub use replica::{CardRecord, Cards, Replica};
 pub use restore::Restored;
-pub use store::{Follower, Library, Place};
+pub use store::{ChangeObserver, Library, Storage};
 pub use vectors::{PackedVectors, StoredVectors};
 pub use write::{Committed, Meta, PutMode, Undone, Write};

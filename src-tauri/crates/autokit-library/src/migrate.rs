@@ -334,7 +334,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::database::connect;
-    use crate::store::{Library, Place};
+    use crate::store::{Library, Storage};
 
     /// Creates a store of schema version 2 with a pending and a rejected proposal.
     async fn of_version_2(dir: &DataDir) {
@@ -365,7 +365,7 @@ mod tests {
         let dir = DataDir::new(folder.path());
         of_version_2(&dir).await;
         let owned = dir.try_own().expect("free");
-        let library = Library::open(Place::Disk(owned), Clock::system()).await.expect("opens");
+        let library = Library::open(Storage::Disk(owned), Clock::system()).await.expect("opens");
         assert!(library.migrated_from().is_some(), "it was backed up");
         let states: Vec<_> =
             library.proposals(None).await.expect("read").iter().map(|p| (p.id, p.state)).collect();

@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use crate::clock::Clock;
 use crate::data_dir::{DataDir, Ownership};
-use crate::database::{Database, Refusal};
+use crate::database::{Database, ReadOnlyReason};
 use crate::error::{LibraryError, Result};
 use crate::head::{Head, HeadFile};
 use crate::migrate;
 use crate::restore::finish_restore;
-use crate::store::{Library, Place};
+use crate::store::{Library, Storage};
 
 impl Library {
     /// Opens a library, migrating an older one, and loads its cards into memory.
@@ -21,7 +21,7 @@ impl Library {
     /// [`LibraryError::NewerSchema`] for a store of a later version, which is left untouched;
     /// [`LibraryError::ReadOnly`], [`LibraryError::DiskFull`] or [`LibraryError::Damaged`] when the directory
     /// cannot be used.
-    pub async fn open(place: Place, clock: Clock) -> Result<Library> {
+    pub async fn open(place: Storage, clock: Clock) -> Result<Library> {
         let root = place.root().map(Path::to_owned);
         // The database panics on some kinds of damage.
         match tokio::spawn(Library::open_place(place, clock)).await {
@@ -33,13 +33,13 @@ impl Library {
         }
     }
 
-    async fn open_place(place: Place, clock: Clock) -> Result<Library> {
+    async fn open_place(place: Storage, clock: Clock) -> Result<Library> {
         match place {
-            Place::Memory => {
+            Storage::Memory => {
                 let database = Database::in_memory().await.map_err(LibraryError::Database)?;
                 Library::start(database, None, None, clock, None).await
             }
-            Place::Disk(owned) => {
+            Storage::Disk(owned) => {
                 let dir = owned.dir().clone();
                 finish_restore(&dir)?;
                 let on_disk = migrate::version_on_disk(&dir)?;
@@ -80,7 +80,7 @@ impl Library {
         let database = Database::copy_of(dir).await?;
         let mut library = Box::pin(Library::start(database, None, known, clock, None)).await?;
         library.dir = Some(dir.clone());
-        library.database.refuse_writes(Refusal { root: dir.root().to_owned(), full });
+        library.database.refuse_writes(ReadOnlyReason { root: dir.root().to_owned(), full });
         Ok(library)
     }
 
@@ -107,8 +107,8 @@ impl Library {
             writer: tokio::sync::Mutex::default(),
             tip: Mutex::default(),
             queue: RwLock::default(),
-            queue_in_doubt: AtomicBool::new(false),
-            redo_in_doubt: AtomicBool::new(false),
+            queue_stale: AtomicBool::new(false),
+            redo_uncertain: AtomicBool::new(false),
             steps: AtomicU32::new(0),
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
@@ -116,7 +116,7 @@ impl Library {
             checked_in: Mutex::default(),
             verified: Mutex::default(),
             migrated_from,
-            follower: OnceLock::new(),
+            observer: OnceLock::new(),
         };
         match library.read_store(&path, head.as_ref()).await {
             Ok(()) => Ok(library),

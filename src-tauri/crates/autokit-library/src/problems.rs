@@ -119,7 +119,7 @@ impl Verified {
     }
 
     /// Whether everything is as acknowledged.
-    pub fn is_well(&self) -> bool {
+    pub fn is_ok(&self) -> bool {
         self.problem_count == 0
     }
 }

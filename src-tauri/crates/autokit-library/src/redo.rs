@@ -67,18 +67,18 @@ impl Library {
         let twice = if rows <= ROWS && bytes <= BYTES { 1 } else { 2 };
         self.database.check_space(bytes.saturating_mul(twice))?;
         if twice == 1 {
-            return self.make_at_once(steps).await;
+            return self.apply_in_one_transaction(steps).await;
         }
-        self.redo_in_doubt.store(true, Ordering::Release);
-        let Err(error) = self.make_by_steps(steps).await else {
-            self.redo_in_doubt.store(false, Ordering::Release);
+        self.redo_uncertain.store(true, Ordering::Release);
+        let Err(error) = self.apply_by_steps(steps).await else {
+            self.redo_uncertain.store(false, Ordering::Release);
             return Ok(());
         };
         // The redo log tells the outcome. While it cannot be read, the outcome stays in doubt.
         if self.settle_redo().await? { Ok(()) } else { Err(error) }
     }
 
-    async fn make_at_once(&self, steps: Vec<Step>) -> Result<()> {
+    async fn apply_in_one_transaction(&self, steps: Vec<Step>) -> Result<()> {
         let mut query = "BEGIN;".to_owned();
         let mut variables = Object::new();
         for (number, step) in steps.into_iter().enumerate() {
@@ -90,7 +90,7 @@ impl Library {
         self.execute(&query, variables).await
     }
 
-    async fn make_by_steps(&self, steps: Vec<Step>) -> Result<()> {
+    async fn apply_by_steps(&self, steps: Vec<Step>) -> Result<()> {
         let mut written = Vec::new();
         for (number, step) in steps.into_iter().flat_map(Step::parts).enumerate() {
             let row = object! { id: redo_id(number), kind: step.kind(), rows: step.clone().into_value() };
@@ -150,7 +150,7 @@ impl Library {
 
     /// Whether a change may be half made.
     pub(crate) fn is_redo_in_doubt(&self) -> bool {
-        self.redo_in_doubt.load(Ordering::Acquire)
+        self.redo_uncertain.load(Ordering::Acquire)
     }
 
     /// Completes a fully logged change, or discards a partly logged one; returns whether it was completed.
@@ -174,7 +174,7 @@ impl Library {
             }
         }
         self.execute("DELETE redo_whole RETURN NONE", Object::new()).await?;
-        self.redo_in_doubt.store(false, Ordering::Release);
+        self.redo_uncertain.store(false, Ordering::Release);
         Ok(!whole.is_empty())
     }
 }

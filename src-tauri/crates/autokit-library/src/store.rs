@@ -27,7 +27,7 @@ use crate::step::Step;
 
 /// Where a library is stored.
 #[derive(Debug)]
-pub enum Place {
+pub enum Storage {
     /// In memory; gone when dropped.
     Memory,
     /// In a data directory this process owns.
@@ -35,7 +35,7 @@ pub enum Place {
 }
 
 /// An observer that must be up to date before a change is acknowledged, such as the search index.
-pub trait Follower: Send + Sync {
+pub trait ChangeObserver: Send + Sync {
     /// Called with the cards a change touched, in the order of changes. The change is already stored and
     /// readable; no other change is made, and this one is not acknowledged, until the future completes. It
     /// must not change the library.
@@ -61,9 +61,9 @@ pub struct Library {
     /// The pending proposals.
     pub(crate) queue: RwLock<Queue>,
     /// Whether the queue may be out of date.
-    pub(crate) queue_in_doubt: AtomicBool,
+    pub(crate) queue_stale: AtomicBool,
     /// Whether a large change may be half made.
-    pub(crate) redo_in_doubt: AtomicBool,
+    pub(crate) redo_uncertain: AtomicBool,
     /// Number of proposal events since the store was opened.
     pub(crate) steps: AtomicU32,
     /// The newest check of each card, once loaded.
@@ -76,7 +76,7 @@ pub struct Library {
     /// When the library was last fully verified, and the result.
     pub(crate) verified: Mutex<Option<(Timestamp, Verified)>>,
     pub(crate) migrated_from: Option<PathBuf>,
-    pub(crate) follower: OnceLock<Arc<dyn Follower>>,
+    pub(crate) observer: OnceLock<Arc<dyn ChangeObserver>>,
 }
 
 impl fmt::Debug for Library {
@@ -100,9 +100,9 @@ impl Drop for Library {
 }
 
 impl Library {
-    /// Registers `follower` to be called with every later change. Only the first registration takes effect.
-    pub fn be_followed_by(&self, follower: Arc<dyn Follower>) {
-        if self.follower.set(follower).is_err() {
+    /// Registers `observer` to be called with every later change. Only the first registration takes effect.
+    pub fn set_observer(&self, observer: Arc<dyn ChangeObserver>) {
+        if self.observer.set(observer).is_err() {
             tracing::error!("a library that is followed already was to be followed by another");
         }
     }
@@ -178,7 +178,7 @@ impl Library {
 
     /// Marks state in memory as possibly ahead of a store that was reopened.
     pub(crate) fn doubt(&self) {
-        self.redo_in_doubt.store(true, Ordering::Release);
+        self.redo_uncertain.store(true, Ordering::Release);
         *self.tip.lock().expect("no holder panics") = None;
     }
 
@@ -230,7 +230,7 @@ impl Library {
         // Boxed, because settings are changed from within large futures.
         Box::pin(async {
             let _turn = self.writer.lock().await;
-            self.settle_doubt().await?;
+            self.recover_state().await?;
             self.make(vec![Step::Put(vec![row])], Vec::new(), "Change a setting").await
         })
         .await
@@ -287,11 +287,11 @@ impl Library {
     }
 }
 
-impl Place {
+impl Storage {
     pub(crate) fn root(&self) -> Option<&Path> {
         match self {
-            Place::Memory => None,
-            Place::Disk(owned) => Some(owned.dir().root()),
+            Storage::Memory => None,
+            Storage::Disk(owned) => Some(owned.dir().root()),
         }
     }
 }

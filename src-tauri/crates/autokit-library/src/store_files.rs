@@ -10,7 +10,7 @@ use crate::data_dir::DataDir;
 use crate::head::LogPosition;
 
 /// Copies a store to wherever there is space: the system's temporary folder, or memory.
-pub(crate) fn copy_aside(store: &Path) -> io::Result<TempDir> {
+pub(crate) fn copy_to_temp(store: &Path) -> io::Result<TempDir> {
     let mut places = vec![std::env::temp_dir()];
     places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
     if cfg!(target_os = "linux") {
@@ -86,7 +86,7 @@ pub(crate) fn end_of_log(folder: &Path) -> LogPosition {
 }
 
 /// Truncates the store's log at this position.
-pub(crate) fn cut_log(folder: &Path, position: LogPosition) -> io::Result<()> {
+pub(crate) fn truncate_log(folder: &Path, position: LogPosition) -> io::Result<()> {
     for (segment, path) in log_segments(folder)? {
         if segment > position.segment {
             fs::remove_file(path)?;

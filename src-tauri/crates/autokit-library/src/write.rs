@@ -315,7 +315,7 @@ pub(crate) type RowsOfChange<'a> = &'a (dyn Fn(Option<&str>) -> Result<Vec<Objec
 
 /// The change to undo.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Undoes<'a> {
+pub(crate) struct UndoTarget<'a> {
     /// Its id.
     pub(crate) change: &'a str,
     /// Whether all of it is undone.
@@ -328,7 +328,7 @@ pub(crate) struct Undoes<'a> {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CommitExtras<'a> {
     /// The change this one undoes.
-    pub(crate) undoes: Option<Undoes<'a>>,
+    pub(crate) undoes: Option<UndoTarget<'a>>,
     /// Rows of other tables.
     pub(crate) also: Option<RowsOfChange<'a>>,
     /// Revisions of other libraries merged into what is written.
@@ -364,7 +364,7 @@ impl Library {
     ) -> Result<Committed> {
         let CommitExtras { undoes, also, merged, part_of } = beside;
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {
             return Ok(outcome);
         }
@@ -445,12 +445,12 @@ impl Library {
             Ok::<_, LibraryError>((Some(steps), batch.outcome, decided))
         })?;
         if let Some(steps) = steps {
-            self.queue_in_doubt.store(!decided.is_empty(), Ordering::Release);
+            self.queue_stale.store(!decided.is_empty(), Ordering::Release);
             self.make(steps, Vec::new(), &meta.reason).await?;
             self.catch_up().await?;
             if !decided.is_empty() {
                 self.requeue(decided).await?;
-                self.queue_in_doubt.store(false, Ordering::Release);
+                self.queue_stale.store(false, Ordering::Release);
             }
             for touched in [&outcome.added, &outcome.changed, &outcome.deleted] {
                 self.rebase(touched).await?;
@@ -492,8 +492,8 @@ impl Library {
         let mut next = self.read(Replica::cursor) + 1;
         while next <= newest {
             let touched = self.follow(self.journal(next..next + WINDOW).await?)?;
-            if let Some(follower) = self.follower.get() {
-                follower.follow(self, &touched).await;
+            if let Some(observer) = self.observer.get() {
+                observer.follow(self, &touched).await;
             }
             next += WINDOW;
         }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Draft, Fault, OnText, Progress};
-use crate::message::{Form, Message, Part, Reply, Request, Role, Stop, ToolCall, Usage};
+use crate::client::{Draft, OnText, Progress, StreamError};
+use crate::message::{Message, Part, Reply, Request, ResponseFormat, Role, Stop, ToolCall, Usage};
 
 pub(crate) const PATH: &str = "/v1/messages";
 pub(crate) const VERSION: &str = "2023-06-01";
@@ -26,7 +26,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
             |tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema }),
         )
         .collect();
-    if let Form::Json { name, schema } = &request.form {
+    if let ResponseFormat::Json { name, schema } = &request.form {
         tools.push(json!({ "name": name, "description": "Gives the answer.", "input_schema": schema }));
         body["tool_choice"] = json!({ "type": "tool", "name": name });
     }
@@ -105,9 +105,9 @@ pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
 }
 
 /// Processes an event of a streamed reply.
-pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
+pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, StreamError> {
     let event: Value =
-        serde_json::from_str(data).map_err(|error| Fault::Unreadable(format!("an event: {error}")))?;
+        serde_json::from_str(data).map_err(|error| StreamError::Unreadable(format!("an event: {error}")))?;
     let string =
         |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let index = event.get("index").and_then(Value::as_u64).unwrap_or(0);
@@ -141,7 +141,7 @@ pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Resul
             }
         }
         "message_stop" => return Ok(Progress::Done),
-        "error" => return Err(Fault::Said(string("/error/message"))),
+        "error" => return Err(StreamError::Said(string("/error/message"))),
         _ => {}
     }
     Ok(Progress::More)

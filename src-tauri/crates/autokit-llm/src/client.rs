@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Error, Result};
 use crate::ledger::{Ledger, Price};
-use crate::message::{Form, Reply, Request, Stop, ToolCall, Usage};
+use crate::message::{Reply, Request, ResponseFormat, Stop, ToolCall, Usage};
 use crate::{anthropic, openai};
 
 /// The protocol of a service.
@@ -248,7 +248,7 @@ impl Model {
         self.ledger.check()?;
         let began = Instant::now();
         let total = self.config.limits.total;
-        let work = self.persist(request, on_text, began);
+        let work = self.send_with_retry(request, on_text, began);
         let mut reply = tokio::time::timeout(total, work)
             .await
             .unwrap_or_else(|_| Err(Error::Timeout { host: self.host.clone(), after: total }))?;
@@ -270,7 +270,7 @@ impl Model {
         once.chat(&request, &mut |_| {}).await
     }
 
-    async fn persist(&self, request: &Request, on_text: OnText<'_>, began: Instant) -> Result<Reply> {
+    async fn send_with_retry(&self, request: &Request, on_text: OnText<'_>, began: Instant) -> Result<Reply> {
         let mut form = self.body(request);
         let mut pause = self.config.retry.pause;
         let first_by = began + self.config.limits.idle;
@@ -322,7 +322,7 @@ impl Model {
 
     fn body(&self, request: &Request) -> Value {
         let mut request = request.clone();
-        if let Form::Json { schema, .. } = &request.form {
+        if let ResponseFormat::Json { schema, .. } = &request.form {
             request.system.push_str("\n\nAnswer with one JSON object after this schema and nothing else:\n");
             request.system.push_str(&schema.to_string());
         }
@@ -397,8 +397,8 @@ impl Model {
             match read_event(&mut draft, &event.data, on_text) {
                 Ok(Progress::More) => {}
                 Ok(Progress::Done) => return Ok(draft.finish()),
-                Err(Fault::Unreadable(reason)) => return Err(self.unreadable(&reason)),
-                Err(Fault::Said(reason)) => {
+                Err(StreamError::Unreadable(reason)) => return Err(self.unreadable(&reason)),
+                Err(StreamError::Said(reason)) => {
                     let reason = self.quoted(&reason);
                     return Err(Error::Provider { host: self.host.clone(), reason, retry_after: None });
                 }
@@ -498,7 +498,7 @@ pub(crate) enum Progress {
 }
 
 /// Why a streamed reply cannot be continued.
-pub(crate) enum Fault {
+pub(crate) enum StreamError {
     /// The data violates the protocol.
     Unreadable(String),
     /// The service reports an error in the middle of a reply.
@@ -536,7 +536,7 @@ impl Draft {
 }
 
 /// Processes an event of a streamed reply.
-pub(crate) type ReadEvent = fn(&mut Draft, &str, OnText<'_>) -> std::result::Result<Progress, Fault>;
+pub(crate) type ReadEvent = fn(&mut Draft, &str, OnText<'_>) -> std::result::Result<Progress, StreamError>;
 
 /// The seconds of a `Retry-After` header, which may also be a date.
 fn seconds(value: &str) -> Option<u64> {

@@ -28,7 +28,7 @@ impl Price {
 
 /// Usage of one model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// Name of the model.
     pub model: String,
     /// Number of replies.
@@ -40,15 +40,15 @@ pub struct Entry {
 }
 
 #[derive(Debug, Default)]
-struct Books {
-    entries: BTreeMap<String, Entry>,
+struct LedgerState {
+    entries: BTreeMap<String, LedgerEntry>,
     cap: Option<f64>,
 }
 
 /// The token usage and cost of a run or a person. Clones share the same data.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    books: Arc<Mutex<Books>>,
+    books: Arc<Mutex<LedgerState>>,
     /// Incremented with each recorded call.
     changes: watch::Sender<u64>,
 }
@@ -66,7 +66,7 @@ impl Ledger {
         self.lock().cap = cap;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Books> {
+    fn lock(&self) -> MutexGuard<'_, LedgerState> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -76,7 +76,7 @@ impl Ledger {
     }
 
     /// Replaces all entries with saved ones.
-    pub fn restore(&self, entries: Vec<Entry>) {
+    pub fn restore(&self, entries: Vec<LedgerEntry>) {
         self.lock().entries = entries.into_iter().map(|entry| (entry.model.clone(), entry)).collect();
     }
 
@@ -108,7 +108,7 @@ impl Ledger {
     }
 
     /// All entries, by name of the model.
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<LedgerEntry> {
         self.lock().entries.values().cloned().collect()
     }
 

@@ -24,10 +24,10 @@ mod structured;
 
 pub use client::{Limits, Model, ModelConfig, Protocol, Retry};
 pub use error::{Code, Error, Result};
-pub use ledger::{Entry, Ledger, Price};
-pub use message::{Form, Message, Part, Reply, Request, Role, Stop, Tool, ToolCall, Usage};
+pub use ledger::{Ledger, LedgerEntry, Price};
+pub use message::{Message, Part, Reply, Request, ResponseFormat, Role, Stop, Tool, ToolCall, Usage};
 pub use prices::list_price;
-pub use react::{Ended, GaveUp, Observation, React, Step, Toolbox};
+pub use react::{GaveUp, Observation, React, RunOutcome, Step, Toolbox};
 pub use structured::Structured;
 
 // Pins one feature set for the whole workspace; nothing is imported from it.

@@ -77,7 +77,7 @@ pub struct ToolCall {
 
 /// The format of a reply.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Form {
+pub enum ResponseFormat {
     /// Plain text.
     #[default]
     Text,
@@ -100,7 +100,7 @@ pub struct Request {
     /// Tools that the model may call.
     pub tools: Vec<Tool>,
     /// Format of the reply.
-    pub form: Form,
+    pub form: ResponseFormat,
     /// Maximum length of the reply, in tokens.
     pub max_tokens: u32,
 }

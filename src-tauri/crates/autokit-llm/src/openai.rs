@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Draft, Fault, OnText, Progress};
-use crate::message::{Form, Message, Part, Reply, Request, Role, Stop, ToolCall, Usage};
+use crate::client::{Draft, OnText, Progress, StreamError};
+use crate::message::{Message, Part, Reply, Request, ResponseFormat, Role, Stop, ToolCall, Usage};
 
 pub(crate) const PATH: &str = "/chat/completions";
 
@@ -30,7 +30,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         };
         body["tools"] = request.tools.iter().map(tool).collect();
     }
-    if let Form::Json { name, schema } = &request.form {
+    if let ResponseFormat::Json { name, schema } = &request.form {
         body["response_format"] = json!({ "type": "json_schema", "json_schema": { "name": name, "schema": schema, "strict": false } });
     }
     body
@@ -105,15 +105,15 @@ pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
 }
 
 /// Processes an event of a streamed reply.
-pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, Fault> {
+pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, StreamError> {
     if data.trim() == "[DONE]" {
         return Ok(Progress::Done);
     }
     let event: Value =
-        serde_json::from_str(data).map_err(|error| Fault::Unreadable(format!("an event: {error}")))?;
+        serde_json::from_str(data).map_err(|error| StreamError::Unreadable(format!("an event: {error}")))?;
     if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
         let message = error.get("message").and_then(Value::as_str).or(error.as_str());
-        return Err(Fault::Said(message.unwrap_or("an error without words").to_owned()));
+        return Err(StreamError::Said(message.unwrap_or("an error without words").to_owned()));
     }
     if let Some(usage) = event.get("usage").and_then(usage) {
         draft.usage = usage;

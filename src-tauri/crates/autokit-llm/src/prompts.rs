@@ -22,18 +22,18 @@ pub struct Prompt {
 
 /// Why a text cannot override a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub enum Misfit {
+pub enum SlotError {
     /// A slot that the code fills is missing.
     Missing(String),
     /// A slot that the code does not fill.
     Unknown(String),
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for SlotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Misfit::Missing(slot) => write!(f, "the slot {{{{{slot}}}}} is missing"),
-            Misfit::Unknown(slot) => write!(f, "nobody fills the slot {{{{{slot}}}}}"),
+            SlotError::Missing(slot) => write!(f, "the slot {{{{{slot}}}}} is missing"),
+            SlotError::Unknown(slot) => write!(f, "nobody fills the slot {{{{{slot}}}}}"),
         }
     }
 }
@@ -134,7 +134,7 @@ prompts! {
 
 impl Prompt {
     /// Lists the slots of `text` that prevent it from overriding this prompt.
-    pub fn misfits(&self, text: &str) -> Vec<Misfit> {
+    pub fn validate_slots(&self, text: &str) -> Vec<SlotError> {
         let mut found: Vec<&str> = Vec::new();
         let mut rest = text;
         while let Some(at) = rest.find("{{") {
@@ -147,11 +147,11 @@ impl Prompt {
             .slots
             .iter()
             .filter(|slot| !found.contains(slot))
-            .map(|slot| Misfit::Missing((*slot).to_owned()));
+            .map(|slot| SlotError::Missing((*slot).to_owned()));
         let unknown = found
             .iter()
             .filter(|slot| !self.slots.contains(slot))
-            .map(|slot| Misfit::Unknown((*slot).to_owned()));
+            .map(|slot| SlotError::Unknown((*slot).to_owned()));
         missing.chain(unknown).collect()
     }
 }
@@ -166,7 +166,7 @@ impl Prompts {
     /// Prompts with overrides by name. Overrides that do not fit are ignored.
     pub fn new(overrides: BTreeMap<String, String>) -> Prompts {
         let fit = |(name, text): &(String, String)| {
-            ALL.iter().any(|prompt| prompt.name == name && prompt.misfits(text).is_empty())
+            ALL.iter().any(|prompt| prompt.name == name && prompt.validate_slots(text).is_empty())
         };
         Prompts { overrides: overrides.into_iter().filter(fit).collect() }
     }
@@ -205,10 +205,10 @@ mod tests {
         assert!(fits("a {{x}} b {{y}} {{x}}", &["x", "y"]));
         assert!(!fits("a {{x}}", &["x", "y"]));
         assert!(!fits("a {{x}} {{z}}", &["x"]));
-        assert!(ALL.iter().all(|prompt| prompt.misfits(prompt.text).is_empty()));
+        assert!(ALL.iter().all(|prompt| prompt.validate_slots(prompt.text).is_empty()));
         assert_eq!(
-            GRADE.misfits("{{question}} {{anser}}"),
-            [Misfit::Missing("answer".into()), Misfit::Unknown("anser".into())]
+            GRADE.validate_slots("{{question}} {{anser}}"),
+            [SlotError::Missing("answer".into()), SlotError::Unknown("anser".into())]
         );
     }
 

@@ -59,7 +59,7 @@ pub enum GaveUp {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
+pub enum RunOutcome {
     /// With an answer that matches the schema.
     Answer(Value),
     /// Without an answer.
@@ -100,7 +100,7 @@ impl React {
         toolbox: &T,
         finish: &Tool,
         mut on_step: impl FnMut(Step) + Send,
-    ) -> Result<(Ended, Usage)> {
+    ) -> Result<(RunOutcome, Usage)> {
         let mut tools = toolbox.tools();
         tools.push(finish.clone());
         let mut validators = HashMap::new();
@@ -134,7 +134,7 @@ impl React {
             if calls.is_empty() {
                 mistakes += 1;
                 if mistakes >= self.mistakes {
-                    return Ok((Ended::GaveUp(GaveUp::Confused), usage));
+                    return Ok((RunOutcome::GaveUp(GaveUp::Confused), usage));
                 }
                 let said = if reply.text.is_empty() { "(nothing)".to_owned() } else { reply.text };
                 request.messages.push(Message::assistant(cut(&said, self.observation)));
@@ -160,7 +160,7 @@ impl React {
                         Observation { text: problem, failed: true }
                     }
                     Ok(arguments) if call.name == finish.name => {
-                        return Ok((Ended::Answer(arguments), usage));
+                        return Ok((RunOutcome::Answer(arguments), usage));
                     }
                     Ok(arguments) => {
                         mistakes = 0;
@@ -169,7 +169,7 @@ impl React {
                             Some((times, before)) if *times >= self.repeats => {
                                 *times += 1;
                                 if *times > self.repeats + self.mistakes {
-                                    return Ok((Ended::GaveUp(GaveUp::Circling), usage));
+                                    return Ok((RunOutcome::GaveUp(GaveUp::Circling), usage));
                                 }
                                 let text = format!(
                                     "You asked this before; the answer was the same: {}",
@@ -193,12 +193,12 @@ impl React {
                 on_step(Step::Observation(observation.clone()));
                 results.push((call.id, observation));
                 if mistakes >= self.mistakes {
-                    return Ok((Ended::GaveUp(GaveUp::Confused), usage));
+                    return Ok((RunOutcome::GaveUp(GaveUp::Confused), usage));
                 }
             }
             request.messages.push(observed(native, results));
         }
-        Ok((Ended::GaveUp(GaveUp::Steps), usage))
+        Ok((RunOutcome::GaveUp(GaveUp::Steps), usage))
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::client::Model;
 use crate::error::{Error, Result};
-use crate::message::{Form, Message, Reply, Request, Usage};
+use crate::message::{Message, Reply, Request, ResponseFormat, Usage};
 
 /// Maximum number of problems reported to the model and to the person.
 const PROBLEMS: usize = 8;
@@ -31,7 +31,7 @@ impl Model {
         let validator = jsonschema::validator_for(schema)
             .map_err(|error| Error::BadRequest { host: "the schema".into(), reason: error.to_string() })?;
         let mut request = request.clone();
-        request.form = Form::Json { name: name.to_owned(), schema: schema.clone() };
+        request.form = ResponseFormat::Json { name: name.to_owned(), schema: schema.clone() };
         let (mut usage, mut ms) = (Usage::default(), 0);
         let mut problems = Vec::new();
         for repaired in [false, true] {

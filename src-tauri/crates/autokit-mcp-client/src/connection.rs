@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use super::error::{begin_in_words, in_words, is_closed};
 use super::program::Program;
-use super::progress::{InOrder, Listeners, Listening};
+use super::progress::{OrderedProgress, ProgressSubscribers, ProgressSubscription};
 use super::{Limits, Progress, Reach, UpstreamError};
 
 /// A running server.
@@ -29,7 +29,7 @@ pub(super) struct Connection {
     peer: Peer<RoleClient>,
     program: Mutex<Option<Program>>,
     used: Mutex<Instant>,
-    listeners: Listeners,
+    listeners: ProgressSubscribers,
 }
 
 impl std::fmt::Debug for Connection {
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Connection {
 struct Listener {
     name: String,
     changed: mpsc::UnboundedSender<String>,
-    listeners: Listeners,
+    listeners: ProgressSubscribers,
 }
 
 impl ClientHandler for Listener {
@@ -66,10 +66,10 @@ impl Connection {
         limits: &Limits,
         changed: mpsc::UnboundedSender<String>,
     ) -> Result<Connection, UpstreamError> {
-        let listener = Listener { name: name.to_owned(), changed, listeners: Listeners::default() };
+        let listener = Listener { name: name.to_owned(), changed, listeners: ProgressSubscribers::default() };
         let old = Connection::open(&listener, reach, limits, ClientLifecycleMode::Initialize).await;
         match old {
-            Err(Opening::Refused(refused)) => {
+            Err(OpenError::Refused(refused)) => {
                 // It may be of the newer generation, which does not support `initialize`.
                 let newest =
                     ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
@@ -78,7 +78,7 @@ impl Connection {
                     Err(_) => Err(not_started(name, refused)),
                 }
             }
-            Err(Opening::Failed(why)) => Err(not_started(name, why)),
+            Err(OpenError::Failed(why)) => Err(not_started(name, why)),
             Ok(connection) => Ok(connection),
         }
     }
@@ -88,18 +88,18 @@ impl Connection {
         reach: &Reach,
         limits: &Limits,
         lifecycle: ClientLifecycleMode,
-    ) -> Result<Connection, Opening> {
+    ) -> Result<Connection, OpenError> {
         let (mut program, opening) = match reach {
             Reach::Stdio { command, args, env, folder } => {
                 let mut program =
-                    Program::start(command, args, env, folder.as_deref()).map_err(Opening::Failed)?;
+                    Program::start(command, args, env, folder.as_deref()).map_err(OpenError::Failed)?;
                 let (stdin, stdout) = (program.child.stdin.take(), program.child.stdout.take());
                 let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
-                    return Err(Opening::Failed("its input and output are missing".to_owned()));
+                    return Err(OpenError::Failed("its input and output are missing".to_owned()));
                 };
                 let transport =
                     AsyncRwTransport::new(stdout, stdin).with_max_line_length(limits.message_bytes);
-                let transport = InOrder { line: transport, listeners: listener.listeners.clone() };
+                let transport = OrderedProgress { line: transport, listeners: listener.listeners.clone() };
                 let shaking = listener.clone().serve_with_lifecycle(transport, lifecycle);
                 (Some(program), tokio::time::timeout(limits.start, shaking).await)
             }
@@ -108,7 +108,7 @@ impl Connection {
                     .max_sse_event_size(limits.message_bytes);
                 let mut named = HashMap::new();
                 for (header, value) in headers {
-                    let wrong = |_| Opening::Failed(format!("the header {header:?} cannot be sent"));
+                    let wrong = |_| OpenError::Failed(format!("the header {header:?} cannot be sent"));
                     let value =
                         http::HeaderValue::from_str(value).map_err(|error| wrong(error.to_string()))?;
                     let header = http::HeaderName::from_bytes(header.as_bytes())
@@ -121,19 +121,19 @@ impl Connection {
                     // A redirect would send the secrets in the headers to another server.
                     .redirect(reqwest::redirect::Policy::none())
                     .build()
-                    .map_err(|error| Opening::Failed(error.to_string()))?;
+                    .map_err(|error| OpenError::Failed(error.to_string()))?;
                 let transport = StreamableHttpClientTransport::with_client(client, config);
-                let transport = InOrder { line: transport, listeners: listener.listeners.clone() };
+                let transport = OrderedProgress { line: transport, listeners: listener.listeners.clone() };
                 let shaking = listener.clone().serve_with_lifecycle(transport, lifecycle);
                 (None, tokio::time::timeout(limits.start, shaking).await)
             }
         };
         let shaken = match opening {
             Ok(Ok(service)) => Ok(service),
-            Ok(Err(error)) => Err((is_closed(&error), Opening::Refused(begin_in_words(&error)))),
+            Ok(Err(error)) => Err((is_closed(&error), OpenError::Refused(begin_in_words(&error)))),
             Err(_) => {
                 let why = format!("it did not answer within {} seconds", limits.start.as_secs());
-                Err((false, Opening::Failed(why)))
+                Err((false, OpenError::Failed(why)))
             }
         };
         let service = match shaken {
@@ -142,7 +142,7 @@ impl Connection {
                 return Err(match &mut program {
                     Some(program) => {
                         let ended = if closed { program.has_ended().await } else { None };
-                        error.with(ended, &program.last_words().await)
+                        error.with(ended, &program.stderr_tail().await)
                     }
                     None => error,
                 });
@@ -183,7 +183,7 @@ impl Connection {
         self.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner).elapsed()
     }
 
-    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> Listening {
+    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> ProgressSubscription {
         self.listeners.listen(token, to)
     }
 
@@ -237,23 +237,23 @@ pub(super) async fn take_back(peer: &Peer<RoleClient>, id: RequestId) {
 }
 
 /// Why a connection could not be opened.
-enum Opening {
+enum OpenError {
     /// The server responded with an error, or ended, during the handshake.
     Refused(String),
     /// It failed before the handshake.
     Failed(String),
 }
 
-impl Opening {
+impl OpenError {
     /// Adds what is known of the program: how it ended, if it did so itself, and its last output.
-    fn with(self, ended: Option<String>, words: &str) -> Opening {
+    fn with(self, ended: Option<String>, words: &str) -> OpenError {
         let add = |why: String| {
             let why = ended.unwrap_or(why);
             if words.is_empty() { why } else { format!("{why}; it said: {words}") }
         };
         match self {
-            Opening::Refused(why) => Opening::Refused(add(why)),
-            Opening::Failed(why) => Opening::Failed(add(why)),
+            OpenError::Refused(why) => OpenError::Refused(add(why)),
+            OpenError::Failed(why) => OpenError::Failed(add(why)),
         }
     }
 }

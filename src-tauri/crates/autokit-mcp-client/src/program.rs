@@ -31,7 +31,7 @@ const VARIABLES: [&str; 16] = [
 ];
 
 /// Most bytes of a program's last output that are kept.
-const LAST_WORDS: usize = 4 << 10;
+const STDERR_TAIL: usize = 4 << 10;
 
 /// How long to wait for a program that closed its output to end, and for the rest of its error output. Both
 /// take only moments, unless a child process holds the pipe open.
@@ -40,7 +40,7 @@ const MOMENT: Duration = Duration::from_secs(2);
 /// A program started here. It is killed on drop, on Unix with its whole process group.
 pub(super) struct Program {
     pub(super) child: Child,
-    words: Words,
+    words: StderrTail,
 }
 
 impl Program {
@@ -71,7 +71,7 @@ impl Program {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
             if missing { format!("there is no program {command:?} here") } else { error.to_string() }
         })?;
-        let words = Words::default();
+        let words = StderrTail::default();
         match child.stderr.take() {
             Some(stderr) => drop(tokio::spawn(words.clone().listen(stderr))),
             None => words.all.cancel(),
@@ -99,14 +99,14 @@ impl Program {
     }
 
     /// Kills the program, if it is still running, and returns its last output.
-    pub(super) async fn last_words(&mut self) -> String {
+    pub(super) async fn stderr_tail(&mut self) -> String {
         self.end();
         let _ = tokio::time::timeout(MOMENT, self.child.wait()).await;
         self.words.last().await
     }
 
     /// Returns a handle to its error output.
-    pub(super) fn words(&self) -> Words {
+    pub(super) fn words(&self) -> StderrTail {
         self.words.clone()
     }
 }
@@ -127,13 +127,13 @@ fn how(status: ExitStatus) -> String {
 
 /// The last part of a program's error output.
 #[derive(Clone, Default)]
-pub(super) struct Words {
+pub(super) struct StderrTail {
     bytes: Arc<Mutex<Vec<u8>>>,
     /// Cancelled at the end of the output.
     all: CancellationToken,
 }
 
-impl Words {
+impl StderrTail {
     /// Reads until the end, because the program would block once the pipe is full.
     async fn listen(self, mut stderr: impl AsyncRead + Unpin) {
         let _all = self.all.clone().drop_guard();
@@ -141,7 +141,7 @@ impl Words {
         while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
             let Ok(mut bytes) = self.bytes.lock() else { return };
             bytes.extend_from_slice(&buffer[..read]);
-            let over = bytes.len().saturating_sub(LAST_WORDS);
+            let over = bytes.len().saturating_sub(STDERR_TAIL);
             bytes.drain(..over);
         }
     }

@@ -18,13 +18,13 @@ use super::Progress;
 
 /// The receivers of progress, by call.
 #[derive(Clone, Default)]
-pub(super) struct Listeners(Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>);
+pub(super) struct ProgressSubscribers(Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>);
 
-impl Listeners {
+impl ProgressSubscribers {
     /// Forwards the progress of a call as long as the returned guard lives.
-    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> Listening {
+    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> ProgressSubscription {
         self.lock().insert(token.clone(), to);
-        Listening { token, listeners: self.clone() }
+        ProgressSubscription { token, listeners: self.clone() }
     }
 
     /// Returns the number of running calls.
@@ -46,24 +46,24 @@ impl Listeners {
 }
 
 /// Forwards the progress of one call until it is dropped.
-pub(super) struct Listening {
+pub(super) struct ProgressSubscription {
     token: ProgressToken,
-    listeners: Listeners,
+    listeners: ProgressSubscribers,
 }
 
-impl Drop for Listening {
+impl Drop for ProgressSubscription {
     fn drop(&mut self) {
         self.listeners.lock().remove(&self.token);
     }
 }
 
 /// A transport from which progress is taken as it arrives.
-pub(super) struct InOrder<T> {
+pub(super) struct OrderedProgress<T> {
     pub(super) line: T,
-    pub(super) listeners: Listeners,
+    pub(super) listeners: ProgressSubscribers,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for InOrder<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for OrderedProgress<T> {
     type Error = T::Error;
 
     fn name() -> Cow<'static, str> {

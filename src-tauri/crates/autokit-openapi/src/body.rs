@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::call::{BODY_ARGUMENT, Body, PartEncoding, Style};
 use super::document::Document;
 use super::media::{self, Media};
-use super::schema::{Refused, Schemas};
+use super::schema::{ConvertError, Schemas};
 
 /// The body with its schema; `None` when the operation has none.
 ///
@@ -17,7 +17,7 @@ pub(super) fn body(
     written: Option<&Value>,
     schemas: &mut Schemas<'_>,
     notes: &mut Vec<String>,
-) -> Result<Option<(Body, Value)>, Refused> {
+) -> Result<Option<(Body, Value)>, ConvertError> {
     let Some(written) = written else { return Ok(None) };
     let body = document.resolve(written).map_err(|error| format!("has a request body that {error}"))?;
     let Some(content) = body.get("content").and_then(Value::as_object).filter(|all| !all.is_empty()) else {

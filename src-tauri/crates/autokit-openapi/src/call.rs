@@ -66,7 +66,7 @@ pub struct Parameter {
     pub wire_name: String,
     /// The part of the request it goes to.
     #[serde(rename = "in")]
-    pub place: Place,
+    pub place: ParamLocation,
     /// How lists and objects are serialized.
     pub style: Style,
     /// Whether each item of a list or object is written separately.
@@ -86,7 +86,7 @@ pub struct Parameter {
 /// A part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum ParamLocation {
     /// A segment of the path.
     Path,
     /// The query, after the `?`.
@@ -97,32 +97,32 @@ pub enum Place {
     Cookie,
 }
 
-impl Place {
+impl ParamLocation {
     /// The name used in documents.
     pub fn as_str(self) -> &'static str {
         match self {
-            Place::Path => "path",
-            Place::Query => "query",
-            Place::Header => "header",
-            Place::Cookie => "cookie",
+            ParamLocation::Path => "path",
+            ParamLocation::Query => "query",
+            ParamLocation::Header => "header",
+            ParamLocation::Cookie => "cookie",
         }
     }
 
     /// The default style of this place (OpenAPI 3, Parameter Object, `style`).
     pub fn style(self) -> Style {
         match self {
-            Place::Path | Place::Header => Style::Simple,
-            Place::Query | Place::Cookie => Style::Form,
+            ParamLocation::Path | ParamLocation::Header => Style::Simple,
+            ParamLocation::Query | ParamLocation::Cookie => Style::Form,
         }
     }
 
     /// Whether a style exists for this place (OpenAPI 3, Style Values).
     pub fn allows(self, style: Style) -> bool {
         match self {
-            Place::Path => matches!(style, Style::Simple | Style::Label | Style::Matrix),
-            Place::Query => !matches!(style, Style::Simple | Style::Label | Style::Matrix),
-            Place::Header => style == Style::Simple,
-            Place::Cookie => style == Style::Form,
+            ParamLocation::Path => matches!(style, Style::Simple | Style::Label | Style::Matrix),
+            ParamLocation::Query => !matches!(style, Style::Simple | Style::Label | Style::Matrix),
+            ParamLocation::Header => style == Style::Simple,
+            ParamLocation::Cookie => style == Style::Form,
         }
     }
 }
@@ -208,7 +208,7 @@ pub enum Scheme {
     ApiKey {
         /// Header, query or cookie.
         #[serde(rename = "in")]
-        place: Place,
+        place: ParamLocation,
         /// The name it is sent under.
         name: String,
     },

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use url::Url;
 
-use super::call::{Place, Requirement, Scheme};
+use super::call::{ParamLocation, Requirement, Scheme};
 use super::error::CallError;
 use super::request::HttpRequest;
 
@@ -33,7 +33,7 @@ pub type Credentials = BTreeMap<String, Credential>;
 
 /// What is added to a request to authenticate it.
 #[derive(Default)]
-pub(super) struct Admission {
+pub(super) struct AuthParts {
     pub(super) headers: Vec<(String, String)>,
     pub(super) query: Vec<(String, String)>,
     pub(super) cookies: Vec<(String, String)>,
@@ -41,10 +41,10 @@ pub(super) struct Admission {
 
 /// Chooses the first alternative whose credentials are all available. An empty alternative comes last, so
 /// that available credentials are used.
-pub(super) fn admit(
+pub(super) fn authenticate(
     alternatives: &[Vec<Requirement>],
     credentials: &Credentials,
-) -> Result<Admission, CallError> {
+) -> Result<AuthParts, CallError> {
     let fits = |requirement: &Requirement| {
         matches!(
             (&requirement.scheme, credentials.get(&requirement.key)),
@@ -55,12 +55,12 @@ pub(super) fn admit(
     };
     let usable = alternatives.iter().find(|all| !all.is_empty() && all.iter().all(fits));
     if let Some(all) = usable {
-        return all.iter().try_fold(Admission::default(), |admission, requirement| {
+        return all.iter().try_fold(AuthParts::default(), |admission, requirement| {
             add(admission, requirement, credentials)
         });
     }
     if alternatives.is_empty() || alternatives.iter().any(Vec::is_empty) {
-        return Ok(Admission::default());
+        return Ok(AuthParts::default());
     }
     let unsupported = |requirement: &Requirement| match &requirement.scheme {
         Scheme::Unsupported { reason } => Some(format!("{} ({reason})", requirement.key)),
@@ -95,17 +95,17 @@ fn wanted(requirement: &Requirement) -> String {
 }
 
 fn add(
-    mut admission: Admission,
+    mut admission: AuthParts,
     requirement: &Requirement,
     credentials: &Credentials,
-) -> Result<Admission, CallError> {
+) -> Result<AuthParts, CallError> {
     match (&requirement.scheme, credentials.get(&requirement.key)) {
         (Scheme::ApiKey { place, name }, Some(Credential::ApiKey(key))) => {
             let pair = (name.clone(), key.expose().to_owned());
             match place {
-                Place::Query => admission.query.push(pair),
-                Place::Cookie => admission.cookies.push(pair),
-                Place::Header | Place::Path => admission.headers.push(pair),
+                ParamLocation::Query => admission.query.push(pair),
+                ParamLocation::Cookie => admission.cookies.push(pair),
+                ParamLocation::Header | ParamLocation::Path => admission.headers.push(pair),
             }
         }
         (Scheme::Basic, Some(Credential::Basic { user, password })) => {

@@ -62,8 +62,8 @@ use serde_json::{Map, Value};
 use workspace_hack as _;
 
 pub use call::{
-    BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, Parameter, PartEncoding, Place, Requirement, Scheme,
-    Server, Style,
+    BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, ParamLocation, Parameter, PartEncoding, Requirement,
+    Scheme, Server, Style,
 };
 pub(crate) use credentials::is_private;
 pub use credentials::{Credential, Credentials, client_credentials_form};

@@ -4,11 +4,11 @@ use autokit_toolcard::{Candidate, Kind, Limits, Problem, Severity, check, fields
 use serde_json::{Map, Value, json};
 
 use super::body;
-use super::call::{CALL_FIELD, CALL_VERSION, Call, Place};
+use super::call::{CALL_FIELD, CALL_VERSION, Call, ParamLocation};
 use super::document::Document;
 use super::media::{self, Media};
 use super::parameters::{self, Argument};
-use super::schema::{Detail, Refused, SchemaError, Schemas};
+use super::schema::{ConvertError, Detail, SchemaError, Schemas};
 use super::security::security;
 use super::servers::servers;
 
@@ -83,8 +83,8 @@ fn attempt(
     });
     let (arguments, body) = match made {
         Ok(made) => made,
-        Err(Refused::TooLarge) => return Ok(None),
-        Err(Refused::Because(reason)) => return Err(reason),
+        Err(ConvertError::TooLarge) => return Ok(None),
+        Err(ConvertError::Because(reason)) => return Err(reason),
     };
     let (defs, left_out) = match schemas.finish() {
         Ok(finished) => finished,
@@ -248,10 +248,10 @@ fn parameters_schema(
     // In the order in which they appear in a URL.
     let mut arguments = arguments;
     arguments.sort_by_key(|argument| match argument.parameter.place {
-        Place::Path => 0,
-        Place::Query => 1,
-        Place::Header => 2,
-        Place::Cookie => 3,
+        ParamLocation::Path => 0,
+        ParamLocation::Query => 1,
+        ParamLocation::Header => 2,
+        ParamLocation::Cookie => 3,
     });
     let places = arguments
         .into_iter()

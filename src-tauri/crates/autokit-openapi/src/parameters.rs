@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::call::{BODY_ARGUMENT, Parameter, Place, Requirement, Scheme, Style};
+use super::call::{BODY_ARGUMENT, ParamLocation, Parameter, Requirement, Scheme, Style};
 use super::document::Document;
 use super::request::header_problem;
-use super::schema::{Refused, Schemas};
+use super::schema::{ConvertError, Schemas};
 use super::servers::names;
 
 /// An argument with its schema.
@@ -62,17 +62,18 @@ pub(super) fn find<'d>(
 /// Whether something other than an argument sets this parameter: `Some(None)` when it is ignored silently,
 /// `Some(Some(reason))` when a person should be told.
 #[expect(clippy::option_option, reason = "the outer one says whether, the inner one whether to tell")]
-fn sent_otherwise(place: Place, name: &str, security: &[Vec<Requirement>]) -> Option<Option<String>> {
+fn sent_otherwise(place: ParamLocation, name: &str, security: &[Vec<Requirement>]) -> Option<Option<String>> {
     let is_key = |requirement: &Requirement| match &requirement.scheme {
         Scheme::ApiKey { place: at, name: key } => {
-            *at == place && if place == Place::Header { key.eq_ignore_ascii_case(name) } else { key == name }
+            *at == place
+                && if place == ParamLocation::Header { key.eq_ignore_ascii_case(name) } else { key == name }
         }
         _ => false,
     };
     if security.iter().flatten().any(is_key) {
         return Some(None);
     }
-    if place != Place::Header {
+    if place != ParamLocation::Header {
         return None;
     }
     // OpenAPI 3, Parameter Object, `name`.
@@ -87,10 +88,10 @@ fn read(object: &Map<String, Value>) -> Result<Parameter, String> {
     let flag = |key: &str| object.get(key).and_then(Value::as_bool);
     let name = text("name").filter(|name| !name.is_empty()).ok_or("has a parameter without a name")?;
     let place = match text("in") {
-        Some("path") => Place::Path,
-        Some("query") => Place::Query,
-        Some("header") => Place::Header,
-        Some("cookie") => Place::Cookie,
+        Some("path") => ParamLocation::Path,
+        Some("query") => ParamLocation::Query,
+        Some("header") => ParamLocation::Header,
+        Some("cookie") => ParamLocation::Cookie,
         other => {
             let other = other.unwrap_or("nowhere");
             return Err(format!("has the parameter {name} in {other}, which is not known here"));
@@ -118,9 +119,9 @@ fn read(object: &Map<String, Value>) -> Result<Parameter, String> {
         place,
         style,
         explode: flag("explode").unwrap_or(style == Style::Form),
-        allow_reserved: place == Place::Query && flag("allowReserved").unwrap_or(false),
+        allow_reserved: place == ParamLocation::Query && flag("allowReserved").unwrap_or(false),
         // Without this segment it would be a different path.
-        required: place == Place::Path || flag("required").unwrap_or(false),
+        required: place == ParamLocation::Path || flag("required").unwrap_or(false),
         content: content.cloned(),
     })
 }
@@ -129,7 +130,7 @@ fn read(object: &Map<String, Value>) -> Result<Parameter, String> {
 /// added when the name is taken. `body` is always taken.
 fn name(found: &mut [Found<'_>]) {
     let mut taken: BTreeSet<String> = BTreeSet::from([BODY_ARGUMENT.to_owned()]);
-    for place in [Place::Path, Place::Query, Place::Header, Place::Cookie] {
+    for place in [ParamLocation::Path, ParamLocation::Query, ParamLocation::Header, ParamLocation::Cookie] {
         for Found { parameter, .. } in found.iter_mut().filter(|found| found.parameter.place == place) {
             let mut name = parameter.wire_name.clone();
             let mut number = 1;
@@ -151,11 +152,11 @@ pub(super) fn arguments(
     path: &str,
     schemas: &mut Schemas<'_>,
     notes: &mut Vec<String>,
-) -> Result<Vec<Argument>, Refused> {
+) -> Result<Vec<Argument>, ConvertError> {
     let mut arguments = Vec::new();
     for Found { parameter, object } in found {
         let Parameter { place, wire_name, .. } = parameter;
-        if *place == Place::Path && names(path).all(|name| name != wire_name) {
+        if *place == ParamLocation::Path && names(path).all(|name| name != wire_name) {
             notes.push(format!("leaves out the path parameter {wire_name}, which the path does not have"));
             continue;
         }
@@ -175,7 +176,7 @@ pub(super) fn arguments(
     for name in names(path) {
         if arguments
             .iter()
-            .any(|known| known.parameter.place == Place::Path && known.parameter.wire_name == name)
+            .any(|known| known.parameter.place == ParamLocation::Path && known.parameter.wire_name == name)
         {
             continue;
         }
@@ -188,7 +189,7 @@ pub(super) fn arguments(
             parameter: Parameter {
                 name: argument,
                 wire_name: name.to_owned(),
-                place: Place::Path,
+                place: ParamLocation::Path,
                 style: Style::Simple,
                 explode: false,
                 allow_reserved: false,

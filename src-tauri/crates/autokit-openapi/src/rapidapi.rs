@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::call::{
-    BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, Parameter, Place, Requirement, Scheme, Server,
+    BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, ParamLocation, Parameter, Requirement, Scheme,
+    Server,
 };
 use super::document;
 use super::error::SpecError;
@@ -123,7 +124,7 @@ fn card(position: usize, api: &Value, endpoint: &Value) -> Result<Candidate, Str
     }
 
     let (parameters, schema, body) = arguments.finish();
-    let header = |name: &str| Scheme::ApiKey { place: Place::Header, name: name.to_owned() };
+    let header = |name: &str| Scheme::ApiKey { place: ParamLocation::Header, name: name.to_owned() };
     let call = Call {
         version: CALL_VERSION,
         method,
@@ -192,8 +193,9 @@ struct Arguments {
 
 impl Arguments {
     fn add(&mut self, name: &str, described: &Value, required: bool, path: &str, in_body: bool) {
-        let place = if names(path).any(|part| part == name) { Place::Path } else { Place::Query };
-        let (properties, needed) = if in_body && place != Place::Path {
+        let place =
+            if names(path).any(|part| part == name) { ParamLocation::Path } else { ParamLocation::Query };
+        let (properties, needed) = if in_body && place != ParamLocation::Path {
             (&mut self.in_body, &mut self.required_in_body)
         } else {
             (&mut self.properties, &mut self.required)
@@ -201,10 +203,10 @@ impl Arguments {
         if properties.insert(name.to_owned(), schema(described)).is_some() {
             return;
         }
-        if required || place == Place::Path {
+        if required || place == ParamLocation::Path {
             needed.push(name.to_owned());
         }
-        if in_body && place != Place::Path {
+        if in_body && place != ParamLocation::Path {
             return;
         }
         self.parameters.push(Parameter {
@@ -212,9 +214,9 @@ impl Arguments {
             wire_name: name.to_owned(),
             place,
             style: place.style(),
-            explode: place == Place::Query,
+            explode: place == ParamLocation::Query,
             allow_reserved: false,
-            required: required || place == Place::Path,
+            required: required || place == ParamLocation::Path,
             content: None,
         });
     }

@@ -56,27 +56,27 @@ pub(super) enum SchemaError {
 
 impl SchemaError {
     /// The error for the holder of the schema; `holder` is a sentence up to "that".
-    pub(super) fn within(self, holder: &str) -> Refused {
+    pub(super) fn within(self, holder: &str) -> ConvertError {
         match self {
-            SchemaError::TooLarge => Refused::TooLarge,
-            SchemaError::Exhausted => Refused::Because(self.to_string()),
-            other => Refused::Because(format!("{holder} {other}")),
+            SchemaError::TooLarge => ConvertError::TooLarge,
+            SchemaError::Exhausted => ConvertError::Because(self.to_string()),
+            other => ConvertError::Because(format!("{holder} {other}")),
         }
     }
 }
 
 /// Why an operation does not become a card.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum ConvertError {
     /// It may fit with less [`Detail`].
     TooLarge,
     /// The reason, as the end of a sentence.
     Because(String),
 }
 
-impl From<String> for Refused {
-    fn from(reason: String) -> Refused {
-        Refused::Because(reason)
+impl From<String> for ConvertError {
+    fn from(reason: String) -> ConvertError {
+        ConvertError::Because(reason)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use url::Url;
 
-use super::call::{Place, Requirement, Scheme};
+use super::call::{ParamLocation, Requirement, Scheme};
 use super::document::Document;
 
 /// The alternatives for an operation: its own, else those of the document.
@@ -39,9 +39,9 @@ fn read(document: &Document, scheme: &Value, scopes: Vec<String>) -> Scheme {
     match text("type") {
         "apiKey" => {
             let place = match text("in") {
-                "header" => Place::Header,
-                "query" => Place::Query,
-                "cookie" => Place::Cookie,
+                "header" => ParamLocation::Header,
+                "query" => ParamLocation::Query,
+                "cookie" => ParamLocation::Cookie,
                 other => return unsupported(format!("an API key in {other:?}")),
             };
             match text("name") {

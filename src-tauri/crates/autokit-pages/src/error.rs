@@ -16,7 +16,7 @@ pub enum Error {
 ///
 /// # Errors
 /// [`Error::Embedding`].
-pub async fn aside<T: Send + 'static>(
+pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> std::result::Result<T, String> + Send + 'static,
 ) -> Result<T> {
     let ended = tokio::task::spawn_blocking(work).await;

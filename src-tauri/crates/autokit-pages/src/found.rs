@@ -15,7 +15,7 @@ pub struct FoundPages {
     /// In the order they were added.
     hits: Vec<Hit>,
     at: HashMap<String, usize>,
-    worth: Vec<f32>,
+    rrf_score: Vec<f32>,
 }
 
 impl FoundPages {
@@ -25,10 +25,10 @@ impl FoundPages {
             hit.url = without_fragment(&hit.url);
             let at = *self.at.entry(hit.url.clone()).or_insert_with(|| {
                 self.hits.push(hit);
-                self.worth.push(0.0);
+                self.rrf_score.push(0.0);
                 self.hits.len() - 1
             });
-            self.worth[at] += 1.0 / (RANK_OFFSET + rank as f32);
+            self.rrf_score[at] += 1.0 / (RANK_OFFSET + rank as f32);
         }
     }
 
@@ -38,8 +38,8 @@ impl FoundPages {
     }
 
     /// Returns the value of a page; 0 if it was not found.
-    pub fn worth(&self, url: &str) -> f32 {
-        self.at.get(url).map_or(0.0, |at| self.worth[*at])
+    pub fn rrf_score(&self, url: &str) -> f32 {
+        self.at.get(url).map_or(0.0, |at| self.rrf_score[*at])
     }
 
     /// Whether nothing was found.
@@ -50,7 +50,7 @@ impl FoundPages {
     /// Returns all results, most valuable first; ties keep the order in which they were added.
     pub fn best(&self) -> Vec<&Hit> {
         let mut order: Vec<usize> = (0..self.hits.len()).collect();
-        order.sort_by(|a, b| self.worth[*b].total_cmp(&self.worth[*a]));
+        order.sort_by(|a, b| self.rrf_score[*b].total_cmp(&self.rrf_score[*a]));
         order.into_iter().map(|at| &self.hits[at]).collect()
     }
 }
@@ -78,7 +78,7 @@ mod tests {
         found.add(hits(&["https://d/", "https://b/#two", "https://c/"]));
         let best: Vec<&str> = found.best().into_iter().map(|hit| hit.url.as_str()).collect();
         assert_eq!(best, ["https://b/", "https://c/", "https://a/", "https://d/"]);
-        assert!((found.worth("https://b/") - 2.0 / 11.0).abs() < 1e-6);
-        assert_eq!((found.worth("https://e/"), found.get("https://b/").is_some()), (0.0, true));
+        assert!((found.rrf_score("https://b/") - 2.0 / 11.0).abs() < 1e-6);
+        assert_eq!((found.rrf_score("https://e/"), found.get("https://b/").is_some()), (0.0, true));
     }
 }

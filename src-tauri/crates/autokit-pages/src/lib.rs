@@ -4,7 +4,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`PageReader`] | fetches, parses and embeds pages |
-//! | [`Readings`] | a cache of parsed pages, shared by everything that reads pages |
+//! | [`PageCache`] | a cache of parsed pages, shared by everything that reads pages |
 //! | [`FoundPages`] | what search services found for several queries, as one list |
 //! | [`PageMarks`] | features of a page; one set of weights for needs, one for cards |
 //! | [`WebTools`] | searching and reading as tools of a language model |
@@ -18,11 +18,11 @@ mod subject;
 mod tools;
 mod words;
 
-pub use error::{Error, Result, aside};
+pub use error::{Error, Result, run_blocking};
 pub use found::{FoundPages, without_fragment};
 pub use marks::{Need, PageMark, PageMarks, likeness};
 pub use reader::{Page, PageReader, Visit};
-pub use reading::{Part, Reading, Readings};
+pub use reading::{PageCache, ParsedPage, Part};
 pub use subject::Subject;
 pub use tools::{HITS, Opened, WebTools, text_tool};
 pub use words::{agreement, content_words, telling};

@@ -7,8 +7,8 @@ use std::time::Duration;
 use autokit_search::QueryEmbedder;
 use autokit_web::{Fetched, Fetcher};
 
-use crate::error::{Result, aside};
-use crate::reading::{Part, Reading, Readings, embed};
+use crate::error::{Result, run_blocking};
+use crate::reading::{PageCache, ParsedPage, Part, embed};
 
 /// A page: the response it came in, and what was read from it.
 #[derive(Clone, Debug)]
@@ -16,22 +16,22 @@ pub struct Page {
     /// The response: URL, status, redirects. Its text was moved out to be parsed.
     pub fetched: Fetched,
     /// What was read from it.
-    pub reading: Arc<Reading>,
+    pub reading: Arc<ParsedPage>,
 }
 
 impl Page {
     /// Parses a fetched page right away, without caching it or computing vectors.
     pub fn of(mut fetched: Fetched) -> Page {
         let source = std::mem::take(&mut fetched.text);
-        let reading = Reading::of(&source, fetched.content_type.as_deref(), &fetched.url, None);
+        let reading = ParsedPage::of(&source, fetched.content_type.as_deref(), &fetched.url, None);
         Page { fetched, reading: Arc::new(reading) }
     }
 }
 
 impl Deref for Page {
-    type Target = Reading;
+    type Target = ParsedPage;
 
-    fn deref(&self) -> &Reading {
+    fn deref(&self) -> &ParsedPage {
         &self.reading
     }
 }
@@ -47,7 +47,7 @@ pub struct PageReader {
     /// Computes vectors, if there is a model.
     pub embedder: Option<Arc<dyn QueryEmbedder>>,
     /// Cache of parsed pages.
-    pub readings: Readings,
+    pub readings: PageCache,
 }
 
 impl PageReader {
@@ -69,7 +69,7 @@ impl PageReader {
     /// [`crate::Error::Embedding`].
     pub async fn read(&self, pages: Vec<Fetched>, part: Part) -> Result<Vec<Arc<Page>>> {
         let (readings, embedder) = (self.readings.clone(), self.embedder.clone());
-        aside(move || {
+        run_blocking(move || {
             let pages: Vec<Arc<Page>> = pages
                 .into_iter()
                 .map(|mut fetched| {
@@ -96,6 +96,6 @@ impl PageReader {
     pub async fn embed(&self, pages: &[Arc<Page>], part: Part) -> Result<()> {
         let Some(embedder) = self.embedder.clone() else { return Ok(()) };
         let readings: Vec<_> = pages.iter().map(|page| Arc::clone(&page.reading)).collect();
-        aside(move || embed(&readings, part, &*embedder)).await
+        run_blocking(move || embed(&readings, part, &*embedder)).await
     }
 }

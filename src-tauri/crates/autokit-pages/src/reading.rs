@@ -25,7 +25,7 @@ const KEPT: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
 
 /// The parsed text of a page. Vectors are computed on request, all with the same model.
 #[derive(Debug)]
-pub struct Reading {
+pub struct ParsedPage {
     /// The main text, in blocks.
     pub document: Document,
     /// The facts extracted from it.
@@ -50,19 +50,19 @@ pub enum Part {
     Pieces,
 }
 
-impl Reading {
+impl ParsedPage {
     /// Parses the text of a page.
     pub(crate) fn of(
         source: &str,
         content_type: Option<&str>,
         url: &str,
         embedder: Option<&Arc<dyn QueryEmbedder>>,
-    ) -> Reading {
+    ) -> ParsedPage {
         let document = extract(source, content_type, url);
         let facts = Facts::of(&document);
         let text = document.text();
         let hash = hex::encode(Sha256::digest(text.as_bytes()));
-        Reading {
+        ParsedPage {
             document,
             facts,
             text,
@@ -123,12 +123,12 @@ impl Reading {
 /// # Errors
 /// Returns the error of the model.
 pub(crate) fn embed(
-    readings: &[Arc<Reading>],
+    readings: &[Arc<ParsedPage>],
     part: Part,
     embedder: &dyn QueryEmbedder,
 ) -> std::result::Result<(), String> {
     let mut texts = Vec::new();
-    let mut missing: Vec<(&Reading, Part, usize)> = Vec::new();
+    let mut missing: Vec<(&ParsedPage, Part, usize)> = Vec::new();
     for reading in readings {
         if reading.opening.get().is_none() {
             texts.push(format!("{}: {}", reading.facts.name, opening(&reading.document, OPENING)));
@@ -157,18 +157,18 @@ pub(crate) fn embed(
 /// A cache of parsed pages by URL and text, so that the slowest part of reading is done once for all readers.
 /// The least recently used are evicted first.
 #[derive(Clone, Debug)]
-pub struct Readings(Arc<Mutex<LruCache<Key, Arc<Reading>>>>);
+pub struct PageCache(Arc<Mutex<LruCache<Key, Arc<ParsedPage>>>>);
 
 /// URL of a page, and a hash of its source and content type.
 type Key = (String, u64);
 
-impl Default for Readings {
-    fn default() -> Readings {
-        Readings(Arc::new(Mutex::new(LruCache::new(KEPT))))
+impl Default for PageCache {
+    fn default() -> PageCache {
+        PageCache(Arc::new(Mutex::new(LruCache::new(KEPT))))
     }
 }
 
-impl Readings {
+impl PageCache {
     /// Returns the reading of a source, cached or new.
     pub(crate) fn of(
         &self,
@@ -176,20 +176,20 @@ impl Readings {
         content_type: Option<&str>,
         url: &str,
         embedder: Option<&Arc<dyn QueryEmbedder>>,
-    ) -> Arc<Reading> {
+    ) -> Arc<ParsedPage> {
         let mut hash = FxHasher::default();
         (source, content_type).hash(&mut hash);
         let key = (url.to_owned(), hash.finish());
         let kept = self.lock().get(&key).filter(|kept| kept.is_of(embedder)).cloned();
         // Parsed without holding the lock, because a long page takes a while.
         kept.unwrap_or_else(|| {
-            let new = Arc::new(Reading::of(source, content_type, url, embedder));
+            let new = Arc::new(ParsedPage::of(source, content_type, url, embedder));
             self.lock().put(key, Arc::clone(&new));
             new
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<Key, Arc<Reading>>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<Key, Arc<ParsedPage>>> {
         self.0.lock().expect("no holder panics")
     }
 }

@@ -60,7 +60,7 @@ pub struct Rules {
 
 /// The decision of one set of rules on one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Said {
+struct RuleMatch {
     /// How specifically the rule names the thing; 0 if no rule names it.
     exactness: usize,
     permission: Permission,
@@ -96,13 +96,13 @@ impl Rules {
         given.max().unwrap_or(Permission::Allow)
     }
 
-    fn says(&self, fit: impl Fn(&str) -> Option<usize>) -> Option<Said> {
+    fn says(&self, fit: impl Fn(&str) -> Option<usize>) -> Option<RuleMatch> {
         let fitting = self.rules.iter().filter_map(|rule| {
             let exactness = fit(rule.of.trim())?.saturating_add(1);
-            Some(Said { exactness, permission: rule.permission, overridable: rule.overridable })
+            Some(RuleMatch { exactness, permission: rule.permission, overridable: rule.overridable })
         });
         let named = fitting.max_by_key(|said| (said.exactness, said.permission, !said.overridable));
-        let otherwise = |permission| Said { exactness: 0, permission, overridable: self.overridable };
+        let otherwise = |permission| RuleMatch { exactness: 0, permission, overridable: self.overridable };
         named.or_else(|| self.otherwise.map(otherwise))
     }
 }
@@ -126,7 +126,7 @@ pub struct Permissions {
 
 impl Permissions {
     /// Returns the decision on one thing; `None` if neither a rule nor `otherwise` covers it.
-    fn says(&self, need: &Need) -> Option<Said> {
+    fn says(&self, need: &Need) -> Option<RuleMatch> {
         need.rules(self).says(|of| need.fit(of))
     }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Need, Permission, Permissions, Said};
+use super::{Need, Permission, Permissions, RuleMatch};
 
 /// The decision on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Policy {
 
     /// Decides on one need.
     pub fn on(&self, need: &Need) -> Permission {
-        let built_in = Said { exactness: 0, permission: need.built_in(), overridable: true };
+        let built_in = RuleMatch { exactness: 0, permission: need.built_in(), overridable: true };
         let common = match self.everybody.says(need) {
             // Marks do not matter here: a deny for everybody is final.
             Some(said) if said.permission == Permission::Deny => return Permission::Deny,

@@ -20,7 +20,7 @@
 //! |---|---|
 //! | wall time | the supervising thread, to a few milliseconds |
 //! | processor time | `RLIMIT_CPU` for each process, and the sampler for their sum |
-//! | memory | a control group where one can be made ([`Total::ControlGroup`]): exact. Always: `RLIMIT_DATA` and (not for JavaScript, which reserves address space it never uses) `RLIMIT_AS` for each process, and a sampler that adds up the processes' memory every 20 ms and ends the job over the limit; between two samples a job can pass the limit by what it can touch in 20 ms (about 100 MB on two processors) |
+//! | memory | a control group where one can be made ([`LimitEnforcement::ControlGroup`]): exact. Always: `RLIMIT_DATA` and (not for JavaScript, which reserves address space it never uses) `RLIMIT_AS` for each process, and a sampler that adds up the processes' memory every 20 ms and ends the job over the limit; between two samples a job can pass the limit by what it can touch in 20 ms (about 100 MB on two processors) |
 //! | processes | a control group where one can be made; `RLIMIT_NPROC`, which the kernel counts for each user *and namespace*, so that other programs of the user do not count and other jobs neither. The kernel exempts the machine's root from it, also inside a user namespace: a caller that is root has its jobs run as `nobody`. The sampler counts too, but alone it is too slow for a fork bomb, so a system where neither of the others holds has no sandbox |
 //! | file size | `RLIMIT_FSIZE` |
 //! | all files together | the size of `/job` and that of `/tmp` |
@@ -59,7 +59,7 @@ use unsupported as platform;
 
 /// What limits the memory and the number of processes of a whole job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Total {
+pub enum LimitEnforcement {
     /// A kernel control group: exact.
     ControlGroup,
     /// Limits for each process, and a sampler that adds up all of them every 20 ms.
@@ -81,7 +81,7 @@ impl Sandbox {
     }
 
     /// Returns what limits a job as a whole on this system.
-    pub fn total(&self) -> Total {
+    pub fn total(&self) -> LimitEnforcement {
         self.inner.total()
     }
 

@@ -1,6 +1,6 @@
 //! Systems without namespaces: there is no sandbox, and code is not run without one.
 
-use super::{Job, Outcome, SandboxError, Total};
+use super::{Job, LimitEnforcement, Outcome, SandboxError};
 
 /// Cannot be created.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ impl Sandbox {
         Err(SandboxError::OtherSystem { system: std::env::consts::OS })
     }
 
-    pub(super) fn total(&self) -> Total {
+    pub(super) fn total(&self) -> LimitEnforcement {
         match *self {}
     }
 

@@ -219,7 +219,7 @@ fn each_in_part(text: &str, part: &Range<usize>, found: &mut impl FnMut(&str, Ra
 
 /// A word looked up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Looked {
+pub(crate) struct LookedUpWord {
     /// Number of its term; `None` for a stop word.
     pub(crate) term: Option<u32>,
     /// Its number in the thesaurus.
@@ -231,7 +231,7 @@ pub(crate) struct Looked {
 /// Terms are numbered in the order of their first occurrence.
 pub(crate) struct Analyzer {
     stemmer: Stemmer,
-    known: FxHashMap<Box<str>, Looked>,
+    known: FxHashMap<Box<str>, LookedUpWord>,
     by_term: FxHashMap<Box<str>, u32>,
     terms: Vec<Box<str>>,
 }
@@ -247,15 +247,15 @@ impl Analyzer {
     }
 
     /// Looks up a folded word.
-    pub(crate) fn look(&mut self, folded: &str) -> Looked {
+    pub(crate) fn look(&mut self, folded: &str) -> LookedUpWord {
         if let Some(&known) = self.known.get(folded) {
             return known;
         }
         let looked = if is_stop_word(folded) {
-            Looked { term: None, symbol: Thesaurus::get().symbol(folded) }
+            LookedUpWord { term: None, symbol: Thesaurus::get().symbol(folded) }
         } else {
             let stem = self.stemmer.stem(folded);
-            Looked { term: Some(self.number(&stem)), symbol: Thesaurus::get().symbol(&stem) }
+            LookedUpWord { term: Some(self.number(&stem)), symbol: Thesaurus::get().symbol(&stem) }
         };
         self.known.insert(folded.into(), looked);
         looked

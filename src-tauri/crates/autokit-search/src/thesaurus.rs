@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 
-use crate::text::{Looked, entry_lines, is_stop_word, parts};
+use crate::text::{LookedUpWord, entry_lines, is_stop_word, parts};
 
 const TEXT: &str = include_str!("thesaurus.txt");
 
@@ -203,7 +203,7 @@ impl Reader {
 
     /// Reads the next word, given folded and looked up. Calls `found` with each concept that ends here and
     /// the indices of its first and last word, counted from 0.
-    pub(crate) fn read(&mut self, word: &str, looked: Looked, found: &mut impl FnMut(u32, u32, u32)) {
+    pub(crate) fn read(&mut self, word: &str, looked: LookedUpWord, found: &mut impl FnMut(u32, u32, u32)) {
         let at = self.at;
         self.at += 1;
         for (trie, begun) in

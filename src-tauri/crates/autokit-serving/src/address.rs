@@ -31,7 +31,7 @@ const PORT: u16 = 8427;
 
 /// The saved setting of the server.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct SavedAddress {
+struct SavedHttpSettings {
     enabled: bool,
     port: u16,
 }
@@ -45,7 +45,7 @@ struct State {
 
 /// The HTTP server for agents. Clones share state.
 #[derive(Clone, Debug)]
-pub struct AgentsAddress {
+pub struct AgentHttpServer {
     workspace: Workspace,
     profiles: AgentProfiles,
     tokens: AgentTokens,
@@ -53,15 +53,15 @@ pub struct AgentsAddress {
     state: Arc<Mutex<State>>,
 }
 
-impl AgentsAddress {
+impl AgentHttpServer {
     /// Creates a server that is not open yet and will serve agents with this gateway.
     pub fn new(
         workspace: Workspace,
         profiles: AgentProfiles,
         tokens: AgentTokens,
         gateway: Gateway<Serving>,
-    ) -> AgentsAddress {
-        AgentsAddress { workspace, profiles, tokens, gateway, state: Arc::default() }
+    ) -> AgentHttpServer {
+        AgentHttpServer { workspace, profiles, tokens, gateway, state: Arc::default() }
     }
 
     /// Opens the server if it is switched on. A failure is stored and reported by the status.
@@ -88,9 +88,9 @@ impl AgentsAddress {
         }
     }
 
-    async fn saved(&self) -> Result<SavedAddress> {
+    async fn saved(&self) -> Result<SavedHttpSettings> {
         let saved = self.workspace.saved(Setting::AgentsHttp).await?;
-        Ok(saved.unwrap_or(SavedAddress { enabled: false, port: PORT }))
+        Ok(saved.unwrap_or(SavedHttpSettings { enabled: false, port: PORT }))
     }
 
     /// Returns the token of a profile, creating one if there is none or if `renew` is set.
@@ -118,7 +118,7 @@ impl AgentsAddress {
     }
 
     /// Opens or closes the server as wanted, and saves the setting only if that succeeds.
-    async fn change(&self, wanted: SavedAddress, renew: Option<&str>) -> Result<AgentsHttp> {
+    async fn change(&self, wanted: SavedHttpSettings, renew: Option<&str>) -> Result<AgentsHttp> {
         let mut state = self.state.lock().await;
         let before = self.saved().await?;
         if let Some(server) = state.server.take() {
@@ -144,7 +144,7 @@ impl AgentsAddress {
         self.view(wanted, &state, renew.unwrap_or_default()).await
     }
 
-    async fn view(&self, saved: SavedAddress, state: &State, profile: &str) -> Result<AgentsHttp> {
+    async fn view(&self, saved: SavedHttpSettings, state: &State, profile: &str) -> Result<AgentsHttp> {
         let url = format!("http://127.0.0.1:{}{PATH}", saved.port);
         let lines = if saved.enabled {
             let token = self.token(profile, false).await?;
@@ -172,7 +172,7 @@ impl AgentsAddress {
     }
 }
 
-impl Handle<GetAgentsHttp> for AgentsAddress {
+impl Handle<GetAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
         self.known(&request.profile)?;
         let state = self.state.lock().await;
@@ -180,7 +180,7 @@ impl Handle<GetAgentsHttp> for AgentsAddress {
     }
 }
 
-impl Handle<SetAgentsHttp> for AgentsAddress {
+impl Handle<SetAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpSet) -> Result<AgentsHttp> {
         let before = self.saved().await?;
         let port = request.port.unwrap_or(before.port);
@@ -191,11 +191,11 @@ impl Handle<SetAgentsHttp> for AgentsAddress {
                 "Give a port from 1024 to 65535.",
             ));
         }
-        self.change(SavedAddress { enabled: request.enabled, port }, None).await
+        self.change(SavedHttpSettings { enabled: request.enabled, port }, None).await
     }
 }
 
-impl Handle<RenewAgentsHttp> for AgentsAddress {
+impl Handle<RenewAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
         self.known(&request.profile)?;
         let saved = self.saved().await?;

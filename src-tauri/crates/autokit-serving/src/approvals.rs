@@ -42,7 +42,7 @@ struct Watchers {
 }
 
 /// The calls that wait for approval, and what was approved for whole sessions.
-pub(crate) struct Asks {
+pub(crate) struct PendingApprovals {
     waiting: Mutex<Vec<Waiting>>,
     /// Incremented whenever `waiting` changes.
     version: watch::Sender<u64>,
@@ -50,15 +50,15 @@ pub(crate) struct Asks {
     granted: Mutex<LruCache<String, HashSet<Need>>>,
 }
 
-impl std::fmt::Debug for Asks {
+impl std::fmt::Debug for PendingApprovals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Asks").finish_non_exhaustive()
     }
 }
 
-impl Default for Asks {
-    fn default() -> Asks {
-        Asks {
+impl Default for PendingApprovals {
+    fn default() -> PendingApprovals {
+        PendingApprovals {
             waiting: Mutex::default(),
             version: watch::Sender::new(1),
             watchers: Mutex::default(),
@@ -68,10 +68,10 @@ impl Default for Asks {
 }
 
 /// Counts as a watching client until it is dropped.
-struct Watcher<'a>(&'a Asks);
+struct Watcher<'a>(&'a PendingApprovals);
 
 impl<'a> Watcher<'a> {
-    fn new(asks: &'a Asks) -> Watcher<'a> {
+    fn new(asks: &'a PendingApprovals) -> Watcher<'a> {
         asks.watchers.lock().expect("no holder panics").now += 1;
         Watcher(asks)
     }
@@ -86,13 +86,13 @@ impl Drop for Watcher<'_> {
 }
 
 /// A call that waits for approval, until this is dropped.
-pub(crate) struct Asked<'a> {
-    asks: &'a Asks,
+pub(crate) struct PendingApproval<'a> {
+    asks: &'a PendingApprovals,
     id: String,
     answer: oneshot::Receiver<AskReply>,
 }
 
-impl Asked<'_> {
+impl PendingApproval<'_> {
     /// Waits for the person's answer; `None` if there is none in time.
     pub(crate) async fn answer(&mut self) -> Option<AskReply> {
         match tokio::time::timeout(PATIENCE, &mut self.answer).await {
@@ -102,13 +102,13 @@ impl Asked<'_> {
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingApproval<'_> {
     fn drop(&mut self) {
         self.asks.take(&self.id);
     }
 }
 
-impl Asks {
+impl PendingApprovals {
     /// Returns whether somebody would see a waiting call.
     pub(crate) fn watched(&self) -> bool {
         let watchers = self.watchers.lock().expect("no holder panics");
@@ -116,7 +116,7 @@ impl Asks {
     }
 
     /// Queues a call for approval; `None` if too many calls wait.
-    pub(crate) fn ask(&self, ask: AgentAsk) -> Option<Asked<'_>> {
+    pub(crate) fn ask(&self, ask: AgentAsk) -> Option<PendingApproval<'_>> {
         let (answer, answered) = oneshot::channel();
         let id = ask.id.clone();
         let mut waiting = self.waiting.lock().expect("no holder panics");
@@ -127,7 +127,7 @@ impl Asks {
         waiting.push(Waiting { ask, answer });
         drop(waiting);
         self.version.send_modify(|version| *version += 1);
-        Some(Asked { asks: self, id, answer: answered })
+        Some(PendingApproval { asks: self, id, answer: answered })
     }
 
     /// Removes a call from those that wait.
@@ -163,7 +163,7 @@ impl Asks {
 pub struct Approvals {
     pub(crate) workspace: Workspace,
     pub(crate) profiles: AgentProfiles,
-    pub(crate) asks: Arc<Asks>,
+    pub(crate) asks: Arc<PendingApprovals>,
 }
 
 impl Approvals {

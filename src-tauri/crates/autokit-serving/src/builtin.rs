@@ -1,5 +1,5 @@
 //! AutoKit's built-in tools that agents find by search: the system tier (Elyra's built-ins). Those that
-//! access the web, files or the sandbox are implemented in [`crate::outward`].
+//! access the web, files or the sandbox are implemented in [`crate::external`].
 //!
 //! They are matched by keywords, prepared once, and rank before the library (Kaman, section 4.2).
 
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use autokit_agent::ask::Citation;
 use autokit_error::Result;
 use autokit_features::agent::Agent;
-use autokit_gateway::{Definition, Hit, Refusal, Tier, What};
+use autokit_gateway::{Definition, Hit, HitKind, Refusal, Tier};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, KeywordTool};
 use autokit_search::{Depth, SearchRequest, is_stop_word};
@@ -20,8 +20,8 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::outward::Outward;
-use crate::profiles::Scoped;
+use crate::external::ExternalTools;
+use crate::profiles::ResolvedScope;
 use crate::refusal::refused;
 
 /// Prefix of the ids of these tools; ids of cards never start with it.
@@ -159,7 +159,7 @@ pub(crate) fn search(query: &str) -> (Vec<Hit>, HashSet<String>) {
             line: tool.description.clone(),
             tier: Tier::System,
             score,
-            what: What::Callable(Box::new(tool.clone())),
+            what: HitKind::Callable(Box::new(tool.clone())),
         });
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -172,24 +172,24 @@ pub struct Builtins {
     workspace: Workspace,
     search: Search,
     agent: Agent,
-    outward: Outward,
+    external: ExternalTools,
 }
 
 impl Builtins {
-    /// Creates the executor; tools that access the outside world are executed by `outward`.
-    pub fn new(workspace: Workspace, search: Search, agent: Agent, outward: Outward) -> Builtins {
-        Builtins { workspace, search, agent, outward }
+    /// Creates the executor; tools that access the outside world are executed by `external`.
+    pub fn new(workspace: Workspace, search: Search, agent: Agent, external: ExternalTools) -> Builtins {
+        Builtins { workspace, search, agent, external }
     }
 
     /// Returns the tools that access the outside world.
-    pub(crate) fn outward(&self) -> &Outward {
-        &self.outward
+    pub(crate) fn external(&self) -> &ExternalTools {
+        &self.external
     }
 
     /// Calls a built-in tool. The call must be permitted and the arguments validated.
     pub(crate) async fn call(
         &self,
-        scoped: &Scoped,
+        scoped: &ResolvedScope,
         tool: &Definition,
         given: &Map<String, Value>,
         cancel: &CancellationToken,
@@ -205,7 +205,7 @@ impl Builtins {
                 found.map_err(|error| refused(&error))?
             }
             "summarize_text" => summary(said("text"), number("sentences", SENTENCES)),
-            name => self.outward.call(scoped.policy(), name, given, cancel).await?,
+            name => self.external.call(scoped.policy(), name, given, cancel).await?,
         };
         Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
     }
@@ -219,7 +219,7 @@ impl Builtins {
 
     /// Returns passages of documentation that answer a query, one per matching tool: the chunk the ranking
     /// found by its embedding, or else the chunk with the most words of the query.
-    async fn pieces(&self, scoped: &Scoped, query: &str, limit: usize) -> Result<String> {
+    async fn pieces(&self, scoped: &ResolvedScope, query: &str, limit: usize) -> Result<String> {
         let request = SearchRequest {
             query: query.to_owned(),
             depth: Depth::Fused,

@@ -75,31 +75,31 @@ fn read(file: &Path) -> Result<Option<String>> {
 }
 
 /// A program's settings file, and what it would become.
-struct Looked {
+struct ClientPreview {
     before: Option<String>,
     after: std::result::Result<String, String>,
     /// The file without AutoKit; `None` if AutoKit is not in it.
     without: std::result::Result<Option<String>, String>,
 }
 
-fn look(client: Client, folders: &Folders, start: &Start) -> Looked {
+fn look(client: Client, folders: &Folders, start: &Start) -> ClientPreview {
     let file = client.file(folders);
     match read(&file) {
         Ok(before) => {
             let text = before.as_deref();
             let after = client.changed(text, &file, start).map_err(|error| error.to_string());
             let without = client.without(text.unwrap_or_default(), &file).map_err(|error| error.to_string());
-            Looked { before, after, without }
+            ClientPreview { before, after, without }
         }
         Err(error) => {
             let problem = error.sentence();
-            Looked { before: None, after: Err(problem.clone()), without: Err(problem) }
+            ClientPreview { before: None, after: Err(problem.clone()), without: Err(problem) }
         }
     }
 }
 
-fn view(client: Client, folders: &Folders, start: &Start, looked: &Looked) -> AgentClient {
-    let Looked { before, after, without } = looked;
+fn view(client: Client, folders: &Folders, start: &Start, looked: &ClientPreview) -> AgentClient {
+    let ClientPreview { before, after, without } = looked;
     AgentClient {
         id: client.id(),
         name: client.name().to_owned(),
@@ -185,7 +185,7 @@ impl Clients {
     async fn change_client(
         &self,
         request: ConnectClient,
-        wanted: fn(Looked) -> Result<(Option<String>, String)>,
+        wanted: fn(ClientPreview) -> Result<(Option<String>, String)>,
     ) -> Result<ClientConnected> {
         let client = Client::parse(&request.id).ok_or_else(|| {
             ApiError::new(
@@ -217,7 +217,7 @@ impl Clients {
 
 impl Handle<ConnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
-        let wanted = |now: Looked| {
+        let wanted = |now: ClientPreview| {
             let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Paste the lines by hand.");
             Ok((now.before, now.after.map_err(by_hand)?))
         };
@@ -227,7 +227,7 @@ impl Handle<ConnectAgent> for Clients {
 
 impl Handle<DisconnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
-        let wanted = |now: Looked| {
+        let wanted = |now: ClientPreview| {
             let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Remove the lines by hand.");
             let without = now.without.map_err(by_hand)?;
             let missing = || {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use autokit_api::ActivityDay;
-use autokit_gateway::{Event, Gone};
+use autokit_gateway::{Event, EvictionReason};
 use autokit_library::stamp;
 use jiff::{SignedDuration, Timestamp};
 
@@ -34,7 +34,7 @@ impl Day {
                 day.failed_calls += u32::from(!good);
                 self.called.insert(here(tool));
             }
-            Event::Gone { why: Gone::Loop, .. } => day.loops += 1,
+            Event::Gone { why: EvictionReason::Loop, .. } => day.loops += 1,
             Event::Began { .. } | Event::Gone { .. } | Event::Audited(_) => {}
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use autokit_gateway::{Found, Hit, Refusal, Search, Tier, What};
+use autokit_gateway::{Found, Hit, HitKind, Refusal, Search, Tier};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, merge};
 use autokit_search::{Mode, NameMatch, SearchRequest};
@@ -16,7 +16,7 @@ use autokit_workspace::models::Models;
 use autokit_workspace::search::Search as CardSearch;
 
 use crate::builtin;
-use crate::profiles::{Scoped, profile_of};
+use crate::profiles::{ResolvedScope, profile_of};
 use crate::refusal::refused;
 use crate::tools::CallableTools;
 
@@ -49,8 +49,8 @@ impl ToolSearch {
     async fn hit(&self, record: &CardRecord, tier: Tier, score: f32) -> Hit {
         let card = record.card();
         let what = match self.tools.definition(record).await {
-            Some(definition) => What::Callable(Box::new(definition)),
-            None => What::Reference {
+            Some(definition) => HitKind::Callable(Box::new(definition)),
+            None => HitKind::Reference {
                 stub: card.stub().map(|stub| stub.code),
                 documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
             },
@@ -67,7 +67,7 @@ impl ToolSearch {
     }
 
     /// Returns the cards assigned to a profile that match a query, best first.
-    async fn experts(&self, scoped: &Scoped, query: &str, limit: usize) -> Vec<Hit> {
+    async fn experts(&self, scoped: &ResolvedScope, query: &str, limit: usize) -> Vec<Hit> {
         let query = KeywordQuery::new(query);
         let mut fitting: Vec<(&CardId, f32)> =
             scoped.experts.iter().map(|(id, tool)| (id, query.expert(tool))).collect();
@@ -88,7 +88,7 @@ impl ToolSearch {
     async fn library(
         &self,
         search: &Search,
-        scoped: &Scoped,
+        scoped: &ResolvedScope,
         found: &mut Found,
     ) -> Result<(Vec<Hit>, HashSet<String>), Refusal> {
         let opinions = self.cards.opinions_of(&feedback_profile(&search.profile)).await;
@@ -100,7 +100,7 @@ impl ToolSearch {
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(|error| refused(&error))?;
-        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.words_alone()) {
+        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.keyword_only_reason()) {
             found.notes.push(format!("Found by words alone: {why}."));
         }
         if !ranking.also_named.is_empty() {
@@ -124,7 +124,7 @@ impl ToolSearch {
     }
 
     /// Searches the local tiers.
-    pub(crate) async fn find(&self, search: &Search, scoped: &Scoped) -> Result<Found, Refusal> {
+    pub(crate) async fn find(&self, search: &Search, scoped: &ResolvedScope) -> Result<Found, Refusal> {
         let mut found = Found::default();
         let began = Instant::now();
         let experts = self.experts(scoped, &search.query, search.limit).await;

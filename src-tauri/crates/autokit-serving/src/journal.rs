@@ -241,7 +241,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use autokit_gateway::{CallOutcome, DecidedBy};
-    use autokit_library::{Clock, Library, Place};
+    use autokit_library::{Clock, Library, Storage};
     use serde_json::Value;
 
     use super::*;
@@ -265,7 +265,7 @@ mod tests {
     #[tokio::test]
     async fn calls_under_way_are_written_down_when_the_process_ends() {
         let clock = Clock::system();
-        let library = Library::open(Place::Memory, clock.clone()).await.unwrap();
+        let library = Library::open(Storage::Memory, clock.clone()).await.unwrap();
         let workspace = Workspace::new(library, clock, tokio::sync::broadcast::channel(1).0, false);
         let journal = Journal::new(workspace.clone());
         let (done, broken_off) = (journal.begin("s", &audit("done")), journal.begin("s", &audit("slow")));

@@ -8,11 +8,11 @@
 //! | [`find`] | search |
 //! | [`tools`] | the cards whose tools can be called |
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
-//! | [`builtin`], [`outward`] | built-in tools that a search finds; those for web, files and sandbox |
+//! | [`builtin`], [`external`] | built-in tools that a search finds; those for web, files and sandbox |
 //! | [`plan`] | a call: what it calls, the permissions it needs, and its execution |
 //! | [`permit`], [`approvals`], [`profiles`] | whether a call may be made: by rules or by approval |
 //! | [`arguments`], [`capped`], [`rest`] | validation of arguments, capped results, operations of web APIs |
-//! | [`hand`] | the list of callable tools, and manual calls by a person |
+//! | [`manual`] | the list of callable tools, and manual calls by a person |
 //! | [`journal`], [`report`], [`audit`], [`days`], [`measure`] | what agents did, recorded and counted |
 //! | [`address`], [`tokens`], [`listen`], [`http`], [`messages`] | MCP over HTTP |
 //! | [`clients`] | AutoKit in the settings of agent programs |
@@ -25,14 +25,14 @@ pub mod builtin;
 mod capped;
 pub mod clients;
 mod days;
+pub mod external;
 pub mod find;
-pub mod hand;
 pub mod http;
 pub mod journal;
 pub mod listen;
+pub mod manual;
 mod measure;
 pub mod messages;
-pub mod outward;
 pub mod own;
 mod permit;
 pub mod plan;

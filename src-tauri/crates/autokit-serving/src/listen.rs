@@ -74,7 +74,7 @@ struct ConnectionState {
 }
 
 /// A slot among the connections of a listener; freed on drop.
-struct Place {
+struct ConnectionSlot {
     connections: Arc<Connections>,
     number: u64,
     /// Cancelled when the connection is evicted.
@@ -83,7 +83,7 @@ struct Place {
 
 impl Connections {
     /// Returns a slot for a new connection; `None` if all are taken by active connections.
-    fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
+    fn take(self: &Arc<Self>, most: usize) -> Option<ConnectionSlot> {
         let mut state = self.state.lock().expect("no holder panics");
         if state.open >= most {
             let (_, oldest) = state.silent.pop_front().or_else(|| state.idle.pop_front())?;
@@ -93,7 +93,7 @@ impl Connections {
         state.next += 1;
         let (number, evicted) = (state.next, CancellationToken::new());
         state.silent.push_back((number, evicted.clone()));
-        Some(Place { connections: Arc::clone(self), number, evicted })
+        Some(ConnectionSlot { connections: Arc::clone(self), number, evicted })
     }
 
     /// Closes the connections that have not sent a request.
@@ -120,13 +120,13 @@ impl Connections {
 }
 
 /// A running request; its connection becomes idle when this is dropped.
-struct UnderWay {
+struct ActiveRequest {
     connections: Arc<Connections>,
     number: u64,
     evicted: CancellationToken,
 }
 
-impl Drop for UnderWay {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.connections.waits(self.number, self.evicted.clone());
     }
@@ -135,7 +135,7 @@ impl Drop for UnderWay {
 /// The body of a response; its request is running until the body is sent or dropped.
 struct AnswerBody {
     body: Body,
-    _under_way: UnderWay,
+    _under_way: ActiveRequest,
 }
 
 impl HttpBody for AnswerBody {
@@ -158,7 +158,7 @@ impl HttpBody for AnswerBody {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.spoke(self.number);
         self.connections.state.lock().expect("no holder panics").open -= 1;
@@ -223,7 +223,7 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
 async fn serve_one(
     stream: TcpStream,
     app: Router,
-    place: Place,
+    place: ConnectionSlot,
     stop: CancellationToken,
     limits: ListenLimits,
 ) {
@@ -235,7 +235,7 @@ async fn serve_one(
     let service = service_fn(|request: Request<Incoming>| {
         place.connections.spoke(place.number);
         began.cancel();
-        let under_way = UnderWay {
+        let under_way = ActiveRequest {
             connections: Arc::clone(&place.connections),
             number: place.number,
             evicted: place.evicted.clone(),

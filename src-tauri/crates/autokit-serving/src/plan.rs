@@ -23,18 +23,18 @@ use crate::builtin::Builtins;
 use crate::journal::Journal;
 use crate::own::OwnTools;
 use crate::permit::{CallRequest, not_permitted};
-use crate::profiles::{Scoped, no_profile};
+use crate::profiles::{ResolvedScope, no_profile};
 use crate::refusal::refused;
 use crate::rest::RestCalls;
 use crate::tools::CallableTools;
-use crate::{arguments, builtin, capped, outward, own};
+use crate::{arguments, builtin, capped, external, own};
 
 /// How a call is executed.
 enum Executor {
     /// One of AutoKit's own tools, which every session has.
     Own(String),
     /// A built-in tool that a search finds.
-    Builtin(&'static Definition, Arc<Scoped>),
+    Builtin(&'static Definition, Arc<ResolvedScope>),
     /// A tool of an MCP server.
     Upstream(Box<SavedServer>, Upstream),
     /// An operation of a web API.
@@ -42,15 +42,15 @@ enum Executor {
 }
 
 /// The outcome of preparing a manual call.
-pub(crate) enum ByHand {
+pub(crate) enum ManualCall {
     /// These permissions have to be granted first.
-    Asks(Vec<Need>),
+    NeedsApproval(Vec<Need>),
     /// The call, ready to be awaited.
     Ready(Pin<Box<dyn Future<Output = Result<CallToolResult, Refusal>> + Send>>),
 }
 
 /// A call that is ready to be decided on.
-struct Plan {
+struct PreparedCall {
     executor: Executor,
     request: CallRequest,
 }
@@ -94,8 +94,8 @@ impl Calls {
 
     /// Decides on a call, makes it if it is permitted, and records it.
     pub(crate) async fn carry_out(&self, call: Call) -> Result<CallToolResult, Refusal> {
-        let Plan { executor, request } = self.prepared(&call).await?;
-        let mut note = Note::begin(&self.journal, &call, request.audit(&call, DecidedBy::Nobody));
+        let PreparedCall { executor, request } = self.prepared(&call).await?;
+        let mut note = CallRecorder::begin(&self.journal, &call, request.audit(&call, DecidedBy::Nobody));
         let (decided, permitted) = self.approvals.permit(&request, &call).await;
         note.audit.decided = decided;
         match permitted {
@@ -108,7 +108,7 @@ impl Calls {
     }
 
     /// Prepares a call to be decided on. A call of an unknown tool is recorded as refused.
-    async fn prepared(&self, call: &Call) -> Result<Plan, Refusal> {
+    async fn prepared(&self, call: &Call) -> Result<PreparedCall, Refusal> {
         let refusal = match self.plan(call).await {
             Ok(plan) => return Ok(plan),
             Err(refusal) => refusal,
@@ -119,7 +119,7 @@ impl Calls {
         };
         let request = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
         let decided = if self.is_closed(call) { DecidedBy::Rules } else { DecidedBy::Nobody };
-        let note = Note::begin(&self.journal, call, request.audit(call, decided));
+        let note = CallRecorder::begin(&self.journal, call, request.audit(call, decided));
         Err(note.refused(refusal))
     }
 
@@ -133,8 +133,8 @@ impl Calls {
 
     /// Prepares a manual call by the rules of a profile. The approvals these require have to be in
     /// `granted`; otherwise nothing is done.
-    pub(crate) async fn by_hand(&self, call: Call, granted: &[Need]) -> Result<ByHand, Refusal> {
-        let Plan { executor, request } = self.prepared(&call).await?;
+    pub(crate) async fn prepare_manual(&self, call: Call, granted: &[Need]) -> Result<ManualCall, Refusal> {
+        let PreparedCall { executor, request } = self.prepared(&call).await?;
         let policy =
             self.tools.profiles.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
         let decision = policy.decide(&request.all());
@@ -143,37 +143,37 @@ impl Calls {
             Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => {
                 DecidedBy::Person
             }
-            Permission::Ask => return Ok(ByHand::Asks(decision.because)),
+            Permission::Ask => return Ok(ManualCall::NeedsApproval(decision.because)),
             Permission::Deny => {
-                let note = Note::begin(&self.journal, &call, request.audit(&call, DecidedBy::Rules));
+                let note = CallRecorder::begin(&self.journal, &call, request.audit(&call, DecidedBy::Rules));
                 return Err(note.refused(not_permitted(&decision.because)));
             }
         };
-        let note = Note::begin(&self.journal, &call, request.audit(&call, decided));
+        let note = CallRecorder::begin(&self.journal, &call, request.audit(&call, decided));
         let calls = self.clone();
-        Ok(ByHand::Ready(Box::pin(async move {
+        Ok(ManualCall::Ready(Box::pin(async move {
             let result = calls.execute(executor, call).await;
             note.end(result)
         })))
     }
 
-    async fn plan(&self, call: &Call) -> Result<Plan, Refusal> {
+    async fn plan(&self, call: &Call) -> Result<PreparedCall, Refusal> {
         let (mut request, given) = (called(&call.tool), &call.arguments);
         let definition = match &call.tool {
             Target::Own(name) => {
                 let tool =
                     own::named(name).ok_or_else(|| Refusal::NotMade(format!("there is no tool `{name}`")))?;
                 arguments::check(&tool.schema, given).map_err(Refusal::NotMade)?;
-                let needs = self.executors.builtins.outward().own_needs(name);
+                let needs = self.executors.builtins.external().own_needs(name);
                 let request = request.with(needs, &tool.schema, given);
-                return Ok(Plan { executor: Executor::Own(name.clone()), request });
+                return Ok(PreparedCall { executor: Executor::Own(name.clone()), request });
             }
             Target::Discovered(definition) => definition,
         };
         arguments::check(&definition.schema, given).map_err(Refusal::NotMade)?;
         let scoped = self.tools.scoped(&call.profile)?;
         let (executor, needs) = if let Some(builtin) = builtin::find(&definition.id) {
-            let needs = self.executors.builtins.outward().needs(scoped.policy(), &builtin.name, given);
+            let needs = self.executors.builtins.external().needs(scoped.policy(), &builtin.name, given);
             (Executor::Builtin(builtin, scoped), needs)
         } else {
             let gone = || Refusal::NotMade(format!("`{}` can no longer be called", definition.name));
@@ -205,7 +205,7 @@ impl Calls {
                 (Executor::Rest(Box::new(operation), keys), needs)
             }
         };
-        Ok(Plan { executor, request: request.with(needs, &definition.schema, given) })
+        Ok(PreparedCall { executor, request: request.with(needs, &definition.schema, given) })
     }
 
     async fn execute(&self, executor: Executor, call: Call) -> Result<CallToolResult, Refusal> {
@@ -290,7 +290,7 @@ impl Calls {
 fn server_needs(server: &SavedServer) -> Vec<Need> {
     let mut needs = Vec::new();
     if let ServerReach::Http { url } = &server.reach {
-        needs.extend(outward::host_need(url));
+        needs.extend(external::host_need(url));
     }
     if !server.secrets.is_empty() {
         needs.push(Need::Secret { of: format!("mcp:{}", server.name) });
@@ -305,7 +305,7 @@ const UNHEARD: usize = 64;
 const WHY: usize = 300;
 
 /// Records a call when it ends, even if its agent disconnects in the middle of it.
-struct Note {
+struct CallRecorder {
     journal: Journal,
     session: String,
     /// Its number in the journal.
@@ -314,11 +314,17 @@ struct Note {
     audit: Audit,
 }
 
-impl Note {
+impl CallRecorder {
     /// Starts recording a call. Unless it is ended otherwise, it is recorded as cancelled.
-    fn begin(journal: &Journal, call: &Call, audit: Audit) -> Note {
+    fn begin(journal: &Journal, call: &Call, audit: Audit) -> CallRecorder {
         let number = journal.begin(&call.session, &audit);
-        Note { journal: journal.clone(), session: call.session.clone(), number, began: Instant::now(), audit }
+        CallRecorder {
+            journal: journal.clone(),
+            session: call.session.clone(),
+            number,
+            began: Instant::now(),
+            audit,
+        }
     }
 
     /// Records a call that was refused, or cancelled before it was decided on.
@@ -349,7 +355,7 @@ impl Note {
     }
 }
 
-impl Drop for Note {
+impl Drop for CallRecorder {
     fn drop(&mut self) {
         self.audit.took_ms = ms_since(self.began);
         self.journal.end(self.number, &self.session, &self.audit);

@@ -34,7 +34,7 @@ const LEAST_BUDGET: u32 = 500;
 
 /// A scope, resolved for the current library.
 #[derive(Debug)]
-pub(crate) struct Scoped {
+pub(crate) struct ResolvedScope {
     /// Position in the journal at which this was computed.
     cursor: u64,
     /// The profiles from which this was computed.
@@ -61,11 +61,11 @@ struct State {
     saved: ArcSwap<SavedProfiles>,
     /// Serializes writes.
     writing: tokio::sync::Mutex<()>,
-    scoped: Mutex<HashMap<String, Arc<Scoped>>>,
+    scoped: Mutex<HashMap<String, Arc<ResolvedScope>>>,
 }
 
 /// The profiles of a scope.
-struct Bound {
+struct ScopeProfiles {
     everybody: Arc<Profile>,
     /// The named profile; `None` if the scope is everybody's.
     own: Option<Arc<Profile>>,
@@ -73,16 +73,16 @@ struct Bound {
     narrower: Option<Arc<Profile>>,
 }
 
-impl Bound {
+impl ScopeProfiles {
     /// Resolves a scope; `None` if one of its profiles does not exist. Everybody's always does.
-    fn of(scope: &str, saved: &SavedProfiles) -> Option<Bound> {
+    fn of(scope: &str, saved: &SavedProfiles) -> Option<ScopeProfiles> {
         let everybody = saved.profiles.get("").cloned().unwrap_or_default();
         let named = |name: &str| match name {
             "" => Some(None),
             name => saved.profiles.get(name).cloned().map(Some),
         };
         let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
-        Some(Bound { everybody, own: named(own)?, narrower: named(narrower)? })
+        Some(ScopeProfiles { everybody, own: named(own)?, narrower: named(narrower)? })
     }
 
     /// Returns all profiles of the scope, everybody's first.
@@ -110,7 +110,7 @@ fn lists(profile: &Profile, card: &CardRecord) -> bool {
     })
 }
 
-impl Scoped {
+impl ResolvedScope {
     /// Returns the rules.
     pub(crate) fn policy(&self) -> &Policy {
         &self.policy
@@ -132,7 +132,12 @@ impl Scoped {
         self.policy.on(&Need::Tool { id, name, provider }) != Permission::Deny
     }
 
-    fn new(library: &Library, saved: Arc<SavedProfiles>, bound: &Bound, cursor: u64) -> Scoped {
+    fn new(
+        library: &Library,
+        saved: Arc<SavedProfiles>,
+        bound: &ScopeProfiles,
+        cursor: u64,
+    ) -> ResolvedScope {
         let policy = bound.policy();
         let finds_all = bound.all().all(|profile| profile.only.is_none());
         let may = |record: &CardRecord| {
@@ -159,7 +164,7 @@ impl Scoped {
                 .collect();
             (experts, allowed)
         });
-        Scoped { cursor, saved, policy, finds_all, experts, allowed }
+        ResolvedScope { cursor, saved, policy, finds_all, experts, allowed }
     }
 }
 
@@ -178,11 +183,11 @@ impl AgentProfiles {
 
     /// Returns the rules of a scope; `None` if a profile of it does not exist.
     pub(crate) fn policy(&self, scope: &str) -> Option<Policy> {
-        Some(Bound::of(scope, &self.state.saved.load())?.policy())
+        Some(ScopeProfiles::of(scope, &self.state.saved.load())?.policy())
     }
 
     /// Resolves a scope for the current library; `None` if a profile of it does not exist.
-    pub(crate) fn scoped(&self, scope: &str) -> Option<Arc<Scoped>> {
+    pub(crate) fn scoped(&self, scope: &str) -> Option<Arc<ResolvedScope>> {
         let saved = self.state.saved.load_full();
         let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
         let known = self.state.scoped.lock().expect("no holder panics").get(scope).cloned();
@@ -190,8 +195,8 @@ impl AgentProfiles {
         {
             return Some(known);
         }
-        let bound = Bound::of(scope, &saved)?;
-        let made = Arc::new(Scoped::new(&self.workspace.library, saved, &bound, cursor));
+        let bound = ScopeProfiles::of(scope, &saved)?;
+        let made = Arc::new(ResolvedScope::new(&self.workspace.library, saved, &bound, cursor));
         self.state.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&made));
         Some(made)
     }
@@ -200,7 +205,7 @@ impl AgentProfiles {
     pub(crate) fn session_settings(&self, scope: &str, client: &str) -> SessionSettings {
         let saved = self.state.saved.load();
         let mut settings = saved.sessions.session.clone();
-        if let Some(bound) = Bound::of(scope, &saved) {
+        if let Some(bound) = ScopeProfiles::of(scope, &saved) {
             let own = bound.own.as_ref().unwrap_or(&bound.everybody);
             settings.always.extend(own.always.iter().cloned());
         }
@@ -251,7 +256,7 @@ impl AgentProfiles {
         for need in needs {
             changed.permissions.set(need, Permission::Allow);
         }
-        Some(Bound::of(scope, &saved)?.policy().decide(needs).permission)
+        Some(ScopeProfiles::of(scope, &saved)?.policy().decide(needs).permission)
     }
 
     /// Returns the name under which the token of a profile is stored; `None` if it has no token yet.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use autokit_api::commands::{Context, GetActivity, Handle};
 use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_gateway::{Event, Gateway, Gone, Tier};
+use autokit_gateway::{Event, EvictionReason, Gateway, Tier};
 use autokit_library::{Activity as Done, stamp};
 use autokit_toolcard::CardId;
 use autokit_workspace::workspace::Workspace;
@@ -94,9 +94,11 @@ impl Counter {
                 here.called.insert(tool);
             }
             Event::Gone { why, .. } => match why {
-                Gone::Loop => report.loops += 1,
-                Gone::Idle | Gone::LeastRecent | Gone::Budget => report.evicted += 1,
-                Gone::Revoked => {}
+                EvictionReason::Loop => report.loops += 1,
+                EvictionReason::Idle | EvictionReason::LeastRecent | EvictionReason::Budget => {
+                    report.evicted += 1;
+                }
+                EvictionReason::Revoked => {}
             },
             // Counted by the `Called` event of the same call.
             Event::Audited(_) => {}
@@ -266,7 +268,11 @@ mod tests {
         // Found by another session than the one that called it.
         counter.count("2026-03-09T10:00:00Z", "a", called("3"));
         counter.count("2026-03-09T23:59:59Z", "b", searched(&["3"]));
-        counter.count("2026-03-09T23:59:59Z", "b", Event::Gone { tool: "3".to_owned(), why: Gone::Loop });
+        counter.count(
+            "2026-03-09T23:59:59Z",
+            "b",
+            Event::Gone { tool: "3".to_owned(), why: EvictionReason::Loop },
+        );
         let a = &counter.sessions["a"];
         assert_eq!(a.bound.intersection(&a.called).count(), 1);
         assert_eq!((counter.report.calls, counter.report.loops, counter.report.bound), (3, 1, 3));

@@ -6,7 +6,7 @@ use autokit_error::Result as ApiResult;
 use autokit_features::api_keys::ApiKeys;
 use autokit_gateway::Refusal;
 use autokit_openapi as openapi;
-use autokit_openapi::rest::{Keys, Rest, RestError};
+use autokit_openapi::rest::{Keys, RestClient, RestError};
 use autokit_web::ApiAnswer;
 use autokit_workspace::providers::Providers;
 use base64::Engine as _;
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 pub struct RestCalls {
     providers: Providers,
     api_keys: ApiKeys,
-    rest: Arc<Rest>,
+    rest: Arc<RestClient>,
 }
 
 impl RestCalls {

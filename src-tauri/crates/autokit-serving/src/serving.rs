@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use autokit_features::market::Market;
 use autokit_gateway::{
-    Call, Definition, Event, Found, Refusal, Search, SessionRecord, Settings, Toolbox, What,
+    Call, Definition, Event, Found, HitKind, Refusal, Search, SessionRecord, Settings, Toolbox,
 };
 use autokit_search::{Depth, Thresholds};
 use rmcp::model::CallToolResult;
@@ -116,7 +116,8 @@ impl Toolbox for Serving {
         let Ok(scoped) = self.tools.scoped(profile) else { return Vec::new() };
         let found = self.search.find(&search, &scoped).await;
         let others = found.into_iter().flat_map(|found| found.hits);
-        let callable = others.filter(|hit| hit.id != definition.id && matches!(hit.what, What::Callable(_)));
+        let callable =
+            others.filter(|hit| hit.id != definition.id && matches!(hit.what, HitKind::Callable(_)));
         callable.take(2).map(|hit| format!("\u{201c}{}\u{201d}", hit.name)).collect()
     }
 

@@ -13,7 +13,7 @@ use autokit_workspace::cards::shorten;
 use autokit_workspace::workspace::Workspace;
 use serde_json::{Map, Value, json};
 
-use crate::profiles::{AgentProfiles, Scoped, no_profile};
+use crate::profiles::{AgentProfiles, ResolvedScope, no_profile};
 use crate::refusal::refused;
 
 /// Most characters of a description shown to agents; longer ones are for people.
@@ -68,7 +68,7 @@ impl CallableTools {
     }
 
     /// Returns the card of a definition, if agents of the profile may find it.
-    pub(crate) fn record(&self, definition: &Definition, scoped: &Scoped) -> Option<Arc<CardRecord>> {
+    pub(crate) fn record(&self, definition: &Definition, scoped: &ResolvedScope) -> Option<Arc<CardRecord>> {
         let key = CardKey { provider: definition.provider.clone(), name: definition.name.clone() };
         let record = self.workspace.library.read(|replica| {
             let by_id = replica.get(&CardId::new(&definition.id));
@@ -78,7 +78,7 @@ impl CallableTools {
     }
 
     /// Resolves what agents of a profile may find and call.
-    pub(crate) fn scoped(&self, profile: &str) -> Result<Arc<Scoped>, Refusal> {
+    pub(crate) fn scoped(&self, profile: &str) -> Result<Arc<ResolvedScope>, Refusal> {
         self.profiles.scoped(profile).ok_or_else(|| refused(&no_profile(profile)))
     }
 }

@@ -40,7 +40,7 @@ impl Hosts {
     }
 
     /// Waits for a permit for `host` (name and port); hold it until the response is read.
-    pub(crate) async fn enter(&self, host: &str, pause: Option<Duration>) -> Place {
+    pub(crate) async fn enter(&self, host: &str, pause: Option<Duration>) -> HostPermit {
         let (places, next) = {
             let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
             if hosts.len() >= REMEMBERED && !hosts.contains_key(host) {
@@ -60,15 +60,15 @@ impl Hosts {
             tokio::time::sleep_until(*next).await;
             *next = Instant::now() + pause.min(LONGEST_PAUSE);
         }
-        Place(Some(place))
+        HostPermit(Some(place))
     }
 }
 
 /// A permit to make a request to a host.
 #[derive(Debug)]
-pub(crate) struct Place(Option<OwnedSemaphorePermit>);
+pub(crate) struct HostPermit(Option<OwnedSemaphorePermit>);
 
-impl Place {
+impl HostPermit {
     /// Releases the permit after a response was read completely.
     pub(crate) fn leave(mut self) {
         if let Some(place) = self.0.take() {
@@ -77,7 +77,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for HostPermit {
     /// Releases a permit that was not passed to `leave`: the connection was aborted.
     fn drop(&mut self) {
         if let Some(place) = self.0.take() {

@@ -66,14 +66,14 @@ impl Rules {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CachedRules {
     since: Instant,
     rules: Arc<OnceCell<Arc<Rules>>>,
 }
 
 /// Rules by origin; requested once, however many tasks wait for them.
 #[derive(Debug)]
-pub(crate) struct RobotsCache(Mutex<LruCache<String, Entry>>);
+pub(crate) struct RobotsCache(Mutex<LruCache<String, CachedRules>>);
 
 impl Default for RobotsCache {
     fn default() -> RobotsCache {
@@ -100,7 +100,7 @@ impl RobotsCache {
             if old {
                 known.pop(origin);
             }
-            let entry = known.get_or_insert_mut(origin.to_owned(), || Entry {
+            let entry = known.get_or_insert_mut(origin.to_owned(), || CachedRules {
                 since: Instant::now(),
                 rules: Arc::default(),
             });

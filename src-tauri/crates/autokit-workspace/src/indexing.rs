@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, Result};
-use autokit_library::{CardRecord, Cards, Follower, Library, PageVectors, StoredVectors};
+use autokit_library::{CardRecord, Cards, ChangeObserver, Library, PageVectors, StoredVectors};
 use autokit_search::{CardEntry, CardIndex, Passages, Searcher, passage_of, vector_recipe};
 use autokit_toolcard::{CardId, fields};
 
@@ -153,7 +153,7 @@ impl Failed {
     }
 }
 
-impl Follower for Indexing {
+impl ChangeObserver for Indexing {
     fn follow<'a>(
         &'a self,
         library: &'a Library,
@@ -253,7 +253,7 @@ pub fn without_vector(index: &CardIndex, library: &Library) -> Vec<CardId> {
 
 #[cfg(test)]
 mod tests {
-    use autokit_library::{Clock, Meta, PackedVectors, Place, PutMode, Write};
+    use autokit_library::{Clock, Meta, PackedVectors, PutMode, Storage, Write};
     use autokit_toolcard::{Author, CardKey, Operation, Toolcard};
 
     use super::*;
@@ -279,12 +279,12 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_card_that_cannot_be_indexed_keeps_no_other_out_and_is_tried_again() {
-        let library = Library::open(Place::Memory, Clock::system()).await.expect("opens");
+        let library = Library::open(Storage::Memory, Clock::system()).await.expect("opens");
         let indexing = Arc::new(Indexing::new(&library));
         let embedder = Arc::new(Embedder::stand_in(WIDTH));
         let index = indexing.build(&library, Some(Arc::clone(&embedder))).await.expect("built");
         indexing.replace(&library, index).await;
-        library.be_followed_by(Arc::clone(&indexing) as Arc<dyn Follower>);
+        library.set_observer(Arc::clone(&indexing) as Arc<dyn ChangeObserver>);
         let missing = || without_vector(&indexing.searcher().index(), &library);
 
         put(&library, &embedder, "first", "one", WIDTH).await;

@@ -20,14 +20,14 @@ const REMEMBERED: usize = 50;
 /// The jobs of this process.
 #[derive(Clone, Debug)]
 pub struct Jobs {
-    all: Arc<Mutex<VecDeque<Entry>>>,
+    all: Arc<Mutex<VecDeque<JobEntry>>>,
     events: broadcast::Sender<Event>,
     /// Set on shutdown, so that jobs cancelled by it can be told from those cancelled by a person.
     ending: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct JobEntry {
     state: watch::Sender<Job>,
     started: Instant,
     cancel: CancellationToken,
@@ -96,7 +96,7 @@ impl Jobs {
         };
         {
             let mut all = self.all.lock().expect("no holder panics");
-            all.push_front(Entry { state, started: progress.started, cancel, pause });
+            all.push_front(JobEntry { state, started: progress.started, cancel, pause });
             while all.len() > REMEMBERED
                 && all.back().is_some_and(|entry| entry.state.borrow().state != JobState::Running)
             {
@@ -132,7 +132,7 @@ impl Jobs {
 
     /// Returns all jobs, newest first.
     pub fn list(&self) -> Vec<Job> {
-        self.all.lock().expect("no holder panics").iter().map(Entry::snapshot).collect()
+        self.all.lock().expect("no holder panics").iter().map(JobEntry::snapshot).collect()
     }
 
     /// Returns whether any job is running.
@@ -202,13 +202,13 @@ impl Jobs {
     }
 }
 
-fn find<'a>(all: &'a VecDeque<Entry>, id: &str) -> Result<&'a Entry> {
+fn find<'a>(all: &'a VecDeque<JobEntry>, id: &str) -> Result<&'a JobEntry> {
     all.iter().find(|entry| entry.state.borrow().id == id).ok_or_else(|| {
         ApiError::new(ErrorCode::NotFound, format!("there is no job {id:?}"), "It may have ended long ago.")
     })
 }
 
-impl Entry {
+impl JobEntry {
     fn snapshot(&self) -> Job {
         with_time(self.state.borrow().clone(), self.started)
     }

@@ -67,7 +67,7 @@ impl Models {
             }
         };
         let indexing = Arc::new(Indexing::new(&workspace.library));
-        workspace.library.be_followed_by(Arc::clone(&indexing) as Arc<_>);
+        workspace.library.set_observer(Arc::clone(&indexing) as Arc<_>);
         Ok(Models {
             workspace,
             store,
@@ -99,15 +99,15 @@ impl Models {
     }
 
     /// Waits until the model is loaded, missing or failed.
-    pub async fn settled(&self) -> Model {
+    pub async fn wait_until_ready(&self) -> Model {
         let mut model = self.model.subscribe();
         // The sender lives as long as `self`.
-        let settled = model.wait_for(|model| model.state != ModelState::Loading).await;
-        settled.map_or_else(|_| self.model(), |model| model.clone())
+        let wait_until_ready = model.wait_for(|model| model.state != ModelState::Loading).await;
+        wait_until_ready.map_or_else(|_| self.model(), |model| model.clone())
     }
 
     /// Returns why search uses keywords only, if there is no model.
-    pub fn words_alone(&self) -> Option<String> {
+    pub fn keyword_only_reason(&self) -> Option<String> {
         if self.embedder().is_some() {
             return None;
         }

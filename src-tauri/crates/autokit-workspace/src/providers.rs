@@ -16,7 +16,7 @@ use autokit_api::{
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
-use autokit_pages::{PageReader, Readings};
+use autokit_pages::{PageCache, PageReader};
 use autokit_search::QueryEmbedder;
 use autokit_web::search::{GitHub, Provider, Service};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
@@ -37,7 +37,7 @@ pub struct Services {
     /// Fetches pages.
     pub fetcher: Fetcher,
     /// Cache of recently parsed pages, shared by all readers.
-    pub readings: Readings,
+    pub readings: PageCache,
     /// The large language model, for hard tasks.
     pub large: Option<Model>,
     /// The small language model, for quick tasks.
@@ -82,7 +82,7 @@ impl Services {
         Ok(Services {
             settings: ProviderSettings::default(),
             fetcher: Fetcher::new(NetworkPolicy::default(), Limits::default())?,
-            readings: Readings::default(),
+            readings: PageCache::default(),
             large: None,
             small: None,
             search: None,
@@ -275,7 +275,7 @@ impl Providers {
         Ok(Services {
             settings,
             fetcher,
-            readings: Readings::default(),
+            readings: PageCache::default(),
             large,
             small,
             search,
@@ -358,9 +358,9 @@ fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
                 "Take it out of the settings.",
             ));
         };
-        let misfits = prompt.misfits(text);
-        if !misfits.is_empty() {
-            let what: Vec<String> = misfits.iter().map(ToString::to_string).collect();
+        let validate_slots = prompt.validate_slots(text);
+        if !validate_slots.is_empty() {
+            let what: Vec<String> = validate_slots.iter().map(ToString::to_string).collect();
             return Err(ApiError::new(
                 ErrorCode::Invalid,
                 format!("the prompt {name:?} does not fit: {}", what.join("; ")),

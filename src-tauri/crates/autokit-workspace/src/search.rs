@@ -44,7 +44,7 @@ impl Search {
                 "Ask for fewer.",
             ));
         }
-        let model = self.models.settled().await;
+        let model = self.models.wait_until_ready().await;
         let searcher = Arc::clone(self.models.searcher());
         in_background(move || {
             searcher.search(&request).map_err(|error| match error {
@@ -177,7 +177,7 @@ impl Handle<Ask> for Search {
             .collect();
         let mut notes =
             vec!["Answered on this machine: ranked by words and meaning, no language model.".to_owned()];
-        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.words_alone()) {
+        if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.keyword_only_reason()) {
             notes = vec![format!("Ranked by words alone: {why}.")];
         }
         Ok(Answer {

@@ -41,11 +41,11 @@ pub fn name_for(sort: &str, of: &str) -> String {
 /// The store of one person's keys.
 #[derive(Clone)]
 pub struct Secrets {
-    place: Place,
+    place: SecretBackend,
 }
 
 #[derive(Clone)]
-enum Place {
+enum SecretBackend {
     Keychain(Keychain),
     File(SealedFile),
     Memory(Arc<Mutex<BTreeMap<String, Secret>>>),
@@ -64,9 +64,9 @@ impl Secrets {
     /// without a keychain.
     pub fn open(keep: KeyStorage, folder: &Path) -> Secrets {
         let place = match keep {
-            KeyStorage::Keychain => Place::Keychain(Keychain::system()),
-            KeyStorage::File => Place::File(SealedFile::new(folder)),
-            KeyStorage::Memory => Place::Memory(Arc::default()),
+            KeyStorage::Keychain => SecretBackend::Keychain(Keychain::system()),
+            KeyStorage::File => SecretBackend::File(SealedFile::new(folder)),
+            KeyStorage::Memory => SecretBackend::Memory(Arc::default()),
         };
         Secrets { place }
     }
@@ -74,9 +74,9 @@ impl Secrets {
     /// Returns where keys are stored.
     pub fn keep(&self) -> KeyStorage {
         match self.place {
-            Place::Keychain(_) => KeyStorage::Keychain,
-            Place::File(_) => KeyStorage::File,
-            Place::Memory(_) => KeyStorage::Memory,
+            SecretBackend::Keychain(_) => KeyStorage::Keychain,
+            SecretBackend::File(_) => KeyStorage::File,
+            SecretBackend::Memory(_) => KeyStorage::Memory,
         }
     }
 
@@ -95,12 +95,12 @@ impl Secrets {
         }
         let name = name.to_owned();
         match &self.place {
-            Place::Keychain(keychain) => keychain.set(name, value).await,
-            Place::File(file) => {
+            SecretBackend::Keychain(keychain) => keychain.set(name, value).await,
+            SecretBackend::File(file) => {
                 let file = file.clone();
                 blocking(move || file.set(name, value)).await
             }
-            Place::Memory(keys) => {
+            SecretBackend::Memory(keys) => {
                 keys.lock().expect("no holder panics").insert(name, value);
                 Ok(())
             }
@@ -115,12 +115,12 @@ impl Secrets {
         check_name(name)?;
         let name = name.to_owned();
         match &self.place {
-            Place::Keychain(keychain) => keychain.get(name).await,
-            Place::File(file) => {
+            SecretBackend::Keychain(keychain) => keychain.get(name).await,
+            SecretBackend::File(file) => {
                 let file = file.clone();
                 blocking(move || file.get(&name)).await
             }
-            Place::Memory(keys) => Ok(keys.lock().expect("no holder panics").get(&name).cloned()),
+            SecretBackend::Memory(keys) => Ok(keys.lock().expect("no holder panics").get(&name).cloned()),
         }
     }
 
@@ -132,12 +132,12 @@ impl Secrets {
         check_name(name)?;
         let name = name.to_owned();
         match &self.place {
-            Place::Keychain(keychain) => keychain.remove(name).await,
-            Place::File(file) => {
+            SecretBackend::Keychain(keychain) => keychain.remove(name).await,
+            SecretBackend::File(file) => {
                 let file = file.clone();
                 blocking(move || file.remove(&name)).await
             }
-            Place::Memory(keys) => Ok(keys.lock().expect("no holder panics").remove(&name).is_some()),
+            SecretBackend::Memory(keys) => Ok(keys.lock().expect("no holder panics").remove(&name).is_some()),
         }
     }
 }

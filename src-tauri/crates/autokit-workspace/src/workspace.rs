@@ -90,7 +90,7 @@ impl Workspace {
     pub async fn commit(&self, meta: &Meta, writes: &[Write]) -> Result<Committed> {
         let committed = self.library.commit(meta, writes).await?;
         if committed.change.is_some() {
-            self.tell_library();
+            self.notify_library_changed();
         }
         Ok(committed)
     }
@@ -120,13 +120,13 @@ impl Workspace {
     }
 
     /// Announces that cards changed.
-    pub fn tell_library(&self) {
+    pub fn notify_library_changed(&self) {
         self.tell(Event::Library { cursor: self.library.read(Replica::cursor) });
         self.tools_changed();
     }
 
     /// Announces how many proposals are pending.
-    pub async fn tell_proposals(&self) -> Result<()> {
+    pub async fn notify_proposals_changed(&self) -> Result<()> {
         let waiting = self.library.count_waiting().await?;
         self.waiting.store(waiting, Ordering::Relaxed);
         self.tell(Event::Proposals { waiting });

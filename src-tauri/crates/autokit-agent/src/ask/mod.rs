@@ -42,7 +42,7 @@ pub trait Retriever: Send + Sync {
     ) -> impl Future<Output = Result<Retrieval>> + Send;
 
     /// Why cards are ranked by keywords alone, if they are.
-    fn words_alone(&self) -> Option<String>;
+    fn keyword_only_reason(&self) -> Option<String>;
 
     /// Whether a lower-case word is known as a word of the language.
     fn is_word(&self, word: &str) -> bool;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::answer::{Ranked, Retrieved};
 use autokit_llm::prompts::{self, Prompts};
 
-type Asked<T> = autokit_llm::Result<(T, Usage)>;
+type ModelResult<T> = autokit_llm::Result<(T, Usage)>;
 
 /// Most characters of a card or a chunk of a page shown to a model.
 const SHOWN: usize = 2000;
@@ -24,7 +24,7 @@ async fn structured<T: serde::de::DeserializeOwned>(
     prompt: String,
     name: &str,
     schema: &Value,
-) -> Asked<T> {
+) -> ModelResult<T> {
     let request = Request::new("Answer with JSON after the schema and nothing else.", prompt);
     let answer = model.structured(&request, name, schema).await?;
     let value = serde_json::from_value(answer.value)
@@ -52,7 +52,7 @@ pub(super) async fn rerank(
     prompts: &Prompts,
     question: &str,
     candidates: &[Ranked],
-) -> Asked<Vec<Ranked>> {
+) -> ModelResult<Vec<Ranked>> {
     let shown: Vec<Value> = candidates
         .iter()
         .map(|card| json!({ "id": card.id, "name": card.name, "description": card.description }))
@@ -107,7 +107,7 @@ pub(super) async fn answer(
     question: &str,
     cards: &[Arc<Retrieved>],
     correction: &str,
-) -> Asked<Written> {
+) -> ModelResult<Written> {
     let facts: Vec<Value> = cards
         .iter()
         .map(|card| {
@@ -161,7 +161,7 @@ pub(super) async fn rewrite(
     question: &str,
     tried: &str,
     reason: &str,
-) -> Asked<String> {
+) -> ModelResult<String> {
     #[derive(Deserialize)]
     struct Rewritten {
         query: String,
@@ -184,7 +184,7 @@ pub(super) async fn starter(
     use_case: &str,
     card: &str,
     documentation: &str,
-) -> Asked<Stub> {
+) -> ModelResult<Stub> {
     let prompt = prompts
         .fill(&prompts::STARTER, &[("use_case", use_case), ("tool", card), ("documentation", documentation)]);
     let schema = json!({

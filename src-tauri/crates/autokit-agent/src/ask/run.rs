@@ -419,7 +419,7 @@ impl<H: Retriever> Run<'_, H> {
         let findings = self.found.map(|found| found.findings).unwrap_or_default();
         let web = !findings.is_empty();
         let mut notes = self.notes;
-        if let Some(why) = self.retriever.words_alone() {
+        if let Some(why) = self.retriever.keyword_only_reason() {
             notes.insert(0, format!("Ranked by words alone: {why}."));
         } else if self.deps.small.is_none() && self.deps.large.is_none() {
             notes.insert(

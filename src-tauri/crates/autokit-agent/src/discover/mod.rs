@@ -27,9 +27,9 @@ use ts_rs::TS;
 use crate::error::{Error, Result};
 
 use draft::{address, draft};
-use pool::{Candidate, Pool};
+use pool::{Candidate, CandidatePool};
 pub use queries::Vocabulary;
-pub use react::Looked;
+pub use react::WebSearchOutcome;
 
 /// Projects taken from GitHub per search.
 const REPOSITORIES: usize = 5;
@@ -181,7 +181,7 @@ impl Discovery {
         }
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
         let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
-        let mut pool = Pool::default();
+        let mut pool = CandidatePool::default();
         let parts = Need::of(need, self.reader.embedder.as_deref());
         let first = queries::first_round(need, &parts.names, self.preferred.as_deref(), &related);
         on(Trace::thought(format!(
@@ -231,7 +231,7 @@ impl Discovery {
     async fn search(
         &self,
         queries: &[String],
-        pool: &mut Pool,
+        pool: &mut CandidatePool,
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<()> {
         let mut first_error = None;
@@ -265,7 +265,7 @@ impl Discovery {
 
     /// Searches GitHub for projects, if configured. GitHub is one source of several, so discovery goes on if
     /// it fails.
-    async fn search_github(&self, need: &str, pool: &mut Pool, on: &mut (dyn FnMut(Trace) + Send)) {
+    async fn search_github(&self, need: &str, pool: &mut CandidatePool, on: &mut (dyn FnMut(Trace) + Send)) {
         let Some(github) = &self.github else { return };
         let query = queries::content(need);
         on(Trace::action(format!("Search GitHub for {query:?}")));
@@ -312,7 +312,7 @@ impl Discovery {
     /// Reads the pages of the pool that were not read yet, best first.
     async fn read(
         &self,
-        pool: &mut Pool,
+        pool: &mut CandidatePool,
         now: &(dyn Fn() -> String + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<()> {
@@ -361,7 +361,7 @@ impl Discovery {
     }
 
     /// Ranks all pages read and returns them as findings, best first.
-    fn weigh(&self, need: &Need, vector: Option<&[f32]>, pool: &Pool) -> Result<Discovered> {
+    fn weigh(&self, need: &Need, vector: Option<&[f32]>, pool: &CandidatePool) -> Result<Discovered> {
         let bodies: Vec<String> = pool.pages.iter().map(|page| opening(&page.document, BODY)).collect();
         let mut index = SearchIndex::new();
         let known: Vec<IndexDocument<'_>> = self.known.iter().map(|card| card.text.document(None)).collect();
@@ -399,7 +399,7 @@ impl Discovery {
             else {
                 continue;
             };
-            let mut marks = PageMarks::of_need(need, page, pool.found.worth(&page.hit.url), &hit);
+            let mut marks = PageMarks::of_need(need, page, pool.found.rrf_score(&page.hit.url), &hit);
             marks.flag(PageMark::Known, self.documents(page));
             let finding = self.finding(page, marks, hit.parts.chunk);
             if !self.turned_down.iter().any(|other| other.is_same(&finding)) {

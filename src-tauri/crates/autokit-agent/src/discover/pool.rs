@@ -37,7 +37,7 @@ impl Candidate {
 
 /// What discovery has found so far.
 #[derive(Default)]
-pub(super) struct Pool {
+pub(super) struct CandidatePool {
     pub(super) found: FoundPages,
     /// URLs already requested.
     pub(super) asked: HashSet<String>,
@@ -46,10 +46,10 @@ pub(super) struct Pool {
     repositories: HashMap<String, Repository>,
 }
 
-impl Pool {
+impl CandidatePool {
     /// Creates a pool of hits with no page read yet.
-    pub(super) fn of(found: FoundPages) -> Pool {
-        Pool { found, ..Pool::default() }
+    pub(super) fn of(found: FoundPages) -> CandidatePool {
+        CandidatePool { found, ..CandidatePool::default() }
     }
 
     /// Adds repositories, best first: each at its homepage if it has one, else at its GitHub page.

@@ -6,14 +6,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autokit_llm::{Ended, GaveUp, Model, Observation, React, Request, Step, Tool, Toolbox, Usage};
+use autokit_llm::{GaveUp, Model, Observation, React, Request, RunOutcome, Step, Tool, Toolbox, Usage};
 use autokit_pages::{Need, Opened, PageMark, Part, WebTools, text_tool};
 use autokit_search::{Mode, Query, QueryPlan, SearchIndex};
 use autokit_web::search::Hit;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Discovered, Discovery, Finding, Pool, Trace};
+use super::{CandidatePool, Discovered, Discovery, Finding, Trace};
 use crate::ask::ground::Sources;
 use crate::error::{Error, Result};
 use crate::outlier::OUTLIER;
@@ -26,7 +26,7 @@ struct Web<'a> {
 }
 
 #[derive(Deserialize)]
-struct Picked {
+struct PickedPage {
     url: String,
     quote: String,
 }
@@ -93,7 +93,7 @@ impl Web<'_> {
 
 /// Result of a model-led search.
 #[derive(Debug)]
-pub(super) struct Led {
+pub(super) struct ModelSearch {
     /// What was found, by the model or by the rules that took over.
     found: Discovered,
     /// Tokens used.
@@ -104,7 +104,7 @@ pub(super) struct Led {
 
 /// Result of a web search for a need.
 #[derive(Debug)]
-pub struct Looked {
+pub struct WebSearchOutcome {
     /// What was found.
     pub found: Discovered,
     /// The model that led the search; `None` if it was rule-based.
@@ -128,13 +128,13 @@ impl Discovery {
         need: &str,
         now: &(dyn Fn() -> String + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
-    ) -> Result<Looked> {
+    ) -> Result<WebSearchOutcome> {
         let mut note = None;
         if let Some((model, patience)) = model {
             match tokio::time::timeout(patience, self.react(model, prompts, need, now, on)).await {
                 Ok(Ok(led)) => {
                     let name = model.config().model.clone();
-                    return Ok(Looked {
+                    return Ok(WebSearchOutcome {
                         found: led.found,
                         model: led.gave_up.is_none().then_some(name),
                         usage: led.usage,
@@ -150,7 +150,7 @@ impl Discovery {
             }
         }
         let found = self.run(need, now, on).await?;
-        Ok(Looked { found, model: None, usage: Usage::default(), note })
+        Ok(WebSearchOutcome { found, model: None, usage: Usage::default(), note })
     }
 
     /// Lets a model search for tools for a need. If it gives up, the rules search instead.
@@ -164,7 +164,7 @@ impl Discovery {
         need: &str,
         now: &(dyn Fn() -> String + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
-    ) -> Result<Led> {
+    ) -> Result<ModelSearch> {
         if self.providers.is_empty() {
             return Err(Error::NoSearch);
         }
@@ -203,12 +203,12 @@ impl Discovery {
             })
             .await?;
         let (found, opened) = web.web.into_seen();
-        let picked: Vec<Picked> = match ended {
-            Ended::Answer(mut answer) => {
+        let picked: Vec<PickedPage> = match ended {
+            RunOutcome::Answer(mut answer) => {
                 let pages = answer.get_mut("pages").map(Value::take).unwrap_or_default();
                 serde_json::from_value(pages).unwrap_or_default()
             }
-            Ended::GaveUp(why) => {
+            RunOutcome::GaveUp(why) => {
                 let did = match why {
                     GaveUp::Steps => "took too many steps",
                     GaveUp::Confused => "could not work with the tools",
@@ -216,10 +216,10 @@ impl Discovery {
                 };
                 on(Trace::failure(format!("The model {did}; going on without it.")));
                 let found = self.run(need, now, on).await?;
-                return Ok(Led { found, usage, gave_up: Some(did) });
+                return Ok(ModelSearch { found, usage, gave_up: Some(did) });
             }
         };
-        let mut pool = Pool::of(found);
+        let mut pool = CandidatePool::of(found);
         for Opened { asked, page } in &opened {
             let unknown = || Hit { title: String::new(), url: asked.clone(), snippet: String::new() };
             let hit = pool.found.get(asked).cloned().unwrap_or_else(unknown);
@@ -275,7 +275,7 @@ impl Discovery {
         all.dismissed.extend(std::mem::take(&mut all.findings));
         all.dismissed.truncate(super::CANDIDATES);
         all.findings = findings;
-        Ok(Led { found: all, usage, gave_up: None })
+        Ok(ModelSearch { found: all, usage, gave_up: None })
     }
 }
 

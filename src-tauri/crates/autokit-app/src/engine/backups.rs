@@ -54,11 +54,11 @@ impl Backups {
                 () = workspace.given_up() => return,
             }
             match workspace.library.verify().await {
-                Ok(found) if found.is_well() => {}
+                Ok(found) if found.is_ok() => {}
                 Ok(found) => tracing::error!(problems = found.problem_count, "the library is damaged"),
                 Err(error) => tracing::warn!(%error, "the library could not be verified"),
             }
-            workspace.tell_library();
+            workspace.notify_library_changed();
         });
     }
 

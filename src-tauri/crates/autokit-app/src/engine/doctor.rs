@@ -95,7 +95,7 @@ impl Handle<RunDoctor> for Diagnostics {
             let remedy = "Add their addresses in the Library.";
             checks.push(check("Documentation", CheckState::Warning, detail, Some(remedy)));
         }
-        let model = self.models.settled().await;
+        let model = self.models.wait_until_ready().await;
         checks.push(match (model.state, &model.error) {
             (ModelState::Ready | ModelState::Loading, _) => {
                 check("Model", CheckState::Good, model.name, None)

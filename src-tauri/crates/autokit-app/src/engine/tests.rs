@@ -53,7 +53,7 @@ async fn sources_of_tools_are_asked_for_agents_that_may_reach_every_host() {
         market: Duration::from_mins(2),
         ..EngineOptions::new()
     };
-    let engine = Engine::open(Place::Memory, &options, broadcast::channel(64).0).await.expect("opens");
+    let engine = Engine::open(Storage::Memory, &options, broadcast::channel(64).0).await.expect("opens");
     let context = Context { request: None, author: "test".to_owned() };
     let mut settings = ProviderSettings::default();
     settings.network.allowed_hosts = vec!["127.0.0.1".to_owned()];

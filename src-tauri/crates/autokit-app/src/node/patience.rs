@@ -12,13 +12,13 @@ const TURN: Duration = Duration::from_mins(1);
 
 /// The failures observed so far, starting with the first failed attempt.
 #[derive(Debug, Default)]
-pub(super) struct Patience {
+pub(super) struct OwnerTimeout {
     began: Option<Instant>,
     /// The endpoint that does not respond, and since when.
     silent: Option<(Endpoint, Instant)>,
 }
 
-impl Patience {
+impl OwnerTimeout {
     /// Returns whether to give up after an attempt that failed at `now`: at the endpoint `published`, or
     /// because none is published while somebody owns the store.
     pub(super) fn is_over(&mut self, now: Instant, published: Option<&Endpoint>) -> bool {
@@ -43,7 +43,7 @@ mod tests {
 
     /// Returns after how many seconds it gives up, if it tries what is published once a second.
     fn gives_up_after(published: impl Fn(u64) -> Option<Endpoint>) -> u64 {
-        let (mut patience, now) = (Patience::default(), Instant::now());
+        let (mut patience, now) = (OwnerTimeout::default(), Instant::now());
         (0..120)
             .find(|second| patience.is_over(now + Duration::from_secs(*second), published(*second).as_ref()))
             .expect("patience ends within two minutes")
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn patience_begins_with_the_first_failure() {
         let now = Instant::now();
-        let mut patience = Patience::default();
+        let mut patience = OwnerTimeout::default();
         let later = now + Duration::from_mins(5);
         assert!(!patience.is_over(later, Some(&endpoint(1))));
         assert!(!patience.is_over(later + SILENCE, Some(&endpoint(1))));

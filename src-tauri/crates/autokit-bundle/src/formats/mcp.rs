@@ -2,7 +2,7 @@
 //! per server.
 //!
 //! Settings are private. Only the names of environment variables and headers are kept, secrets in arguments
-//! and URLs are replaced (see [`super::conceal`]), and unknown keys are left out with a warning rather than
+//! and URLs are replaced (see [`super::redact`]), and unknown keys are left out with a warning rather than
 //! copied.
 
 use std::io::Read;
@@ -11,9 +11,9 @@ use autokit_toolcard::{Candidate, Kind, Problem, ReadCards, Rejected, fields, re
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::conceal::{self, PLACEHOLDER};
 use super::error::{self, FormatError};
 use super::json::{self, Entries};
+use super::redact::{self, PLACEHOLDER};
 use super::run;
 
 /// Known keys of a server; some clients call `url` `serverUrl` or `httpUrl`.
@@ -131,7 +131,7 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
             _ => Err(Problem::error("args", "holds something else than strings")),
         })
         .collect::<Result<_, _>>()?;
-    let (concealed, found) = conceal::conceal_all(&plain.iter().map(String::as_str).collect::<Vec<_>>());
+    let (concealed, found) = redact::redact_args(&plain.iter().map(String::as_str).collect::<Vec<_>>());
     if !found.is_empty() {
         let places: Vec<String> = found.iter().map(usize::to_string).collect();
         notes.push(replaced("args", &format!(" (argument {})", places.join(", "))));
@@ -140,7 +140,7 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
 }
 
 fn concealed(field: &str, text: &str, notes: &mut Vec<Problem>) -> String {
-    let concealed = conceal::conceal(text);
+    let concealed = redact::redact(text);
     if concealed != text {
         notes.push(replaced(field, ""));
     }
@@ -166,7 +166,7 @@ fn names(entry: &Map<String, Value>, key: &str, notes: &mut Vec<Problem>) -> Opt
         }
     };
     // A secret in place of a name must not be copied as one.
-    let concealed: Vec<String> = names.iter().map(|name| conceal::conceal(name).into_owned()).collect();
+    let concealed: Vec<String> = names.iter().map(|name| redact::redact(name).into_owned()).collect();
     if concealed != names {
         notes.push(replaced(key, ""));
     }
@@ -178,7 +178,7 @@ fn left_out(entry: &Map<String, Value>, notes: &mut Vec<Problem>) {
     let unknown: Vec<String> = entry
         .keys()
         .filter(|key| !known(key))
-        .map(|key| conceal::conceal(key).chars().take(40).collect())
+        .map(|key| redact::redact(key).chars().take(40).collect())
         .collect();
     if !unknown.is_empty() {
         let reason =

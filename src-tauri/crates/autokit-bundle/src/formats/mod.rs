@@ -7,7 +7,6 @@
 //! is executed by the program that opens it.
 
 mod catalogue;
-mod conceal;
 mod csv;
 mod detect;
 mod error;
@@ -15,6 +14,7 @@ mod html;
 mod json;
 mod markdown;
 mod mcp;
+mod redact;
 mod registry;
 mod run;
 
@@ -24,4 +24,4 @@ pub use self::error::FormatError;
 pub use self::html::write_html;
 pub use self::markdown::write_markdown;
 pub use self::mcp::read_mcp_servers;
-pub use self::registry::{Start, StartInput, Transport, read_server_json, starts_of};
+pub use self::registry::{Start, StartInput, Transport, launch_options, read_server_json};

@@ -8,7 +8,7 @@
 mod package;
 mod start;
 
-pub use self::start::{Start, StartInput, Transport, starts_of};
+pub use self::start::{Start, StartInput, Transport, launch_options};
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -19,10 +19,10 @@ use autokit_toolcard::{
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::conceal;
 use super::error::{self, FormatError};
 use super::json::{self, Entries};
 use super::mcp::replaced;
+use super::redact;
 
 /// Key under which the official registry puts its metadata of a server.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
@@ -204,7 +204,7 @@ fn summary(remote: &Map<String, Value>, notes: &mut Vec<Problem>) -> Value {
         short.insert("type".into(), transport.into());
     }
     if let Some(url) = json::text(remote, &["url"]) {
-        let concealed = conceal::conceal(url);
+        let concealed = redact::redact(url);
         if concealed != url {
             notes.push(replaced("remotes", ""));
         }

@@ -23,7 +23,7 @@ pub(crate) type Sums = Vec<(String, String)>;
 
 /// Metadata of a verified file; while it is unchanged, its checksum is trusted.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
-struct Seen {
+struct FolderEntry {
     size: u64,
     /// Nanoseconds since 1970, as text, because JSON numbers cannot hold them.
     modified: String,
@@ -57,7 +57,7 @@ pub(crate) fn check(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
 /// As [`check`], but trusts the recorded checksums of files that have not changed since.
 pub(crate) fn check_once(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
     let record = folder.join(CHECKED);
-    let before: BTreeMap<String, Seen> =
+    let before: BTreeMap<String, FolderEntry> =
         std::fs::read(&record).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     let mut now = BTreeMap::new();
     for file in &spec.files {
@@ -125,11 +125,11 @@ pub(crate) fn sha256(path: &Path) -> Result<String> {
     }))
 }
 
-fn look(path: &Path) -> Result<Seen> {
+fn look(path: &Path) -> Result<FolderEntry> {
     let meta = std::fs::metadata(path).map_err(Error::io("reading", path))?;
     let modified = meta.modified().map_err(Error::io("reading", path))?;
     let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();
-    Ok(Seen { size: meta.len(), modified, sha256: String::new() })
+    Ok(FolderEntry { size: meta.len(), modified, sha256: String::new() })
 }
 
 /// Writes to a temporary file and renames it, so that no reader sees a partial file.

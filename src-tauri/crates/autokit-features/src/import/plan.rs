@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use autokit_api::ItemStatus;
 use autokit_bundle::Entry;
-use autokit_bundle::plan::{Ours, Standing, compare};
+use autokit_bundle::plan::{MergeState, Ours, compare};
 use autokit_error::Result;
 use autokit_library::{CardRecord, Replica};
 use autokit_toolcard::{CardId, MatchKey, Named, Problem, RevisionId, fields};
@@ -18,46 +18,46 @@ use crate::incoming::Incoming;
 
 /// How a source compares with the library at one point of its journal.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct ImportPlan {
     pub(super) incoming: Arc<Incoming>,
     /// Position in the journal at which the plan was made.
     cursor: u64,
-    pub(super) planned: Vec<Planned>,
+    pub(super) planned: Vec<PlannedCard>,
 }
 
 /// How one card of a source compares with the library.
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(super) struct PlannedCard {
     pub(super) status: ItemStatus,
     pub(super) ours: Option<Arc<CardRecord>>,
-    pub(super) standing: Option<Standing>,
+    pub(super) standing: Option<MergeState>,
     pub(super) similar: Vec<Arc<CardRecord>>,
     pub(super) problem: Option<Problem>,
     /// Whether the card brings a flagged text that is new here; computed on first use.
     suspect: OnceLock<bool>,
 }
 
-impl Planned {
+impl PlannedCard {
     pub(super) fn behind(&self) -> bool {
-        self.standing == Some(Standing::Behind)
+        self.standing == Some(MergeState::Behind)
     }
 
     /// Returns whether the card has a flagged text that the library's card does not have.
     pub(super) fn is_suspect(&self, entry: &Entry) -> bool {
         // Also checked for a card that is behind: where cards are replaced, the old text comes back.
-        let read = self.standing != Some(Standing::Identical) && self.status != ItemStatus::Invalid;
+        let read = self.standing != Some(MergeState::Identical) && self.status != ItemStatus::Invalid;
         read && *self.suspect.get_or_init(|| has_new_flagged_text(&entry.card, self.ours.as_deref()))
     }
 
     /// Returns whether importing the card would bring in a flagged text.
-    pub(super) fn brings_suspect(&self, entry: &Entry) -> bool {
+    pub(super) fn introduces_flagged_text(&self, entry: &Entry) -> bool {
         self.status != ItemStatus::Identical && self.is_suspect(entry)
     }
 }
 
 /// The last plan, so that scrolling through a preview does not compute it again.
 #[derive(Debug, Default)]
-pub(crate) struct PlanCache(Option<Arc<Plan>>);
+pub(crate) struct PlanCache(Option<Arc<ImportPlan>>);
 
 impl PlanCache {
     /// Drops the cached plan.
@@ -68,7 +68,7 @@ impl PlanCache {
 
 impl Imports {
     /// Compares a source with the library.
-    pub(super) async fn plan(&self, incoming: Arc<Incoming>) -> Result<Arc<Plan>> {
+    pub(super) async fn plan(&self, incoming: Arc<Incoming>) -> Result<Arc<ImportPlan>> {
         let cursor = self.workspace.library.read(Replica::cursor);
         if let Some(plan) = &self.plans.lock().expect("no holder panics").0
             && plan.cursor == cursor
@@ -102,7 +102,7 @@ impl Imports {
                 };
                 each.map(stand).collect()
             });
-            Ok(Arc::new(Plan { incoming, cursor, planned }))
+            Ok(Arc::new(ImportPlan { incoming, cursor, planned }))
         })
         .await?;
         self.plans.lock().expect("no holder panics").0 = Some(Arc::clone(&plan));
@@ -159,11 +159,11 @@ fn stand(
     foreign: &HashMap<RevisionId, String>,
     like: impl FnOnce() -> Vec<Arc<CardRecord>>,
     bundled: bool,
-) -> Planned {
+) -> PlannedCard {
     let Some(ours) = ours else {
         let similar = like();
         let status = if similar.is_empty() { ItemStatus::New } else { ItemStatus::Similar };
-        return Planned {
+        return PlannedCard {
             status,
             ours: None,
             standing: None,
@@ -175,7 +175,7 @@ fn stand(
     let card = ours.card();
     let lineage = lineages.get(&ours.id).map_or(&[][..], Vec::as_slice);
     let standing = if *ours.body == *entry.card.to_json() {
-        Standing::Identical
+        MergeState::Identical
     } else {
         compare(entry, Ours { card: card.object(), lineage, foreign })
     };
@@ -187,14 +187,14 @@ fn stand(
     let status = match (&standing, &problem) {
         (_, Some(_)) => ItemStatus::Invalid,
         // A file without revision history cannot be behind: what it says is a change.
-        (Standing::Behind, _) if !bundled => ItemStatus::Changed,
-        (Standing::Identical | Standing::Behind, _) => ItemStatus::Identical,
-        (Standing::Ahead { .. }, _) => ItemStatus::Changed,
-        (Standing::Apart { merged, .. }, _) if merged.conflicts.is_empty() => ItemStatus::Changed,
-        (Standing::Apart { .. }, _) if !bundled => ItemStatus::Changed,
-        (Standing::Apart { .. }, _) => ItemStatus::Conflicting,
+        (MergeState::Behind, _) if !bundled => ItemStatus::Changed,
+        (MergeState::Identical | MergeState::Behind, _) => ItemStatus::Identical,
+        (MergeState::Ahead { .. }, _) => ItemStatus::Changed,
+        (MergeState::Diverged { merged, .. }, _) if merged.conflicts.is_empty() => ItemStatus::Changed,
+        (MergeState::Diverged { .. }, _) if !bundled => ItemStatus::Changed,
+        (MergeState::Diverged { .. }, _) => ItemStatus::Conflicting,
     };
-    Planned {
+    PlannedCard {
         status,
         ours: Some(ours),
         standing: Some(standing),

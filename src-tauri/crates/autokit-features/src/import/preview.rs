@@ -2,16 +2,16 @@
 
 use autokit_api::{FieldConflict, ImportItem, ImportPreview, ItemStatus, SignatureView, SourceInfo};
 use autokit_bundle::Entry;
-use autokit_bundle::plan::Standing;
+use autokit_bundle::plan::MergeState;
 use autokit_toolcard::{Rejected, diff_cards};
 use serde_json::Map;
 
-use super::plan::{Plan, Planned};
+use super::plan::{ImportPlan, PlannedCard};
 
 /// Most names shown of cards that may be the same tool.
 const SIMILAR: usize = 3;
 
-impl Plan {
+impl ImportPlan {
     pub(super) fn preview(
         &self,
         only: Option<ItemStatus>,
@@ -75,17 +75,18 @@ impl Plan {
         preview
     }
 
-    fn count_suspect(&self, which: impl Fn(&Planned) -> bool) -> u32 {
+    fn count_suspect(&self, which: impl Fn(&PlannedCard) -> bool) -> u32 {
         let each = self.incoming.entries.iter().zip(&self.planned);
-        each.filter(|(entry, planned)| which(planned) && planned.brings_suspect(entry)).count() as u32
+        each.filter(|(entry, planned)| which(planned) && planned.introduces_flagged_text(entry)).count()
+            as u32
     }
 
-    fn item(&self, entry: &Entry, planned: &Planned) -> ImportItem {
+    fn item(&self, entry: &Entry, planned: &PlannedCard) -> ImportItem {
         let (mut diff, mut conflicts) = (Vec::new(), Vec::new());
         if let Some(ours) = planned.ours.as_ref().filter(|_| planned.status != ItemStatus::Identical) {
             let now = ours.card().into_object();
             let mut after = entry.card.object().clone();
-            if let Some(merged) = planned.standing.as_ref().and_then(Standing::merged)
+            if let Some(merged) = planned.standing.as_ref().and_then(MergeState::merged)
                 && self.incoming.bundled
             {
                 after.clone_from(&merged.card);
@@ -128,7 +129,7 @@ impl Plan {
             at: if self.incoming.bundled { entry.step.at.clone() } else { String::new() },
             licence: self.provenance(entry).licence,
             behind: planned.status == ItemStatus::Identical && planned.behind(),
-            suspect: planned.brings_suspect(entry),
+            suspect: planned.introduces_flagged_text(entry),
         }
     }
 }

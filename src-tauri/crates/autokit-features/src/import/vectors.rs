@@ -8,7 +8,7 @@ use autokit_workspace::jobs::Progress;
 use autokit_workspace::models::BATCH;
 
 use super::Imports;
-use super::work::Work;
+use super::batch::ImportBatch;
 use crate::incoming::Incoming;
 
 /// Cards of a bundle whose embeddings are recomputed to verify the ones that came with it.
@@ -23,7 +23,7 @@ impl Imports {
     pub(super) async fn give_vectors(
         &self,
         incoming: &Incoming,
-        work: &mut Work,
+        work: &mut ImportBatch,
         progress: &Progress,
     ) -> Result<()> {
         let came = self.vectors_that_came(incoming, work).await?;
@@ -61,7 +61,11 @@ impl Imports {
 
     /// Returns the model and dimension of the source's vectors if they can be used. A sample is recomputed
     /// and compared, because whoever made them could have made a card match every query.
-    async fn vectors_that_came(&self, incoming: &Incoming, work: &Work) -> Result<Option<(String, usize)>> {
+    async fn vectors_that_came(
+        &self,
+        incoming: &Incoming,
+        work: &ImportBatch,
+    ) -> Result<Option<(String, usize)>> {
         let Some(embedder) = self.models.embedder() else { return Ok(None) };
         let Some(told) =
             incoming.vectors.as_ref().filter(|told| told.model == autokit_search::vector_recipe(&embedder))

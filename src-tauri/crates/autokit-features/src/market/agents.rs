@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use autokit_api::{MarketFound, MarketOffer};
-use autokit_gateway::{Found, Hit, Search, Tier, What};
+use autokit_gateway::{Found, Hit, HitKind, Search, Tier};
 use autokit_workspace::cards::LINE;
 use autokit_workspace::cards::{first_sentence, shorten};
 use autokit_workspace::elapsed::ms_since;
@@ -83,7 +83,7 @@ fn hit(offer: &MarketOffer) -> Hit {
         line: shorten(&first_sentence(&offer.description), LINE),
         tier: Tier::Marketplace,
         score: offer.score,
-        what: What::Installable { facts },
+        what: HitKind::Installable { facts },
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
         add(&MarketFound { offers, notes: vec!["s did not answer".to_owned()] }, &search, &mut found);
         let ids: Vec<&str> = found.hits.iter().map(|hit| hit.id.as_str()).collect();
         assert_eq!(ids, ["market/s/a", "market/s/d", "market/s/f"]);
-        let What::Installable { facts } = &found.hits[0].what else { panic!("{:?}", found.hits) };
+        let HitKind::Installable { facts } = &found.hits[0].what else { panic!("{:?}", found.hits) };
         // Unknown facts are left out.
         assert_eq!(facts.keys().collect::<Vec<_>>(), ["version", "install"]);
         assert_eq!(found.hits[0].line, "Sends mail.");

@@ -12,7 +12,7 @@ use autokit_mcp_client::market::{Registry, Start, Transport};
 use autokit_toolcard::has_injection;
 use serde_json::Value;
 
-use super::asking::reach_of;
+use super::query::reach_of;
 use super::{Market, shared};
 
 /// Most characters in the name given to a server.

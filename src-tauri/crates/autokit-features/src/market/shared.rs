@@ -9,7 +9,7 @@ use autokit_workspace::cards::shorten;
 use serde_json::Value;
 
 use super::Market;
-use super::asking::Offered;
+use super::query::ListedOffer;
 use crate::incoming::{Incoming, from_bytes};
 
 /// Most bytes of a bundle, because it is downloaded and searched whenever somebody searches.
@@ -31,7 +31,10 @@ pub(crate) async fn read(market: &Market, url: &str) -> Result<Incoming> {
 }
 
 /// Returns the cards of a bundle as offers, with notes.
-pub(super) async fn offers(market: &Market, source: &MarketSource) -> Result<(Vec<Offered>, Vec<String>)> {
+pub(super) async fn offers(
+    market: &Market,
+    source: &MarketSource,
+) -> Result<(Vec<ListedOffer>, Vec<String>)> {
     let incoming = read(market, &source.url).await?;
     let mut notes = Vec::new();
     if incoming.entries.len() > CARDS {
@@ -41,7 +44,7 @@ pub(super) async fn offers(market: &Market, source: &MarketSource) -> Result<(Ve
     Ok((cards.map(|entry| offer_of(source, &entry.card)).collect(), notes))
 }
 
-fn offer_of(source: &MarketSource, card: &Toolcard) -> Offered {
+fn offer_of(source: &MarketSource, card: &Toolcard) -> ListedOffer {
     let key = card.key();
     let told = |field: &str| card.text(field).map(|text| shorten(&visible(text), TEXT));
     let whole = Value::Object(card.object().clone());
@@ -64,5 +67,5 @@ fn offer_of(source: &MarketSource, card: &Toolcard) -> Offered {
         suspect: texts.first().and_then(|text| text.marks.first()).map(|mark| mark.why.clone()),
         score: 0.0,
     };
-    Offered { offer, reaches: Vec::new(), key: Some(key) }
+    ListedOffer { offer, reaches: Vec::new(), key: Some(key) }
 }

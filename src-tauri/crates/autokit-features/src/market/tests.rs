@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use autokit_api::commands::{InstallFromMarket, SetProviders};
 use autokit_api::{MarketInstall, MarketRef, ProviderSettings, ServerReach};
-use autokit_gateway::{Found, Search, Tier, What};
-use autokit_library::{Library, Place};
+use autokit_gateway::{Found, HitKind, Search, Tier};
+use autokit_library::{Library, Storage};
 use autokit_workspace::options::{EngineOptions, MARKET_DEADLINE, Vectors};
 use autokit_workspace::secrets::KeyStorage;
 use axum::Router;
@@ -67,7 +67,7 @@ async fn setup_waiting(market: Duration) -> Setup {
     let keep = Some(KeyStorage::Memory);
     let options = EngineOptions { vectors: Vectors::Off, keep, market, ..EngineOptions::new() };
     let (events, _) = broadcast::channel(64);
-    let library = Library::open(Place::Memory, options.clock.clone()).await.unwrap();
+    let library = Library::open(Storage::Memory, options.clock.clone()).await.unwrap();
     let workspace = Workspace::new(library, options.clock.clone(), events, false);
     let models = Models::open(workspace.clone(), &options).await.unwrap();
     models.load().await;
@@ -141,7 +141,7 @@ async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
     let market: Vec<_> = found.hits.iter().filter(|hit| hit.tier == Tier::Marketplace).collect();
     let [mailbox] = market.as_slice() else { panic!("{:?}", found.hits) };
     assert_eq!((mailbox.name.as_str(), mailbox.provider.as_str()), ("mailbox", "io.acme"));
-    let What::Installable { facts } = &mailbox.what else { panic!("{mailbox:?}") };
+    let HitKind::Installable { facts } = &mailbox.what else { panic!("{mailbox:?}") };
     assert!(facts["install"].as_str().unwrap().ends_with(&format!("{} io.acme/mailbox", source.id)));
     assert!(found.notes.iter().any(|note| note.contains("hide something")), "{:?}", found.notes);
     // Answers are cached.

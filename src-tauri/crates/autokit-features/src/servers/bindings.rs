@@ -28,14 +28,14 @@ const REMOVED: usize = 10_000;
 pub(crate) struct ToolBindings {
     /// The bindings of deleted cards.
     #[serde(default)]
-    removed: BTreeMap<String, Removed>,
+    removed: BTreeMap<String, RemovedBinding>,
     #[serde(flatten)]
     cards: HashMap<String, String>,
 }
 
 /// The binding of a card when it was deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Removed {
+struct RemovedBinding {
     /// The seal of the tool it was bound to.
     seal: String,
     /// Digest of the whole card.
@@ -160,7 +160,7 @@ impl KnownServers {
         for record in cards {
             if let Some(seal) = bindings.cards.remove(record.id.as_str()) {
                 let body = digest(&record.body);
-                bindings.removed.insert(record.id.to_string(), Removed { seal, body });
+                bindings.removed.insert(record.id.to_string(), RemovedBinding { seal, body });
             }
         }
         while bindings.removed.len() > REMOVED {

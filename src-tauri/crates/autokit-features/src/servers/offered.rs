@@ -11,7 +11,7 @@ use rmcp::model::Tool;
 
 use super::Servers;
 use super::tools::{SavedServer, read_tools};
-use crate::import::wishes::Wishes;
+use crate::import::options::ImportOptions;
 use crate::incoming::Incoming;
 
 impl Servers {
@@ -51,7 +51,7 @@ impl Servers {
         let said: Vec<Toolcard> = all.cards.iter().map(|item| item.card.clone()).collect();
         let (by, at) = (Author::autokit(), self.workspace.clock.stamp());
         let incoming = Arc::new(Incoming::of_server(all, "to measure", &by, &at));
-        let wishes = Wishes {
+        let options = ImportOptions {
             existing: ExistingCards::Keep,
             landing: Landing::Library,
             suspect_too: true,
@@ -60,7 +60,7 @@ impl Servers {
             by,
             at,
         };
-        let outcome = self.imports.bring_in(incoming, wishes, None, progress).await?;
+        let outcome = self.imports.run_import(incoming, options, None, progress).await?;
         self.known.bind_same(&said).await?;
         Ok(outcome)
     }

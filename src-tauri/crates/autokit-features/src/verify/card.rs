@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use autokit_error::{ApiError, Result};
-use autokit_fuel::{Case, Examined, Fuel, Report};
+use autokit_fuel::{CheckRequest, Examined, Fuel, Report};
 use autokit_library::{HealthCounts, LibraryError, Verification, stamp};
 use autokit_toolcard::{Author, CardId, CardKey, CardState};
 use jiff::SignedDuration;
@@ -17,7 +17,7 @@ pub(super) const AGAIN: [SignedDuration; 2] = [SignedDuration::from_hours(6), Si
 
 /// The outcome of checking one card.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Found {
+pub(super) enum CheckOutcome {
     Checked {
         state: CardState,
         /// Whether something new is pending in Review.
@@ -90,15 +90,15 @@ impl Checking {
         fuel: &Fuel,
         id: &CardId,
         starter: &HashSet<CardKey>,
-    ) -> Result<Found> {
+    ) -> Result<CheckOutcome> {
         let _turn = self.under_way.turn_of(id).await;
         // Read again, because the run may have started hours ago.
-        let Ok(record) = self.workspace.library.card(id) else { return Ok(Found::Removed) };
+        let Ok(record) = self.workspace.library.card(id) else { return Ok(CheckOutcome::Removed) };
         let card = record.card();
         let began = self.workspace.clock.stamp();
         let last = self.workspace.library.verification(id).await?.filter(|last| last.checked_at <= began);
         let waits = last.as_ref().and_then(|last| last.next_at.clone()).filter(|next| *next > began);
-        let case = Case {
+        let case = CheckRequest {
             id,
             revision: record.number,
             card: &card,
@@ -112,7 +112,7 @@ impl Checking {
         let Examined { report, draft } =
             fuel.examine(&case).await.map_err(|error| ApiError::internal(error.to_string()))?;
         if report.offline {
-            return Ok(Found::Offline);
+            return Ok(CheckOutcome::Offline);
         }
         let by = Author::verifier();
         let withdrawn = if report.is_judged() {
@@ -125,14 +125,14 @@ impl Checking {
             Some(draft) => match self.proposals.propose(draft, &by, None).await {
                 Ok(proposed) => !proposed.kept.is_empty(),
                 Err(_) if matches!(self.workspace.library.card(id), Err(LibraryError::NoCard(_))) => {
-                    return Ok(Found::Removed);
+                    return Ok(CheckOutcome::Removed);
                 }
                 Err(error) => return Err(error),
             },
             None => false,
         };
         if withdrawn > 0 && !proposed {
-            self.workspace.tell_proposals().await?;
+            self.workspace.notify_proposals_changed().await?;
         }
         // Only temporary failures are retried automatically; a page that requires a login, say, stays
         // closed.
@@ -151,7 +151,7 @@ impl Checking {
             report: serde_json::to_value(&report).map_err(|error| ApiError::internal(error.to_string()))?,
         };
         self.workspace.library.put_verification(&verification).await?;
-        Ok(Found::Checked { state, proposed, withdrawn })
+        Ok(CheckOutcome::Checked { state, proposed, withdrawn })
     }
 }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore};
 
 use super::Checking;
-use super::card::{AGAIN, Found, Tally};
+use super::card::{AGAIN, CheckOutcome, Tally};
 
 /// Cards checked concurrently; the HTTP client allows two requests per host.
 const AT_ONCE: usize = 8;
@@ -34,12 +34,12 @@ const WAITS: &str = "Waits for another run";
 
 /// The checks in progress.
 #[derive(Debug, Default)]
-pub(super) struct UnderWay {
+pub(super) struct ActiveRuns {
     /// One resumable run at a time; checks of named cards do not wait for it.
     run: tokio::sync::Mutex<()>,
     /// One automatic run at a time.
     unasked: tokio::sync::Mutex<()>,
-    begun: Mutex<Vec<Begun>>,
+    begun: Mutex<Vec<ActiveRun>>,
     /// Cards being checked: one check per card at a time.
     cards: Mutex<HashSet<CardId>>,
     freed: Notify,
@@ -47,31 +47,31 @@ pub(super) struct UnderWay {
 
 /// A run that is in progress or waits for its turn.
 #[derive(Debug)]
-struct Begun {
+struct ActiveRun {
     scope: VerifyScope,
     improve: bool,
     job: String,
 }
 
 /// The exclusive right to check a card, released on drop.
-pub(super) struct Turn<'a> {
-    checks: &'a UnderWay,
+pub(super) struct CardLock<'a> {
+    checks: &'a ActiveRuns,
     card: CardId,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for CardLock<'_> {
     fn drop(&mut self) {
         self.checks.cards.lock().expect("no holder panics").remove(&self.card);
         self.checks.freed.notify_waiters();
     }
 }
 
-impl UnderWay {
-    pub(super) async fn turn_of(&self, card: &CardId) -> Turn<'_> {
+impl ActiveRuns {
+    pub(super) async fn turn_of(&self, card: &CardId) -> CardLock<'_> {
         loop {
             let freed = self.freed.notified();
             if self.cards.lock().expect("no holder panics").insert(card.clone()) {
-                return Turn { checks: self, card: card.clone() };
+                return CardLock { checks: self, card: card.clone() };
             }
             freed.await;
         }
@@ -80,7 +80,7 @@ impl UnderWay {
 
 /// Who started a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum RunOrigin {
     /// A person. A run over named cards is done at once or not at all; any other is resumed after a
     /// restart.
     #[default]
@@ -106,7 +106,7 @@ pub(super) struct Run {
     #[serde(default)]
     stopped: bool,
     #[serde(skip)]
-    wanted: Wanted,
+    wanted: RunOrigin,
 }
 
 impl Run {
@@ -122,7 +122,7 @@ fn lasts(scope: &VerifyScope) -> bool {
 
 impl Checking {
     /// Starts a run of checks, or returns the job of an identical one in progress.
-    pub(super) fn start_verify(&self, scope: VerifyScope, improve: bool, wanted: Wanted) -> JobRef {
+    pub(super) fn start_verify(&self, scope: VerifyScope, improve: bool, wanted: RunOrigin) -> JobRef {
         let run = Run { scope, improve, began: self.workspace.clock.stamp(), stopped: false, wanted };
         self.start_run(run)
     }
@@ -155,13 +155,13 @@ impl Checking {
             progress.pausable();
             checking.verify(run, &progress).await
         });
-        begun.push(Begun { scope, improve, job: started.job.clone() });
+        begun.push(ActiveRun { scope, improve, job: started.job.clone() });
         started
     }
 
     /// Returns whether checks are in progress that will also cover those that are due. A paused run does
     /// not count, so that new cards do not wait for it.
-    pub(super) fn checks_go_on(&self) -> bool {
+    pub(super) fn is_checking(&self) -> bool {
         if self.under_way.unasked.try_lock().is_err() {
             return true;
         }
@@ -175,12 +175,12 @@ impl Checking {
 
     async fn verify(&self, mut run: Run, progress: &Progress) -> Result<Outcome> {
         let _turn = match run.wanted {
-            Wanted::Unasked => Some(progress.queue(WAITS, || self.under_way.unasked.lock()).await?),
+            RunOrigin::Unasked => Some(progress.queue(WAITS, || self.under_way.unasked.lock()).await?),
             _ if run.lasts() => Some(progress.queue(WAITS, || self.under_way.run.lock()).await?),
             _ => None,
         };
         if run.lasts() {
-            if run.wanted == Wanted::Asked {
+            if run.wanted == RunOrigin::Asked {
                 self.go_on(&mut run).await?;
             }
             self.keep_run(Some(&run)).await?;
@@ -213,7 +213,7 @@ impl Checking {
     /// Resumes a run that was in progress when the program ended.
     pub(super) async fn resume_run(&self) -> Result<()> {
         if let Some(run) = self.kept_run().await?.filter(|run| !run.stopped) {
-            self.start_run(Run { wanted: Wanted::TakenUp, ..run });
+            self.start_run(Run { wanted: RunOrigin::TakenUp, ..run });
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ impl Checking {
         // A run that started while the clock was ahead would consider every card done.
         if kept.began <= text && !rested {
             run.began = kept.began;
-            run.wanted = Wanted::TakenUp;
+            run.wanted = RunOrigin::TakenUp;
         }
         Ok(())
     }
@@ -244,8 +244,8 @@ impl Checking {
     async fn verify_all(&self, run: &mut Run, progress: &Progress) -> Result<Outcome> {
         let known = self.newest_checks().await?;
         let mut records = self.in_scope(run, &known).await?;
-        if run.wanted == Wanted::TakenUp {
-            let anew = Run { began: self.workspace.clock.stamp(), wanted: Wanted::Anew, ..run.clone() };
+        if run.wanted == RunOrigin::TakenUp {
+            let anew = Run { began: self.workspace.clock.stamp(), wanted: RunOrigin::Anew, ..run.clone() };
             let all = self.in_scope(&anew, &known).await?;
             if records.is_empty() {
                 // The interrupted run had finished but could not record it, so this one starts over.
@@ -258,7 +258,7 @@ impl Checking {
             }
         }
         // Pages are told apart by meaning, so wait until the model is loaded.
-        self.models.settled().await;
+        self.models.wait_until_ready().await;
         let fuel = self.fuel(run.improve);
         let starter = starter_keys()?;
         let total = records.len() as u64;
@@ -279,13 +279,13 @@ impl Checking {
             };
             let Some(found) = next.transpose()? else { break };
             match found {
-                Found::Checked { state, proposed, withdrawn } => {
+                CheckOutcome::Checked { state, proposed, withdrawn } => {
                     tally.count(state);
                     tally.proposed += u32::from(proposed);
                     tally.withdrawn += withdrawn;
                 }
-                Found::Removed => {}
-                Found::Offline => {
+                CheckOutcome::Removed => {}
+                CheckOutcome::Offline => {
                     let waiting = match total - done {
                         1 => "1 card waits for its check".to_owned(),
                         many => format!("{many} cards wait for their check"),

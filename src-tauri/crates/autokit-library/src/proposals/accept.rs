@@ -160,7 +160,7 @@ impl Library {
         };
         let rows = |change: Option<&str>| -> Result<Vec<Object>> {
             // The caller holds the `writer` lock, so nothing changes between this check and the write.
-            self.still_waits(proposal)?;
+            self.ensure_pending(proposal)?;
             let mut now = proposal.clone();
             now.state = ProposalState::Accepted;
             now.decided_at = Some(at.clone());
@@ -215,8 +215,8 @@ impl Library {
             return Ok(None);
         }
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
-        self.still_waits(proposal)?;
+        self.recover_state().await?;
+        self.ensure_pending(proposal)?;
         let by = &meta.author.0;
         let mut now = proposal.clone();
         let agree = |approval: &&Approval| approval.covers(&acceptance.values);
@@ -245,7 +245,7 @@ impl Library {
     }
 
     /// Checks that a proposal is still pending and unchanged since it was read.
-    fn still_waits(&self, proposal: &Proposal) -> Result<()> {
+    fn ensure_pending(&self, proposal: &Proposal) -> Result<()> {
         self.look_at_queue(|queue| match queue.get(proposal.id) {
             None => Err(LibraryError::Decided { proposal: proposal.id, state: "decided" }),
             Some(now) if **now != *proposal => Err(LibraryError::ProposalChanged(proposal.id)),

@@ -17,7 +17,7 @@ impl Library {
     /// [`LibraryError::NoProposal`], [`LibraryError::Decided`].
     pub async fn reject(&self, id: u32, by: &Author, why: &str, request: Option<&str>) -> Result<Proposal> {
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         if self.outcome_text(request).await?.is_some() {
             return self.proposal(id).await;
         }
@@ -56,7 +56,7 @@ impl Library {
     /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it is already pending.
     pub async fn reopen(&self, id: u32, by: &Author, request: Option<&str>) -> Result<Proposal> {
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         if self.outcome_text(request).await?.is_some() {
             return self.proposal(id).await;
         }
@@ -64,7 +64,7 @@ impl Library {
         if proposal.state == ProposalState::Pending {
             return Err(LibraryError::NothingToUndo);
         }
-        waits_again(&mut proposal);
+        reset_to_pending(&mut proposal);
         let mut events = vec![self.event(id, &self.clock.stamp(), &by.0, "undone", "")];
         events.extend(self.compare(&mut proposal).await?);
         let changed = vec![proposal.clone()];
@@ -85,7 +85,7 @@ impl Library {
             return Err(LibraryError::Invalid("the comment is empty".to_owned()));
         }
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         self.proposal(id).await?;
         if self.outcome_text(request).await?.is_some() {
             return Ok(());
@@ -119,7 +119,7 @@ impl Library {
                 continue;
             }
             let arrived = proposal.draft.arrived.as_ref().is_some_and(|arrived| arrived.import == change);
-            waits_again(&mut proposal);
+            reset_to_pending(&mut proposal);
             if arrived {
                 // Proposals of an import are withdrawn with it, whatever was decided about them.
                 proposal.state = ProposalState::Withdrawn;
@@ -136,7 +136,7 @@ impl Library {
     }
 }
 
-fn waits_again(proposal: &mut Proposal) {
+fn reset_to_pending(proposal: &mut Proposal) {
     proposal.state = ProposalState::Pending;
     proposal.decided_at = None;
     proposal.decided_by = None;

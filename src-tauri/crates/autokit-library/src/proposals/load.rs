@@ -36,22 +36,22 @@ impl Library {
 
     /// Reloads the queue if a write was abandoned midway, for example because its caller was dropped.
     async fn queue_in_step(&self) -> Result<()> {
-        if self.queue_in_doubt.load(Ordering::Acquire) {
+        if self.queue_stale.load(Ordering::Acquire) {
             let _turn = self.writer.lock().await;
-            self.settle_doubt().await?;
+            self.recover_state().await?;
         }
         Ok(())
     }
 
     /// As [`Library::queue_in_step`], for a caller that holds the `writer` lock.
-    pub(crate) async fn settle_doubt(&self) -> Result<()> {
+    pub(crate) async fn recover_state(&self) -> Result<()> {
         if self.is_redo_in_doubt() {
             self.settle_redo().await?;
             self.forget_staged().await?;
             self.catch_up().await?;
-            self.queue_in_doubt.store(true, Ordering::Release);
+            self.queue_stale.store(true, Ordering::Release);
         }
-        if self.queue_in_doubt.load(Ordering::Acquire) { self.load_queue().await } else { Ok(()) }
+        if self.queue_stale.load(Ordering::Acquire) { self.load_queue().await } else { Ok(()) }
     }
 
     /// Loads the queue from the database and compares it with the cards.
@@ -81,7 +81,7 @@ impl Library {
         }
         let cards: Vec<CardId> = queue.by_subject.keys().cloned().collect();
         *self.queue.write().expect("no reader panics") = queue;
-        self.queue_in_doubt.store(false, Ordering::Release);
+        self.queue_stale.store(false, Ordering::Release);
         self.rebase(&cards).await
     }
 

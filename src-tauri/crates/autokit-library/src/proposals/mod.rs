@@ -196,7 +196,7 @@ impl Library {
             outcome: note.outcome,
             at: self.clock.stamp(),
         };
-        self.queue_in_doubt.store(true, Ordering::Release);
+        self.queue_stale.store(true, Ordering::Release);
         let steps =
             vec![Step::Put(rows), Step::Events(note.events), Step::Put(note.rejections), Step::Close(close)];
         self.make(steps, Vec::new(), reason).await?;
@@ -205,7 +205,7 @@ impl Library {
             queue.put(proposal);
         }
         drop(queue);
-        self.queue_in_doubt.store(false, Ordering::Release);
+        self.queue_stale.store(false, Ordering::Release);
         Ok(())
     }
 

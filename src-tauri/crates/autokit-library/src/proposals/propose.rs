@@ -47,7 +47,7 @@ impl Library {
     /// [`crate::LibraryError::NoCard`] when the card to change was deleted.
     pub async fn propose(&self, draft: Draft, by: &Author, request: Option<&str>) -> Result<Proposed> {
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         if let Some(id) = self.proposal_of_request(request).await? {
             let proposal = self.proposal(id).await?;
             return Ok(Proposed { proposal, kept: Vec::new(), merged: Vec::new(), suppressed: Vec::new() });
@@ -64,7 +64,7 @@ impl Library {
 
     /// Computes what proposing these drafts would write: new or changed proposals, and event rows. The caller
     /// holds the `writer` lock.
-    pub(crate) async fn work_out(
+    pub(crate) async fn plan_proposals(
         &self,
         drafts: Vec<Draft>,
         by: &Author,
@@ -202,14 +202,14 @@ fn of_new_card(draft: &Draft, noes: &[(String, u32)]) -> Vec<(String, u32)> {
 }
 
 /// What a pending proposal absorbed from a draft.
-struct Taken {
+struct Merged {
     fields: Vec<String>,
     /// Events to record: kind and description.
     told: Vec<(&'static str, String)>,
 }
 
 /// Moves fields of `draft` that belong to a pending proposal into it.
-fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Taken> {
+fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Merged> {
     let new_card = draft.card.is_none();
     let same_origin = waiting.draft.origin == draft.origin;
     let told_otherwise = |field: &ProposedField| {
@@ -224,7 +224,7 @@ fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Taken> {
     draft.fields.retain(|field| {
         match proposed.iter_mut().find(|other| other.field == field.field) {
             Some(other) if other.value == field.value => {
-                if unite(other, field) {
+                if merge_evidence(other, field) {
                     united.push(field.field.clone());
                 }
             }
@@ -268,11 +268,11 @@ fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Taken> {
         waiting.draft.candidates.clone_from(&draft.candidates);
         told.push(("replaced", replaced.join("; ")));
     }
-    Some(Taken { fields: taken, told })
+    Some(Merged { fields: taken, told })
 }
 
 /// Adds the evidence of `newer` to `field` and returns whether any of it was new.
-fn unite(field: &mut ProposedField, newer: &ProposedField) -> bool {
+fn merge_evidence(field: &mut ProposedField, newer: &ProposedField) -> bool {
     let same = |a: &Evidence, b: &Evidence| a.url == b.url && a.quote == b.quote;
     let mut new = false;
     for evidence in &newer.evidence {

@@ -14,7 +14,7 @@ use crate::error::{LibraryError, Result};
 use crate::store::Library;
 
 /// Author of the events that AutoKit causes by itself.
-pub(super) const ITSELF: &str = "AutoKit";
+pub(super) const SYSTEM_AUTHOR: &str = "AutoKit";
 
 impl Library {
     /// Compares the pending proposals about these cards with the cards as they are now. The caller holds the
@@ -25,7 +25,7 @@ impl Library {
             for proposal in self.look_at_queue(|queue| queue.about(card)) {
                 let mut now = Proposal::clone(&proposal);
                 let mut events = self.compare(&mut now).await?;
-                events.extend(self.close_if_done(&mut now).await?);
+                events.extend(self.close_if_applied(&mut now).await?);
                 if now != *proposal {
                     note.changed.push(now);
                     note.events.extend(events);
@@ -44,14 +44,14 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::NoProposal`].
-    pub async fn reconsider(&self, id: u32, kept: &[String]) -> Result<()> {
+    pub async fn rebase_reopened(&self, id: u32, kept: &[String]) -> Result<()> {
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         let mut proposal = self.proposal(id).await?;
         let mut events = Vec::new();
         if !kept.is_empty() {
             let why = format!("the card was changed since and keeps what it says: {}", kept.join(", "));
-            events.push(self.event(id, &self.clock.stamp(), ITSELF, "kept", &why));
+            events.push(self.event(id, &self.clock.stamp(), SYSTEM_AUTHOR, "kept", &why));
         }
         events.extend(self.compare(&mut proposal).await?);
         let note = Note { changed: vec![proposal], events, ..Note::default() };
@@ -83,13 +83,13 @@ impl Library {
             .collect();
         if !fresh.is_empty() {
             let why = if number == 0 { "the card was removed".to_owned() } else { fresh.join(", ") };
-            events.push(self.event(proposal.id, &at, ITSELF, "conflicting", &why));
+            events.push(self.event(proposal.id, &at, SYSTEM_AUTHOR, "conflicting", &why));
         }
         if conflicts.is_empty() && proposal.draft.base != Some(number) {
             proposal.draft.base = Some(number);
             proposal.rebased.clear();
             let why = format!("on revision {number} of the card");
-            events.push(self.event(proposal.id, &at, ITSELF, "rebased", &why));
+            events.push(self.event(proposal.id, &at, SYSTEM_AUTHOR, "rebased", &why));
         } else if number > 0 && !conflicts.is_empty() {
             let moved: Vec<String> = names().filter(|field| !conflicts.contains(field)).collect();
             proposal.rebased.extend(moved.into_iter().map(|field| (field, number)));

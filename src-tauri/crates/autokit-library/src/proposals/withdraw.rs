@@ -9,7 +9,7 @@ use autokit_toolcard::{Author, CardId, Draft, Origin, Proposal, ProposalState, P
 use surrealdb::types::Object;
 
 use super::Note;
-use super::rebase::ITSELF;
+use super::rebase::SYSTEM_AUTHOR;
 use crate::error::Result;
 use crate::queue::Queue;
 use crate::store::Library;
@@ -47,7 +47,7 @@ impl Library {
         why: &str,
     ) -> Result<u32> {
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         let at = self.clock.stamp();
         let mut note = Note::default();
         let mut closed = 0;
@@ -89,7 +89,7 @@ impl Library {
     /// When the database fails.
     pub async fn withdraw_all(&self, by: &Author, why: &str) -> Result<u32> {
         let _turn = self.writer.lock().await;
-        self.settle_doubt().await?;
+        self.recover_state().await?;
         let mut own = self.look_at_queue(Queue::waiting);
         own.retain(|waiting| waiting.proposed_by == by.0);
         if own.is_empty() {
@@ -129,7 +129,7 @@ impl Library {
 
     /// Closes a proposal of the verifier or of an import if the card already has all its values; returns the
     /// event rows to record.
-    pub(super) async fn close_if_done(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
+    pub(super) async fn close_if_applied(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
         let by = Author::verifier();
         let imported = proposal.draft.arrived.is_some();
         if !(imported || proposal.proposed_by == by.0) || proposal.state != ProposalState::Pending {
@@ -147,8 +147,8 @@ impl Library {
             return Ok(Vec::new());
         }
         let (at, why) = (self.clock.stamp(), "the card says so by now");
-        withdrawn(proposal, &at, &Author(ITSELF.to_owned()), why);
-        Ok(vec![self.event(proposal.id, &at, ITSELF, "withdrawn", why)])
+        withdrawn(proposal, &at, &Author(SYSTEM_AUTHOR.to_owned()), why);
+        Ok(vec![self.event(proposal.id, &at, SYSTEM_AUTHOR, "withdrawn", why)])
     }
 
     /// Whether nobody else contributed to the proposal; the same value from another origin is merged into a

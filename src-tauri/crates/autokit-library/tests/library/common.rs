@@ -1,6 +1,6 @@
 //! Helpers for the tests of proposals and review.
 
-use autokit_library::{Clock, DataDir, Library, Meta, Place, PutMode, Write};
+use autokit_library::{Clock, DataDir, Library, Meta, PutMode, Storage, Write};
 use autokit_toolcard::{Author, CardId, Operation, Toolcard};
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ pub(crate) fn author(name: &str) -> Author {
 }
 
 pub(crate) async fn memory() -> Library {
-    Library::open(Place::Memory, Clock::system()).await.expect("opens")
+    Library::open(Storage::Memory, Clock::system()).await.expect("opens")
 }
 
 pub(crate) async fn on_disk(dir: &DataDir) -> Library {
-    Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
+    Library::open(Storage::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
 }
 
 /// Adds or replaces a card.

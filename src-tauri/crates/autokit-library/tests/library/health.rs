@@ -1,6 +1,6 @@
 //! Tests of check results and daily counts.
 
-use autokit_library::{Clock, DataDir, HealthCounts, Library, Meta, Place, PutMode, Verification, Write};
+use autokit_library::{Clock, DataDir, HealthCounts, Library, Meta, PutMode, Storage, Verification, Write};
 use autokit_toolcard::{Author, CardId, CardKey, CardState, Operation, Toolcard};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ async fn checks_and_days_survive_closing_and_count_the_cards_there_are() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     let open = async || {
-        Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
+        Library::open(Storage::Disk(dir.try_own().expect("free")), Clock::system()).await.expect("opens")
     };
     let library = open().await;
     let (a, b) = (put(&library, "a").await, put(&library, "b").await);

@@ -2,7 +2,7 @@
 //! approving.
 
 use autokit_library::{
-    Accepted, Clock, Code, DataDir, Library, LibraryError, Meta, Place, Proposed, PutMode, Selection, Write,
+    Accepted, Clock, Code, DataDir, Library, LibraryError, Meta, Proposed, PutMode, Selection, Storage, Write,
 };
 use autokit_toolcard::{
     Author, CardId, CardKey, Draft, Evidence, FieldVerdict, Operation, Origin, Proposal, ProposalState,
@@ -245,7 +245,7 @@ async fn five_thousand_waiting_are_listed_and_accepted_also_after_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     let owned = dir.try_own().expect("free");
-    let library = Library::open(Place::Disk(owned), Clock::system()).await.expect("opens");
+    let library = Library::open(Storage::Disk(owned), Clock::system()).await.expect("opens");
     let cards: Vec<Write> = (0..MANY)
         .map(|n| {
             let Value::Object(card) = json!({"name": format!("tool {n}"), "class": "Old"}) else {

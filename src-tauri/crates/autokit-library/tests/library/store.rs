@@ -3,7 +3,7 @@
 use std::fs;
 
 use autokit_library::{
-    Clock, Code, DataDir, Library, LibraryError, Meta, PackedVectors, Place, PutMode, SCHEMA_VERSION, Write,
+    Clock, Code, DataDir, Library, LibraryError, Meta, PackedVectors, PutMode, SCHEMA_VERSION, Storage, Write,
 };
 use autokit_toolcard::{Author, CardId, CardKey, Operation, Toolcard};
 use proptest::prelude::*;
@@ -205,7 +205,7 @@ async fn a_library_that_nobody_closed_is_given_up_when_its_store_is_closed() {
         let waits = dir.clone();
         let owned = tokio::task::spawn_blocking(move || waits.wait_to_own());
         let owned = owned.await.expect("does not panic").expect("given up");
-        let library = Library::open(Place::Disk(owned), Clock::system()).await.expect("not locked");
+        let library = Library::open(Storage::Disk(owned), Clock::system()).await.expect("not locked");
         assert_eq!(library.read(autokit_library::Replica::len), round);
         let name = format!("card-{round}");
         library.commit(&meta(Operation::Create, &name), &[put(card(&name, ""))]).await.expect("added");
@@ -220,8 +220,9 @@ async fn a_newer_schema_is_refused_and_left_alone() {
     on_disk(&dir).await.close().await.expect("closed");
     let newer = serde_json::json!({ "schema": SCHEMA_VERSION + 1 }).to_string();
     fs::write(folder.path().join("schema.json"), &newer).expect("written");
-    let refused =
-        Library::open(Place::Disk(dir.try_own().expect("free")), Clock::system()).await.expect_err("refused");
+    let refused = Library::open(Storage::Disk(dir.try_own().expect("free")), Clock::system())
+        .await
+        .expect_err("refused");
     assert!(
         matches!(refused, LibraryError::NewerSchema { found, known, .. } if found == known + 1),
         "{refused}"

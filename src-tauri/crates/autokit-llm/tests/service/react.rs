@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use crate::fake::{Fake, call, words};
 use autokit_llm::{
-    Ended, GaveUp, Ledger, Model, ModelConfig, Observation, Protocol, React, Request, Step, Tool, Toolbox,
+    GaveUp, Ledger, Model, ModelConfig, Observation, Protocol, React, Request, RunOutcome, Step, Tool,
+    Toolbox,
 };
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -32,7 +33,7 @@ fn finish() -> Tool {
 }
 
 struct Run {
-    ended: Ended,
+    ended: RunOutcome,
     steps: Vec<Step>,
     calls: Vec<Value>,
     asked: Vec<crate::fake::Asked>,
@@ -49,8 +50,8 @@ async fn run(tools: bool, script: Vec<Response>) -> Run {
     Run { ended: outcome.unwrap().0, steps, calls: shelf.0.into_inner().unwrap(), asked: fake.asked() }
 }
 
-fn answer() -> Ended {
-    Ended::Answer(json!({"url": "https://x.example/"}))
+fn answer() -> RunOutcome {
+    RunOutcome::Answer(json!({"url": "https://x.example/"}))
 }
 
 fn observations(run: &Run) -> Vec<String> {
@@ -117,14 +118,14 @@ async fn wrong_tools_bad_json_and_wrong_arguments_become_observations() {
 #[tokio::test]
 async fn loops_chatter_and_silence_end() {
     let circling = run(true, (0..12).map(|_| call("look_up", r#"{"words":"same"}"#)).collect()).await;
-    assert_eq!((circling.ended, circling.calls.len()), (Ended::GaveUp(GaveUp::Circling), 1));
+    assert_eq!((circling.ended, circling.calls.len()), (RunOutcome::GaveUp(GaveUp::Circling), 1));
     let endless =
         run(true, (0..20).map(|i| call("look_up", &format!("{{\"words\":\"w{i}\"}}"))).collect()).await;
-    assert_eq!((endless.ended, endless.asked.len()), (Ended::GaveUp(GaveUp::Steps), 12));
+    assert_eq!((endless.ended, endless.asked.len()), (RunOutcome::GaveUp(GaveUp::Steps), 12));
     let chatter = run(true, (0..5).map(|_| words("I think it is a calendar.")).collect()).await;
-    assert_eq!((chatter.ended, chatter.asked.len()), (Ended::GaveUp(GaveUp::Confused), 3));
+    assert_eq!((chatter.ended, chatter.asked.len()), (RunOutcome::GaveUp(GaveUp::Confused), 3));
     let silence = run(true, (0..5).map(|_| words("")).collect()).await;
-    assert_eq!(silence.ended, Ended::GaveUp(GaveUp::Confused));
+    assert_eq!(silence.ended, RunOutcome::GaveUp(GaveUp::Confused));
 }
 
 #[tokio::test]

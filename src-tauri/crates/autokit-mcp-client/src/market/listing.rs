@@ -1,6 +1,6 @@
 //! A server as listed by a registry.
 
-use autokit_bundle::formats::{Start, Transport, starts_of};
+use autokit_bundle::formats::{Start, Transport, launch_options};
 use autokit_toolcard::{injections_in_value, visible};
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -104,7 +104,7 @@ impl Listing {
             return Ok(None);
         }
         let mut notes = Vec::new();
-        let mut starts = starts_of(server);
+        let mut starts = launch_options(server);
         starts.retain(|start| match unusable(start) {
             Some(why) => {
                 notes.push(why);

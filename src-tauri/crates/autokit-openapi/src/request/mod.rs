@@ -11,8 +11,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::call::{Call, Parameter, Place, Style};
-use super::credentials::{Admission, Credentials, admit};
+use super::call::{Call, ParamLocation, Parameter, Style};
+use super::credentials::{AuthParts, Credentials, authenticate};
 use super::error::CallError;
 use super::media::{self, Media};
 use super::servers::names;
@@ -65,7 +65,7 @@ impl Call {
         }
         self.check_names(arguments)?;
         let server = self.server(server)?;
-        let admission = admit(&self.security, credentials)?;
+        let admission = authenticate(&self.security, credentials)?;
         let given = |parameter: &Parameter| arguments.get(&parameter.name).filter(|value| !value.is_null());
 
         let mut in_path = BTreeMap::new();
@@ -75,27 +75,29 @@ impl Call {
         for parameter in &self.parameters {
             let missing = || CallError::MissingArgument { name: parameter.name.clone() };
             let Some(value) = given(parameter) else {
-                if parameter.required || parameter.place == Place::Path {
+                if parameter.required || parameter.place == ParamLocation::Path {
                     return Err(missing());
                 }
                 continue;
             };
             let Some(written) = Written::of(parameter, value)? else {
-                if parameter.required || parameter.place == Place::Path {
+                if parameter.required || parameter.place == ParamLocation::Path {
                     return Err(missing());
                 }
                 continue;
             };
             match parameter.place {
-                Place::Path => {
+                ParamLocation::Path => {
                     in_path.insert(parameter.wire_name.as_str(), written.path(parameter)?);
                 }
-                Place::Query => query.extend(written.query(parameter)?),
-                Place::Header => headers.push((parameter.wire_name.clone(), written.header(parameter)?)),
-                Place::Cookie => cookies.extend(written.query(parameter)?),
+                ParamLocation::Query => query.extend(written.query(parameter)?),
+                ParamLocation::Header => {
+                    headers.push((parameter.wire_name.clone(), written.header(parameter)?));
+                }
+                ParamLocation::Cookie => cookies.extend(written.query(parameter)?),
             }
         }
-        let Admission { headers: let_in, query: keys, cookies: key_cookies } = admission;
+        let AuthParts { headers: auth_headers, query: keys, cookies: key_cookies } = admission;
         let encode = |text: &str| Escape::Percent.apply(text);
         query.extend(keys.into_iter().map(|(name, key)| format!("{}={}", encode(&name), encode(&key))));
         // An API key is sent unencoded if a cookie can hold it.
@@ -107,8 +109,8 @@ impl Call {
         let url = self.address(server, &in_path, &query)?;
         let body = self.body(arguments)?;
         // Arguments must not override authentication headers.
-        headers.retain(|(name, _)| let_in.iter().all(|(known, _)| !known.eq_ignore_ascii_case(name)));
-        headers.extend(let_in);
+        headers.retain(|(name, _)| auth_headers.iter().all(|(known, _)| !known.eq_ignore_ascii_case(name)));
+        headers.extend(auth_headers);
         headers.extend(self.fixed_headers.iter().cloned());
         if let Some(accept) = &self.accept {
             headers.push(("Accept".to_owned(), accept.clone()));
@@ -217,8 +219,10 @@ impl Call {
 
     /// The name of the argument for a path parameter.
     fn argument(&self, wire_name: &str) -> String {
-        let found =
-            self.parameters.iter().find(|known| known.place == Place::Path && known.wire_name == wire_name);
+        let found = self
+            .parameters
+            .iter()
+            .find(|known| known.place == ParamLocation::Path && known.wire_name == wire_name);
         found.map_or(wire_name, |known| known.name.as_str()).to_owned()
     }
 }

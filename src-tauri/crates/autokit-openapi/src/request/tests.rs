@@ -5,12 +5,12 @@ mod styles;
 use serde_json::{Map, Value, json};
 
 use super::HttpRequest;
-use crate::call::{Call, Parameter, Place, Style};
+use crate::call::{Call, ParamLocation, Parameter, Style};
 use crate::{CallError, Credentials};
 
 /// A call with a single parameter named `color`.
-fn call(place: Place, style: Style, explode: bool) -> Call {
-    let path = if place == Place::Path { "/a/{color}/z" } else { "/a" };
+fn call(place: ParamLocation, style: Style, explode: bool) -> Call {
+    let path = if place == ParamLocation::Path { "/a/{color}/z" } else { "/a" };
     let parameter = Parameter {
         name: "color".into(),
         wire_name: "color".into(),

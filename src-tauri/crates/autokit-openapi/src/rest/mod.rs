@@ -85,7 +85,7 @@ pub fn needs(call: &Call, keys: &Keys) -> Vec<Need> {
 
 /// Calls operations and caches the access tokens it fetches until they expire.
 #[derive(Debug, Default)]
-pub struct Rest {
+pub struct RestClient {
     tokens: Tokens,
     places: Places,
 }
@@ -104,7 +104,7 @@ impl Default for Places {
     }
 }
 
-impl Rest {
+impl RestClient {
     /// Calls an operation. A response with any status is a success.
     ///
     /// # Errors

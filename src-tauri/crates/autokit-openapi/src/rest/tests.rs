@@ -106,7 +106,7 @@ fn operation(server: &str, method: &str, path: &str, security: &Value) -> Call {
 
 async fn called(at: SocketAddr, call: &Call, keys: &Keys) -> Result<ApiAnswer, RestError> {
     let arguments = json!({"q": "a b", "body": {"n": 1}}).as_object().cloned().unwrap_or_default();
-    Rest::default().call(&fetcher(at), call, &arguments, keys, &CancellationToken::new()).await
+    RestClient::default().call(&fetcher(at), call, &arguments, keys, &CancellationToken::new()).await
 }
 
 fn key(name: &str, credential: Credential) -> Keys {
@@ -174,7 +174,7 @@ async fn tokens_are_fetched_once_and_again_when_they_are_refused() {
         let (token_url, id) = (format!("{server}/token"), "client".to_owned());
         Keys::from([("o".to_owned(), Key::Client { token_url, id, secret: Secret::new(secret) })])
     };
-    let (rest, fetcher, going) = (Rest::default(), fetcher(at), CancellationToken::new());
+    let (rest, fetcher, going) = (RestClient::default(), fetcher(at), CancellationToken::new());
     let arguments = Map::new();
     let text = async |keys: &Keys| {
         let answer = rest.call(&fetcher, &call, &arguments, keys, &going).await.expect("an answer");
@@ -215,7 +215,8 @@ async fn keys_stay_at_their_origin_and_off_open_lines() {
     // This machine is not reachable unless a person allowed it.
     let closed = Fetcher::new(NetworkPolicy::default(), Limits::default()).expect("a client");
     let call = operation(&server, "GET", "/echo/x", &security);
-    let refused = Rest::default().call(&closed, &call, &Map::new(), &keys, &CancellationToken::new()).await;
+    let refused =
+        RestClient::default().call(&closed, &call, &Map::new(), &keys, &CancellationToken::new()).await;
     let refused = refused.expect_err("a private address");
     assert!(
         refused.to_string().contains("private network") && !refused.to_string().contains("s3"),
@@ -233,7 +234,7 @@ async fn a_call_can_be_taken_back_and_reads_no_more_than_it_may() {
     assert!(endless.cut && endless.body.len() == MOST_BYTES);
     let silent = operation(&server, "GET", "/silent", &json!([]));
     let cancel = CancellationToken::new();
-    let rest = Rest::default();
+    let rest = RestClient::default();
     let (fetcher, arguments, keys) = (fetcher(at), Map::new(), Keys::new());
     let calling = rest.call(&fetcher, &silent, &arguments, &keys, &cancel);
     let (ended, ()) = tokio::join!(calling, async { cancel.cancel() });

@@ -2,7 +2,7 @@ use autokit_toolcard::{Toolcard, read_cards, write_cards};
 use serde_json::{Value, json};
 
 use super::{card, parameters, read, refusal, validator};
-use crate::{Call, CallError, Credentials, Place, Scheme, Style, read_openapi};
+use crate::{Call, CallError, Credentials, ParamLocation, Scheme, Style, read_openapi};
 
 fn document(paths: &Value) -> Value {
     json!({"openapi": "3.0.3", "info": {"title": "T"}, "servers": [{"url": "https://a.example/v1/"}], "paths": paths})
@@ -108,7 +108,7 @@ fn parameters_of_the_path_are_overridden_and_names_kept_apart() {
     );
     let call = call(card);
     let id = call.parameters.iter().find(|one| one.name == "id_header").expect("there");
-    assert_eq!((id.wire_name.as_str(), id.place), ("id", Place::Header));
+    assert_eq!((id.wire_name.as_str(), id.place), ("id", ParamLocation::Header));
     let filter = call.parameters.iter().find(|one| one.name == "filter").expect("there");
     assert_eq!(filter.content.as_deref(), Some("application/json"));
     let tags = call.parameters.iter().find(|one| one.name == "tags").expect("there");
@@ -228,7 +228,10 @@ fn security_is_carried_over() {
     assert!(matches!(own[2][0].scheme, Scheme::Unsupported { .. }));
     assert!(own[3].is_empty());
     let all = call(card(&imported, "all"));
-    assert_eq!(all.security[0][0].scheme, Scheme::ApiKey { place: Place::Header, name: "X-Key".to_owned() });
+    assert_eq!(
+        all.security[0][0].scheme,
+        Scheme::ApiKey { place: ParamLocation::Header, name: "X-Key".to_owned() }
+    );
     assert!(all.parameters.is_empty(), "the key is no argument");
     assert!(call(card(&imported, "free")).security.is_empty());
 }

@@ -15,7 +15,7 @@ const PREFIX: &str = "autokit-sandbox-";
 
 /// Where groups can be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum CgroupRoot {
     /// In the single hierarchy of cgroup v2.
     Two(PathBuf),
     /// In the hierarchies of cgroup v1.
@@ -30,13 +30,13 @@ pub(super) enum Place {
 /// A group of one job. Its folders are removed by [`Group::remove`].
 #[derive(Debug)]
 pub(super) struct Group {
-    place: Place,
+    place: CgroupRoot,
 }
 
-impl Place {
+impl CgroupRoot {
     /// Finds a place beside or below our own group, if there is one: reads `/proc` for candidates, and
     /// tries to create and remove a group there.
-    pub(super) fn find() -> Option<Place> {
+    pub(super) fn find() -> Option<CgroupRoot> {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let candidates = two(&own, &mounts).into_iter().chain(one(&own, &mounts));
@@ -60,8 +60,8 @@ impl Place {
 
     fn roots(&self) -> Vec<&Path> {
         match self {
-            Place::Two(root) => vec![root],
-            Place::One { memory, pids } => vec![memory, pids],
+            CgroupRoot::Two(root) => vec![root],
+            CgroupRoot::One { memory, pids } => vec![memory, pids],
         }
     }
 
@@ -86,7 +86,7 @@ impl Place {
 
 /// Returns candidate folders of cgroup v2, nearest first: ancestors of our group that delegate the memory
 /// and pids controllers to their children. Our own group cannot, because it holds a process.
-fn two(own: &str, mounts: &str) -> Vec<Place> {
+fn two(own: &str, mounts: &str) -> Vec<CgroupRoot> {
     let Some(group) = own.lines().find_map(|line| line.strip_prefix("0::")) else { return Vec::new() };
     let Some(root) = mount_of(mounts, |kind, _| kind == "cgroup2") else { return Vec::new() };
     let own = root.join(group.trim_start_matches('/'));
@@ -99,12 +99,12 @@ fn two(own: &str, mounts: &str) -> Vec<Place> {
                 on.clone().any(|name| name == "memory") && on.any(|name| name == "pids")
             })
         })
-        .map(|folder| Place::Two(folder.to_owned()))
+        .map(|folder| CgroupRoot::Two(folder.to_owned()))
         .collect()
 }
 
 /// Returns our folders of cgroup v1, below which groups are created.
-fn one(own: &str, mounts: &str) -> Option<Place> {
+fn one(own: &str, mounts: &str) -> Option<CgroupRoot> {
     let tree = |controller: &str| {
         let root = mount_of(mounts, |kind, options| {
             kind == "cgroup" && options.split(',').any(|o| o == controller)
@@ -116,7 +116,7 @@ fn one(own: &str, mounts: &str) -> Option<Place> {
         })?;
         Some(root.join(group.trim_start_matches('/')))
     };
-    Some(Place::One { memory: tree("memory")?, pids: tree("pids")? })
+    Some(CgroupRoot::One { memory: tree("memory")?, pids: tree("pids")? })
 }
 
 /// Returns the first mount of `mountinfo` with suitable type and options.
@@ -133,15 +133,15 @@ fn mount_of(mounts: &str, suits: impl Fn(&str, &str) -> bool) -> Option<PathBuf>
 impl Group {
     /// Creates a group with the job's limits. The kernel counts the files in the job's two in-memory
     /// folders too, so their size is added to the limit.
-    pub(super) fn make(place: &Place, limits: &Limits) -> io::Result<Group> {
+    pub(super) fn make(place: &CgroupRoot, limits: &Limits) -> io::Result<Group> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PREFIX}{}-{number}", std::process::id());
         let group = Group {
             place: match place {
-                Place::Two(root) => Place::Two(root.join(&name)),
-                Place::One { memory, pids } => {
-                    Place::One { memory: memory.join(&name), pids: pids.join(&name) }
+                CgroupRoot::Two(root) => CgroupRoot::Two(root.join(&name)),
+                CgroupRoot::One { memory, pids } => {
+                    CgroupRoot::One { memory: memory.join(&name), pids: pids.join(&name) }
                 }
             },
         };
@@ -163,14 +163,14 @@ impl Group {
             fs::create_dir(folder)?;
         }
         match &self.place {
-            Place::Two(group) => {
+            CgroupRoot::Two(group) => {
                 fs::write(group.join("memory.max"), memory_limit.to_string())?;
                 // Both files are missing if the kernel has no swap or is older.
                 write_if_there(&group.join("memory.swap.max"), "0")?;
                 write_if_there(&group.join("memory.oom.group"), "1")?;
                 fs::write(group.join("pids.max"), processes(limits))
             }
-            Place::One { memory, pids } => {
+            CgroupRoot::One { memory, pids } => {
                 fs::write(memory.join("memory.limit_in_bytes"), memory_limit.to_string())?;
                 write_if_there(&memory.join("memory.memsw.limit_in_bytes"), &memory_limit.to_string())?;
                 fs::write(pids.join("pids.max"), processes(limits))
@@ -189,8 +189,8 @@ impl Group {
     /// Returns how many processes the kernel has killed because the group was out of memory.
     pub(super) fn killed_for_memory(&self) -> io::Result<u64> {
         let file = match &self.place {
-            Place::Two(group) => group.join("memory.events"),
-            Place::One { memory, .. } => memory.join("memory.oom_control"),
+            CgroupRoot::Two(group) => group.join("memory.events"),
+            CgroupRoot::One { memory, .. } => memory.join("memory.oom_control"),
         };
         let text = fs::read_to_string(file)?;
         let count = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
@@ -223,7 +223,7 @@ fn write_if_there(file: &Path, text: &str) -> io::Result<()> {
 mod tests {
     use std::path::Path;
 
-    use super::{Place, mount_of, one};
+    use super::{CgroupRoot, mount_of, one};
 
     const MOUNTS: &str = "\
 30 25 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn our_groups_are_found_from_what_the_kernel_says() {
         let found = one("8:pids:/\n4:memory:/user/one\n0::/\n", MOUNTS);
-        let expected = Place::One {
+        let expected = CgroupRoot::One {
             memory: "/sys/fs/cgroup/memory/user/one".into(),
             pids: "/sys/fs/cgroup/pids/".into(),
         };

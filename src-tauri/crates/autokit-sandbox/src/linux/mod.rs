@@ -12,14 +12,14 @@ mod supervise;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Exit, Job, Language, Outcome, SandboxError, Total};
+use super::{Exit, Job, Language, LimitEnforcement, Outcome, SandboxError};
 
 /// What this system offers for running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct Sandbox {
     bwrap: PathBuf,
     /// Where control groups can be created, if at all.
-    groups: Option<cgroup::Place>,
+    groups: Option<cgroup::CgroupRoot>,
     /// Whether the caller is the machine's root, to whom some limits do not apply.
     as_nobody: bool,
 }
@@ -51,7 +51,7 @@ impl Sandbox {
         let as_nobody = rustix::process::geteuid().is_root() && is_the_machines_root()?;
         let plain = Sandbox { bwrap, groups: None, as_nobody };
         let mut candidates = vec![];
-        if let Some(groups) = cgroup::Place::find() {
+        if let Some(groups) = cgroup::CgroupRoot::find() {
             candidates.push(Sandbox { groups: Some(groups), ..plain.clone() });
         }
         candidates.push(plain);
@@ -75,8 +75,8 @@ impl Sandbox {
         Sandbox { groups: None, ..self.clone() }
     }
 
-    pub(super) fn total(&self) -> Total {
-        if self.groups.is_some() { Total::ControlGroup } else { Total::Sampler }
+    pub(super) fn total(&self) -> LimitEnforcement {
+        if self.groups.is_some() { LimitEnforcement::ControlGroup } else { LimitEnforcement::Sampler }
     }
 
     pub(super) async fn run(

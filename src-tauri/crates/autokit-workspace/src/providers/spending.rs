@@ -5,7 +5,7 @@ use autokit_api::{
     Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers as ProvidersView, Setting,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_llm::{Entry, Ledger, Price, Protocol, list_price};
+use autokit_llm::{Ledger, LedgerEntry, Price, Protocol, list_price};
 
 use super::Providers;
 
@@ -14,7 +14,7 @@ use super::Providers;
 pub(super) struct Spending {
     pub(super) ledger: Ledger,
     /// The entries as last saved. The lock serializes writes.
-    saved: tokio::sync::Mutex<Vec<Entry>>,
+    saved: tokio::sync::Mutex<Vec<LedgerEntry>>,
 }
 
 /// Returns the price per million tokens of the large model: the one entered, the list price at the default
@@ -107,7 +107,7 @@ fn is_local(base: &str) -> bool {
 impl Providers {
     /// Loads what was spent before this process started.
     pub async fn load_spending(&self) -> Result<()> {
-        let entries: Option<Vec<Entry>> = self.workspace.saved(Setting::Spending).await?;
+        let entries: Option<Vec<LedgerEntry>> = self.workspace.saved(Setting::Spending).await?;
         let entries = entries.unwrap_or_default();
         self.spending.saved.lock().await.clone_from(&entries);
         self.spending.ledger.restore(entries);

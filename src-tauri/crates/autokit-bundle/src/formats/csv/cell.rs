@@ -8,7 +8,7 @@ const LIST_SEPARATOR: char = '|';
 
 /// How the text of a cell is parsed, depending on its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cells {
+pub(super) enum ColumnType {
     /// Always text, so that a description may start with a bracket.
     Text,
     /// JSON and nothing else.
@@ -21,8 +21,8 @@ pub(super) enum Cells {
     Any,
 }
 
-impl Cells {
-    pub(super) fn of(field: &str) -> Cells {
+impl ColumnType {
+    pub(super) fn of(field: &str) -> ColumnType {
         match field {
             fields::NAME
             | fields::PROVIDER
@@ -33,11 +33,11 @@ impl Cells {
             | fields::CLASS
             | fields::USAGE
             | fields::PRICING
-            | fields::DOCUMENTATION => Cells::Text,
-            fields::INIT_ARGS | fields::PARAMETERS => Cells::Json,
-            fields::VERIFIED => Cells::Truth,
-            fields::TAGS | fields::SOURCES => Cells::List,
-            _ => Cells::Any,
+            | fields::DOCUMENTATION => ColumnType::Text,
+            fields::INIT_ARGS | fields::PARAMETERS => ColumnType::Json,
+            fields::VERIFIED => ColumnType::Truth,
+            fields::TAGS | fields::SOURCES => ColumnType::List,
+            _ => ColumnType::Any,
         }
     }
 
@@ -48,37 +48,37 @@ impl Cells {
     pub(super) fn read(self, field: &str, cell: &str) -> Result<Value, Problem> {
         let text = || Value::from(cell);
         match self {
-            Cells::Text => Ok(text()),
-            Cells::Truth => Ok(match cell.trim() {
+            ColumnType::Text => Ok(text()),
+            ColumnType::Truth => Ok(match cell.trim() {
                 // Spreadsheets write booleans in capitals.
                 truth if truth.eq_ignore_ascii_case("true") => Value::Bool(true),
                 truth if truth.eq_ignore_ascii_case("false") => Value::Bool(false),
                 _ => text(),
             }),
-            Cells::Json => read_exact_value(cell).map_err(|reason| {
+            ColumnType::Json => read_exact_value(cell).map_err(|reason| {
                 Problem::error(
                     field,
                     format!("{reason}; the cell has to hold JSON, such as {{\"key\": \"value\"}}"),
                 )
             }),
-            Cells::List => Ok(json_list(cell).unwrap_or_else(|| {
+            ColumnType::List => Ok(json_list(cell).unwrap_or_else(|| {
                 cell.split(LIST_SEPARATOR)
                     .map(str::trim)
                     .filter(|item| !item.is_empty())
                     .map(Value::from)
                     .collect()
             })),
-            Cells::Any => Ok(json(cell).or_else(|| quoted(cell)).unwrap_or_else(text)),
+            ColumnType::Any => Ok(json(cell).or_else(|| quoted(cell)).unwrap_or_else(text)),
         }
     }
 
-    /// The text that [`Cells::read`] turns back into the value; empty for what a table cannot hold.
+    /// The text that [`ColumnType::read`] turns back into the value; empty for what a table cannot hold.
     pub(super) fn write(self, field: &str, value: &Value) -> String {
         match (self, value) {
             (_, Value::Null) => String::new(),
-            (Cells::Any, Value::String(text)) if !self.reads_as(field, text, value) => value.to_string(),
+            (ColumnType::Any, Value::String(text)) if !self.reads_as(field, text, value) => value.to_string(),
             (_, Value::String(text)) => text.clone(),
-            (Cells::List, Value::Array(items)) => {
+            (ColumnType::List, Value::Array(items)) => {
                 let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
                 let joined = texts.join(&format!(" {LIST_SEPARATOR} "));
                 if self.reads_as(field, &joined, value) { joined } else { value.to_string() }

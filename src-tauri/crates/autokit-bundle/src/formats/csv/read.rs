@@ -7,7 +7,7 @@ use autokit_toolcard::{Candidate, Problem, ReadCards, Rejected, fields, read_ite
 use csv::StringRecord;
 use serde_json::Map;
 
-use super::cell::Cells;
+use super::cell::ColumnType;
 use super::formula::unguard;
 use crate::formats::error::{self, FormatError};
 
@@ -159,7 +159,7 @@ fn candidate(
             notes.push(Problem::warning("", reason));
             continue;
         }
-        match Cells::of(field).read(field, cell) {
+        match ColumnType::of(field).read(field, cell) {
             Ok(value) => {
                 object.insert(field.clone(), value);
             }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use autokit_toolcard::{Toolcard, fields};
 use serde_json::Value;
 
-use super::cell::Cells;
+use super::cell::ColumnType;
 use super::formula::guard;
 
 /// Writes cards as a table for spreadsheets: UTF-8 with a byte order mark (without it Excel garbles accented
@@ -23,7 +23,7 @@ pub fn write_csv(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
     for card in cards {
         table.write_record(columns.iter().map(|column| {
             let value = card.object().get(*column).unwrap_or(&Value::Null);
-            guard(Cells::of(column).write(column, value))
+            guard(ColumnType::of(column).write(column, value))
         }))?;
     }
     table.flush()

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::formats::conceal::{self, PLACEHOLDER};
 use crate::formats::json;
+use crate::formats::redact::{self, PLACEHOLDER};
 use crate::formats::run;
 
 /// An entry of `packages`.
@@ -59,7 +59,7 @@ impl<'a> Package<'a> {
     /// The command line that fetches and runs the package; `None` if no known program does both.
     pub(super) fn run(&self) -> Option<Run> {
         let words = self.words()?;
-        let (concealed, found) = conceal::conceal_all(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let (concealed, found) = redact::redact_args(&words.iter().map(String::as_str).collect::<Vec<_>>());
         Some(Run { line: run::line(concealed.iter().map(String::as_str)), concealed: !found.is_empty() })
     }
 

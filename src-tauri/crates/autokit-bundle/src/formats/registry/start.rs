@@ -47,7 +47,7 @@ pub struct StartInput {
 /// The ways to start or reach a server, from its registry entry and in its order; programs come first,
 /// because they need no account elsewhere. Others (Server-Sent Events, packages that no known program runs)
 /// are left out.
-pub fn starts_of(server: &Map<String, Value>) -> Vec<Start> {
+pub fn launch_options(server: &Map<String, Value>) -> Vec<Start> {
     let packages = json::list(server, &["packages"]).iter().filter_map(Value::as_object).map(Package);
     let programs = packages.filter(|package| package.transport() == "stdio").filter_map(|package| {
         let mut words = package.words()?.into_iter();
@@ -111,7 +111,7 @@ mod tests {
             ],
         });
         let Value::Object(server) = server else { unreachable!() };
-        let starts = starts_of(&server);
+        let starts = launch_options(&server);
         let [npm, remote] = starts.as_slice() else { panic!("{starts:?}") };
         let args = vec!["-y".to_owned(), "@acme/mail@1.2.0".to_owned()];
         assert_eq!(npm.transport, Transport::Program { command: "npx".to_owned(), args });

@@ -2,14 +2,14 @@ use autokit_policy::Secret;
 use serde_json::json;
 
 use super::{call, object, plain};
-use crate::call::{Place, Requirement, Scheme, Style};
+use crate::call::{ParamLocation, Requirement, Scheme, Style};
 use crate::{CallError, Credential, Credentials, client_credentials_form};
 
 fn requirement(key: &str, scheme: Scheme) -> Requirement {
     Requirement { key: key.into(), scheme }
 }
 
-fn key(place: Place, name: &str) -> Scheme {
+fn key(place: ParamLocation, name: &str) -> Scheme {
     Scheme::ApiKey { place, name: name.into() }
 }
 
@@ -40,9 +40,9 @@ fn each_scheme_is_sent_at_its_place() {
             request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         format!("{} {}", request.url.rsplit('/').next().unwrap_or_default(), headers.join(", "))
     };
-    assert_eq!(sent(key(Place::Header, "X-Key"), "key"), "a X-Key: planted&1");
-    assert_eq!(sent(key(Place::Query, "k"), "key"), "a?k=planted%261 ");
-    assert_eq!(sent(key(Place::Cookie, "k"), "key"), "a Cookie: k=planted&1");
+    assert_eq!(sent(key(ParamLocation::Header, "X-Key"), "key"), "a X-Key: planted&1");
+    assert_eq!(sent(key(ParamLocation::Query, "k"), "key"), "a?k=planted%261 ");
+    assert_eq!(sent(key(ParamLocation::Cookie, "k"), "key"), "a Cookie: k=planted&1");
     assert_eq!(sent(Scheme::Basic, "basic"), "a Authorization: Basic dTpwbGFudGVkLTI=");
     assert_eq!(sent(Scheme::Bearer, "token"), "a Authorization: Bearer planted-3");
     assert_eq!(sent(oauth(None), "token"), "a Authorization: Bearer planted-3");
@@ -53,10 +53,10 @@ fn the_first_alternative_that_can_be_met_is_taken() {
     let unsupported = || requirement("cert", Scheme::Unsupported { reason: "a client certificate".into() });
     let mut call = plain("GET", "/a");
     call.security = vec![
-        vec![requirement("key", key(Place::Query, "k")), requirement("lost", Scheme::Bearer)],
+        vec![requirement("key", key(ParamLocation::Query, "k")), requirement("lost", Scheme::Bearer)],
         Vec::new(),
         vec![unsupported()],
-        vec![requirement("key", key(Place::Query, "k")), requirement("token", Scheme::Bearer)],
+        vec![requirement("key", key(ParamLocation::Query, "k")), requirement("token", Scheme::Bearer)],
     ];
     let none = object(&json!({}));
     let request = call.request(&none, &known(), None).expect("a request");
@@ -75,13 +75,13 @@ fn the_first_alternative_that_can_be_met_is_taken() {
     let error = call.request(&none, &known(), None).expect_err("refused").to_string();
     assert!(error.contains("cert (a client certificate)"), "{error}");
     // A credential of the wrong kind does not count.
-    call.security = vec![vec![requirement("token", key(Place::Header, "X"))]];
+    call.security = vec![vec![requirement("token", key(ParamLocation::Header, "X"))]];
     assert!(matches!(call.request(&none, &known(), None), Err(CallError::MissingCredentials { .. })));
 }
 
 #[test]
 fn an_argument_does_not_replace_a_credential() {
-    let mut call = call(Place::Header, Style::Simple, false);
+    let mut call = call(ParamLocation::Header, Style::Simple, false);
     call.parameters[0].wire_name = "authorization".into();
     call.security = vec![vec![requirement("token", Scheme::Bearer)]];
     let request = call.request(&object(&json!({"color": "mine"})), &known(), None).expect("a request");

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use url::Url;
 
 use super::{call, object, send};
-use crate::call::{Place, Style};
+use crate::call::{ParamLocation, Style};
 use crate::{Call, Credential, Credentials, read_openapi};
 
 /// A request as it arrived at the server.
@@ -110,7 +110,7 @@ async fn a_server_gets_back_what_was_given() {
 proptest! {
     #[test]
     fn any_text_survives_in_a_path_and_stays_in_its_segment(text in ".*") {
-        let call = call(Place::Path, Style::Simple, false);
+        let call = call(ParamLocation::Path, Style::Simple, false);
         match send(&call, &json!({"color": text})) {
             Err(_) => prop_assert!(["", ".", ".."].contains(&text.as_str())),
             Ok(request) => {
@@ -128,7 +128,7 @@ proptest! {
 
     #[test]
     fn any_text_survives_in_a_query(texts in prop::collection::vec(".*", 1..4), key in ".+") {
-        let mut call = call(Place::Query, Style::Form, true);
+        let mut call = call(ParamLocation::Query, Style::Form, true);
         call.parameters[0].wire_name.clone_from(&key);
         let url = Url::parse(&send(&call, &json!({"color": texts})).expect("sent").url).expect("an address");
         let back: Vec<(String, String)> = url.query_pairs().into_owned().collect();
@@ -139,7 +139,7 @@ proptest! {
 
     #[test]
     fn no_text_gets_out_of_a_reserved_query(text in ".*") {
-        let mut call = call(Place::Query, Style::Form, true);
+        let mut call = call(ParamLocation::Query, Style::Form, true);
         call.parameters[0].allow_reserved = true;
         let url = Url::parse(&send(&call, &json!({"color": text})).expect("sent").url).expect("an address");
         prop_assert_eq!(url.query_pairs().count(), 1);
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn no_value_breaks_out_of_a_path(value in prop::collection::vec("[./\\\\%a-c ]{0,3}", 0..3), explode: bool, style in 0..3usize) {
         let style = [Style::Simple, Style::Label, Style::Matrix][style];
-        if let Ok(request) = send(&call(Place::Path, style, explode), &json!({"color": value})) {
+        if let Ok(request) = send(&call(ParamLocation::Path, style, explode), &json!({"color": value})) {
             let url = Url::parse(&request.url).expect("an address");
             let segments: Vec<&str> = url.path_segments().expect("some").collect();
             prop_assert_eq!(segments.len(), 4);

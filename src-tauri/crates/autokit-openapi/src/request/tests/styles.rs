@@ -3,29 +3,29 @@
 use serde_json::{Value, json};
 
 use super::{call, plain, reason, send};
-use crate::call::{Body, Parameter, Place, Style};
+use crate::call::{Body, ParamLocation, Parameter, Style};
 
 /// The results for the empty string, a string, a list and an object; `None` where the table says n/a.
-fn written(place: Place, style: Style, explode: bool) -> [Option<String>; 4] {
+fn written(place: ParamLocation, style: Style, explode: bool) -> [Option<String>; 4] {
     let values =
         [json!(""), json!("blue"), json!(["blue", "black", "brown"]), json!({"R": 100, "G": 200, "B": 150})];
     values.map(|value| {
         let request = send(&call(place, style, explode), &json!({"color": value})).ok()?;
         let rest = request.url.strip_prefix("https://h.example/v1/a").expect("the base");
         Some(match place {
-            Place::Path => rest.strip_prefix('/')?.strip_suffix("/z")?.to_owned(),
-            Place::Query => rest.strip_prefix('?').unwrap_or(rest).to_owned(),
-            Place::Header => request.headers.iter().find(|(name, _)| name == "color")?.1.clone(),
-            Place::Cookie => request.headers.iter().find(|(name, _)| name == "Cookie")?.1.clone(),
+            ParamLocation::Path => rest.strip_prefix('/')?.strip_suffix("/z")?.to_owned(),
+            ParamLocation::Query => rest.strip_prefix('?').unwrap_or(rest).to_owned(),
+            ParamLocation::Header => request.headers.iter().find(|(name, _)| name == "color")?.1.clone(),
+            ParamLocation::Cookie => request.headers.iter().find(|(name, _)| name == "Cookie")?.1.clone(),
         })
     })
 }
 
 #[test]
 fn the_table_of_the_specification() {
-    use Place::{Cookie, Header, Path, Query};
+    use ParamLocation::{Cookie, Header, Path, Query};
     let na = None;
-    let rows: [(Place, Style, bool, [Option<&str>; 4]); 13] = [
+    let rows: [(ParamLocation, Style, bool, [Option<&str>; 4]); 13] = [
         (
             Path,
             Style::Matrix,
@@ -133,12 +133,12 @@ fn the_table_of_the_specification() {
         assert_eq!(written(place, style, explode), expected, "{place:?} {style:?} {explode}");
     }
     // The table has only lists and objects without explode for these two.
-    let delimited = written(Place::Query, Style::SpaceDelimited, false);
+    let delimited = written(ParamLocation::Query, Style::SpaceDelimited, false);
     assert_eq!(
         delimited[2..],
         [Some("color=blue%20black%20brown".to_owned()), Some("color=R%20100%20G%20200%20B%20150".to_owned())]
     );
-    let delimited = written(Place::Query, Style::PipeDelimited, false);
+    let delimited = written(ParamLocation::Query, Style::PipeDelimited, false);
     assert_eq!(
         delimited[2..],
         [Some("color=blue%7Cblack%7Cbrown".to_owned()), Some("color=R%7C100%7CG%7C200%7CB%7C150".to_owned())]
@@ -148,15 +148,15 @@ fn the_table_of_the_specification() {
 #[test]
 fn nothing_to_send_is_left_out_or_missing() {
     for nothing in [json!(null), json!([]), json!({}), json!([null])] {
-        let optional = call(Place::Query, Style::Form, true);
+        let optional = call(ParamLocation::Query, Style::Form, true);
         assert_eq!(send(&optional, &json!({"color": nothing})).expect("sent").url, "https://h.example/v1/a");
-        let path = call(Place::Path, Style::Simple, false);
+        let path = call(ParamLocation::Path, Style::Simple, false);
         assert_eq!(
             reason(&path, &json!({"color": nothing})),
             "the argument `color` is missing; the operation requires it"
         );
     }
-    let mut required = call(Place::Query, Style::Form, true);
+    let mut required = call(ParamLocation::Query, Style::Form, true);
     required.parameters[0].required = true;
     assert!(reason(&required, &json!({})).contains("`color` is missing"));
     assert!(
@@ -167,10 +167,10 @@ fn nothing_to_send_is_left_out_or_missing() {
 
 #[test]
 fn values_without_a_way_of_writing_are_refused() {
-    let form = call(Place::Query, Style::Form, true);
+    let form = call(ParamLocation::Query, Style::Form, true);
     assert!(reason(&form, &json!({"color": [[1]]})).contains("`color` cannot be sent"));
     assert!(reason(&form, &json!({"color": {"a": {"b": 1}}})).contains("plain values"));
-    let deep = call(Place::Query, Style::DeepObject, true);
+    let deep = call(ParamLocation::Query, Style::DeepObject, true);
     assert!(reason(&deep, &json!({"color": {"a": [1]}})).contains("a list under a"));
     let nested = send(&deep, &json!({"color": {"a": {"b": true}}})).expect("sent");
     assert!(nested.url.ends_with("?color%5Ba%5D%5Bb%5D=true"));
@@ -178,7 +178,7 @@ fn values_without_a_way_of_writing_are_refused() {
 
 #[test]
 fn a_path_argument_stays_in_its_segment() {
-    let path = call(Place::Path, Style::Simple, false);
+    let path = call(ParamLocation::Path, Style::Simple, false);
     let url = |value: Value| send(&path, &json!({"color": value})).expect("sent").url;
     assert_eq!(url(json!("../x?y#z")), "https://h.example/v1/a/..%2Fx%3Fy%23z/z");
     assert_eq!(url(json!("%2e%2e")), "https://h.example/v1/a/%252e%252e/z");
@@ -187,11 +187,11 @@ fn a_path_argument_stays_in_its_segment() {
         assert!(reason(&path, &json!({"color": value})).contains("neither empty nor"), "{value:?}");
         assert!(reason(&path, &json!({"color": [value]})).contains("neither empty nor"), "{value:?}");
     }
-    let label = call(Place::Path, Style::Label, false);
+    let label = call(ParamLocation::Path, Style::Label, false);
     assert!(reason(&label, &json!({"color": ""})).contains("neither empty nor"));
     assert!(reason(&label, &json!({"color": ["."]})).contains("neither empty nor"));
     // Two arguments in one segment.
-    let mut two = call(Place::Path, Style::Simple, false);
+    let mut two = call(ParamLocation::Path, Style::Simple, false);
     two.path = "/{color}{b}".into();
     let b = Parameter { name: "b".into(), wire_name: "b".into(), ..two.parameters[0].clone() };
     two.parameters.push(b);
@@ -200,7 +200,7 @@ fn a_path_argument_stays_in_its_segment() {
 
 #[test]
 fn reserved_characters_stay_where_allowed_and_never_end_the_query() {
-    let mut query = call(Place::Query, Style::Form, true);
+    let mut query = call(ParamLocation::Query, Style::Form, true);
     query.parameters[0].allow_reserved = true;
     let url = |value: &str| send(&query, &json!({"color": value})).expect("sent").url;
     assert_eq!(url("a/b?c:d@e,f;g!h$i(j)*"), "https://h.example/v1/a?color=a/b?c:d@e,f;g!h$i(j)*");
@@ -211,7 +211,7 @@ fn reserved_characters_stay_where_allowed_and_never_end_the_query() {
 #[test]
 fn what_a_template_holds_itself_is_kept() {
     assert_eq!(send(&plain("GET", "/a?x=1"), &json!({})).expect("sent").url, "https://h.example/v1/a?x=1");
-    let mut query = call(Place::Query, Style::Form, true);
+    let mut query = call(ParamLocation::Query, Style::Form, true);
     query.path = "/a?x=1".into();
     assert_eq!(send(&query, &json!({"color": 2})).expect("sent").url, "https://h.example/v1/a?x=1&color=2");
     for path in ["/a/../b", "/a/%2e%2E/b", "//./b", "a", "/{gone}"] {
@@ -222,7 +222,7 @@ fn what_a_template_holds_itself_is_kept() {
 
 #[test]
 fn encoded_parameters_and_headers() {
-    let mut query = call(Place::Query, Style::Form, true);
+    let mut query = call(ParamLocation::Query, Style::Form, true);
     query.parameters[0].content = Some("application/json".into());
     assert!(
         send(&query, &json!({"color": {"a": [1]}}))
@@ -230,11 +230,11 @@ fn encoded_parameters_and_headers() {
             .url
             .ends_with("?color=%7B%22a%22%3A%5B1%5D%7D")
     );
-    let header = call(Place::Header, Style::Simple, false);
+    let header = call(ParamLocation::Header, Style::Simple, false);
     assert!(reason(&header, &json!({"color": "a\r\nb: c"})).contains("control characters"));
     assert!(reason(&header, &json!({"color": "a\u{0}"})).contains("control characters"));
     for name in ["Host", "content-length", "Transfer-Encoding", "a b", "", "ü"] {
-        let mut header = call(Place::Header, Style::Simple, false);
+        let mut header = call(ParamLocation::Header, Style::Simple, false);
         header.parameters[0].wire_name = name.into();
         assert!(send(&header, &json!({"color": "x"})).is_err(), "{name}");
     }

@@ -2,15 +2,15 @@
 
 use autokit_api::{ExistingCards, ItemChoice, ItemStatus, Landing};
 use autokit_bundle::merge::merge;
-use autokit_bundle::plan::Standing;
+use autokit_bundle::plan::MergeState;
 use autokit_bundle::{Entry, Provenance};
 use autokit_error::Result;
-use autokit_library::{Arrival, ArrivedRevision, CardRecord, ForeignState, Library};
+use autokit_library::{CardRecord, ForeignState, ImportedCard, ImportedRevision, Library};
 use autokit_toolcard::{Arrived, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields};
 use serde_json::{Map, Value};
 
-use super::plan::{Plan, Planned};
-use super::wishes::Wishes;
+use super::options::ImportOptions;
+use super::plan::{ImportPlan, PlannedCard};
 use crate::flagged::has_new_flagged_text;
 
 /// Confidence of values from other libraries, which nobody has checked here.
@@ -18,8 +18,8 @@ const CONFIDENCE: f32 = 0.5;
 
 /// What an import writes, before embeddings.
 #[derive(Default)]
-pub(super) struct Work {
-    pub(super) arrivals: Vec<Arrival>,
+pub(super) struct ImportBatch {
+    pub(super) arrivals: Vec<ImportedCard>,
     /// The index of each arrival's entry in the source.
     pub(super) from: Vec<usize>,
     pub(super) drafts: Vec<Draft>,
@@ -27,17 +27,17 @@ pub(super) struct Work {
     pub(super) unchanged: u32,
 }
 
-impl Work {
+impl ImportBatch {
     fn arrive(
         &mut self,
         at: usize,
         ours: Option<&CardRecord>,
         id: &CardId,
-        revisions: Vec<ArrivedRevision>,
+        revisions: Vec<ImportedRevision>,
         told: Option<String>,
     ) {
         self.from.push(at);
-        self.arrivals.push(Arrival {
+        self.arrivals.push(ImportedCard {
             id: id.clone(),
             expected: ours.map(|ours| ours.number),
             revisions,
@@ -77,11 +77,11 @@ impl Item<'_> {
     }
 }
 
-impl Plan {
-    pub(super) fn work(&self, wishes: &Wishes, library: &Library) -> Result<Work> {
-        let mut work = Work::default();
+impl ImportPlan {
+    pub(super) fn work(&self, options: &ImportOptions, library: &Library) -> Result<ImportBatch> {
+        let mut work = ImportBatch::default();
         for (at, (entry, planned)) in self.incoming.entries.iter().zip(&self.planned).enumerate() {
-            let item = Item { at, entry, choice: wishes.choices.get(&(entry.position as u32)) };
+            let item = Item { at, entry, choice: options.choices.get(&(entry.position as u32)) };
             if planned.status == ItemStatus::Invalid {
                 continue;
             }
@@ -93,9 +93,9 @@ impl Plan {
                     // newer.
                     Some(ours) => {
                         let merged = merge(None, ours.card().object(), entry.card.object());
-                        let standing = Standing::Apart { common: false, merged };
+                        let standing = MergeState::Diverged { common: false, merged };
                         let suspect = || has_new_flagged_text(&entry.card, Some(&ours));
-                        self.known(&item, &ours, (&standing, suspect), wishes, &mut work);
+                        self.known(&item, &ours, (&standing, suspect), options, &mut work);
                     }
                     None => match (&planned.ours, &planned.standing) {
                         (Some(ours), Some(standing)) => {
@@ -103,11 +103,11 @@ impl Plan {
                                 &item,
                                 ours,
                                 (standing, || planned.is_suspect(entry)),
-                                wishes,
+                                options,
                                 &mut work,
                             );
                         }
-                        _ => self.unknown(&item, planned, wishes, &mut work),
+                        _ => self.unknown(&item, planned, options, &mut work),
                     },
                 }
             }
@@ -117,7 +117,13 @@ impl Plan {
     }
 
     /// Imports a card the library does not have.
-    fn unknown(&self, item: &Item<'_>, planned: &Planned, wishes: &Wishes, work: &mut Work) {
+    fn unknown(
+        &self,
+        item: &Item<'_>,
+        planned: &PlannedCard,
+        options: &ImportOptions,
+        work: &mut ImportBatch,
+    ) {
         let entry = item.entry;
         // A card must have a name, so the name is always taken.
         let chosen = |field: &str| item.named().is_none() || field == fields::NAME || item.is_named(field);
@@ -127,18 +133,18 @@ impl Plan {
             .filter(|(field, _)| chosen(field))
             .map(|(field, value)| (field.clone(), value.clone()))
             .collect();
-        if wishes.landing_of(|| planned.is_suspect(entry)) == Landing::Review {
+        if options.landing_of(|| planned.is_suspect(entry)) == Landing::Review {
             let values = card.into_iter().map(|(field, value)| proposed(field, Some(value))).collect();
-            let mut draft = draft(entry, wishes, values);
+            let mut draft = draft(entry, options, values);
             draft.similar = planned.similar.iter().map(|record| record.id.clone()).collect();
             work.drafts.push(draft);
             work.foreign.push(foreign_state(entry, &entry.id));
             return;
         }
         let revisions = if card.len() == all.len() {
-            self.revisions(entry, 0, wishes)
+            self.revisions(entry, 0, options)
         } else {
-            vec![self.merging(entry, Value::Object(card).to_string(), wishes)]
+            vec![self.merging(entry, Value::Object(card).to_string(), options)]
         };
         let told = self.incoming.bundled.then(|| told(&self.provenance(entry)));
         work.arrive(item.at, None, &entry.id, revisions, told);
@@ -149,17 +155,18 @@ impl Plan {
         &self,
         item: &Item<'_>,
         ours: &CardRecord,
-        (standing, suspect): (&Standing, impl FnOnce() -> bool),
-        wishes: &Wishes,
-        work: &mut Work,
+        (standing, suspect): (&MergeState, impl FnOnce() -> bool),
+        options: &ImportOptions,
+        work: &mut ImportBatch,
     ) {
         let entry = item.entry;
-        if wishes.existing == ExistingCards::Keep || *standing == Standing::Identical {
+        if options.existing == ExistingCards::Keep || *standing == MergeState::Identical {
             return;
         }
-        let landing = wishes.landing_of(suspect);
-        if wishes.existing == ExistingCards::Replace && item.choice.is_none() && landing == Landing::Library {
-            let revision = self.merging(entry, entry.card.to_json(), wishes);
+        let landing = options.landing_of(suspect);
+        if options.existing == ExistingCards::Replace && item.choice.is_none() && landing == Landing::Library
+        {
+            let revision = self.merging(entry, entry.card.to_json(), options);
             work.arrive(item.at, Some(ours), &ours.id, vec![revision], None);
             return;
         }
@@ -190,8 +197,8 @@ impl Plan {
         // Once the person chose, the source's state counts as merged, even if no value was taken.
         if landing == Landing::Library && !(values.is_empty() && item.named().is_none()) {
             let revisions = match standing {
-                Standing::Ahead { from, .. } if !decided && values.len() == merged.taken.len() => {
-                    self.revisions(entry, *from, wishes)
+                MergeState::Ahead { from, .. } if !decided && values.len() == merged.taken.len() => {
+                    self.revisions(entry, *from, options)
                 }
                 _ => {
                     let mut card = now;
@@ -201,7 +208,7 @@ impl Plan {
                             None => card.shift_remove(&field),
                         };
                     }
-                    vec![self.merging(entry, Value::Object(card).to_string(), wishes)]
+                    vec![self.merging(entry, Value::Object(card).to_string(), options)]
                 }
             };
             values.clear();
@@ -214,7 +221,7 @@ impl Plan {
             return;
         }
         let values = values.into_iter().map(|(field, value)| proposed(field, value)).collect();
-        let mut draft = draft(entry, wishes, values);
+        let mut draft = draft(entry, options, values);
         draft.card = Some(ours.id.clone());
         draft.base = Some(number);
         if let Some(arrived) = &mut draft.arrived {
@@ -227,11 +234,11 @@ impl Plan {
     }
 
     /// Returns the source's revisions, unchanged, starting at index `from` of the entry's history.
-    fn revisions(&self, entry: &Entry, from: usize, wishes: &Wishes) -> Vec<ArrivedRevision> {
+    fn revisions(&self, entry: &Entry, from: usize, options: &ImportOptions) -> Vec<ImportedRevision> {
         if !self.incoming.bundled {
-            return vec![self.merging(entry, entry.card.to_json(), wishes)];
+            return vec![self.merging(entry, entry.card.to_json(), options)];
         }
-        let arrived = |step: &autokit_bundle::Step, body: String, merged: Vec<RevisionId>| ArrivedRevision {
+        let arrived = |step: &autokit_bundle::Step, body: String, merged: Vec<RevisionId>| ImportedRevision {
             operation: step.operation,
             author: step.author.clone(),
             reason: step.reason.clone(),
@@ -241,7 +248,7 @@ impl Plan {
             merged,
         };
         let past = entry.history.iter().skip(from);
-        let mut revisions: Vec<ArrivedRevision> =
+        let mut revisions: Vec<ImportedRevision> =
             past.map(|past| arrived(&past.step, past.body.clone(), past.step.merged.clone())).collect();
         // Revisions that did not come with the bundle are known by id only.
         let merged = entry.step.merged.iter().chain(&entry.ancestors).cloned().collect();
@@ -250,14 +257,14 @@ impl Plan {
     }
 
     /// Returns a revision that merges the source's card into ours.
-    fn merging(&self, entry: &Entry, body: String, wishes: &Wishes) -> ArrivedRevision {
+    fn merging(&self, entry: &Entry, body: String, options: &ImportOptions) -> ImportedRevision {
         // A source without a library of its own has no revisions to record as merged.
         let theirs = std::iter::once(&entry.step.id).chain(entry.before()).filter(|_| self.incoming.bundled);
-        ArrivedRevision {
+        ImportedRevision {
             operation: Operation::Import,
-            author: wishes.by.clone(),
-            reason: wishes.reason.clone(),
-            at: wishes.at.clone(),
+            author: options.by.clone(),
+            reason: options.reason.clone(),
+            at: options.at.clone(),
             body,
             id: None,
             merged: theirs.cloned().collect(),
@@ -274,7 +281,7 @@ impl Plan {
     }
 }
 
-fn draft(entry: &Entry, wishes: &Wishes, values: Vec<ProposedField>) -> Draft {
+fn draft(entry: &Entry, options: &ImportOptions, values: Vec<ProposedField>) -> Draft {
     let arrived = Arrived {
         // Set when the import is written.
         import: String::new(),
@@ -282,7 +289,7 @@ fn draft(entry: &Entry, wishes: &Wishes, values: Vec<ProposedField>) -> Draft {
         revision: entry.step.id.clone(),
         conflicts: Vec::new(),
     };
-    Draft { arrived: Some(arrived), ..Draft::new(Origin::Import, wishes.reason.clone(), values) }
+    Draft { arrived: Some(arrived), ..Draft::new(Origin::Import, options.reason.clone(), values) }
 }
 
 fn told(provenance: &Provenance) -> String {

@@ -31,11 +31,11 @@ const COMPARED: usize = 32;
 const NOTES: usize = 8;
 
 /// The offers and notes a source returned for one word, or why it failed.
-type Said = std::result::Result<(Vec<Offered>, Vec<String>), String>;
+type SourceAnswer = std::result::Result<(Vec<ListedOffer>, Vec<String>), String>;
 
 /// An offer of a source, with what is needed to tell whether it is already installed.
 #[derive(Clone, Debug)]
-pub(super) struct Offered {
+pub(super) struct ListedOffer {
     pub(super) offer: MarketOffer,
     /// How the server is reached, if it is one.
     pub(super) reaches: Vec<ServerReach>,
@@ -44,23 +44,23 @@ pub(super) struct Offered {
 }
 
 /// The address of a source and the word searched there.
-type Question = (String, String);
+type QueryKey = (String, String);
 
 /// A cache of recent answers.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
-    said: Mutex<HashMap<Question, (Instant, Arc<Said>)>>,
+pub(super) struct AnswerCache {
+    said: Mutex<HashMap<QueryKey, (Instant, Arc<SourceAnswer>)>>,
 }
 
-impl Answers {
-    pub(crate) fn known(&self, key: &Question, failures_too: bool) -> Option<Arc<Said>> {
+impl AnswerCache {
+    pub(crate) fn known(&self, key: &QueryKey, failures_too: bool) -> Option<Arc<SourceAnswer>> {
         let said = self.said.lock().expect("no holder panics");
         let (at, said) = said.get(key)?;
         let fresh = if said.is_ok() { FRESH } else { FAILED };
         (at.elapsed() < fresh && (said.is_ok() || failures_too)).then(|| Arc::clone(said))
     }
 
-    fn keep(&self, key: Question, answer: &Arc<Said>) {
+    fn keep(&self, key: QueryKey, answer: &Arc<SourceAnswer>) {
         let mut said = self.said.lock().expect("no holder panics");
         if said.len() >= KEPT {
             said.retain(|_, (at, _)| at.elapsed() < FRESH);
@@ -171,7 +171,7 @@ impl Market {
         part: &str,
         within: Duration,
         patient: bool,
-    ) -> Arc<Said> {
+    ) -> Arc<SourceAnswer> {
         let key = (source.url.clone(), part.to_owned());
         if let Some(known) = self.answers.known(&key, !patient) {
             return known;
@@ -191,7 +191,11 @@ impl Market {
         said
     }
 
-    async fn ask_registry(&self, source: &MarketSource, part: &str) -> Result<(Vec<Offered>, Vec<String>)> {
+    async fn ask_registry(
+        &self,
+        source: &MarketSource,
+        part: &str,
+    ) -> Result<(Vec<ListedOffer>, Vec<String>)> {
         let registry = Registry::at(self.providers.services().fetcher.clone(), &source.url)?;
         let listed = registry.search(part, EACH).await?;
         // Listings that cannot be started from here are left out.
@@ -200,7 +204,7 @@ impl Market {
     }
 
     /// Returns whether an offer is already installed.
-    fn has_offered(&self, servers: &[SavedServer], offered: &Offered) -> bool {
+    fn has_offered(&self, servers: &[SavedServer], offered: &ListedOffer) -> bool {
         let among_cards =
             |key: &CardKey| self.workspace.library.read(|replica| replica.by_key(key).is_some());
         offered.key.as_ref().is_some_and(among_cards)
@@ -237,7 +241,7 @@ fn by_score(offers: &mut [MarketOffer]) {
     offers.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
 }
 
-fn offer_of(source: &MarketSource, listing: Listing) -> Offered {
+fn offer_of(source: &MarketSource, listing: Listing) -> ListedOffer {
     let reaches = listing.starts.iter().map(|start| reach_of(&start.transport)).collect();
     let (provider, name) = listing.name.split_once('/').unwrap_or(("", &listing.name));
     let offer = MarketOffer {
@@ -257,7 +261,7 @@ fn offer_of(source: &MarketSource, listing: Listing) -> Offered {
         suspect: listing.suspect,
         score: 0.0,
     };
-    Offered { offer, reaches, key: None }
+    ListedOffer { offer, reaches, key: None }
 }
 
 /// Returns a package name without its version.

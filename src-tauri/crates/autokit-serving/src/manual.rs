@@ -28,8 +28,8 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::plan::{ByHand, Calls};
-use crate::profiles::{Scoped, no_profile};
+use crate::plan::{Calls, ManualCall};
+use crate::profiles::{ResolvedScope, no_profile};
 use crate::tools::CallableTools;
 use crate::{builtin, own};
 
@@ -73,7 +73,7 @@ impl Listed {
         words.iter().all(|word| said.contains(word))
     }
 
-    fn entry(&self, scoped: &Scoped) -> ToolEntry {
+    fn entry(&self, scoped: &ResolvedScope) -> ToolEntry {
         let Definition { id, name, provider, description, .. } = &self.definition;
         let need = Need::Tool { id: id.clone(), name: name.clone(), provider: provider.clone() };
         let word = scoped.policy().on(&need);
@@ -104,7 +104,7 @@ impl ToolRuns {
     }
 
     /// Returns a card's tool, if it can be called.
-    async fn listed(&self, record: &CardRecord, scoped: &Scoped) -> Option<Listed> {
+    async fn listed(&self, record: &CardRecord, scoped: &ResolvedScope) -> Option<Listed> {
         let definition = self.tools.definition(record).await?;
         let upstream = record.card().object().contains_key(autokit_features::servers::tools::UPSTREAM);
         let source = if upstream { ToolSource::Server } else { ToolSource::Api };
@@ -137,7 +137,7 @@ impl ToolRuns {
     }
 
     /// Finds a tool by its id or name; AutoKit's own come first.
-    async fn tool(&self, wanted: &ToolRef) -> Result<(Listed, Arc<Scoped>)> {
+    async fn tool(&self, wanted: &ToolRef) -> Result<(Listed, Arc<ResolvedScope>)> {
         let scoped =
             self.tools.profiles.scoped(&wanted.profile).ok_or_else(|| no_profile(&wanted.profile))?;
         let tool = wanted.tool.trim();
@@ -190,13 +190,13 @@ impl ToolRuns {
             cancel: cancel.clone(),
             progress: told,
         };
-        let decided = self.calls.by_hand(call, &request.granted).await;
+        let decided = self.calls.prepare_manual(call, &request.granted).await;
         let calling = match decided.map_err(|why| not_called(&name, closed, why))? {
-            ByHand::Asks(needs) => {
+            ManualCall::NeedsApproval(needs) => {
                 let words = needs.iter().map(Need::words).collect();
                 return Ok(ToolRunStart::Asks { needs, words });
             }
-            ByHand::Ready(calling) => calling,
+            ManualCall::Ready(calling) => calling,
         };
         let outcomes = Arc::clone(&self.outcomes);
         let title = format!("Call {name}");

@@ -18,20 +18,20 @@ use crate::toolbox::Toolbox;
 
 /// The sessions whose clients are notified over one connection, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Following {
+pub(crate) struct Subscribers {
     sessions: Mutex<HashSet<String>>,
     ended: CancellationToken,
     _ends: DropGuard,
 }
 
-impl Default for Following {
-    fn default() -> Following {
+impl Default for Subscribers {
+    fn default() -> Subscribers {
         let ended = CancellationToken::new();
-        Following { sessions: Mutex::default(), ended: ended.clone(), _ends: ended.drop_guard() }
+        Subscribers { sessions: Mutex::default(), ended: ended.clone(), _ends: ended.drop_guard() }
     }
 }
 
-impl Following {
+impl Subscribers {
     /// Notifies a client of changes to the tools of its session, as long as the connection lives. Then the
     /// session is released from memory.
     pub(crate) fn follow<T: Toolbox>(

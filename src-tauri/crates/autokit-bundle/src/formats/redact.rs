@@ -88,7 +88,7 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| regex(r"^([A-Za-z_][A-Za-z0-
 
 /// Replaces everything that looks like a secret in the arguments. Also returns the positions (from 1) of the
 /// arguments that were changed.
-pub(super) fn conceal_all(arguments: &[&str]) -> (Vec<String>, Vec<usize>) {
+pub(super) fn redact_args(arguments: &[&str]) -> (Vec<String>, Vec<usize>) {
     let mut found = Vec::new();
     let mut before = "";
     let concealed = arguments.iter().enumerate().map(|(index, argument)| {
@@ -126,11 +126,11 @@ fn conceal_after<'a>(before: &str, argument: &'a str) -> Cow<'a, str> {
     {
         return Cow::Owned(format!("{name}={variable}={PLACEHOLDER}"));
     }
-    conceal(argument)
+    redact(argument)
 }
 
 /// Replaces everything in a text that looks like a secret.
-pub(super) fn conceal(text: &str) -> Cow<'_, str> {
+pub(super) fn redact(text: &str) -> Cow<'_, str> {
     let steps: [fn(&str) -> Cow<'_, str>; 7] = [
         |text| MARKED.replace_all(text, PLACEHOLDER),
         |text| USER.replace_all(text, user),
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     fn concealed(arguments: &[&str]) -> String {
-        conceal_all(arguments).0.join(" ")
+        redact_args(arguments).0.join(" ")
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
             (vec!["eyJhbGciOiJI.eyJzdWIiOiIx.c2ln"], "<secret>"),
         ] {
             assert_eq!(concealed(&arguments), left);
-            assert!(!conceal_all(&arguments).1.is_empty());
+            assert!(!redact_args(&arguments).1.is_empty());
         }
     }
 

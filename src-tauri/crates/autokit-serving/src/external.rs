@@ -46,17 +46,17 @@ pub(crate) fn host_need(address: &str) -> Option<Need> {
 
 /// Executes these tools. Clones share the sandbox.
 #[derive(Clone, Debug)]
-pub struct Outward {
+pub struct ExternalTools {
     providers: Providers,
     /// Tested when it is first needed.
     sandbox: Arc<OnceLock<Sandbox>>,
     code_runs: Arc<CodeRuns>,
 }
 
-impl Outward {
+impl ExternalTools {
     /// Creates the executor. The sandbox is tested when it is first needed.
-    pub fn new(providers: Providers) -> Outward {
-        Outward { providers, sandbox: Arc::default(), code_runs: Arc::default() }
+    pub fn new(providers: Providers) -> ExternalTools {
+        ExternalTools { providers, sandbox: Arc::default(), code_runs: Arc::default() }
     }
 
     /// Returns the permission needed to reach the configured web search.
@@ -337,7 +337,7 @@ struct CodeRuns {
 
 /// A slot to run a program in, freed on drop.
 #[derive(Debug)]
-struct CodePlace<'a> {
+struct CodeRunPermit<'a> {
     _running: SemaphorePermit<'a>,
     _taken: SemaphorePermit<'a>,
 }
@@ -355,10 +355,10 @@ impl CodeRuns {
     }
 
     /// Waits for a slot; `None` if too many programs wait.
-    async fn place(&self) -> Option<CodePlace<'_>> {
+    async fn place(&self) -> Option<CodeRunPermit<'_>> {
         let taken = self.taken.try_acquire().ok()?;
         let running = self.running.acquire().await.ok()?;
-        Some(CodePlace { _running: running, _taken: taken })
+        Some(CodeRunPermit { _running: running, _taken: taken })
     }
 }
 

@@ -11,12 +11,12 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// The schedule of scans: at once when a server reports a change, and then not again for a while, however
 /// often it reports one.
 #[derive(Default)]
-struct Looks {
+struct RescanSchedule {
     last: HashMap<String, Instant>,
     wanted: HashSet<String>,
 }
 
-impl Looks {
+impl RescanSchedule {
     fn wanted(&mut self, server: String) {
         self.wanted.insert(server);
     }
@@ -43,12 +43,12 @@ impl Looks {
 impl Servers {
     /// Watches the servers while this process runs: scans those that report changed tools, and stops those
     /// that are idle.
-    pub fn keep_looking(&self) {
+    pub fn watch_servers(&self) {
         let Some(mut changes) = self.known.take_changes() else { return };
         let servers = self.clone();
         tokio::spawn(async move {
             let mut pause = Duration::from_secs(1);
-            let mut looks = Looks::default();
+            let mut looks = RescanSchedule::default();
             loop {
                 let wait = looks.next().map_or(pause, |next| next.min(pause));
                 let news = tokio::select! {
@@ -67,7 +67,7 @@ impl Servers {
                 for server in looks.due() {
                     // The server may have been removed meanwhile.
                     if servers.known.get(&server).await.is_ok() {
-                        servers.start_looking_at(server);
+                        servers.start_scan(server);
                     }
                 }
             }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_server_that_never_stops_changing_is_looked_at_now_and_then() {
-        let mut looks = Looks::default();
+        let mut looks = RescanSchedule::default();
         assert_eq!((looks.next(), looks.due().len()), (None, 0));
         looks.wanted("a".to_owned());
         assert_eq!(looks.next(), Some(Duration::ZERO));

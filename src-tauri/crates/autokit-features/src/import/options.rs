@@ -6,7 +6,7 @@ use autokit_api::{ExistingCards, ItemChoice, Landing};
 use autokit_toolcard::Author;
 
 /// The options an import is carried out with.
-pub(crate) struct Wishes {
+pub(crate) struct ImportOptions {
     pub(crate) existing: ExistingCards,
     pub(crate) landing: Landing,
     /// Whether flagged texts may be written to the library too. Only for AutoKit's own cards and for
@@ -18,7 +18,7 @@ pub(crate) struct Wishes {
     pub(crate) at: String,
 }
 
-impl Wishes {
+impl ImportOptions {
     /// Returns where a card is imported to. Even a trusted source may have been deceived or taken over, so
     /// a flagged text that is not already in the library waits in Review.
     pub(super) fn landing_of(&self, suspect: impl FnOnce() -> bool) -> Landing {
