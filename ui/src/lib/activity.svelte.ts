@@ -1,4 +1,4 @@
-// What agents did and called. It stays while one looks at something else.
+// Agent activity and calls. Shared, so that they survive a change of pane.
 
 import { DAYS, type Days } from "./activity";
 import { LATEST } from "./audit";
@@ -8,7 +8,7 @@ import { sharedResource } from "./resource.svelte";
 import { navigation } from "./navigation.svelte";
 
 const KEY = "autokit.days";
-// Agents work without being told of: who comes back sees what is new.
+// Agent activity sends no events, so it is reloaded whenever the pane is shown again.
 const OPTIONS = { when: () => navigation.pane === "activity", refreshWhenShown: true, keepOnError: true };
 
 class Activity {
@@ -16,7 +16,7 @@ class Activity {
   #report = sharedResource("activity_get", () => ({ days: this.#days }), OPTIONS);
   #calls = sharedResource("audit_list", () => ({ days: this.#days, limit: LATEST }), OPTIONS);
 
-  /** How far back one looks; remembered. */
+  /** The selected period in days; stored. */
   get days(): Days {
     return this.#days;
   }
@@ -38,7 +38,7 @@ class Activity {
     return this.#report.loading;
   }
 
-  /** Every call of an agent, newest first. */
+  /** All calls of agents, newest first. */
   get calls(): AuditLog | null {
     return this.#calls.value;
   }

@@ -1,46 +1,46 @@
-// What agents did, as figures, bars and sentences.
+// Agent activity as figures, charts and sentences.
 
 import type { ActivityDay, ActivityReport, ToolUse } from "./bindings";
 import { percent, took } from "./format";
 import { visibleLine } from "./visible";
 import { activity as texts } from "../texts/activity";
 
-/** How far back one can look, in days. */
+/** The selectable periods, in days. */
 export const DAYS = [7, 30, 90] as const;
 
 export type Days = (typeof DAYS)[number];
 
-/** Tools that are drawn; the table below holds all. */
+/** Number of tools in the chart; the table below it lists all. */
 export const DRAWN = 10;
 
-/** A number that stands at the top, and what belongs to it. */
+/** A key figure and a note on it. */
 export interface Figure {
   name: string;
   value: string;
   about: string;
 }
 
-/** Part of a bar: what it stands for decides its colour. */
+/** Part of a bar; `kind` determines its color. */
 export interface Part {
   kind: string;
   value: number;
 }
 
-/** One or more bars with a name. */
+/** A chart row: one or more bars with a name. */
 export interface Row {
   name: string;
-  /** Whose it is. */
+  /** The tool's provider. */
   of?: string;
   bars: { parts: Part[]; label: string }[];
 }
 
-/** A day as bars that stand side by side. */
+/** A day, drawn as adjacent bars. */
 export interface Column {
   day: string;
   bars: Part[][];
 }
 
-/** Where a part of a column is drawn, from the top left. */
+/** Position of a column's part, measured from the top left. */
 export interface Block {
   kind: string;
   x: number;
@@ -51,32 +51,32 @@ export interface Block {
 
 const TIERS: Record<string, string> = texts.tiers;
 
-/** A tier of the search in words. */
+/** Returns the display name of a search tier. */
 export function tierName(tier: string): string {
   return TIERS[tier] ?? visibleLine(tier);
 }
 
-/** Whether there is anything to tell. */
+/** Returns whether there was any activity. */
 export function happened(report: ActivityReport): boolean {
   return report.sessions + report.searches + report.calls > 0;
 }
 
-/** A time of a search or call: most are far below a second, so parts of a millisecond count. */
+/** Formats the duration of a search or call, with fractions of a millisecond below 10 ms. */
 export function brief(ms: number): string {
   return ms > 0 && ms < 10 ? texts.milliseconds(ms < 0.1 ? "< 0.1" : ms.toFixed(1)) : took(ms);
 }
 
-/** Tokens a session costs with AutoKit: its own tools and what is found. */
+/** Returns the tokens a session costs with AutoKit: its own tools and the search results. */
 export function dynamicTokens(report: ActivityReport): number {
   return report.own_tokens + report.search_tokens;
 }
 
-/** Which part of the tokens a session saves; below zero where it costs more, none where no tool can be called. */
+/** Returns the share of tokens saved; negative if a session costs more, `null` if there is no callable tool. */
 export function savedShare(report: ActivityReport): number | null {
   return report.static_tokens > 0 ? 1 - dynamicTokens(report) / report.static_tokens : null;
 }
 
-/** The programs agents run in, those with most sessions first. */
+/** Returns the clients by number of sessions, highest first. */
 export function programsOf(report: ActivityReport): { name: string; sessions: number }[] {
   return Object.entries(report.clients)
     .map(([name, sessions]) => ({ name: visibleLine(name) || texts.withoutAName, sessions }))
@@ -98,7 +98,7 @@ function savedFigure(report: ActivityReport): Omit<Figure, "name"> {
   };
 }
 
-/** The figures at the top. */
+/** Returns the key figures at the top of the pane. */
 export function figuresOf(report: ActivityReport): Figure[] {
   const number = (n: number) => n.toLocaleString("en");
   const programs = Object.keys(report.clients).length;
@@ -125,7 +125,7 @@ export function figuresOf(report: ActivityReport): Figure[] {
   ];
 }
 
-/** What a session costs: every tool at once, and with AutoKit. */
+/** Returns the token cost of a session with every tool at once and with AutoKit. */
 export function tokenRows(report: ActivityReport): Row[] {
   const tokens = (n: number) => n.toLocaleString("en");
   return [
@@ -148,7 +148,7 @@ export function tokenRows(report: ActivityReport): Row[] {
   ];
 }
 
-/** How long searches took, by tier. */
+/** Returns the search latency by tier. */
 export function tierRows(report: ActivityReport): Row[] {
   return report.tiers.map(({ tier, latency }) => ({
     name: tierName(tier),
@@ -159,13 +159,13 @@ export function tierRows(report: ActivityReport): Row[] {
   }));
 }
 
-/** What a tool is called, and by whom it is: a long name of a provider must not hide that of the tool. */
+/** Splits a qualified name into tool and provider, so that a long provider name does not hide that of the tool. */
 export function toolName(name: string): { name: string; of?: string } {
   const [of, ...rest] = visibleLine(name).split(" / ");
   return rest.length && of ? { name: rest.join(" / "), of } : { name: visibleLine(name) };
 }
 
-/** The tools called most, with the calls that failed. */
+/** Returns the most-called tools with their successful and failed calls. */
 export function toolRows(tools: ToolUse[]): Row[] {
   return tools.slice(0, DRAWN).map((tool) => ({
     ...toolName(tool.name),
@@ -181,11 +181,11 @@ export function toolRows(tools: ToolUse[]): Row[] {
   }));
 }
 
-/** Each part of a bar as a stretch of 0 to 100, where the longest bar of all takes 100. */
+/** Scales every part of a bar to 0–100, where 100 is the longest bar. */
 export function stretches(rows: Row[]): { kind: string; from: number; width: number }[][][] {
   const sum = (parts: Part[]) => parts.reduce((all, { value }) => all + value, 0);
   const longest = Math.max(0, ...rows.flatMap(({ bars }) => bars.map(({ parts }) => sum(parts))));
-  // Nothing at all is no bar, rather than a bar as long as can be.
+  // If all values are zero, no bar is drawn.
   const scale = longest > 0 ? 100 / longest : 0;
   return rows.map(({ bars }) =>
     bars.map(({ parts }) => {
@@ -201,13 +201,13 @@ export function stretches(rows: Row[]): { kind: string; from: number; width: num
   );
 }
 
-/** The cost of a session in a sentence, for who does not see the bars. */
+/** Describes the token cost of a session in a sentence, for screen readers. */
 export function tokensSaid(report: ActivityReport): string {
   if (!report.static_tokens) return texts.costs(dynamicTokens(report));
   return texts.saves(report.static_tokens, dynamicTokens(report), savedShare(report) ?? 0);
 }
 
-/** The times in a sentence. */
+/** Describes the search latencies in a sentence. */
 export function tiersSaid(report: ActivityReport): string {
   const each = report.tiers.map(({ tier, latency }) =>
     texts.times(tierName(tier), brief(latency.p50_ms), brief(latency.p95_ms)),
@@ -215,13 +215,13 @@ export function tiersSaid(report: ActivityReport): string {
   return `${each.join("; ")}.`;
 }
 
-/** The tools in a sentence. */
+/** Describes the tool calls in a sentence. */
 export function toolsSaid(tools: ToolUse[]): string {
   const each = tools.slice(0, DRAWN).map(({ name, calls, failed }) => texts.toolUse(visibleLine(name), calls, failed));
   return `${each.join("; ")}.`;
 }
 
-/** A day as people write it; it is one of UTC, wherever they are. */
+/** Formats a day. Days are in UTC, regardless of the local time zone. */
 export function dayName(day: string): string {
   const date = new Date(`${day}T00:00:00Z`);
   return Number.isNaN(date.getTime())
@@ -229,17 +229,17 @@ export function dayName(day: string): string {
     : date.toLocaleDateString("en", { day: "numeric", month: "short", timeZone: "UTC" });
 }
 
-/** Whether anything is to be told of a day. */
+/** Returns whether a day had any activity. */
 export function busyDay({ searches, calls, loops }: ActivityDay): boolean {
   return searches + calls + loops > 0;
 }
 
-/** The days for the table, newest first: those with something to tell, or all. */
+/** Returns the days for the table, newest first: all of them, or only those with activity. */
 export function dayRows(days: ActivityDay[], all: boolean): ActivityDay[] {
   return days.filter((day) => all || busyDay(day)).reverse();
 }
 
-/** Searches and calls of each day, with the calls that failed. */
+/** Returns the searches and the successful and failed calls of each day. */
 export function useColumns(days: ActivityDay[]): Column[] {
   return days.map(({ day, searches, calls, failed_calls: failed }) => ({
     day,
@@ -253,7 +253,7 @@ export function useColumns(days: ActivityDay[]): Column[] {
   }));
 }
 
-/** How long the searches of each day took. */
+/** Returns the search latency of each day. */
 export function timeColumns(days: ActivityDay[]): Column[] {
   return days.map(({ day, search }) => ({
     day,
@@ -263,17 +263,17 @@ export function timeColumns(days: ActivityDay[]): Column[] {
 
 const height = (parts: Part[]) => parts.reduce((all, { value }) => all + value, 0);
 
-/** The highest bar of all: what the whole height of a chart stands for. */
+/** Returns the highest bar, which sets the scale of the chart. */
 export function highest(columns: Column[]): number {
   return Math.max(0, ...columns.flatMap(({ bars }) => bars.map(height)));
 }
 
-/** Part of a column that stays empty, so that days are told apart. */
+/** Share of a column that stays empty to separate the days. */
 const GAP = 0.3;
-/** What is there leaves a trace, however little it is. */
+/** Minimum height of a nonzero part, in percent, so that it stays visible. */
 const TRACE = 1.5;
 
-/** The parts of all columns, in a chart as wide as there are columns and 100 high. */
+/** Lays out all parts in a chart that is one unit wide per column and 100 units high. */
 export function blocks(columns: Column[]): Block[] {
   const most = highest(columns);
   return columns.flatMap(({ bars }, at) => {
@@ -284,7 +284,7 @@ export function blocks(columns: Column[]): Block[] {
         .filter(({ value }) => value > 0)
         .map(({ kind, value }) => {
           const tall = Math.max((value * 100) / most, TRACE);
-          // A part on a full bar does not grow out of the chart.
+          // Parts drawn at their minimum height must not exceed the chart.
           top = Math.max(0, top - tall);
           return { kind, x: at + GAP / 2 + nth * width, y: top, width, height: tall };
         });
@@ -292,7 +292,7 @@ export function blocks(columns: Column[]): Block[] {
   });
 }
 
-/** What was done day by day in a sentence: in all, and on the day with most. */
+/** Describes the daily use in a sentence: the totals, and the busiest day. */
 export function useSaid(days: ActivityDay[]): string {
   const busy = days.filter(busyDay);
   const sum = (of: (day: ActivityDay) => number) => busy.reduce((all, day) => all + of(day), 0);
@@ -315,7 +315,7 @@ export function useSaid(days: ActivityDay[]): string {
   );
 }
 
-/** The times of searches day by day in a sentence: of the last day with any, and of the slowest. */
+/** Describes the daily search latencies in a sentence: the latest day with searches, and the slowest. */
 export function timesSaid(days: ActivityDay[]): string {
   const searched = days.filter(({ searches }) => searches > 0);
   const last = searched.at(-1);

@@ -1,22 +1,22 @@
-// The address for programs that cannot start AutoKit, as it is typed and shown.
+// The HTTP endpoint for clients that cannot launch AutoKit themselves: parsing and display.
 
-/** What stands where the token is. */
+/** Placeholder displayed instead of the token. */
 const HIDDEN = "••••••••";
 
 const TOKEN = /(Bearer )([^"\s]+)/;
 
-/** The token in the lines for a program's settings; none where there is none. */
+/** Returns the bearer token in a client's configuration snippet, or `null` if it contains none. */
 export function tokenOf(lines: string): string | null {
   return TOKEN.exec(lines)?.[2] ?? null;
 }
 
-/** The lines as they may be seen: over a shoulder, or in a picture of the screen. */
+/** Returns the snippet with the token masked, so that it can be displayed or captured in a screenshot. */
 export function withoutToken(lines: string): string {
   const token = tokenOf(lines);
   return token ? lines.replaceAll(token, HIDDEN) : lines;
 }
 
-/** A port as it was typed; none if it is no port a person may open. */
+/** Parses a port number; `null` unless it is between 1024 and 65535 (no privileged ports). */
 export function portOf(typed: string): number | null {
   const port = /^\d{1,5}$/.test(typed.trim()) ? Number(typed) : 0;
   return port >= 1024 && port <= 65_535 ? port : null;

@@ -45,7 +45,7 @@ describe("keys for web APIs", () => {
       place: "",
       secret: { sort: "token", token: "t" },
     });
-    // A password may well begin or end with a space.
+    // A password may start or end with a space.
     expect(requestOf(typed({ sort: "basic", user: " u ", password: " p " })).secret).toEqual({
       sort: "basic",
       user: "u",

@@ -1,4 +1,4 @@
-// Keys for web APIs, as they are told and typed.
+// API keys: the form's draft, its validation, and display.
 
 import type { ApiKey, ApiKeySet, ApiSecret } from "./bindings";
 import { keys as texts } from "../texts/settings/keys";
@@ -12,16 +12,16 @@ export const SORTS: { value: Sort; name: string; about: string }[] = [
   { value: "client", name: texts.sorts.client.name, about: texts.sorts.client.about },
 ];
 
-/** What a key is, in words. */
+/** Returns the display name of a kind of key. */
 export function sortName(sort: string): string {
   return SORTS.find(({ value }) => value === sort)?.name ?? sort;
 }
 
-/** A key as it is typed. */
+/** The form's contents, as entered. */
 export interface KeyDraft {
   origin: string;
   scheme: string;
-  /** Where in a request it goes; empty where the operations agree. */
+  /** Where the key goes in a request; empty if all operations agree. */
   place: string;
   sort: Sort;
   key: string;
@@ -33,7 +33,7 @@ export interface KeyDraft {
   secret: string;
 }
 
-/** What is typed for a key: all but what is secret. */
+/** Returns the draft for a key. Its secret parts are left empty. */
 export function draftOf(key: ApiKey | null): KeyDraft {
   const sort = SORTS.find(({ value }) => value === key?.sort)?.value ?? "key";
   const empty = { key: "", user: "", password: "", token: "", id: "", secret: "" };
@@ -47,7 +47,7 @@ export function draftOf(key: ApiKey | null): KeyDraft {
   };
 }
 
-/** The origin of an address; none if it is no address of the web. */
+/** Returns the origin of an HTTP(S) address, or `null` if the address is invalid. */
 export function originOf(text: string): string | null {
   if (!/^https?:\/\//i.test(text.trim())) return null;
   try {
@@ -57,13 +57,13 @@ export function originOf(text: string): string | null {
   }
 }
 
-/** Why a key cannot be kept, in a sentence; none where it can. */
+/** Returns a sentence that says why the key cannot be saved, or `null` if it can. */
 export function missingOf(draft: KeyDraft): string | null {
   if (!originOf(draft.origin)) return texts.missing.origin;
   if (!draft.scheme.trim()) return texts.missing.scheme;
   if (draft.sort === "key" && !draft.key.trim()) return texts.missing.key;
   if (draft.sort === "token" && !draft.token.trim()) return texts.missing.token;
-  // Some APIs take a key as the user, and no password.
+  // No password is required: some APIs expect the key as the user name.
   if (draft.sort === "basic" && !draft.user.trim()) return texts.missing.user;
   if (draft.sort !== "client") return null;
   if (!originOf(draft.token_url)) return texts.missing.tokenUrl;
@@ -84,7 +84,7 @@ function secretOf({ sort, key, user, password, token, token_url, id, secret }: K
   }
 }
 
-/** The request a draft stands for. */
+/** Converts a draft to a request. */
 export function requestOf(draft: KeyDraft): ApiKeySet {
   return {
     origin: originOf(draft.origin) ?? draft.origin.trim(),

@@ -1,4 +1,4 @@
-// Calls of agents that wait for a person's approval. While this watches, agents are told to be patient.
+// Agent calls that need a person's approval. They wait for one only while a client watches for them.
 
 import { pauseAfter } from "./asks";
 import type { AgentAsk, AskReply } from "./bindings";
@@ -6,21 +6,21 @@ import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 
 class Asks {
-  /** As the engine last told them. */
+  /** The waiting calls, as last received from the engine. */
   #told = $state.raw<AgentAsk[]>([]);
-  /** Answered here: news that was under way then must not bring one back. */
+  /** Calls answered in this window. A response sent before the answer must not show them again. */
   #answered = $state.raw<ReadonlySet<string>>(new Set());
-  /** Brings the focus to the card, or back to where it was; set by who shows the card. */
+  /** Moves the focus to the card, or back to its previous place. Set by the component that shows the card. */
   focus: () => void = () => {};
   #version = 0;
   #turn = 0;
 
-  /** The one that waits longest first. */
+  /** The waiting calls, the longest-waiting one first. */
   get waiting(): AgentAsk[] {
     return this.#told.filter(({ id }) => !this.#answered.has(id));
   }
 
-  /** Watches until the returned function is called. */
+  /** Watches for calls until the returned function is called. */
   watch(): () => void {
     const mine = ++this.#turn;
     void this.#follow(mine);
@@ -43,10 +43,10 @@ class Asks {
         if (answered.length !== this.#answered.size) this.#answered = new Set(answered);
       } catch (reason) {
         if (mine !== this.#turn) return;
-        // A host that does not know the command never will.
+        // This host does not support the command, so there is no point in retrying.
         if (CommandError.from(reason).code === "bad_request") return;
         failures++;
-        // What cannot be answered is not shown; and another engine counts from the start.
+        // Calls that cannot be answered are hidden. A restarted engine counts versions from the start.
         [this.#told, this.#version] = [[], 0];
         await new Promise((done) => setTimeout(done, pauseAfter(failures)));
       }

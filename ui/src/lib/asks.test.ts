@@ -22,7 +22,7 @@ const ask = (id: string, more: Partial<AgentAsk> = {}): AgentAsk => ({
   ...more,
 });
 
-/** An engine that answers each wait when it is told to. */
+/** Creates an engine whose responses to `approvals_wait` the test controls. */
 function waits() {
   const asked: { after: number; tell: (asks: AgentAsks) => void; fail: (reason: unknown) => void }[] = [];
   const answered: unknown[] = [];
@@ -93,7 +93,7 @@ describe("calls that wait for a person", () => {
     await settle();
     expect(asks.waiting.map(({ id }) => id)).toEqual(["a", "b"]);
     expect(asked[1]?.after).toBe(5);
-    // What is answered is gone at once, and is not brought back by news that was under way.
+    // An answered call disappears at once; a response sent before the answer does not bring it back.
     await asks.answer(ask("a"), "once");
     expect(answered).toEqual([{ id: "a", reply: "once" }]);
     expect(asks.waiting.map(({ id }) => id)).toEqual(["b"]);
@@ -124,7 +124,7 @@ describe("calls that wait for a person", () => {
       await vi.advanceTimersByTimeAsync(1);
       expect(asked.length).toBe(nth + 3);
     }
-    // Another engine counts from the start.
+    // After a failure, versions count from the start, as the engine may be another one.
     expect(asked.at(-1)?.after).toBe(0);
     stop();
     expect([pauseAfter(0), pauseAfter(1), pauseAfter(20)]).toEqual([0, 500, 30_000]);

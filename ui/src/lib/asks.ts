@@ -1,10 +1,10 @@
-// A call that waits for a person, in words and as text.
+// Display of an agent call that waits for a person's approval.
 
 import type { AgentAsk, AskReply } from "./bindings";
 import { visibleLine } from "./visible";
 import { asks as texts } from "../texts/asks";
 
-/** What a person can say; the milder half first. */
+/** The possible answers; those for the single call first. */
 export const REPLIES: { reply: AskReply; name: string; about: string }[] = [
   { reply: "once", name: texts.replies.once.name, about: texts.replies.once.about },
   { reply: "no", name: texts.replies.no.name, about: texts.replies.no.about },
@@ -17,39 +17,41 @@ export const REPLIES: { reply: AskReply; name: string; about: string }[] = [
   { reply: "never", name: texts.replies.never.name, about: texts.replies.never.about },
 ];
 
-/** What a person can say to a call: "always" means nothing where a rule for everybody asks each time. */
+/** Returns the possible answers. "Always" is left out if a rule for all agents asks every time. */
 export function repliesOf({ can_always }: Pick<AgentAsk, "can_always">): typeof REPLIES {
   return REPLIES.filter(({ reply }) => can_always || reply !== "always");
 }
 
-/** How long no answer can be given after a call appears: nobody reads faster, and a click that was meant
-    for what was there before must not allow anything. */
+/**
+ * Milliseconds after a call appears during which it cannot be answered. Nobody reads faster, and a click meant for what
+ * was there before must not approve anything.
+ */
 export const ARM_MS = 700;
 
-/** Who asks, as the program names itself. */
+/** Returns the name the client gives itself, with its profiles. */
 export function askerOf({ client, profile }: Pick<AgentAsk, "client" | "profile">): string {
   const program = visibleLine(client) || texts.unnamed;
   return profile ? texts.inProfile(program, profileSaid(profile)) : program;
 }
 
-/** The profiles an agent is bound by: its own, and one it named besides. */
+/** Returns the profiles that apply to an agent: its own and an additional one it named. */
 function profileSaid(scope: string): string {
   return texts.and(scope.split("/").filter(Boolean).map(visibleLine));
 }
 
-/** How long a call still waits, as minutes and seconds. */
+/** Formats the time until a call expires as minutes and seconds. */
 export function leftOf(until: string, now: number): string {
   const seconds = Math.max(0, Math.ceil((Date.parse(until) - now) / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-/** Whom the words "always" and "never" are for. */
+/** Returns whom the answers "always" and "never" apply to. */
 export function whomOf(profile: string): string {
   const [own] = profile.split("/");
   return own ? texts.agentsOf(visibleLine(own)) : texts.allAgents;
 }
 
-/** A call in a sentence, for screen readers; the shortcut goes to the card. */
+/** Describes a call in a sentence for screen readers; `shortcut` focuses its card. */
 export function askSaid(ask: AgentAsk, shortcut: string): string {
   return texts.said(
     askerOf(ask),
@@ -60,13 +62,13 @@ export function askSaid(ask: AgentAsk, shortcut: string): string {
   );
 }
 
-/** A part of the arguments, to be shown as a block of its own. */
+/** A part of the arguments, displayed as its own block. */
 export interface Shown {
   name: string;
   text: string;
 }
 
-/** The arguments as JSON. A text of several lines is a block of its own: as JSON nobody could read it. */
+/** Returns the arguments as JSON. Multi-line strings become separate blocks, as they would be unreadable in JSON. */
 export function shownArguments(given: unknown): Shown[] {
   if (given === null || given === undefined) return [];
   if (typeof given !== "object" || Array.isArray(given))
@@ -80,12 +82,12 @@ export function shownArguments(given: unknown): Shown[] {
   return [...json, ...long.map(([name, text]) => ({ name: visibleLine(name), text }))];
 }
 
-/** How long to wait before asking the engine again, in milliseconds, after so many failures in a row. */
+/** Returns the delay before the next request in milliseconds, after that many consecutive failures. */
 export function pauseAfter(failures: number): number {
   return failures ? Math.min(500 * 2 ** (failures - 1), 30_000) : 0;
 }
 
-/** A click on the card of an agent does not close the dialog below it. */
+/** Keeps a dialog open when the card of an agent's call above it is clicked. */
 export function keepOpen(event: Event): void {
   if (event.target instanceof Element && event.target.closest("[data-asks]")) event.preventDefault();
 }

@@ -1,15 +1,15 @@
-// What agents called, in words.
+// The audit log of agent calls, for display.
 
 import type { AuditEntry, CallOutcome, DecidedBy } from "./bindings";
 import { common } from "../texts/common";
 import { activity as texts } from "../texts/activity";
 
-/** Calls that are read at most. */
+/** Most calls loaded. */
 export const LATEST = 200;
 
 export type OutcomeFilter = "all" | CallOutcome;
 
-/** What came of a call, and how it looks. */
+/** Display name and style of each outcome. */
 export const OUTCOME: Record<CallOutcome, { name: string; kind: "good" | "bad" | "warn" | "" }> = {
   done: { name: texts.outcomes.done, kind: "good" },
   failed: { name: texts.outcomes.failed, kind: "bad" },
@@ -22,20 +22,20 @@ export const OUTCOMES: { value: OutcomeFilter; name: string }[] = [
   ...(Object.keys(OUTCOME) as CallOutcome[]).map((value) => ({ value, name: OUTCOME[value].name })),
 ];
 
-/** Who decided, in words. */
+/** Display names of who decided on a call. */
 export const DECIDED_BY: Record<DecidedBy, string> = texts.decidedBy;
 
 export function filtered(entries: AuditEntry[], outcome: OutcomeFilter): AuditEntry[] {
   return outcome === "all" ? entries : entries.filter((entry) => entry.outcome === outcome);
 }
 
-/** How many are shown of how many, in words. */
+/** Describes how many calls are shown, loaded and recorded. */
 export function shownOf(shown: number, read: number, total: number): string {
   const all = read < total ? texts.latestOf(read, total) : common.calls(total);
   return shown === read ? all.charAt(0).toUpperCase() + all.slice(1) : texts.shownOf(shown, all);
 }
 
-/** Told apart where several ended in the same moment. */
+/** Returns a unique key for each entry, even if several ended at the same moment. */
 export function keysOf(entries: AuditEntry[]): string[] {
   const seen = new Map<string, number>();
   return entries.map(({ at, session, tool }) => {

@@ -1,10 +1,10 @@
-// Bundles and where cards come from, in words.
+// Bundles and other card sources, for display.
 
 import type { Format, ImportSource, ItemStatus, SourceInfo, Trust } from "./bindings";
 import { bundles as texts } from "../texts/bundles";
 import type { IconName } from "../parts/Icon.svelte";
 
-/** The kinds of cards of a source in the order they are shown. */
+/** Import statuses in display order. */
 export const STATUSES: ItemStatus[] = ["new", "changed", "conflicting", "similar", "identical", "invalid"];
 
 export const STATUS: Record<ItemStatus, { name: string; kind: string; icon: IconName; about: string }> = {
@@ -33,7 +33,7 @@ export const STATUS: Record<ItemStatus, { name: string; kind: string; icon: Icon
 
 export const FORMATS: Record<Format, string> = texts.formats;
 
-/** Whether cards come with the history that tells who changed what. */
+/** Returns whether the format can contain the revision history of its cards. */
 export function isBundle(format: Format): boolean {
   return format === "bundle" || format === "folder";
 }
@@ -72,23 +72,23 @@ export const TRUST: Record<Trust, { name: string; kind: string; icon: IconName; 
   },
 };
 
-/** Whether a signature warns of somebody else's hand: then nothing is taken over unseen. */
+/** Returns whether a signature suggests tampering. Cards then go to Review. */
 export function isSuspicious(trust: Trust): boolean {
   return trust === "stripped" || trust === "other_key";
 }
 
-/** A fingerprint in groups of four, as people compare it. */
+/** Formats a fingerprint in groups of four characters. */
 export function fingerprint(text: string): string {
   return (text.replace(/[\s:-]/g, "").match(/.{1,4}/gu) ?? []).join(" ");
 }
 
-/** A source of cards as people name it. */
+/** Returns the display name of a card source. */
 export function sourceName(source: ImportSource): string {
   if ("path" in source) return source.path;
   return "url" in source ? source.url : texts.pasted;
 }
 
-/** What a source calls itself, or the end of where it lies. */
+/** Returns the name a source gives itself, or the last segment of its path or address. */
 export function calledName(about: SourceInfo, source: ImportSource): string {
   const name = about.name.trim();
   if (name) return name;
@@ -96,7 +96,7 @@ export function calledName(about: SourceInfo, source: ImportSource): string {
   return lastOf(sourceName(source));
 }
 
-/** The last part of a path or an address. */
+/** Returns the last segment of a path or address. */
 export function lastOf(place: string): string {
   return (
     place
@@ -106,13 +106,13 @@ export function lastOf(place: string): string {
   );
 }
 
-/** What was typed as a source: an address of the web, or else a path. */
+/** Parses a source: an HTTP(S) address, or else a path. */
 export function sourceFrom(text: string): ImportSource {
   const place = text.trim();
   return /^https?:\/\//i.test(place) ? { url: place } : { path: place };
 }
 
-/** Hours as people say them. */
+/** Describes an interval in hours: "every day". */
 export function every(hours: number): string {
   if (hours === 1) return texts.everyHour;
   if (hours === 24) return texts.everyDay;

@@ -1,11 +1,11 @@
-// A tool as a person calls it: what it takes, what it needs, what it answered.
+// A tool call made by the user: its arguments, the permissions it needs, and its result.
 
 import type { Need, ToolOutcome } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 import { card as texts } from "../texts/card";
 
-/** The arguments as they are typed, or why they are none. */
+/** Parses the arguments, or returns why they are invalid. */
 export function argumentsOf(typed: string): { value: Record<string, unknown> } | { problem: string } {
   if (!typed.trim()) return { value: {} };
   try {
@@ -20,27 +20,27 @@ export function argumentsOf(typed: string): { value: Record<string, unknown> } |
 export class Calling {
   typed = $state("");
   error = $state.raw<CommandError | null>(null);
-  /** What has to be allowed before it is called. */
+  /** Permissions the user has to grant before the call. */
   asks = $state.raw<{ needs: Need[]; words: string[] } | null>(null);
-  /** The call under way. */
+  /** Job of the running call. */
   job = $state<string | null>(null);
   busy = $state(false);
   outcome = $state.raw<ToolOutcome | null>(null);
 
   #tool: string;
-  /** Of several calls the last one counts. */
+  /** Incremented with each call; only the latest one may update the state. */
   #call = 0;
 
   constructor(tool: string) {
     this.#tool = tool;
   }
 
-  /** Something to begin with, where nothing was typed yet. */
+  /** Fills in example arguments if nothing has been entered. */
   suggest(example: unknown): void {
     this.typed ||= JSON.stringify(example, null, 2);
   }
 
-  /** Calls it; where something has to be allowed first, `asks` says what. */
+  /** Calls the tool. If permissions are missing, sets `asks` instead. */
   async run(granted: Need[] = []): Promise<void> {
     const read = argumentsOf(this.typed);
     if ("problem" in read || this.busy) return;

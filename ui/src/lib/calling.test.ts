@@ -6,7 +6,7 @@ import { CommandError, type Host } from "./host";
 const NEED = { scope: "code", language: "python" } as const;
 const OUTCOME = { failed: false, blocks: [{ kind: "text", text: "42" }], structured: null, took_ms: 3 };
 
-/** An engine that asks before code runs; `job` is what its jobs come to. */
+/** Creates an engine that asks for permission before code runs; `job` is the state its jobs end in. */
 function stage(job: unknown = { state: "done" }) {
   const asked: { name: string; request: Record<string, unknown> }[] = [];
   const call = async (name: string, request: Record<string, unknown>) => {

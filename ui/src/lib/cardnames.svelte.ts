@@ -1,13 +1,13 @@
-// Names of tools that are known by their ids, each asked for once.
+// Display names of tools by id, each requested once.
 
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 
-/** A tool as a person knows it. */
+/** A tool's display name. */
 export interface Named {
   name: string;
   provider: string;
-  /** Whether there is such a tool now. */
+  /** Whether the tool exists. */
   there: boolean;
 }
 
@@ -15,7 +15,7 @@ class CardNames {
   #known = $state.raw<Record<string, Named>>({});
   #asked = new Set<string>();
 
-  /** What a tool is called; none until that is known. */
+  /** Returns the name of a tool, or `null` until it is known. */
   of(id: string): Named | null {
     return this.#known[id] ?? null;
   }
@@ -24,7 +24,9 @@ class CardNames {
     this.#known = { ...this.#known, [id]: { name, provider, there: true } };
   }
 
-  /** AutoKit's own tools have no cards, and what is only there to be read cannot be called. */
+  /**
+   * Looks up a tool. AutoKit's own tools have no card, and a card that is not callable is no tool, so both are tried.
+   */
   async #find(id: string): Promise<{ name: string; provider: string }> {
     try {
       return (await engine.call("tools_get", { tool: id, profile: "" })).entry;
@@ -35,7 +37,7 @@ class CardNames {
     }
   }
 
-  /** Finds the names of these out. */
+  /** Requests the names of the given tools. */
   async learn(ids: string[]): Promise<void> {
     const next = ids.filter((id) => !this.of(id) && !this.#asked.has(id));
     for (const id of next) this.#asked.add(id);
@@ -49,7 +51,7 @@ class CardNames {
             this.#known = { ...this.#known, [id]: { name: id, provider: "", there: false } };
           else {
             engine.complain(reason);
-            // Asked again when it is shown again.
+            // A later call for this id retries.
             this.#asked.delete(id);
           }
         }

@@ -1,10 +1,10 @@
-// Checks that were begun from this window, so that a card knows it is being looked at.
+// Checks started in this window, so that a card can show that its check is running.
 
 import type { CardsQuery, VerifyScope } from "./bindings";
 import { engine } from "./engine.svelte";
 
 class Checking {
-  /** The newest job of each card that was checked by itself. */
+  /** Job ids of the latest check of individually checked cards, by card id. */
   #jobs = $state<Record<string, string>>({});
 
   async start(scope: VerifyScope, improve = false): Promise<void> {
@@ -24,7 +24,7 @@ class Checking {
     return this.start({ kind: "matching", query });
   }
 
-  /** Whether a check of this card that was begun here is under way. */
+  /** Returns whether a check of this card that was started here is running. */
   isAt(id: string): boolean {
     const job = this.#jobs[id];
     return !!job && engine.jobs.some((one) => one.id === job && one.state === "running");

@@ -1,4 +1,4 @@
-// What checking a card against its page came to, in words.
+// Results of checks of cards against their pages, for display.
 
 import type { CardState, CardSummary, Claim, HealthFilter, LinkHealth, LinkState, Report, Standing } from "./bindings";
 import { ago, moment, took } from "./format";
@@ -6,14 +6,14 @@ import { common } from "../texts/common";
 import { checks as texts } from "../texts/checks";
 import type { IconName } from "../parts/Icon.svelte";
 
-/** How something is shown: a word, its colour and its shape, so that colour alone never tells. */
+/** How something is displayed. Word, color and icon: color alone never carries the meaning. */
 export interface Shown {
   word: string;
   kind: "good" | "warn" | "bad" | "";
   icon: IconName;
 }
 
-/** In the order a person should look at them. */
+/** Health states, most urgent first. */
 export const HEALTH: Record<HealthFilter, Shown> = {
   broken: { word: texts.health.broken, kind: "bad", icon: "broken" },
   stale: { word: texts.health.stale, kind: "warn", icon: "differs" },
@@ -23,7 +23,7 @@ export const HEALTH: Record<HealthFilter, Shown> = {
   verified: { word: texts.health.verified, kind: "good", icon: "check" },
 };
 
-/** The badge of a card: what the newest check found, else what the card says. */
+/** Returns a card's badge: the latest check result, or what the card says about itself. */
 export function badgeOf(card: CardSummary, now = Date.now()): Shown & { title: string } {
   const { health, checked_at: at } = card;
   if (!health || !at) {
@@ -48,7 +48,7 @@ export function badgeOf(card: CardSummary, now = Date.now()): Shown & { title: s
   return { ...HEALTH[health], word: words[health], title };
 }
 
-/** What a check came to, in a sentence. */
+/** Describes the result of a check in a sentence. */
 export function verdictOf(report: Report): string {
   const against = report.claims.filter((claim) => claim.standing === "contradicted").length;
   switch (report.state) {
@@ -65,12 +65,12 @@ export function verdictOf(report: Report): string {
   }
 }
 
-/** Whether its page is one that a browser has to put together: what is not seen on it proves nothing. */
+/** Returns whether the page is rendered by scripts in a browser; its static content then proves nothing. */
 export function isEmpty(report: Report): boolean {
   return report.state === "unreachable" && report.page?.condition === "empty";
 }
 
-/** When a page is tried again: "Tried again in 6 hours". */
+/** Describes when a page is tried again: "Tried again in 6 hours". */
 export function nextTry(next: string | null, attempts: number, now = Date.now()): string {
   if (!next) return "";
   const due = Date.parse(next) <= now;
@@ -94,7 +94,7 @@ export function linkOf(link: LinkHealth): Shown {
   return { word, kind, icon: kind === "good" ? "check" : kind === "bad" ? "broken" : "clock" };
 }
 
-/** What is known of the way to a page: "status 200, 1 redirect, 340 ms, not encrypted". */
+/** Describes how a page was reached: "status 200, 1 redirect, 340 ms, not encrypted". */
 export function wayOf(link: LinkHealth): string {
   if (!link.url) return "";
   const redirects = Math.max(0, link.hops.length - 1);
@@ -102,7 +102,7 @@ export function wayOf(link: LinkHealth): string {
     link.status === null ? "" : texts.status(link.status),
     redirects ? common.redirects(redirects) : "",
     link.ms === null ? "" : took(link.ms),
-    // Nothing is known of a way nobody went.
+    // Encryption is unknown if no request was made.
     link.hops.length ? (link.encrypted ? texts.encrypted : texts.notEncrypted) : "",
   ];
   return facts.filter(Boolean).join(", ");
@@ -117,12 +117,12 @@ export const STANDINGS: Record<Standing, Shown> = {
 
 const ORDER: Standing[] = ["contradicted", "unsaid", "supported", "not_found"];
 
-/** Claims in the order a person should look at them. */
+/** Sorts claims, most urgent first. */
 export function inOrder(claims: Claim[]): Claim[] {
   return [...claims].sort((a, b) => ORDER.indexOf(a.standing) - ORDER.indexOf(b.standing));
 }
 
-/** "2 say otherwise, 3 supported, 1 not found". */
+/** Counts claims by standing: "2 say otherwise, 3 supported, 1 not found". */
 export function tallyOf(claims: Claim[]): string {
   const words: Record<Standing, string> = {
     contradicted: texts.tally.contradicted,
@@ -138,7 +138,7 @@ export function tallyOf(claims: Claim[]): string {
     .join(", ");
 }
 
-/** What looking for another page came to; nothing when nobody looked. */
+/** Returns the result of searching for another page; `null` if there was no search. */
 export function soughtOf(report: Report): Shown | null {
   switch (report.search?.kind) {
     case undefined:
@@ -162,14 +162,14 @@ export function soughtOf(report: Report): Shown | null {
   }
 }
 
-/** The engine writes halves of sentences; here they stand by themselves. Addresses stay as they are. */
+/** Turns a sentence fragment from the engine into a sentence. A leading address is left unchanged. */
 export function sentence(text: string): string {
   const [word = ""] = text.split(/\s/, 1);
   const begun = /[./:]\w/.test(word) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return !begun || /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** A value of a field on one line, or as it would stand in a file. */
+/** Formats a field's value: strings unchanged, everything else as indented JSON. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined || value === "") return common.nothing;
   return typeof value === "string" ? value : JSON.stringify(value, null, 1);

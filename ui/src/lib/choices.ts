@@ -1,68 +1,68 @@
-// What a person chooses for single cards of an import, and what that comes to.
+// Choices for single cards of an import, and the totals that result from them.
 
 import type { ExistingCards, ImportItem, ImportPreview, ItemChoice, ItemStatus, Landing } from "./bindings";
 
-/** Who wins where both changed a field: decided now, or by a reviewer. */
+/** Which side of a conflict wins: decided now, or later in Review. */
 export type Resolution = "review" | "mine" | "theirs";
 
-/** What was chosen for a card. */
+/** The choices made for a card. */
 export interface Chosen {
   take: boolean;
-  /** Fields without a conflict that are not wanted. */
+  /** Fields without a conflict that are excluded. */
   off: string[];
-  /** Fields in conflict that were decided. */
+  /** Fields with a conflict that has been decided. */
   decided: { [field: string]: Exclude<Resolution, "review"> };
-  /** The card of the library it is, under another name. */
+  /** Id of the library card that is the same tool under another name. */
   sameAs: string | null;
 }
 
 export const NOTHING_CHOSEN: Chosen = { take: true, off: [], decided: {}, sameAs: null };
 
-/** The kinds of cards an import brings something of. */
+/** Statuses of the cards that an import would add or change. */
 export const BRINGS: ItemStatus[] = ["new", "changed", "conflicting", "similar"];
 
 const disputed = (item: ImportItem, field: string) => item.conflicts.some((conflict) => conflict.field === field);
 
-/** The fields that would change and that nobody disputes. */
+/** Returns the fields that would change without a conflict. */
 export function cleanFields(item: ImportItem): string[] {
   return item.diff.map((diff) => diff.field).filter((field) => !disputed(item, field));
 }
 
-/** Whether the fields of a card are chosen one by one. */
+/** Returns whether the card's fields are chosen individually. */
 export function byField(chosen: Chosen): boolean {
   return chosen.off.length > 0 || Object.keys(chosen.decided).length > 0;
 }
 
-/** Who wins in a field as things stand: what is not decided here is decided in Review. */
+/** Returns the resolution of a field's conflict; an undecided one goes to Review. */
 export function resolutionOf(chosen: Chosen, field: string): Resolution {
   return chosen.decided[field] ?? "review";
 }
 
-/** Decides a conflict, or leaves it to Review. */
+/** Resolves a conflict, or leaves it to Review. */
 export function resolve(chosen: Chosen, field: string, to: Resolution): Chosen {
   const { [field]: _, ...others } = chosen.decided;
   return { ...chosen, decided: to === "review" ? others : { ...others, [field]: to } };
 }
 
-/** Wants a field or not. */
+/** Includes or excludes a field. */
 export function want(chosen: Chosen, field: string, on: boolean): Chosen {
   const others = chosen.off.filter((name) => name !== field);
   return { ...chosen, off: on ? others : [...others, field] };
 }
 
-/** The fields that are taken, where they are chosen one by one. */
+/** Returns the accepted fields, or `null` if the card's fields are not chosen individually. */
 function fieldsOf(item: ImportItem, chosen: Chosen): string[] | null {
   if (!byField(chosen) || chosen.sameAs) return null;
   const clean = cleanFields(item).filter((field) => !chosen.off.includes(field));
   return [...clean, ...item.conflicts.map(({ field }) => field).filter((field) => chosen.decided[field] === "theirs")];
 }
 
-/** The conflicts of a card that nobody decided. */
+/** Returns the fields whose conflict is undecided. */
 function undecided(item: ImportItem, chosen: Chosen): string[] {
   return item.conflicts.map(({ field }) => field).filter((field) => !chosen.decided[field]);
 }
 
-/** What the engine is told; nothing where all stays as it would be anyway. */
+/** Returns the choice to send to the engine, or `null` if it equals the default. */
 export function choiceOf(item: ImportItem, chosen: Chosen): ItemChoice | null {
   const { position } = item;
   if (!chosen.take) return { position, take: false, fields: null, later: [], same_as: null };
@@ -71,30 +71,30 @@ export function choiceOf(item: ImportItem, chosen: Chosen): ItemChoice | null {
   return { position, take: true, fields, later: fields ? undecided(item, chosen) : [], same_as: chosen.sameAs };
 }
 
-/** A card with what was chosen for it. */
+/** A card and the choices made for it. */
 export interface Pick {
   item: ImportItem;
   chosen: Chosen;
 }
 
-/** What an import comes to. */
+/** Totals of an import. */
 export interface Sum {
-  /** Cards it brings something of. */
+  /** Cards that would be added or changed. */
   cards: number;
-  /** Of those, the ones with a conflict that waits in Review. */
+  /** Cards with a conflict that would go to Review. */
   waiting: number;
-  /** Cards with a suspect text, which wait in Review. */
+  /** Cards with flagged text, which go to Review. */
   suspect: number;
 }
 
-/** What an import comes to with all that was chosen. */
+/** Computes the totals of an import with the given choices. */
 export function sumOf(preview: ImportPreview, picks: Iterable<Pick>, landing: Landing, existing: ExistingCards): Sum {
   const keeps = landing === "library" && existing === "keep";
   const counted = (status: ItemStatus) =>
     BRINGS.includes(status) && !(keeps && (status === "changed" || status === "conflicting"));
   let cards = BRINGS.filter(counted).reduce((sum, status) => sum + preview[status as "new"], 0);
   let waiting = keeps ? 0 : preview.conflicting;
-  // What would change cards that are kept is not imported at all.
+  // With `keep`, existing cards are not changed, so flagged text in their updates is not imported.
   let suspect = keeps ? preview.suspect_new : preview.suspect;
   for (const { item, chosen } of picks) {
     const waits = chosen.take && undecided(item, chosen).length > 0;

@@ -1,5 +1,5 @@
-// Everything the window can be told to do, with its shortcut. Shortcuts, palette, list of shortcuts and hints all
-// come from here; what a command of a scope does is said by the part that is its scope.
+// Every command of the window and its shortcuts. The keyboard, the command palette, the shortcut list and tooltips all
+// read this list. A scoped command without `run` is executed by the component that registered for its scope.
 
 import { asks } from "./asks.svelte";
 import type { Commands } from "./bindings";
@@ -12,26 +12,26 @@ import { overlays } from "./overlays.svelte";
 import { asking, discovering } from "./talk.svelte";
 import { setTheme, theme } from "./theme.svelte";
 
-/** Where a shortcut means something. `list` is any table or list that moves by keyboard. */
+/** Where a command's shortcut is active. `list` is any table or list with keyboard navigation. */
 export type Scope = "everywhere" | "list" | "library" | "card" | "review" | "import";
 
 export interface Command {
   id: string;
   title: string;
   scope: Scope;
-  /** Any of these does it; the first is shown in hints. */
+  /** Any of these triggers the command; tooltips show the first. */
   shortcuts?: string[];
-  /** What it does. A command without it is carried out by the part that is its scope. */
+  /** Executes the command. Without it, the component that registered for the scope does. */
   run?: () => void;
-  /** Whether it can be done now; always, where nothing is said. */
+  /** Returns whether the command is available; always, if omitted. */
   when?: () => boolean;
-  /** Its shortcut also works while something lies over the pane. */
+  /** Whether the shortcut also works while an overlay covers the pane. */
   overAll?: boolean;
-  /** Its shortcut means something else while one types. */
+  /** Whether the shortcut is disabled in text fields, where the keys have another meaning. */
   notWhileTyping?: boolean;
-  /** It moves the focus: from the palette only once that gave the focus back. */
+  /** Whether the command moves the focus. The palette runs it only after it has closed and restored the focus. */
   movesFocus?: boolean;
-  /** Not in the palette: it only makes sense by key. */
+  /** Whether the command is omitted from the palette because it only makes sense as a shortcut. */
   keyOnly?: boolean;
 }
 
@@ -54,7 +54,7 @@ function switchTheme() {
   setTheme(now === "dark" ? "light" : "dark");
 }
 
-/** Focuses what the pane is for. */
+/** Focuses the pane's main input. */
 function focusBox() {
   const boxes: Partial<Record<Pane, string>> = {
     library: "library-filter",
@@ -66,11 +66,11 @@ function focusBox() {
   const box = boxes[navigation.pane] ?? "ask-box";
   const focus = () => document.getElementById(box)?.focus();
   focus();
-  // A pane that was not shown takes the focus when it is; one that is takes what is typed next at once.
+  // A pane that was hidden can only take the focus after it has been rendered; a visible one takes it at once.
   if (document.activeElement?.id !== box) requestAnimationFrame(focus);
 }
 
-/** The command that shows a pane. */
+/** Returns the id of the command that opens a pane. */
 export const paneCommand = (pane: Pane) => `go.${pane}`;
 
 const toPane = (pane: Pane): Command => ({
@@ -248,7 +248,7 @@ export const COMMANDS: Command[] = [
     shortcuts: ["x", "X", "Space"],
   },
 
-  // Its shortcut is for the library alone: elsewhere a letter should not leave the pane.
+  // Its shortcut works only in the library: elsewhere, a single letter should not leave the pane.
   {
     id: "card.add",
     title: common.addACard,
@@ -285,7 +285,7 @@ export const COMMANDS: Command[] = [
   { id: "import.filterBack", title: texts.import.filterBack, scope: "import", shortcuts: ["F"] },
 ];
 
-/** Headings of the list of shortcuts. */
+/** Section headings of the shortcut list. */
 export const SCOPES: { scope: Scope; name: string }[] = [
   { scope: "everywhere", name: texts.scopes.everywhere },
   { scope: "list", name: texts.scopes.list },

@@ -5,7 +5,7 @@ import { handleKey, handleMouse, hint, paletteCommands, shortcutList } from "./c
 import { navigation } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
 
-/** Presses a key in the page, or in a field of it. */
+/** Presses a key on the page or in a field. */
 function press(key: string, held: KeyboardEventInit = {}, field?: HTMLElement) {
   const target = field ?? document.body;
   const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...held });
@@ -28,7 +28,7 @@ describe("the commands", () => {
       const shortcuts = COMMANDS.filter((one) => one.scope === scope).flatMap((one) => one.shortcuts ?? []);
       expect(new Set(shortcuts).size, scope).toBe(shortcuts.length);
     }
-    // What works everywhere is not taken away by a part of the window.
+    // No scope reuses a global shortcut.
     const everywhere = COMMANDS.filter(({ scope }) => scope === "everywhere").flatMap((one) => one.shortcuts ?? []);
     const others = COMMANDS.filter(({ scope }) => scope !== "everywhere").flatMap((one) => one.shortcuts ?? []);
     expect(others.filter((shortcut) => everywhere.includes(shortcut))).toEqual([]);
@@ -75,7 +75,7 @@ describe("the commands", () => {
     const titles = (words: string) => paletteCommands(words).map(({ title }) => title);
     expect(titles("LIGHT dark")).toEqual(["Toggle light and dark theme"]);
     expect(titles("pending approval")).toEqual([]);
-    // Nobody shows a proposal here.
+    // No proposal is shown.
     expect(titles("reject")).toEqual([]);
     expect(titles("")).toContain("Add card");
   });

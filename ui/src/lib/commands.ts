@@ -1,4 +1,4 @@
-// Carries out commands: by shortcut, from the palette, from a menu. What there is stands in `commandList.ts`.
+// Executes commands from shortcuts, the command palette and menus. The commands are listed in `commandList.ts`.
 
 import { onMount } from "svelte";
 import { COMMANDS, SCOPES, type Command, type Scope } from "./commandList";
@@ -7,20 +7,20 @@ import { overlays } from "./overlays.svelte";
 import { MAC, matches, shown, typing, worksWhileTyping } from "./shortcuts";
 import { commands as texts } from "../texts/commands";
 
-/** A part of the window that carries out the commands of a scope. */
+/** A component that executes the commands of a scope. */
 interface Runner {
   scope: Scope;
-  /** Whether its commands are meant now, apart from what lies over the pane. */
+  /** Returns whether it accepts commands now, apart from any overlay above it. */
   active: () => boolean;
-  /** Whether it lies over the pane itself. */
+  /** Whether it is an overlay itself. */
   over: boolean;
-  /** Does a command; `false` where that means nothing just now. */
+  /** Executes a command; returns `false` if the command does not apply at the moment. */
   run: (id: string, event?: KeyboardEvent) => boolean | void;
 }
 
 const runners: Runner[] = [];
 
-/** Makes the component that is being created carry out the commands of a scope, as long as it is there. */
+/** Registers the current component to execute the commands of a scope while it is mounted. */
 export function runCommands(
   scope: Scope,
   active: Runner["active"],
@@ -34,7 +34,7 @@ export function runCommands(
   });
 }
 
-/** The command of a scope that a key means. */
+/** Returns the command of a scope that a key triggers. */
 export function commandFor(event: KeyboardEvent, scope: Scope): Command | undefined {
   return COMMANDS.find(
     (command) => command.scope === scope && command.shortcuts?.some((shortcut) => matches(event, shortcut)),
@@ -47,19 +47,19 @@ function find(id: string): Command {
   return command;
 }
 
-/** The shortcut of a command as a person reads it. */
+/** Returns a command's first shortcut for display; empty if it has none. */
 export function shortcutOf(id: string): string {
   const [first] = find(id).shortcuts ?? [];
   return first ? shown(first) : "";
 }
 
-/** What a control says when one points at it: what it does, with its shortcut. */
+/** Returns a tooltip: the text followed by the command's shortcut. */
 export function hint(text: string, id: string): string {
   const shortcut = shortcutOf(id);
   return shortcut ? `${text} (${shortcut})` : text;
 }
 
-/** Does a command, whatever called for it. */
+/** Executes a command; returns whether it did anything. */
 export function runCommand(id: string, event?: KeyboardEvent): boolean {
   const command = find(id);
   if (command.when && !command.when()) return false;
@@ -71,40 +71,41 @@ export function runCommand(id: string, event?: KeyboardEvent): boolean {
   return !!runner && runner.run(id, event) !== false;
 }
 
-/** What the palette offers now, for these words. */
+/** Returns the available commands whose title contains all `words`, for the palette. */
 export function paletteCommands(words: string): Command[] {
   const wanted = words.toLowerCase().split(/\s+/);
   return COMMANDS.filter((command) => {
     if (command.keyOnly || (command.when && !command.when())) return false;
     const there = command.run ?? runners.some((one) => !one.over && one.scope === command.scope && one.active());
-    // What moves in a list acts on what has the focus, which is the palette's by now.
+    // List commands act on the focused list, and the palette has the focus.
     if (!there || command.scope === "list") return false;
     return wanted.every((word) => command.title.toLowerCase().includes(word));
   });
 }
 
-/** Every shortcut there is, by where it means something. */
+/** Returns all shortcuts, grouped by scope. */
 export function shortcutList(): { name: string; commands: { title: string; keys: string }[] }[] {
   return SCOPES.map(({ scope, name }) => ({
     name,
     commands: COMMANDS.filter((command) => command.scope === scope && command.shortcuts).map((command) => ({
       title: command.title,
-      // A keyboard without Cmd has no use for those with it.
+      // Shortcuts with Cmd are listed only on a Mac.
       keys: texts.or((command.shortcuts ?? []).filter((one) => MAC || !one.startsWith("Meta+")).map(shown)),
     })),
   }));
 }
 
-/** Whether a shortcut is meant by a key, with what has the focus and what lies over the pane. */
+/** Returns whether a key event triggers a command, considering whether a text field has the focus. */
 function isMeant(event: KeyboardEvent, command: Command): boolean {
   const shortcut = command.shortcuts?.find((one) => matches(event, one));
   if (!shortcut) return false;
   return !typing(event) || (worksWhileTyping(shortcut) && !command.notWhileTyping);
 }
 
-/** The one listener for keys of the window. */
+/** The window's only handler for key events. */
 export function handleKey(event: KeyboardEvent): void {
-  // What something else took already; but the palette itself takes keys with Ctrl, and one of them closes it.
+  // Skips keys handled elsewhere. Keys with modifiers are an exception: the palette prevents their default too, and one
+  // of them has to close it.
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !/^F\d+$/.test(event.key);
   if (event.defaultPrevented && plain) return;
   const global = COMMANDS.find((command) => command.scope === "everywhere" && isMeant(event, command));
@@ -125,10 +126,10 @@ export function handleKey(event: KeyboardEvent): void {
   }
 }
 
-/** The fourth and fifth button of a mouse go back and forward. */
+/** Navigates back and forward with the fourth and fifth mouse buttons. */
 export function handleMouse(event: MouseEvent): void {
   if (event.button !== 3 && event.button !== 4) return;
-  // A browser would leave the page.
+  // Keeps a browser from leaving the page.
   event.preventDefault();
   if (event.type !== "mouseup" || overlays.covered) return;
   if (event.button === 3) navigation.back();

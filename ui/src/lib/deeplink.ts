@@ -1,10 +1,9 @@
-// Links of the system that open this app. Anybody can write one: what it asks for is looked at, never
-// done.
+// Deep links that open the app. Anybody can write one, so it only opens a preview and never changes anything.
 
-/** Longer addresses are nobody's. */
+/** Longest accepted address, in characters. */
 const MOST = 2048;
 
-/** What a link asks for: the address of a bundle to preview. `null` for everything else. */
+/** Returns the bundle address that a link asks to preview, or `null` for any other link. */
 export function deepLink(link: string): { url: string } | null {
   if (link.length > MOST * 3) return null;
   let asked: URL;
@@ -13,7 +12,7 @@ export function deepLink(link: string): { url: string } | null {
   } catch {
     return null;
   }
-  // `autokit://import?…`: engines differ in whether a scheme of one's own has a host.
+  // In `autokit://import?…`, browser engines differ in whether "import" is the host or the path.
   const action = (asked.host + asked.pathname).replace(/^\/+|\/+$/g, "");
   if (asked.protocol !== "autokit:" || action !== "import") return null;
   if (asked.username || asked.password || asked.port || asked.hash) return null;
@@ -22,9 +21,9 @@ export function deepLink(link: string): { url: string } | null {
   return webSource(only[1]);
 }
 
-/** An address of the web as it is asked for; `null` for what is none, and for one with a password in it. */
+/** Returns a normalized HTTP(S) address, or `null` if it is invalid or contains credentials. */
 export function webSource(text: string): { url: string } | null {
-  // The address is read by machines: what a reader would not see has no place in it.
+  // Rejects white space and invisible characters, which a reader of the address would not notice.
   if (!/^https?:\/\//i.test(text) || /[\s\p{C}]/u.test(text)) return null;
   let url: URL;
   try {

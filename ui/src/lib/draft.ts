@@ -1,5 +1,5 @@
-// A card as text boxes and back, without losing what the boxes do not show: the order of fields,
-// `null` against missing, values of fields nobody touched.
+// Conversion of a card to text fields and back that preserves what the fields do not show: the order of the card's
+// fields, `null` versus missing, and the values of fields that were not edited.
 
 import type { JsonValue } from "./bindings";
 import { card as texts } from "../texts/card";
@@ -7,16 +7,16 @@ import { card as texts } from "../texts/card";
 /** How a field is edited. */
 export type Form = "text" | "json" | "flag";
 
-/** One field being edited. */
+/** A field being edited. */
 export interface Draft {
   field: string;
   text: string;
   form: Form;
-  /** The value before the edit; `undefined` when the card has no such field. */
+  /** The value before the edit; `undefined` if the card does not have the field. */
   was: JsonValue | undefined;
 }
 
-/** What a new card asks for. */
+/** Fields offered for a new card. */
 const OFFERED = [
   "name",
   "provider",
@@ -46,7 +46,7 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-/** The boxes for a card, its own fields first in their order, then the offered ones it lacks. */
+/** Returns the form fields for a card: its own in their order, then the offered ones it lacks. */
 export function draftOf(fields: { [key: string]: JsonValue | undefined } | null): Draft[] {
   const present = Object.keys(fields ?? {});
   const names = [...present, ...OFFERED.filter((field) => !present.includes(field))];
@@ -57,7 +57,7 @@ export function draftOf(fields: { [key: string]: JsonValue | undefined } | null)
   });
 }
 
-/** The card the boxes describe, or the box that cannot be read. */
+/** Returns the edited card, or the first form field that is invalid. */
 export function assemble(draft: Draft[]): {
   fields: { [key: string]: JsonValue } | null;
   bad: { field: string; reason: string } | null;
@@ -67,7 +67,7 @@ export function assemble(draft: Draft[]): {
     if (text === textOf(was)) {
       if (was !== undefined) fields[field] = was;
     } else if (!text.trim()) {
-      // Emptied: a field that was there stays, as null.
+      // A cleared field is kept as `null` if the card had it.
       if (was !== undefined) fields[field] = null;
     } else if (form === "flag") {
       fields[field] = text === "true";

@@ -1,15 +1,15 @@
-// The engine as the pages see it: one host, its status, its jobs, and short messages.
+// The connection to the engine: host, status, jobs and toasts.
 
 import type { Commands, Event, Job, Setting, Status } from "./bindings";
 import { CommandError, detectHost, type Host } from "./host";
 import { app as texts } from "../texts/app";
 
-/** A short message at the edge of the window. */
+/** A toast message. */
 export interface Toast {
   id: number;
   text: string;
   kind: "info" | "error";
-  /** What it is about: a newer message about the same takes its place. */
+  /** Subject of the message. A new toast replaces an earlier one with the same topic. */
   topic?: string;
   remedy?: string;
   action?: { label: string; run: () => void };
@@ -23,14 +23,14 @@ class Engine {
   failure = $state<CommandError | null>(null);
   jobs = $state<Job[]>([]);
   toasts = $state<Toast[]>([]);
-  /** Each grows when what it is named after changes, so that a pane reads it anew. */
+  /** Counters that are incremented when the data they are named after changes, so that panes reload it. */
   news = $state({ queue: 0, services: 0, sessions: 0, settings: {} as Partial<Record<Setting, number>> });
 
   #host: Host | null = null;
   #next = 0;
   #stop: (() => void) | null = null;
 
-  /** The way to the engine; tests put their own in. */
+  /** Sets the host; tests pass their own. */
   use(host: Host): void {
     this.#host = host;
   }
@@ -45,12 +45,12 @@ class Engine {
     return this.host.call(name, request);
   }
 
-  /** Reads the status and the jobs and listens from then on. */
+  /** Subscribes to events and loads the status and the jobs. */
   async connect(): Promise<void> {
     this.#stop?.();
     this.failure = null;
     try {
-      // First the ears, then the eyes: a change between the two would go unseen otherwise.
+      // Subscribes before loading, so that no change in between is missed.
       this.#stop = await this.host.listen((event) => this.#hear(event));
       await this.refresh();
       this.jobs = await this.call("jobs_list", {});
@@ -66,16 +66,16 @@ class Engine {
   #hear(event: Event): void {
     if (event.event === "job") {
       const at = this.jobs.findIndex((job) => job.id === event.job.id);
-      // News can overtake each other; the version tells which is newer.
+      // Events may arrive out of order; the version tells which one is newer.
       if (at < 0) this.jobs.unshift(event.job);
       else if ((this.jobs[at]?.version ?? 0) < event.job.version) this.jobs[at] = event.job;
-      // Who calls a tool looks at what comes of it.
+      // No toast for a tool call: its caller displays the result.
       if (event.job.state === "failed" && event.job.error && event.job.kind !== "call") {
         this.say(event.job.error.message, { kind: "error", remedy: event.job.error.remedy });
       }
       if (event.job.state !== "running") void this.#quietly(this.refresh());
     } else if (event.event === "session") {
-      // Every step of the agent is news; nothing in the status depends on it.
+      // Sent for every step of the agent. The status does not depend on sessions, so it is not reloaded.
       this.news.sessions++;
     } else if (event.event === "setting") {
       this.news.settings[event.setting] = (this.news.settings[event.setting] ?? 0) + 1;
@@ -88,7 +88,7 @@ class Engine {
     }
   }
 
-  /** A refresh that fails says so by what the next command answers. */
+  /** Logs a failed refresh without a toast: the next command will report the error. */
   async #quietly(work: Promise<void>): Promise<void> {
     try {
       await work;
@@ -97,7 +97,7 @@ class Engine {
     }
   }
 
-  /** Shows a short message. */
+  /** Shows a toast. */
   say(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
     const toast: Toast = { id: ++this.#next, text, kind: "info", ...more };
     const same = (other: Toast) => other.text === toast.text || (!!toast.topic && other.topic === toast.topic);
@@ -105,7 +105,7 @@ class Engine {
     setTimeout(() => this.dismiss(toast.id), toast.kind === "error" ? TOAST_MS * 2 : TOAST_MS);
   }
 
-  /** Shows what went wrong. */
+  /** Shows an error as a toast. */
   complain(reason: unknown): void {
     const error = CommandError.from(reason);
     this.say(error.message, { kind: "error", remedy: error.remedy });
@@ -115,7 +115,7 @@ class Engine {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
   }
 
-  /** Takes the newest change to the library back. */
+  /** Undoes the latest change to the library. */
   async undo(): Promise<void> {
     try {
       const undone = await this.call("changes_undo", {});

@@ -1,4 +1,4 @@
-// What is about to leave the library: which cards, in what form, and what keeps them from leaving.
+// An export in preparation: its cards, its format, and what blocks it.
 
 import type { CardsQuery, ExportPreview, ExportRequest, Format, Kind } from "./bindings";
 import { isBundle } from "./bundles";
@@ -22,7 +22,7 @@ export const EVERYTHING: CardsQuery = {
 
 export type Which = "all" | "view" | "picked";
 
-/** The formats there are, with the ending of their files. */
+/** The formats with their file extensions. */
 export const OUT: { value: Format; name: string; about: string; ending: string }[] = [
   { value: "bundle", name: texts.formats.bundle.name, about: texts.formats.bundle.about, ending: "toolcards" },
   { value: "folder", name: texts.formats.folder.name, about: texts.formats.folder.about, ending: "" },
@@ -32,7 +32,7 @@ export const OUT: { value: Format; name: string; about: string; ending: string }
   { value: "html", name: texts.formats.html.name, about: texts.formats.html.about, ending: "html" },
 ];
 
-/** Texts a browser can download. */
+/** MIME types of the formats that a browser can download. */
 const TYPES: Partial<Record<Format, string>> = {
   json: "application/json",
   csv: "text/csv",
@@ -44,7 +44,7 @@ export function typeOf(format: Format): string {
   return TYPES[format] ?? "text/plain";
 }
 
-/** A name for the file: what the export is called, as far as every system takes it. */
+/** Returns a file name for the export, limited to characters that every system accepts. */
 export function exportName(name: string, format: Format): string {
   const stem =
     name
@@ -68,7 +68,7 @@ export class Exporting {
   vectors = $state(false);
   sign = $state(true);
   path = $state("");
-  /** Cards left out because of what is in them. */
+  /** Cards the user left out, for example because they contain secrets. */
   without = $state.raw<{ id: string; name: string }[]>([]);
   #preview = resource("exports_preview", () => this.wanted, { when: () => true });
   #failed = $state.raw<CommandError | null>(null);
@@ -81,7 +81,7 @@ export class Exporting {
 
   bundle = $derived(isBundle(this.format));
 
-  /** What decides what leaves; the rest only names it. */
+  /** The part of the request that determines the content; the rest is metadata. */
   wanted = $derived.by<ExportRequest>(() => ({
     query:
       this.which === "view" && this.given.query
@@ -99,7 +99,7 @@ export class Exporting {
     note: "",
   }));
 
-  /** What would leave. */
+  /** Preview of the export. */
   get preview(): ExportPreview | null {
     return this.#preview.value;
   }
@@ -112,7 +112,7 @@ export class Exporting {
     return this.#writing || this.#preview.loading;
   }
 
-  /** Whether it can be carried out as it stands. */
+  /** Whether the export can be started. */
   get ready(): boolean {
     return !!this.preview?.cards && !this.preview.secrets.length && !this.busy && !this.#preview.error;
   }
@@ -131,7 +131,7 @@ export class Exporting {
     await this.#preview.refresh();
   }
 
-  /** Writes it to `path`, or gives it as text; nothing where it failed. */
+  /** Writes the export to `path`, or returns it as text if `path` is `null`. Returns `null` on failure. */
   async write(path: string | null) {
     this.#writing = true;
     this.#failed = null;

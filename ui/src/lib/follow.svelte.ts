@@ -1,10 +1,10 @@
-// What is shown of stored values that may change meanwhile: by the terminal, or another window.
+// Keeps forms up to date with stored values that the terminal or another window may change.
 
 import { untrack } from "svelte";
 
 /**
- * Takes stored values over as they change, until the person has changed something in the form. What is not known
- * yet is `null`, and taken over once it is.
+ * Passes changed stored values to `take` until the user edits the form. A value that is not loaded yet is `null`; it is
+ * taken once it is loaded.
  */
 export function follow<T>(stored: () => T | null, shown: () => T, take: (value: T) => void): void {
   let base = JSON.stringify(untrack(stored));

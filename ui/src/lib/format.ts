@@ -1,4 +1,4 @@
-// Numbers, times and names as people read them.
+// Formatting of numbers, times and names.
 
 import { format as texts } from "../texts/format";
 
@@ -12,7 +12,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** "3 hours ago". */
+/** Formats a relative time: "3 hours ago". */
 export function ago(at: string, now = Date.now()): string {
   const seconds = (Date.parse(at) - now) / 1000;
   if (Number.isNaN(seconds)) return at;
@@ -22,18 +22,18 @@ export function ago(at: string, now = Date.now()): string {
   return texts.justNow;
 }
 
-/** The moment in full, for a tooltip. */
+/** Formats the full date and time, for tooltips. */
 export function moment(at: string): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? at : date.toLocaleString();
 }
 
-/** "1,234 cards". */
+/** Formats a count with its noun: "1,234 cards". */
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }
 
-/** "1 min 20 s". */
+/** Formats a duration: "1 min 20 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 60) return texts.seconds(seconds);
@@ -42,18 +42,18 @@ export function duration(ms: number): string {
   return texts.hours(Math.floor(minutes / 60), minutes % 60);
 }
 
-/** What a step took: "40 ms", "1.2 s", "1 min 20 s". */
+/** Formats the duration of a step: "40 ms", "1.2 s", "1 min 20 s". */
 export function took(ms: number): string {
   if (ms < 1000) return texts.milliseconds(Math.round(ms));
   return ms < 60_000 ? texts.seconds((ms / 1000).toFixed(1)) : duration(ms);
 }
 
-/** "84%". */
+/** Formats a share of 1 as a percentage: "84%". */
 export function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
-/** "86.7 MB". */
+/** Formats a size: "86.7 MB". */
 export function bytes(n: number): string {
   if (n < 1000) return `${n} B`;
   const units = ["kB", "MB", "GB"];
@@ -69,18 +69,18 @@ export function bytes(n: number): string {
 
 const KINDS: Record<string, string> = texts.kinds;
 
-/** A kind in words. */
+/** Returns the display name of a card kind. */
 export function kindName(kind: string): string {
   return KINDS[kind] ?? kind;
 }
 
-/** A field's name in words: `programming_language` → "Programming language". */
+/** Returns the display name of a field: `programming_language` → "Programming language". */
 export function fieldName(field: string): string {
   const words = field.replaceAll("_", " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Only addresses of the web are opened. */
+/** Returns the address if it is an HTTP or HTTPS one, the only kind that is opened; `null` otherwise. */
 export function webAddress(url: string | null): string | null {
   return url && /^https?:\/\//i.test(url) ? url : null;
 }

@@ -1,4 +1,4 @@
-// Marks the words of a request in a text, by whole words and their beginnings.
+// Highlights the words of a query in a text, matching whole words and prefixes.
 
 import type { MatchedTerm } from "./bindings";
 import { ask as texts } from "../texts/ask";
@@ -8,9 +8,9 @@ export interface Piece {
   hit: boolean;
 }
 
-/** Splits `text` so that words which begin like one of `words` can be marked. */
+/** Splits `text` into pieces and flags those that start with the stem of one of `words`. */
 export function marked(text: string, words: string[]): Piece[] {
-  // Endings differ between request and card ("calendars", "calendar"): the stem decides.
+  // Query and card may use different endings ("calendars", "calendar"), so the stems are compared.
   const stems = words
     .map((word) => word.toLowerCase().replace(/(ing|ies|es|ed|s|y)$/u, ""))
     .filter((stem) => stem.length > 2);
@@ -27,8 +27,10 @@ export function marked(text: string, words: string[]): Piece[] {
   return pieces;
 }
 
-/** The words of a request that were found, each once; those that stand for something together, with what that is;
-    those that the card does not say itself, as such. */
+/**
+ * Returns the matched words of a query without duplicates. Words that matched through a concept are grouped with that
+ * concept. Words that match only general knowledge about the tool's name, not the card itself, are labeled as such.
+ */
 export function matched(terms: MatchedTerm[]): string[] {
   const meanings = new Map<string, Set<string>>();
   const say = (meaning: string, word: string) => meanings.set(meaning, (meanings.get(meaning) ?? new Set()).add(word));

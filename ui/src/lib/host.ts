@@ -1,11 +1,11 @@
-// How the pages reach the engine: through the window they are in, or, in a browser, through the
-// engine's loopback host. Both carry the one list of commands.
+// Transports to the engine: Tauri in the desktop app, or the engine's loopback HTTP server in a browser. Both provide
+// the same commands.
 
 import { type ApiError, type Commands, type Event, PROTOCOL } from "./bindings";
 import { download } from "./save";
 import { app as texts } from "../texts/app";
 
-/** What the engine answered instead of a result: branch on `code`, show the rest. */
+/** An error response of the engine. Branch on `code`; the other fields are for display. */
 export class CommandError extends Error implements ApiError {
   readonly code: ApiError["code"];
   readonly remedy: string;
@@ -26,22 +26,22 @@ export class CommandError extends Error implements ApiError {
   }
 }
 
-/** A way to the engine. */
+/** A transport to the engine. */
 export interface Host {
-  /** Whether file pickers, dropped files' paths and web links are the system's. */
+  /** Whether the system provides file pickers, the paths of dropped files, and links to web pages. */
   readonly desktop: boolean;
   call<C extends keyof Commands>(name: C, request: Commands[C]["request"]): Promise<Commands[C]["response"]>;
   /**
-   * Hands a text over as a file. Gives where it was written; `null` when the person chose no place.
-   * A browser keeps to itself where its downloads go: the name alone is known there.
+   * Saves a text as a file. Returns its path, or `null` if the user cancelled. In a browser only the file name is
+   * known.
    */
   save(name: string, text: string): Promise<string | null>;
   /**
-   * Hears news until the returned function is called. Settles once nothing can be missed any
-   * more: what is read after that is never older than the news.
+   * Delivers events until the returned function is called. Resolves once subscribed: data read after that is never
+   * older than the events.
    */
   listen(hear: (event: Event) => void): Promise<() => void>;
-  /** Hears links of the system that this app was started with or is opened with; a browser has none. */
+  /** Delivers the system links that the app is launched or opened with. A browser has none. */
   links(hear: (link: string) => void): Promise<() => void>;
 }
 
@@ -73,7 +73,7 @@ function windowHost(): Host {
     async links(hear) {
       const [{ invoke }, { listen }] = await Promise.all([core, events]);
       const deaf = await listen<unknown>("deep-link", ({ payload }) => typeof payload === "string" && hear(payload));
-      // Asked for after listening began, so that none falls between the two.
+      // Read after subscribing, so that no link in between is missed.
       const first = await invoke<string | null>("take_link");
       if (first) hear(first);
       return deaf;
@@ -81,7 +81,7 @@ function windowHost(): Host {
   };
 }
 
-/** The host of a browser page opened with `#token=…`. */
+/** Returns the host for a browser page opened with `#token=…`. */
 export function loopbackHost(token: string, base = ""): Host {
   const headers = { authorization: `Bearer ${token}`, "x-autokit-protocol": String(PROTOCOL) };
   return {
@@ -119,7 +119,7 @@ export function loopbackHost(token: string, base = ""): Host {
         const news = await fetch(`${base}/v1/events`, { headers, signal: stop.signal });
         if (news.ok) void follow(news, hear, stop.signal);
       } catch (reason) {
-        // The commands will say so in words; news alone is not worth a message.
+        // No toast: the next command will report the error.
         console.warn("no news from the engine:", reason);
       }
       return () => stop.abort();
@@ -144,7 +144,7 @@ async function follow(response: Response, hear: (event: Event) => void, signal: 
   }
 }
 
-/** The host of the place the pages run in. */
+/** Detects the environment and returns its host. */
 export function detectHost(): Host {
   if ("__TAURI_INTERNALS__" in window) return windowHost();
   const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";

@@ -1,4 +1,4 @@
-// An import as a person looks at it: read page by page, chosen from, then begun.
+// An import in preparation: the preview is loaded page by page, cards are chosen, then the import is started.
 
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import type { ExistingCards, ImportItem, ImportPreview, ImportSource, ItemStatus, Landing } from "./bindings";
@@ -8,41 +8,41 @@ import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 import { Pages } from "./pages.svelte";
 
-/** Items read at a time while scrolling. */
+/** Items per request while scrolling. */
 export const PAGE = 200;
-/** Items read at a time where all of them are chosen; more is not answered. */
+/** Items per request when all are selected; the engine's maximum. */
 const MOST = 1000;
 
 export class Importing {
   source = $state.raw<ImportSource | null>(null);
   preview = $state.raw<ImportPreview | null>(null);
   error = $state.raw<CommandError | null>(null);
-  /** The source became another one after it was looked at. */
+  /** Whether the source changed after it was previewed. */
   outdated = $state(false);
   busy = $state(false);
-  /** The kind of cards that is shown. */
+  /** The status filter of the displayed list. */
   filter = $state<ItemStatus | null>(null);
-  /** Items of the filter in all. */
+  /** Number of items that match the filter. */
   total = $state(0);
-  /** Items of the filter as far as they were read. */
+  /** The loaded items that match the filter. */
   #pages = new Pages<ImportItem>(PAGE, async (offset, limit) => (await this.#ask(offset, limit, this.filter)).items);
-  /** What was chosen, by position in the source. */
+  /** Choices by position in the source. */
   picks = new SvelteMap<number, Pick>();
-  /** Items that are open, by their place in the list. */
+  /** Expanded items, by index in the list. */
   open = new SvelteSet<number>();
   landing = $state<Landing>("review");
   existing = $state<ExistingCards>("merge");
 
-  /** Choices that came with the source; closing loses nothing of one's own by them. */
+  /** Number of choices that came with the source; losing them needs no confirmation. */
   #given = $state(0);
-  /** The kind of cards that is read for: keys act on what is shown until it is there. */
+  /** The requested filter. It differs from `filter` while its items load: until then, keys act on what is shown. */
   #wanted: ItemStatus | null = null;
-  /** Of several looks under way the last one counts: a look is a choice of the person, and may take long. */
+  /** Incremented with each preview request, which may take long; only the latest response counts. */
   #look = 0;
 
   plain = $derived(!!this.preview && !isBundle(this.preview.about.format));
   suspicious = $derived(!!this.preview && isSuspicious(this.preview.about.signature.trust));
-  /** Where the cards go: what is suspicious is not taken over unseen, whatever was chosen. */
+  /** Where the cards go: always to Review if the signature is suspicious. */
   lands = $derived<Landing>(this.suspicious ? "review" : this.landing);
   merges = $derived<ExistingCards>(this.plain && this.lands === "library" ? this.existing : "merge");
   sum = $derived(
@@ -50,10 +50,10 @@ export class Importing {
       ? sumOf(this.preview, this.picks.values(), this.lands, this.merges)
       : { cards: 0, waiting: 0, suspect: 0 },
   );
-  /** Whether something would be lost by closing. */
+  /** Whether closing would lose the user's choices. */
   touched = $derived(this.picks.size > this.#given);
 
-  /** The item at a place of the list, if it was read. */
+  /** Returns the item at an index of the list, if loaded. */
   at(place: number): ImportItem | undefined {
     return this.#pages.at(place);
   }
@@ -67,12 +67,12 @@ export class Importing {
     else this.picks.delete(item.position);
   }
 
-  /** Takes a card or leaves it out; its fields stay as they were chosen. */
+  /** Includes or excludes a card; the choices for its fields are kept. */
   take(item: ImportItem, on: boolean): void {
     this.choose(item, { ...this.chosen(item), take: on });
   }
 
-  /** Looks at a source from its beginning; the cards at the positions in `leave` are left out. */
+  /** Previews a source; the cards at the positions in `leave` start out excluded. */
   async look(source: ImportSource, leave: number[] = []): Promise<void> {
     this.#given = 0;
     this.filter = this.#wanted = null;
@@ -88,31 +88,31 @@ export class Importing {
     }
   }
 
-  /** Looks at the same source again, as it is now. */
+  /** Previews the same source again, with its current content. */
   async again(): Promise<void> {
     this.outdated = false;
     if (this.source) await this.look(this.source);
   }
 
-  /** Shows only one kind of cards, or all of them. */
+  /** Filters the list by a status, or clears the filter if it is set already. */
   async only(status: ItemStatus | null): Promise<void> {
     this.#wanted = this.#wanted === status ? null : status;
     await this.#read();
   }
 
-  /** The next kind of cards there are any of. */
+  /** Switches the filter to the next or previous status that has cards. */
   async next(step: 1 | -1): Promise<void> {
     const there: (ItemStatus | null)[] = [null, ...STATUSES.filter((status) => this.preview?.[status])];
     this.#wanted = there[(there.indexOf(this.#wanted) + step + there.length) % there.length] ?? null;
     await this.#read();
   }
 
-  /** Reads what is said about the source anew, and leaves the choices alone. */
+  /** Reloads the preview and keeps the choices. */
   async refresh(): Promise<void> {
     await this.#read();
   }
 
-  /** Reads what is between two places of the list, if it was not. */
+  /** Loads the missing items of a range of the list. */
   async ensure(from: number, to: number): Promise<void> {
     if (!this.source || !this.preview || from >= this.total) return;
     try {
@@ -122,7 +122,7 @@ export class Importing {
     }
   }
 
-  /** Takes all cards of the filter, or none of them; or only those of them that `which` names. */
+  /** Includes or excludes all cards that match the filter and `which`. */
   async all(on: boolean, which: (item: ImportItem) => boolean = () => true): Promise<void> {
     const { filter } = this;
     if (this.busy) return;
@@ -139,7 +139,7 @@ export class Importing {
     }
   }
 
-  /** Begins the import; whether it did. */
+  /** Starts the import; returns whether it started. */
   async start(): Promise<boolean> {
     if (!this.source || !this.preview || this.busy) return false;
     this.busy = true;
@@ -175,7 +175,7 @@ export class Importing {
     this.error = null;
     try {
       const preview = await this.#ask(0, PAGE, wanted);
-      // Another filter was chosen meanwhile: that one is shown.
+      // Another preview was requested in the meantime; its response counts.
       if (look !== this.#look) return true;
       this.open.clear();
       this.filter = wanted;
@@ -192,7 +192,7 @@ export class Importing {
   }
 }
 
-/** Whether there is something of a card to be taken. */
+/** Returns whether an item has anything to import. */
 export function takeable(item: ImportItem): boolean {
   return item.status !== "identical" && item.status !== "invalid";
 }

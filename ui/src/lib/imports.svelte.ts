@@ -1,4 +1,4 @@
-// The imports that were made, for those who show where something came from.
+// Past imports, for components that show where something came from.
 
 import type { ImportView } from "./bindings";
 import { sharedResource } from "./resource.svelte";
@@ -9,7 +9,7 @@ const imports = sharedResource("imports_list", () => ({}), {
   when: () => navigation.pane === "review",
 });
 
-/** An import by its id, once it is known. */
+/** Returns an import by its id, or `undefined` if it is unknown or not loaded yet. */
 export function importOf(id: string): ImportView | undefined {
   return imports.value?.find((made) => made.import === id);
 }

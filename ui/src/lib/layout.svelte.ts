@@ -1,4 +1,4 @@
-// How changes are shown, and in which order they wait; both are remembered.
+// The diff layout and the order of the review queue, both stored in the browser.
 
 import type { QueueOrder } from "./review";
 

@@ -1,4 +1,4 @@
-// The sources of tools, and what they said last. Kept while other panes are looked at.
+// The marketplace sources and their latest search results. Shared, so that they survive a change of pane.
 
 import type { MarketFound, MarketRef, MarketSource } from "./bindings";
 import { engine } from "./engine.svelte";
@@ -7,10 +7,10 @@ import { offerKey } from "./market";
 import { sharedResource } from "./resource.svelte";
 import { navigation } from "./navigation.svelte";
 
-/** A server that was added from here. */
+/** A server that was added from the marketplace. */
 export interface Added {
   name: string;
-  /** The look at its tools. */
+  /** Job that scans its tools. */
   job: string;
   trusted: boolean;
 }
@@ -20,10 +20,10 @@ class Market {
     invalidatedBy: ["setting:market_sources"],
     when: () => navigation.pane === "discover" || navigation.pane === "settings",
   });
-  /** What was searched for last. */
+  /** The latest query. */
   asked = $state("");
   #search = sharedResource("market_search", () => (this.asked ? { query: this.asked } : null));
-  /** What was added, by [`offerKey`]. */
+  /** Added servers by [`offerKey`]. */
   added = $state.raw<Record<string, Added>>({});
 
   get sources(): MarketSource[] | null {
@@ -56,12 +56,12 @@ class Market {
 
   async remove(id: string): Promise<void> {
     this.#sources.value = await engine.call("market_sources_remove", { id });
-    // What it offered cannot be installed any more.
+    // Drops the offers of the removed source, which can no longer be installed.
     if (this.found)
       this.#search.value = { ...this.found, offers: this.found.offers.filter((offer) => offer.source !== id) };
   }
 
-  /** Asks the sources, also for the same words again: they may have something else by now. */
+  /** Searches the sources. The same query is sent again, as the results may have changed. */
   search(query: string): void {
     this.asked = query;
     void this.#search.refresh();

@@ -1,34 +1,34 @@
-// Tools that are not here yet, as their sources tell of them.
+// Tools offered by marketplace sources, for display.
 
 import type { MarketKind, MarketOffer, MarketSource } from "./bindings";
 import { market as texts } from "../texts/market";
 
-/** What a source is, in words. */
+/** Returns the display name of a kind of source. */
 export function kindOf(kind: MarketKind): string {
   return texts.kinds[kind];
 }
 
-/** A source as results name it: where it is, without what all addresses begin with. */
+/** Returns the address of a source without its scheme and trailing slash. */
 export function sourceLabel(source: MarketSource | undefined): string {
   return source ? source.url.replace(/^https?:\/\//i, "").replace(/\/$/, "") : texts.removedSource;
 }
 
-/** What is known of an offer in a word each; what its source does not say is left out. */
+/** Returns what is known about an offer as short texts: category, price, rating and version. */
 export function factsOf(offer: MarketOffer): string[] {
   const { category, price, rating, version } = offer;
   const rated = rating === null ? "" : texts.rated(rating.toLocaleString("en", { maximumFractionDigits: 1 }));
   return [category ?? "", price ?? "", rated, version ? texts.version(version) : ""].filter((fact) => fact.trim());
 }
 
-/** Functions that are named of many. */
+/** Most functions listed by name. */
 const NAMED = 8;
 
-/** The functions of an offer in a line, and how many are not named. */
+/** Returns the first functions of an offer, and how many more it has. */
 export function functionsOf(offer: MarketOffer): { named: string[]; more: number } {
   return { named: offer.functions.slice(0, NAMED), more: Math.max(0, offer.functions.length - NAMED) };
 }
 
-/** Names an offer among those of all sources. */
+/** Returns a key that is unique across all sources. */
 export function offerKey(offer: { source: string; id: string }): string {
   return JSON.stringify([offer.source, offer.id]);
 }

@@ -1,10 +1,10 @@
-// Which pane is shown and what is open in it, with the way back. What lies over a pane is in `overlays.svelte.ts`.
+// Navigation: which pane is shown, what is open in it, and the history. Overlays are in `overlays.svelte.ts`.
 
 import { app as texts } from "../texts/app";
 
 export type Pane = "ask" | "discover" | "review" | "library" | "activity" | "settings";
 
-/** In the order of the rail, and of their shortcuts. */
+/** The panes in the order of the navigation rail and of their shortcuts. */
 export const PANES: { pane: Pane; name: string }[] = [
   { pane: "ask", name: texts.panes.ask },
   { pane: "discover", name: texts.panes.discover },
@@ -16,19 +16,19 @@ export const PANES: { pane: Pane; name: string }[] = [
 
 export interface Place {
   pane: Pane;
-  /** Where Discover looks: on the web, or in the sources of the marketplace. */
+  /** Where Discover searches: the web or the marketplace sources. */
   where: "web" | "market";
-  /** Proposal open in Review. */
+  /** Id of the proposal open in Review. */
   proposal: number | null;
-  /** Card open in the library. */
+  /** Id of the card open in the library. */
   card: string | null;
-  /** Whether a card is being added there. */
+  /** Whether the form for a new card is open in the library. */
   adding: boolean;
-  /** Part of Settings that is looked at. */
+  /** The section of Settings that is shown. */
   section: string | null;
 }
 
-/** What is open in each pane: going back puts this back, and leaves the other panes as they are. */
+/** The state that belongs to each pane. Going back restores it without affecting the other panes. */
 const OPEN: Record<Pane, Exclude<keyof Place, "pane">[]> = {
   ask: [],
   discover: ["where"],
@@ -38,7 +38,7 @@ const OPEN: Record<Pane, Exclude<keyof Place, "pane">[]> = {
   settings: ["section"],
 };
 
-/** Places that are remembered. */
+/** Longest history. */
 const MOST = 100;
 
 const START: Place = { pane: "ask", where: "web", proposal: null, card: null, adding: false, section: null };
@@ -51,12 +51,12 @@ export class Navigation {
   #place = $state.raw<Place>(START);
   #visited = $state.raw<Place[]>([START]);
   #at = $state(0);
-  /** Grows with each visit of a part of Settings, also of the one that is looked at already. */
+  /** Incremented with each navigation, even to the current place, so that Settings scrolls to the section again. */
   visits = $state(0);
-  /** Need that Discover is asked to look for; taken by the pane. */
+  /** What Discover is to search for; cleared by the pane. */
   need = $state("");
 
-  // Each by itself: who looks at one is not told of the others.
+  // One derived value per field, so that a reader of one is not notified of changes to the others.
   pane = $derived(this.#place.pane);
   where = $derived(this.#place.where);
   proposal = $derived(this.#place.proposal);
@@ -81,8 +81,8 @@ export class Navigation {
   }
 
   /**
-   * Goes to a place. With `replace` there is no way back to the one before: for steps through a list, and for what
-   * is gone.
+   * Navigates to a place. With `replace` the current history entry is overwritten, for moving through a list and for
+   * items that no longer exist.
    */
   visit(change: Partial<Place>, { replace = false } = {}): void {
     const place = { ...this.#place, ...change };
@@ -102,18 +102,18 @@ export class Navigation {
     this.visit(pane === "settings" ? { pane, section: null } : { pane });
   }
 
-  /** Looks for a need on the web. */
+  /** Searches the web in Discover. */
   discover(need: string): void {
     this.need = need;
     this.visit({ pane: "discover", where: "web" });
   }
 
-  /** Looks in the sources of the marketplace. */
+  /** Opens the marketplace search in Discover. */
   market(): void {
     this.visit({ pane: "discover", where: "market" });
   }
 
-  /** Opens Review, at a proposal or where the person left off. */
+  /** Opens Review at a proposal, or where the user left off. */
   review(proposal: number | null = null): void {
     this.visit({ pane: "review", ...(proposal === null ? {} : { proposal }) });
   }

@@ -1,8 +1,9 @@
-// What lies over the panes: dialogs and the palette. Escape closes them; going back does not.
+// Overlays above the panes: dialogs and the command palette. Escape closes them; they are not part of the navigation
+// history.
 
 import type { CardsQuery } from "./bindings";
 
-/** What an import begins with. Positions in `leave` are not wanted. */
+/** The source of an import. Cards at the positions in `leave` start out excluded. */
 export interface Arrival {
   path?: string;
   text?: string;
@@ -12,24 +13,24 @@ export interface Arrival {
 
 class Overlays {
   palette = $state(false);
-  /** The list of shortcuts. */
+  /** Whether the list of keyboard shortcuts is open. */
   shortcuts = $state(false);
-  /** Whether the safe proposals in view are about to be accepted. */
+  /** Whether the dialog for accepting all low-risk proposals in view is open. */
   accepting = $state(false);
-  /** What is about to be imported; empty where that is still to be chosen. */
+  /** Source of the open import dialog; an empty object if the source is still to be chosen. */
   importing = $state.raw<Arrival | null>(null);
-  /** A link asks to look at this while something else is looked at. */
+  /** A source that arrived by link or drop while an import preview was open. */
   offered = $state.raw<Arrival | null>(null);
-  /** Whether a preview of an import is looked at: it is not taken away by what comes from outside. */
+  /** Whether an import preview is open. Links and dropped files do not replace it. */
   previewing = $state(false);
-  /** What is about to leave: the cards in view or some of them, or what is chosen then. */
+  /** Cards of the open export dialog: those matching `query`, those in `cards`, or chosen in the dialog. */
   exporting = $state.raw<{ query?: CardsQuery; cards?: string[] } | null>(null);
-  /** Imports that were made, or bundles that are followed. */
+  /** The open tab of the bundles dialog. */
   bundles = $state<"imports" | "subscriptions" | null>(null);
-  /** Whether a question about what is in the pane waits for an answer. */
+  /** Whether a confirmation dialog of the pane is open. */
   confirming = $state(false);
 
-  /** Whether something lies over the pane: then shortcuts are not meant for it. */
+  /** Whether an overlay covers the pane and disables its shortcuts. */
   get covered(): boolean {
     return !!(
       this.palette ||
@@ -42,7 +43,7 @@ class Overlays {
     );
   }
 
-  /** Looks at what came from outside: a dropped file, a link. */
+  /** Opens the import of a dropped file or a link; while a preview is open, only offers it. */
   arrive(source: Arrival): void {
     if (this.importing && this.previewing) this.offered = source;
     else this.importing = source;

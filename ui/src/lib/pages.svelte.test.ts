@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Pages } from "./pages.svelte";
 
-/** A list whose pages come when the test says so; `name` is what its rows are called. */
+/** Creates a list whose responses the test controls; its rows start with `name`. */
 function stage() {
   const asked: { offset: number; answer: () => void; fail: () => void }[] = [];
   const list = { name: "a" };

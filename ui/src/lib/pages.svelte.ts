@@ -1,15 +1,15 @@
-// The rows of a long list, read in pages around what is seen.
+// The rows of a long list, loaded in pages around the visible part.
 
-/** Pages kept; the oldest are forgotten. */
+/** Most pages kept in memory; the oldest are evicted. */
 const KEPT = 40;
 
 export class Pages<T> {
-  /** Rows of a page. */
+  /** Rows per page. */
   readonly size: number;
   #read: (offset: number, limit: number) => Promise<T[]>;
   #known = $state.raw(new Map<number, T[]>());
   #asked = new Set<number>();
-  /** Answers to what was asked before the list became another one are dropped. */
+  /** Incremented when the list changes; responses to earlier requests are dropped. */
   #list = 0;
   #outdated = false;
 
@@ -17,19 +17,19 @@ export class Pages<T> {
     [this.size, this.#read] = [size, read];
   }
 
-  /** The row at a place of the list, if it was read. */
+  /** Returns the row at an index, if loaded. */
   at(place: number): T | undefined {
     return this.#known.get(Math.floor(place / this.size))?.[place % this.size];
   }
 
-  /** The list is another one. What is on screen stays until its replacement is here, so that nothing flickers. */
+  /** Marks the list as changed. The loaded rows stay until their replacement arrives, to avoid flicker. */
   invalidate(): void {
     this.#list++;
     this.#asked.clear();
     this.#outdated = true;
   }
 
-  /** The list is another one, and begins with these rows. */
+  /** Replaces the list; `first` is its first page. */
   reset(first: T[]): void {
     this.#list++;
     this.#asked = new Set([0]);
@@ -37,7 +37,7 @@ export class Pages<T> {
     this.#known = new Map([[0, first]]);
   }
 
-  /** Reads what is between two places, if it was not. Throws where that fails; it is then asked for again. */
+  /** Loads the missing pages of a range. Throws if that fails; the next call then retries. */
   async ensure(from: number, to: number): Promise<void> {
     const list = this.#list;
     const wanted: number[] = [];

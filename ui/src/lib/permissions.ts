@@ -1,4 +1,4 @@
-// Profiles of agents and their rules, as they are told and typed.
+// Agent profiles and their permission rules: editing, validation and display.
 
 import type { Permission, Permissions, Profile, Rule, Rules } from "./bindings";
 import { visibleLine } from "./visible";
@@ -6,14 +6,14 @@ import { permissions as texts } from "../texts/permissions";
 
 export type Scope = keyof Permissions;
 
-/** The words on a thing, from mild to strict. */
+/** The permissions, from least to most strict. */
 export const WORDS: { value: Permission; name: string }[] = [
   { value: "allow", name: texts.words.allow },
   { value: "ask", name: texts.words.ask },
   { value: "deny", name: texts.words.deny },
 ];
 
-/** What holds where no person said anything. */
+/** AutoKit's defaults, which apply if no rule does. */
 export const BUILT_IN: Record<Scope, Permission> = {
   tools: "allow",
   hosts: "allow",
@@ -22,22 +22,22 @@ export const BUILT_IN: Record<Scope, Permission> = {
   code: "ask",
 };
 
-/** What is chosen where a profile says nothing itself. */
+/** The choice of a profile that sets no permission itself. */
 export const UNSAID = "unsaid";
 
 export type Otherwise = Permission | typeof UNSAID;
 
-/** What can be chosen for everything no rule names. */
+/** Returns the choices for everything that no rule names. */
 export function choicesOf(profile: string): { value: Otherwise; name: string }[] {
   return [{ value: UNSAID, name: profile ? texts.inherit : texts.default }, ...WORDS];
 }
 
-/** What holds for everything no rule names, where a profile says nothing itself. */
+/** Returns the permission a profile inherits for everything that no rule names. */
 export function inherited(scope: Scope, everybody: Permissions | undefined): Permission {
   return everybody?.[scope].otherwise ?? BUILT_IN[scope];
 }
 
-/** What holds for everything no rule names, in a sentence. */
+/** Describes the permission for everything that no rule names in a sentence. */
 export function saidOf(about: ScopeText, profile: string, rules: Rules, everybody: Permissions | undefined): string {
   const common = inherited(about.scope, everybody);
   if (!profile) return about.said[rules.otherwise ?? BUILT_IN[about.scope]];
@@ -51,16 +51,16 @@ export function saidOf(about: ScopeText, profile: string, rules: Rules, everybod
 
 const STRICTNESS: Record<Permission, number> = { allow: 0, ask: 1, deny: 2 };
 
-/** A sort of things that calls need. */
+/** The texts for a scope, a kind of thing that calls need permission for. */
 export interface ScopeText {
   scope: Scope;
   name: string;
-  /** One of them. */
+  /** The noun for a single one. */
   one: string;
-  /** How one is written. */
+  /** An example of how one is written. */
   placeholder: string;
   hint: string;
-  /** What each word on everything else comes to. */
+  /** The effect of each permission on everything that no rule names. */
   said: Record<Permission, string>;
 }
 
@@ -69,25 +69,25 @@ export const SCOPES: ScopeText[] = (["tools", "hosts", "files", "secrets", "code
   ...texts.scopes[scope],
 }));
 
-/** Languages code can be run in. */
+/** Languages of code that agents can run. */
 export const LANGUAGES = ["python", "javascript", "shell"];
 
-/** The provider a rule is for, where it is for all tools of one. */
+/** Returns the provider of a rule for all tools of a provider; `null` for any other rule. */
 export function providerOf(of: string): string | null {
   return of.endsWith("/*") ? of.slice(0, -2) : null;
 }
 
-/** What a profile is called. */
+/** Returns the display name of a profile. */
 export function profileName(name: string): string {
   return name ? visibleLine(name) : texts.everybody;
 }
 
-/** How an agent names its profile. */
+/** Returns the command by which an agent connects with a profile. */
 export function commandOf(profile: string): string {
   return profile ? `autokit mcp --profile ${profile}` : "autokit mcp";
 }
 
-/** Why a profile cannot be added, in a sentence; none where it can. */
+/** Returns a sentence that says why a profile cannot be added, or `null` if it can. */
 export function profileProblem(name: string, taken: string[]): string | null {
   const trimmed = name.trim();
   if (!trimmed) return texts.missing.profile;
@@ -96,7 +96,7 @@ export function profileProblem(name: string, taken: string[]): string | null {
   return null;
 }
 
-/** A thing as a rule names it: what is pasted is cut down to what counts. */
+/** Normalizes what the user entered to the form that rules use, such as the host of a pasted address. */
 export function thingOf(scope: Scope, text: string): string {
   const trimmed = text.trim();
   if (scope === "hosts")
@@ -112,12 +112,12 @@ export function thingOf(scope: Scope, text: string): string {
       return trimmed;
     }
   }
-  // The root itself is a folder too.
+  // A lone slash, the root folder, is kept.
   if (scope === "files") return trimmed.replace(/(?<=.)[/\\]+$/, "");
   return trimmed;
 }
 
-/** Why a thing cannot be in a rule, in a sentence; none where it can. */
+/** Returns a sentence that says why a rule cannot be added, or `null` if it can. */
 export function ruleProblem(scope: Scope, of: string, rules: Rule[]): string | null {
   if (!of) return texts.missing.thing(SCOPES.find((one) => one.scope === scope)?.one ?? texts.thing);
   if (rules.some((rule) => rule.of === of)) return texts.missing.otherThing(of);
@@ -132,9 +132,9 @@ export function ruleProblem(scope: Scope, of: string, rules: Rule[]): string | n
   return null;
 }
 
-/** The rules with a word on a thing, in the place of an earlier one. */
+/** Returns the rules with a permission added; it replaces an existing rule for the same thing. */
 export function withRule(rules: Rules, of: string, permission: Permission, overridable = false): Rules {
-  // Only a question can be marked for profiles to loosen.
+  // Only an "ask" rule may be overridable by profiles.
   const rule = { of, permission, overridable: overridable && permission === "ask" };
   const known = rules.rules.some((other) => other.of === of);
   return {
@@ -147,7 +147,7 @@ export function withoutRule(rules: Rules, of: string): Rules {
   return { ...rules, rules: rules.rules.filter((rule) => rule.of !== of) };
 }
 
-/** The rules with another permission for everything no rule names. */
+/** Returns the rules with another permission for everything that no rule names. */
 export function withOtherwise(rules: Rules, otherwise: Otherwise, overridable = false): Rules {
   return {
     ...rules,
@@ -156,12 +156,12 @@ export function withOtherwise(rules: Rules, otherwise: Otherwise, overridable = 
   };
 }
 
-/** The word a new rule begins with: one like the rest would change nothing. */
+/** Returns the initial permission of a new rule, one that differs from the permission for everything else. */
 export function otherWord(otherwise: Permission): Permission {
   return otherwise === "deny" ? "allow" : otherwise === "ask" ? "allow" : "deny";
 }
 
-/** A new profile. It says nothing itself and inherits what holds for everybody. */
+/** Creates a profile without rules of its own; it inherits those for everybody. */
 export function newProfile(name: string, about: string): Profile {
   const none: Rules = { otherwise: null, overridable: false, rules: [] };
   const permissions = { tools: none, hosts: none, files: none, secrets: none, code: none };

@@ -1,4 +1,4 @@
-// Profiles of agents and how sessions are kept, for the parts of Settings that show them.
+// Agent profiles and session settings, shared by the sections of Settings.
 
 import type { AgentSessions, Permissions, Profile, Profiles } from "./bindings";
 import { engine } from "./engine.svelte";
@@ -10,16 +10,16 @@ import { navigation } from "./navigation.svelte";
 
 class ProfileBook {
   #last: Promise<unknown> = Promise.resolve();
-  /** Changes made here that the engine has not answered yet. */
+  /** Number of local changes the engine has not confirmed yet. */
   #under = $state(0);
-  // An agent's call may be answered for good, or the terminal used. Not read over a change that is under way,
-  // which would seem refused.
+  // Profiles also change when a call is approved for good, or from the terminal. Not reloaded while a local change is
+  // pending, as that would show the old value for a moment.
   #read = sharedResource("profiles_list", () => ({}), {
     invalidatedBy: ["setting:profiles"],
     when: () => navigation.pane === "settings" && !this.#under,
   });
 
-  /** As the engine last told them. Replaced as a whole, never changed inside. */
+  /** The profiles as last received. Replaced as a whole, never mutated. */
   get all(): Profiles | null {
     return this.#read.value;
   }
@@ -28,7 +28,7 @@ class ProfileBook {
     return this.#read.error;
   }
 
-  /** The rules every profile inherits. */
+  /** The rules that every profile inherits. */
   get everybody(): Permissions | undefined {
     return this.list.find(({ name }) => !name)?.permissions;
   }
@@ -41,11 +41,11 @@ class ProfileBook {
     return this.#read.refresh();
   }
 
-  /** Changes one profile. Throws what the engine refuses; then what is shown is what is kept. */
+  /** Changes a profile. Throws the engine's error, after restoring the stored profiles. */
   change(name: string, change: (profile: Profile) => Profile): Promise<void> {
     const work = async () => {
       try {
-        // Read again first: a person's answer to an agent, or the terminal, may have changed it since.
+        // Reloaded first: an approval or the terminal may have changed the profile since.
         const kept = (await engine.call("profiles_list", {})).profiles.find((profile) => profile.name === name);
         if (!kept)
           throw new CommandError({
@@ -60,7 +60,7 @@ class ProfileBook {
       }
     };
     this.#under++;
-    // Shown at once: a choice that jumps back for a moment looks refused.
+    // Optimistic update: a choice that jumped back for a moment would look rejected.
     if (this.all)
       this.#read.value = {
         ...this.all,
@@ -69,7 +69,7 @@ class ProfileBook {
     return this.#queue(work);
   }
 
-  /** One after another: of two changes made at once neither is lost. */
+  /** Runs changes one at a time, so that concurrent ones do not overwrite each other. */
   #queue(work: () => Promise<void>): Promise<void> {
     const done = this.#last.then(work, work).finally(() => this.#under--);
     this.#last = done;

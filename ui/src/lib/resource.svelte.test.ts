@@ -12,7 +12,7 @@ interface Asked {
   fail: (message: string) => Promise<void>;
 }
 
-/** A resource whose answers come when the test says so. */
+/** Creates a resource whose responses the test controls. */
 function stage(options: ResourceOptions & { start?: string | null; shown?: boolean } = {}) {
   const asked: Asked[] = [];
   const state = $state({ card: options.start === undefined ? "a" : options.start, shown: options.shown ?? true });
@@ -131,7 +131,7 @@ describe("a resource", () => {
     flushSync();
     await vi.advanceTimersByTimeAsync(0);
     await asked[3]!.answer("A");
-    // How far a job is says nothing about what it leaves.
+    // A job's progress does not change any data.
     engine.jobs[0]!.done = 5;
     flushSync();
     await vi.advanceTimersByTimeAsync(0);
@@ -208,7 +208,7 @@ describe("a resource", () => {
     expect([made.value, made.loading]).toEqual(["changed", false]);
     await asked[0]!.answer("older");
     expect(made.value).toBe("changed");
-    // What that reading was for may not be in the answer to the change.
+    // The interrupted read may have had another cause, so it is repeated.
     expect(asked.length).toBe(2);
     await asked[1]!.answer("A");
     expect([made.value, asked.length]).toEqual(["A", 2]);

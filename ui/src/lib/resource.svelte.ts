@@ -1,4 +1,4 @@
-// Reading from the engine: one place that knows which answer counts, when to read again, and what went wrong.
+// Reactive reads from the engine: decides when to reload, which response counts, and which error to show.
 
 import { getContext, setContext, untrack } from "svelte";
 import type { Commands, Setting } from "./bindings";
@@ -8,14 +8,14 @@ import { CommandError } from "./host";
 type Command = keyof Commands;
 
 /**
- * What makes a value out of date: `library`, a change to the cards; `checks`, a check of a card that was kept;
- * `proposals`, the review queue; `providers`, the services in use; `sessions`, a question that went on;
- * `setting:…`, a stored setting; `jobs`, a job that began or ended, or those of one kind.
+ * What makes a value stale. `library`: a change to the cards; `checks`: a stored check result; `proposals`: the review
+ * queue; `providers`: the services in use; `sessions`: progress of a question; `setting:…`: a stored setting; `jobs`: a
+ * job that started or ended; `jobs:…`: the same for jobs of one kind.
  */
 export type Topic =
   "library" | "checks" | "proposals" | "providers" | "sessions" | "jobs" | `jobs:${string}` | `setting:${Setting}`;
 
-/** Changes whenever what is named did. Reactive. */
+/** Returns a value that changes whenever the topic does. Reactive. */
 function versionOf(topic: Topic): string | number {
   if (topic === "library") return engine.status?.cursor ?? 0;
   if (topic === "checks") return engine.status?.checks ?? 0;
@@ -24,7 +24,7 @@ function versionOf(topic: Topic): string | number {
   if (topic === "sessions") return engine.news.sessions;
   if (topic.startsWith("setting:")) return engine.news.settings[topic.slice(8) as Setting] ?? 0;
   const kind = topic === "jobs" ? null : topic.slice(5);
-  // How far a job has got does not matter, only which there are and whether they are over.
+  // Ignores progress: only the set of jobs and their states matter.
   return engine.jobs
     .filter((job) => kind === null || job.kind === kind)
     .map((job) => `${job.id} ${job.state}`)
@@ -32,37 +32,40 @@ function versionOf(topic: Topic): string | number {
 }
 
 export interface ResourceOptions {
-  /** What makes the value out of date, so that it is read again. */
+  /** Topics that make the value stale and cause it to be reloaded. */
   invalidatedBy?: Topic[];
-  /** Milliseconds a changed request waits for the next change; the first one never waits. */
+  /** Milliseconds to wait for further changes of the request. The first request is sent at once. */
   debounce?: number;
-  /** Least milliseconds between a change and the reading it causes: changes come in bursts. */
+  /** Minimum milliseconds between an invalidation and the reload, as invalidations come in bursts. */
   pause?: number;
-  /** Whether anybody looks at the value. Until then it is not read; by default, whether its pane is shown. */
+  /** Whether the value is visible; it is not loaded until then. By default, whether its pane is shown. */
   when?: () => boolean;
-  /** Also read again each time somebody looks after nobody did: for what changes without an event. */
+  /** Also reload whenever the value becomes visible again, for data that changes without an event. */
   refreshWhenShown?: boolean;
-  /** Keep the answer to the request before when the next one fails: for answers that say what they answer. */
+  /** Keep the previous value when the next request fails, for responses that name their request. */
   keepOnError?: boolean;
-  /** Show errors at the edge of the window, for a reader that has no place of its own for them. */
+  /** Show errors as toasts, for components without a place of their own for them. */
   toastErrors?: boolean;
 }
 
 const SHOWN = Symbol("shown");
 
-/** Tells the resources of a pane whether it is shown. Called while the pane is created. */
+/** Provides whether a pane is shown to the resources in it. Must be called during component initialization. */
 export function providePaneShown(shown: () => boolean): void {
   setContext(SHOWN, shown);
 }
 
 const always = () => true;
 
-/** Whether the pane of the component that is being created is shown. */
+/**
+ * Returns a function that says whether the current component's pane is shown. Must be called during component
+ * initialization.
+ */
 export function paneShown(): () => boolean {
   return getContext<(() => boolean) | undefined>(SHOWN) ?? always;
 }
 
-/** A value of the engine, kept up to date while somebody looks at it. Replaced as a whole, never changed inside. */
+/** A value from the engine, kept up to date while it is visible. It is replaced as a whole, never mutated. */
 export class Resource<Q, T> {
   #value = $state.raw<T | null>(null);
   #error = $state.raw<CommandError | null>(null);
@@ -72,15 +75,15 @@ export class Resource<Q, T> {
   #read: (request: Q) => Promise<T>;
   #request: () => Q | null;
   #options: ResourceOptions;
-  /** The request that is to be answered, and as text: two that say the same are the same. */
+  /** The latest request, and its JSON, by which requests are compared. */
   #wanted: Q | null = null;
   #wantedKey = "null";
   #answeredKey = "null";
   #shown = false;
-  /** What is known, or being read, is out of date. */
+  /** Whether the value, or the response being awaited, is out of date. */
   #stale = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Of several readings under way the last one counts; nothing counts any more once this was raised. */
+  /** Incremented with each read. A response to an earlier read is dropped. */
   #reading = 0;
 
   constructor(
@@ -94,7 +97,7 @@ export class Resource<Q, T> {
     const isShown = $derived(shown());
     let known = untrack(() => version);
 
-    // In this order: what is shown for the first time is known to be when the request comes.
+    // This effect must be the first: a resource has to know that it is shown before the request arrives.
     $effect(() => {
       const now = isShown;
       untrack(() => this.#setShown(now));
@@ -115,12 +118,12 @@ export class Resource<Q, T> {
     });
   }
 
-  /** The newest answer; the one before while the next is on its way. */
+  /** The latest response; during a reload, the previous one. */
   get value(): T | null {
     return this.#value;
   }
 
-  /** Puts the answer of a command that changed something in place; readings under way are older. */
+  /** Sets the value from the response of a command that changed it. Reads in progress are dropped as older. */
   set value(value: T | null) {
     const interrupted = this.#loading;
     this.#abandon();
@@ -128,22 +131,22 @@ export class Resource<Q, T> {
     if (interrupted || this.#stale) this.#invalidate();
   }
 
-  /** Why the last reading failed; none once one worked. */
+  /** The error of the last read, or `null` if it succeeded. */
   get error(): CommandError | null {
     return this.#error;
   }
 
-  /** Whether an answer is on its way. */
+  /** Whether a read is in progress. */
   get loading(): boolean {
     return this.#loading;
   }
 
-  /** The request `value` answers: while the next answer is on its way, the one before. */
+  /** The request that `value` belongs to; during a reload, the previous one. */
   get answered(): Q | null {
     return this.#answered;
   }
 
-  /** Reads now, whether or not anybody looks. Settles once it is answered; a failure is in `error`. */
+  /** Reloads now, even if the value is not visible. Never rejects; a failure is stored in `error`. */
   async refresh(): Promise<void> {
     const next = untrack(this.#request);
     [this.#wanted, this.#wantedKey] = [next, JSON.stringify(next)];
@@ -173,7 +176,7 @@ export class Resource<Q, T> {
   #invalidate(): void {
     if (this.#wanted === null) return;
     this.#stale = true;
-    // A reading under way is let go on, and another follows: events that never stop must not keep it from ending.
+    // Does not interrupt a read in progress but reloads after it: a stream of events must not keep it from completing.
     if (this.#shown && !this.#loading && this.#timer === undefined) this.#later(this.#options.pause ?? 0);
   }
 
@@ -198,7 +201,7 @@ export class Resource<Q, T> {
       if (mine !== this.#reading) return;
       const error = CommandError.from(reason);
       this.#error = error;
-      // What answers another request would be taken for the answer to this one.
+      // A value that belongs to another request would be taken for the response to this one.
       const other = key !== this.#answeredKey && !this.#options.keepOnError;
       if (other) [this.#value, this.#answered, this.#answeredKey] = [null, null, "null"];
       if (this.#options.toastErrors) engine.complain(error);
@@ -213,7 +216,7 @@ export class Resource<Q, T> {
     this.#stale = false;
   }
 
-  /** Lets no reading under way count, and begins none. */
+  /** Drops the reads in progress and cancels the scheduled one. */
   #abandon(): void {
     this.#stop();
     this.#reading++;
@@ -227,8 +230,8 @@ export class Resource<Q, T> {
 }
 
 /**
- * Reads a command of the engine for the component that is being created: with what `request` gives, again whenever
- * that changes or `invalidatedBy` tells. A request of `null` asks nothing, and then nothing is known.
+ * Reads an engine command for the current component. Reloads when the request changes or an `invalidatedBy` topic
+ * fires. While the request is `null`, nothing is read and the value is `null`.
  */
 export function resource<C extends Command>(
   command: C,
@@ -239,7 +242,7 @@ export function resource<C extends Command>(
   return new Resource((given) => engine.call(command, given), request, shown, options);
 }
 
-/** As [`resource`], for a value that several components show, and that stays while none of them is there. */
+/** Like [`resource`], for a value that several components share and that outlives them. */
 export function sharedResource<C extends Command>(
   command: C,
   request: () => Commands[C]["request"] | null,

@@ -1,4 +1,4 @@
-// Proposals as the review pane shows them.
+// Proposals as displayed in Review.
 
 import type {
   FieldDecision,
@@ -18,7 +18,7 @@ import type { Sides } from "./suspect";
 import { diffOf } from "./words";
 import { review as texts } from "../texts/review";
 
-/** Where a proposal comes from, in words. */
+/** Returns the display name of a proposal's origin. */
 export function originName(origin: Origin): string {
   return texts.origins[origin];
 }
@@ -44,13 +44,13 @@ export function riskOf(risk: Risk): { name: string; kind: string; rank: number }
   return RISKS[risk];
 }
 
-/** A value as text to be edited: texts as they are, everything else as JSON. */
+/** Returns a value as editable text: strings unchanged, everything else as JSON. */
 export function editable(value: JsonValue | undefined): string {
   if (value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-/** The value of an edited text, in the form the proposed one had; or why it is none. */
+/** Parses edited text in the form of the proposed value: a string, or JSON. Returns a reason if it is invalid. */
 export function edited(text: string, was: JsonValue | undefined): { value: JsonValue } | { reason: string } {
   if (typeof was === "string" || was === undefined) return { value: text };
   try {
@@ -60,27 +60,27 @@ export function edited(text: string, was: JsonValue | undefined): { value: JsonV
   }
 }
 
-/** A field of a proposal beside what the card has now. */
+/** A field of a proposal, compared with the card's current value. */
 export interface FieldView {
   field: string;
   proposed: ProposedField;
-  /** None when the card has the value already. */
+  /** `null` if the card already has the proposed value. */
   diff: FieldDiff | null;
-  /** The engine has not seen the edited value yet: what it told is of another one. */
+  /** Whether the engine has not compared the edited value yet; `diff` is then computed in the window. */
   stale: boolean;
   conflict: boolean;
-  /** The conflict is with another library: both changed the field. */
+  /** Whether the conflict is with another library, that is, both changed the field. */
   disputed: boolean;
   risk: Risk;
   decision: FieldDecision | null;
 }
 
-/** Fields only a person can decide: changed in the card since, or in both libraries. */
+/** Returns the fields in conflict: changed in the card since the proposal, or changed in both libraries. */
 export function conflictsOf(proposal: Proposal): string[] {
   return [...new Set([...proposal.conflicts, ...(proposal.draft.arrived?.conflicts ?? [])])];
 }
 
-/** Who wins in a field in conflict, as things stand. */
+/** Returns which side of a conflict currently wins. */
 export function winnerOf(
   view: FieldView,
   edit: JsonValue | undefined,
@@ -91,15 +91,15 @@ export function winnerOf(
   return JSON.stringify(edit) === JSON.stringify(view.proposed.value) ? "theirs" : "other";
 }
 
-/** The fields of a proposal, each with what accepting it would change, edits taken in. */
+/** Returns the fields of a proposal with the change that accepting each would make, edits included. */
 export function fieldsOf(detail: ProposalDetail, edits: { [field: string]: JsonValue }): FieldView[] {
   return detail.proposal.draft.fields.map((proposed) => {
     const { field } = proposed;
     const told = detail.diff.find((diff) => diff.field === field) ?? null;
     const edit = edits[field];
-    // What the card has now: where nothing would change, that is the proposed value itself.
+    // The card's current value. Without a diff it equals the proposed value.
     const now = told ? (told.kind === "added" ? undefined : (told.before ?? undefined)) : proposed.value;
-    // Until the engine has compared the edited value, the window's own comparison stands in.
+    // The window computes its own diff until the engine has compared the edited value.
     const stale = edit !== undefined && JSON.stringify(told?.after) !== JSON.stringify(edit);
     return {
       field,
@@ -114,7 +114,7 @@ export function fieldsOf(detail: ProposalDetail, edits: { [field: string]: JsonV
   });
 }
 
-/** The values of a field in which the engine looked for what hides. */
+/** Returns the values of a field that the engine has scanned for flagged text. */
 export function sidesOf(view: FieldView): Sides {
   const { diff, stale, proposed } = view;
   if (!diff) return { before: proposed.value, after: stale ? undefined : proposed.value };
@@ -124,7 +124,7 @@ export function sidesOf(view: FieldView): Sides {
   };
 }
 
-/** The neighbour of a row, staying inside the list; the first when none is chosen. */
+/** Returns the row `step` places from the selected one, clamped to the list; the first row if none is selected. */
 export function neighbour<T extends { id: number }>(rows: T[], id: number | null, step: number): T | undefined {
   const at = rows.findIndex((row) => row.id === id);
   if (at < 0) return rows[0];
@@ -133,14 +133,14 @@ export function neighbour<T extends { id: number }>(rows: T[], id: number | null
 
 export type QueueOrder = "kind" | "risk";
 
-/** A line of the queue: a heading over what follows it, or a proposal. */
+/** An item of the queue: a group heading or a proposal. `top` is its offset in pixels. */
 export type QueueItem =
   { heading: string; count: number; top: number } | { row: ProposalRow; top: number; place: number };
 
 export const HEADING_HEIGHT = 30;
 export const ROW_HEIGHT = 66;
 
-/** The rows a filter leaves: every word has to stand somewhere in them. */
+/** Filters rows; every word has to occur in the title, group, fields, reason or risk. */
 export function filtered(rows: ProposalRow[], text: string): ProposalRow[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return rows;
@@ -151,7 +151,7 @@ export function filtered(rows: ProposalRow[], text: string): ProposalRow[] {
   });
 }
 
-/** The queue line by line, with where each begins: grouped by kind, or by risk with the highest first. */
+/** Lays out the queue as a flat list, grouped by kind, or by risk with the highest first. */
 export function queueOf(rows: ProposalRow[], groups: string[], order: QueueOrder): QueueItem[] {
   const known = [...new Set([...groups, ...rows.map((row) => row.group)])];
   const names = order === "kind" ? known : (["high", "medium", "low"] as Risk[]).map((risk) => riskOf(risk).name);
@@ -173,7 +173,7 @@ export function queueOf(rows: ProposalRow[], groups: string[], order: QueueOrder
   return items;
 }
 
-/** As `Map.groupBy`, which webviews in use do not all have. */
+/** Groups a list, like `Map.groupBy`, which some supported webviews lack. */
 function grouped<T>(list: T[], of: (item: T) => string): Map<string, T[]> {
   const map = new Map<string, T[]>();
   for (const item of list) {
@@ -185,7 +185,7 @@ function grouped<T>(list: T[], of: (item: T) => string): Map<string, T[]> {
   return map;
 }
 
-/** The first item that ends below `top`: where what is seen begins. */
+/** Returns the index of the first item that ends below `top`, where the visible part starts. */
 export function firstBelow(items: QueueItem[], top: number): number {
   let [low, high] = [0, items.length];
   while (low < high) {
@@ -197,7 +197,7 @@ export function firstBelow(items: QueueItem[], top: number): number {
   return low;
 }
 
-/** The states a card can be in, in the order they are stacked. */
+/** Card states in their order in the stacked chart. */
 export const HEALTH: { key: keyof Omit<HealthPoint, "day">; name: string }[] = [
   { key: "verified", name: texts.health.verified },
   { key: "stale", name: texts.health.stale },
@@ -206,15 +206,15 @@ export const HEALTH: { key: keyof Omit<HealthPoint, "day">; name: string }[] = [
   { key: "never_checked", name: texts.health.never_checked },
 ];
 
-/** The trend up to now: the days that were recorded, and today as it stands. */
+/** Returns the recorded days with today's current counts at the end. */
 export function trendOf(health: LibraryHealth, today: string): HealthPoint[] {
   const { total: _, trend, changed, ...counts } = health;
-  // Days know no more than whether a card was looked at as it is.
+  // Recorded days count cards changed since their check as never checked, so today does too.
   const now = { ...counts, never_checked: counts.never_checked + changed };
   return [...trend.filter((point) => point.day !== today), { day: today, ...now }];
 }
 
-/** The areas of a stacked chart as SVG paths, one a state, in a box of `width` × `height`. */
+/** Returns the areas of a stacked chart as SVG paths, one per state, in a box of `width` × `height`. */
 export function areas(points: HealthPoint[], width: number, height: number): { key: string; path: string }[] {
   const last = Math.max(1, points.length - 1);
   const all = (point: HealthPoint) => HEALTH.reduce((sum, { key }) => sum + point[key], 0) || 1;
@@ -226,7 +226,7 @@ export function areas(points: HealthPoint[], width: number, height: number): { k
     const upper = above.map((share, index) => `${x(index)},${y(share)}`);
     const lower = below.map((share, index) => `${x(index)},${y(share)}`).reverse();
     below = above;
-    // A single day is a column as wide as the chart.
+    // A single day is drawn as a column across the whole chart.
     const ends = points.length === 1 ? [`${width},${y(above[0] ?? 0)}`, `${width},${lower[0]?.split(",")[1]}`] : [];
     return { key, path: `M${[...upper, ...ends, ...lower].join("L")}Z` };
   });

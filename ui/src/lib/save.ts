@@ -1,6 +1,6 @@
-// Hands a text over as a file, the way a browser does.
+// Saves a text as a file by means of a browser download.
 
-/** Endings of the languages starter code comes in. */
+/** File extensions by language of the starter code. */
 const ENDINGS: Record<string, string> = {
   python: "py",
   typescript: "ts",
@@ -16,7 +16,7 @@ const ENDINGS: Record<string, string> = {
   http: "http",
 };
 
-/** A name for code about a tool: `google_calendar_toolkit.py`. */
+/** Returns a file name for a tool's code, such as `google_calendar_toolkit.py`. */
 export function fileName(tool: string, language: string): string {
   const stem = tool
     .toLowerCase()

@@ -1,4 +1,4 @@
-// What is happening to a form that saves: under way, saved, or why not.
+// State of a form that saves: busy, saved, or failed.
 
 import { CommandError } from "./host";
 
@@ -7,14 +7,14 @@ export class Saving {
   saved = $state(false);
   error = $state.raw<CommandError | null>(null);
 
-  /** Saves, and says whether it worked. */
+  /** Saves and returns whether it succeeded. */
   async run(work: () => Promise<unknown>): Promise<boolean> {
     const done = await this.attempt(work);
     this.saved ||= done;
     return done;
   }
 
-  /** Does what belongs to the form and saves nothing: reading what is stored. */
+  /** Runs form work that saves nothing, such as reading stored values; returns whether it succeeded. */
   async attempt(work: () => Promise<unknown>): Promise<boolean> {
     this.busy = true;
     this.error = null;

@@ -83,7 +83,7 @@ describe("servers", () => {
       notes: [],
     });
     expect(draft).toMatchObject({ name: "mail", command: "npx", trusted: false });
-    // What a stranger set is seen, also where it was not asked for; what the person gives is not.
+    // Values set by the publisher are visible, even for undeclared inputs; those the user enters are not.
     expect(
       draft.secrets.map(({ name, value, about, optional, shown }) => [name, value, about, optional, shown]),
     ).toEqual([

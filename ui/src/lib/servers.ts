@@ -1,4 +1,4 @@
-// MCP servers as they are told and typed.
+// MCP servers: the form's draft, its validation, and display.
 
 import type { MarketInstall, Server, ServerAdd, ServerReach } from "./bindings";
 import { visibleLine } from "./visible";
@@ -6,29 +6,29 @@ import { servers as texts } from "../texts/servers";
 
 export type Transport = ServerReach["transport"];
 
-/** A variable or a header; its value is never read back. */
+/** An environment variable or header. Its stored value is never read back. */
 export interface SecretRow {
-  /** Tells rows apart while names are typed. */
+  /** Identifies the row while its name is being edited. */
   id: number;
   name: string;
   value: string;
-  /** What it is, in the words of who published the server. */
+  /** The publisher's description of it. */
   about: string;
-  /** The server works without it: it may stay empty. */
+  /** Whether the server works without a value. */
   optional: boolean;
-  /** The value is what was published with the server: no secret, and to be seen before it is used. */
+  /** Whether the value comes from the publisher. It is not secret and must be seen before it is used. */
   shown: boolean;
 }
 
-/** A server of a marketplace, with what it has to be given. */
+/** A server offered by a marketplace source, with the inputs it needs. */
 export type OfferedServer = Extract<MarketInstall, { kind: "server" }>;
 
-/** A server as it is typed. */
+/** The form's contents, as entered. */
 export interface ServerDraft {
   name: string;
   transport: Transport;
   command: string;
-  /** One to a line: nothing has to be quoted. */
+  /** One argument per line, so that nothing needs quoting. */
   args: string;
   folder: string;
   url: string;
@@ -42,7 +42,7 @@ export function secretRow(name = ""): SecretRow {
   return { id: ++rows, name, value: "", about: "", optional: false, shown: false };
 }
 
-/** What is typed for a new server, or to change one: all but the values of its secrets. */
+/** Returns the draft for a new or an existing server. The values of its secrets are left empty. */
 export function draftOf(server: Server | null): ServerDraft {
   const reach = server?.reach;
   return {
@@ -57,7 +57,7 @@ export function draftOf(server: Server | null): ServerDraft {
   };
 }
 
-/** What is typed for a server somebody offers: as far as it is known, and nothing of it is trusted. */
+/** Returns the draft for an offered server, filled in as far as possible and not trusted. */
 export function draftOfOffer({ add, inputs }: OfferedServer): ServerDraft {
   const server: Server = {
     ...add,
@@ -84,7 +84,7 @@ export function draftOfOffer({ add, inputs }: OfferedServer): ServerDraft {
   };
 }
 
-/** Why a draft cannot be sent, in a sentence; none where it can. */
+/** Returns a sentence that says why the draft cannot be submitted, or `null` if it can. */
 export function missingOf(draft: ServerDraft, taken: string[]): string | null {
   const name = draft.name.trim();
   if (!name) return texts.missing.name;
@@ -105,7 +105,7 @@ export function missingOf(draft: ServerDraft, taken: string[]): string | null {
   return null;
 }
 
-/** The request a draft stands for. */
+/** Converts a draft to a request. */
 export function requestOf(draft: ServerDraft): ServerAdd {
   const args = draft.args.split("\n").filter((line) => line.trim());
   const reach: ServerReach =
@@ -118,10 +118,10 @@ export function requestOf(draft: ServerDraft): ServerAdd {
   return { name: draft.name.trim(), reach, secrets: Object.fromEntries(secrets), trusted: draft.trusted };
 }
 
-/** How a server is reached, in a line. */
+/** Returns the command line or address of a server. */
 export function reachLine(reach: ServerReach): string {
   if (reach.transport === "http") return reach.url;
-  // What holds a space is one word all the same.
+  // Quotes an argument that contains spaces.
   return [reach.command, ...reach.args]
     .map((word) => (/[\s"]/.test(word) || !word ? JSON.stringify(word) : word))
     .join(" ");

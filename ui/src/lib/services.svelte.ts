@@ -1,4 +1,4 @@
-// Services as chosen in Settings, kept up to date for the panes that show them.
+// The configured services, kept up to date for the panes that show them.
 
 import type { ApiError, KeyName, Providers, ProviderSettings } from "./bindings";
 import { engine } from "./engine.svelte";
@@ -24,24 +24,24 @@ class Services {
     return !!this.providers?.keys.some((key) => key.name === name && key.set);
   }
 
-  /** Reads them now: what was spent grows without an event. */
+  /** Reloads the services: spending grows without an event. */
   refresh(): Promise<void> {
     return this.#read.refresh();
   }
 
-  /** Chooses part of the services anew; the rest stays. Throws what the engine refuses. */
+  /** Changes some of the services. Throws the engine's error. */
   async save(part: Partial<ProviderSettings>): Promise<void> {
-    // Read again first: another window or the terminal may have chosen since.
+    // Reloaded first: another window or the terminal may have changed the settings since.
     const { settings } = await engine.call("providers_get", {});
     this.#read.value = await engine.call("providers_set", { ...settings, ...part });
   }
 
-  /** Begins the count of what language models cost anew. */
+  /** Resets the recorded cost of language models. */
   async resetSpending(): Promise<void> {
     this.#read.value = await engine.call("spending_reset", {});
   }
 
-  /** Hands a key over, or takes it away when it is empty. It is not kept on this side. */
+  /** Stores a key in the engine, or deletes it if `value` is empty. The window does not keep it. */
   async keep(name: KeyName, value: string): Promise<void> {
     this.#read.value = await engine.call("secrets_set", { name, value });
   }

@@ -1,20 +1,20 @@
-// How sessions of agents are kept, as it is told and typed.
+// The agent session settings form: its fields, its draft, and validation.
 
 import { SESSION_DEFAULTS, type AgentSessions, type GuardSettings, type SessionSettings } from "./bindings";
 import { sessions as texts } from "../texts/sessions";
 
-/** As AutoKit comes: each of these has its reason, which stands below. */
+/** AutoKit's default settings. The reason for each default is the `why` of its entry in [`FIELDS`]. */
 export const DEFAULTS = SESSION_DEFAULTS;
 
 type Numbers<T> = { [K in keyof T]: T[K] extends number ? K : never }[keyof T];
 
-/** A number a person may change. */
+/** An editable number. */
 export interface NumberField {
   key: `session.${Numbers<SessionSettings>}` | `guard.${Numbers<GuardSettings>}`;
   group: "searches" | "tools" | "tokens" | "loops";
   name: string;
   why: string;
-  /** What is kept for one of what is typed: seconds for a minute. */
+  /** Stored units per unit shown in the form: 60 where minutes are edited and seconds are stored. */
   times: number;
   min: number;
   max: number;
@@ -127,19 +127,19 @@ export const FIELDS: NumberField[] = [
 
 export const GROUPS = ["searches", "tools", "tokens", "loops"] as const;
 
-/** Tokens for the tools of programs whose name has this in it. */
+/** A token budget for the tools of the clients whose name contains `name`. */
 export interface BudgetRow {
-  /** Tells rows apart while names are typed. */
+  /** Identifies the row while its name is being edited. */
   id: number;
   name: string;
   tokens: string;
 }
 
-/** Sessions as they are typed. */
+/** The form's contents, as entered. */
 export interface SessionDraft {
   numbers: Record<NumberField["key"], string>;
   budgets: BudgetRow[];
-  /** One to a line or with commas. */
+  /** Exempt tools, separated by white space, commas or semicolons. */
   exempt: string;
 }
 
@@ -158,7 +158,7 @@ function kept(sessions: AgentSessions, { key }: NumberField): number {
 const shown = (sessions: AgentSessions, field: NumberField) =>
   String(Number((kept(sessions, field) / field.times).toFixed(4)));
 
-/** The default of a number, as it is typed. */
+/** Returns a number's default in the unit of the form. */
 export function defaultOf(field: NumberField): string {
   return Number(shown(DEFAULTS, field)).toLocaleString("en");
 }
@@ -171,7 +171,7 @@ export function draftOf(sessions: AgentSessions): SessionDraft {
   return { numbers, budgets, exempt: sessions.session.guard.exempt.join("\n") };
 }
 
-/** Why a draft cannot be kept, in a sentence; none where it can. */
+/** Returns a sentence that says why the draft cannot be saved, or `null` if it can. */
 export function sessionProblem(draft: SessionDraft): string | null {
   for (const field of FIELDS) {
     const text = String(draft.numbers[field.key] ?? "").trim();
@@ -191,13 +191,13 @@ export function sessionProblem(draft: SessionDraft): string | null {
   return null;
 }
 
-/** What a draft stands for; what it does not show stays as it is kept. */
+/** Converts a draft to settings. Settings the form does not show are taken from `base`. */
 export function sessionsOf(draft: SessionDraft, base: AgentSessions): AgentSessions {
   const guard: GuardSettings = { ...base.session.guard };
   const session: SessionSettings = { ...base.session, guard };
   for (const field of FIELDS) {
     const [part, name] = field.key.split(".") as ["session" | "guard", string];
-    // A number that was not touched is kept as it is, also where it cannot be typed exactly.
+    // An unchanged number keeps its stored value, which may have more digits than the form shows.
     if (String(draft.numbers[field.key]) === shown(base, field)) continue;
     const value = Number(draft.numbers[field.key]) * field.times;
     Object.assign(part === "guard" ? guard : session, { [name]: field.step < 1 ? value : Math.round(value) });

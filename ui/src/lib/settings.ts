@@ -1,9 +1,9 @@
-// What Settings offers and how its texts are read.
+// The choices that Settings offers, and parsers for its text fields.
 
 import type { KeyName, LlmKind, SearchKind } from "./bindings";
 import { services as texts } from "../texts/settings/services";
 
-/** Services people have, so that nobody has to know an address by heart. */
+/** Base addresses of common language model services. */
 export const LLM_PRESETS: { name: string; base: string; local: boolean }[] = [
   { name: "OpenAI", base: "https://api.openai.com/v1", local: false },
   { name: "Ollama", base: "http://127.0.0.1:11434/v1", local: true },
@@ -39,7 +39,7 @@ export function keyOfSearch(kind: SearchKind): KeyName | null {
   return kind === "tavily" || kind === "brave" ? kind : null;
 }
 
-/** Hosts one to a line or with commas; a pasted address is cut down to its host. */
+/** Splits a list of hosts at white space, commas and semicolons. Addresses are reduced to their host. */
 export function hostsOf(text: string): string[] {
   const hosts = text
     .split(/[\s,;]+/)
@@ -53,7 +53,7 @@ export function hostsOf(text: string): string[] {
   return [...new Set(hosts)];
 }
 
-/** An amount as typed: nothing is none, and a comma is as good as a point. */
+/** Parses an amount, with a comma or a point as decimal separator: `null` if empty, `undefined` if invalid. */
 export function amountOf(text: string): number | null | undefined {
   const trimmed = text.trim().replace(",", ".");
   if (!trimmed) return null;
@@ -61,17 +61,17 @@ export function amountOf(text: string): number | null | undefined {
   return Number.isFinite(amount) && amount >= 0 ? amount : undefined;
 }
 
-/** "$0.0123": small amounts keep what matters. */
+/** Formats an amount as "$0.0123", with four decimals below 10 cents and two otherwise. */
 export function dollars(amount: number): string {
   return `$${amount.toFixed(amount > 0 && amount < 0.1 ? 4 : 2)}`;
 }
 
-/** Whether two settings are the same, by what would be sent. */
+/** Returns whether two settings are equal when serialized. */
 export function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Whole days as typed, up to ten years; nothing else is taken for a number of days. */
+/** Parses a whole number of days, at most ten years; `undefined` if invalid. */
 export function daysOf(text: string): number | undefined {
   const trimmed = text.trim();
   const days = Number(trimmed);

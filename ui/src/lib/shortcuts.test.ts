@@ -29,7 +29,7 @@ describe("a shortcut", () => {
   it("is text while one types, unless something is held with it", () => {
     const works = (shortcut: string, mac = false) => worksWhileTyping(shortcut, mac);
     expect([works("j"), works("Escape"), works("Mod+K"), works("F6")]).toEqual([false, false, true, true]);
-    // A Mac moves by a word with it.
+    // On a Mac, Alt+ArrowLeft moves the text cursor by a word.
     expect([works("Alt+ArrowLeft"), works("Alt+ArrowLeft", true)]).toEqual([true, false]);
   });
 

@@ -1,9 +1,9 @@
-// Keyboard shortcuts as text: "Mod+K", "Alt+ArrowLeft", "A", "Space". Mod is Ctrl, or Cmd on a Mac. A letter is as it
-// is typed: "A" is with Shift, "a" without.
+// Keyboard shortcuts in text form: "Mod+K", "Alt+ArrowLeft", "A", "Space". Mod is Ctrl, or Cmd on a Mac. Letters are
+// case-sensitive: "A" is with Shift, "a" without.
 
 import { commands as texts } from "../texts/commands";
 
-/** Sends what is typed where Enter alone makes a line. */
+/** Submits a multi-line field, where Enter alone starts a new line. */
 export const SUBMIT = "Mod+Enter";
 
 export const MAC = typeof navigator !== "undefined" && /mac/i.test(navigator.platform);
@@ -23,7 +23,7 @@ function partsOf(shortcut: string): { modifiers: string[]; key: string } {
   return { modifiers: parts.slice(0, -1), key: parts.at(-1) ?? "" };
 }
 
-/** Whether a key that was pressed is the shortcut. */
+/** Returns whether a key event matches a shortcut. */
 export function matches(event: KeyboardEvent, shortcut: string): boolean {
   const { modifiers, key } = partsOf(shortcut);
   const has = (name: string) => modifiers.includes(name);
@@ -31,32 +31,32 @@ export function matches(event: KeyboardEvent, shortcut: string): boolean {
     ? event.ctrlKey || event.metaKey
     : event.ctrlKey === has("Ctrl") && event.metaKey === has("Meta");
   if (!command || event.altKey !== has("Alt")) return false;
-  // Shift is part of what a letter is; with other keys held it makes another shortcut of it. What some keyboards
-  // type with Shift, as digits in France, is still the same.
+  // Without modifiers, `event.key` already reflects Shift. With modifiers, letters must not have Shift, but other
+  // characters may need it on some keyboards, such as digits on French ones.
   const sign = /^[^a-z]$/i.test(key);
   if (modifiers.length) return (sign || !event.shiftKey) && event.key.toLowerCase() === key.toLowerCase();
   return event.key === (key === "Space" ? " " : key);
 }
 
-/** As a person reads it: "Ctrl K". */
+/** Formats a shortcut for display: "Ctrl K". */
 export function shown(shortcut: string): string {
   const { modifiers, key } = partsOf(shortcut);
   return [...modifiers, key].map((part) => SHOWN[part] ?? part).join(" ");
 }
 
-/** Whether a shortcut means something while one types: a key alone is text, and so is a step by a word on a Mac. */
+/** Returns whether a shortcut works in a text field. A plain key is input, and Alt on a Mac moves by words. */
 export function worksWhileTyping(shortcut: string, mac = MAC): boolean {
   const { modifiers, key } = partsOf(shortcut);
   return /^F\d+$/.test(key) || (modifiers.length > 0 && !(mac && modifiers.includes("Alt")));
 }
 
-/** Whether the person is typing, so that single letters are text. */
+/** Returns whether the focused element takes typed input, so that plain keys are not shortcuts. */
 export function typing(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null;
   return !!target?.closest("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable='true']");
 }
 
-/** Whether the control that has the focus takes the key itself: Space presses a button, arrows choose in a group. */
+/** Returns whether the focused control handles the key itself: Space presses a button, arrows move in a group. */
 export function takenByControl(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null;
   if (event.key === " ") return !!target?.closest("button, summary, a, input");

@@ -38,7 +38,7 @@ const place = (number: number): Place => ({
   quote: "",
   at: {},
 });
-/** Marked runs in brackets, each with the numbers of its places. */
+/** Formats pieces as text: each marked run in brackets, after the numbers of its places. */
 const told = (pieces: Piece[]) =>
   pieces
     .map((piece) =>
@@ -59,7 +59,7 @@ describe("a text cut at its marks", () => {
     ];
     const pieces = piecesOf("0123456789", marks);
     expect(told(pieces)).toBe("[3:0]1[1:23][1,2:45][2:67]8[4:9]");
-    // A mark that began before the text has its number there.
+    // A mark that starts before the text is numbered at the start of the text.
     expect(starts(pieces)).toEqual([1, 2, 4]);
     expect(told(piecesOf("plain", []))).toBe("plain");
     expect(piecesOf("", marks)).toEqual([]);
@@ -70,7 +70,7 @@ describe("a text cut at its marks", () => {
     expect(told(piecesOf("a😀b", [{ start: 0, end: 2, place: place(1) }]))).toBe("[1:a😀]b");
     const coder = "👩\u200d💻";
     expect(told(piecesOf(`x${coder}y`, [{ start: 6, end: 7, place: place(1) }]))).toBe(`x${coder}[1:y]`);
-    // The joiner of an emoji stays also where a mark ends before it.
+    // An emoji keeps its joiner even if a mark ends just before it.
     expect(told(piecesOf(`x${coder}`, [{ start: 0, end: 3, place: place(1) }]))).toBe("[1:x👩]\u200d💻");
   });
 
@@ -107,7 +107,7 @@ describe("places", () => {
       .map((span) => told(span.before))
       .join("");
     expect(before).toBe("Adds.[1:<!-- x -->]");
-    // A mark over several spans has its number at its beginning alone.
+    // A mark across several spans is numbered once, where it starts.
     expect(spans.flatMap((span) => starts(span.both))).toEqual([1, 2]);
   });
 
@@ -129,14 +129,14 @@ describe("places", () => {
       .map((piece) => piece.text)
       .join("");
     expect(plain).toBe(JSON.stringify(value, null, 2));
-    // A part of the value, as a structural difference shows it.
+    // A nested value, as a structural diff shows it.
     expect(told(valuePieces(["x", 'say "hid\nden" now'], places, "after", { flat: true, pointer: "/a~1b" }))).toContain(
       "[1:hid",
     );
     expect(told(valuePieces('say "hid\nden" now', places, "after", { pointer: "/a~1b/1" }))).toBe(
       'say "[1:hid\nden]" now',
     );
-    // Another text that stands at the same place of a list is not marked.
+    // A different text at the same list index is not marked.
     expect(told(valuePieces("something else", places, "after", { pointer: "/a~1b/1" }))).toBe("something else");
   });
 

@@ -1,18 +1,18 @@
-// Text in a proposal that hides or gives orders to a model: where it is, and the pieces it is shown in.
+// Flagged text in proposals, that is, hidden text and prompt injection: where it is, and the pieces it is displayed in.
 
 import type { FieldSide, JsonValue, MarkSort, Span, SpanOp, SuspectText } from "./bindings";
 import { visible, visibleLetters, visibleLine } from "./visible";
 import { review as texts } from "../texts/review";
 
-/** What matters most is said first. */
+/** Kinds of flagged text, most important first. */
 const ORDER: MarkSort[] = ["instruction", "code", "hidden", "invisible", "encoded", "stuffed"];
 
-/** What is the matter with a place, in a word. */
+/** Returns the display name of a kind of flagged text. */
 export function sortLabel(sort: MarkSort): string {
   return texts.sorts[sort].label;
 }
 
-/** "orders to a language model and text that is not shown". */
+/** Summarizes the kinds found: "instructions to a language model and hidden text". */
 export function foundIn(places: Place[]): string {
   const whats = ORDER.filter((sort) => places.some((place) => place.sort === sort)).map(
     (sort) => texts.sorts[sort].what,
@@ -26,25 +26,25 @@ export interface Range {
   end: number;
 }
 
-/** A place that is not meant for whoever reads it. The same one before and after counts once. */
+/** A flagged passage. If it occurs both before and after the change, it counts as one. */
 export interface Place {
-  /** From 1, over the whole proposal. */
+  /** Number within the proposal, starting at 1. */
   number: number;
   field: string;
-  /** JSON Pointer inside the value of the field. */
+  /** JSON Pointer into the field's value. */
   pointer: string;
   inName: boolean;
   sort: MarkSort;
   why: string;
-  /** The passage itself. */
+  /** The flagged text. */
   quote: string;
   at: { [side in FieldSide]?: Range };
 }
 
-/** The values of a field that are shown; none where there is none, or it is not yet the one that was looked at. */
+/** The displayed values of a field. A side is missing if it has no value, or a value that has not been scanned yet. */
 export type Sides = { [side in FieldSide]?: JsonValue | undefined };
 
-/** The places of a proposal, in the order of its fields. */
+/** Returns the flagged passages of a proposal, in the order of its fields. */
 export function placesOf(suspect: SuspectText[], sides: (field: string) => Sides): Place[] {
   const places: Place[] = [];
   for (const { field, side, pointer, in_name, marks } of suspect) {
@@ -70,7 +70,7 @@ export function placesOf(suspect: SuspectText[], sides: (field: string) => Sides
   return places.map((place, index) => ({ ...place, number: index + 1 }));
 }
 
-/** Half of a pair of code units is no character: a range holds both or none. */
+/** Extends a range so that it does not split a surrogate pair. */
 function whole(text: string, { start, end }: Range): Range {
   const splits = (at: number) => /[\ud800-\udbff]/.test(text[at - 1] ?? "") && /[\udc00-\udfff]/.test(text[at] ?? "");
   return { start: splits(start) ? start - 1 : start, end: splits(end) ? end + 1 : end };
@@ -79,7 +79,7 @@ function whole(text: string, { start, end }: Range): Range {
 const unescaped = (part: string) => part.replaceAll("~1", "/").replaceAll("~0", "~");
 const escaped = (part: string) => part.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/** The text a JSON Pointer leads to, or the name of the member there. */
+/** Returns the string, or with `inName` the member name, that a JSON Pointer refers to. */
 function textAt(value: JsonValue | undefined, pointer: string, inName: boolean): string | null {
   const parts = pointer.split("/").slice(1).map(unescaped);
   let at: JsonValue | undefined = value;
@@ -91,18 +91,18 @@ function textAt(value: JsonValue | undefined, pointer: string, inName: boolean):
   return typeof at === "string" ? at : null;
 }
 
-/** A run of a text in which the same places are. */
+/** A run of text covered by the same places. */
 export interface Piece {
-  /** As it is shown. */
+  /** The text as displayed. */
   text: string;
   places: Place[];
-  /** Those of them that begin here. */
+  /** The places that start here. */
   starts: Place[];
 }
 
 type Marked = Range & { place: Place };
 
-/** A text in pieces, cut where a range begins or ends; ranges may overlap and reach beyond the text. */
+/** Splits a text at the boundaries of the ranges, which may overlap or extend beyond the text. */
 export function piecesOf(text: string, ranges: Marked[]): Piece[] {
   const inside = ranges
     .map((range) => ({ ...range, ...whole(text, range) }))
@@ -111,7 +111,7 @@ export function piecesOf(text: string, ranges: Marked[]): Piece[] {
   const within = (at: number) => Math.min(text.length, Math.max(0, at));
   const cuts = [0, text.length, ...inside.flatMap(({ start, end }) => [within(start), within(end)])];
   const edges = [...new Set(cuts)].sort((a, b) => a - b);
-  // Looked at as a whole: whether a joiner makes up an emoji is told by what stands around it.
+  // The whole text is converted at once: whether a joiner belongs to an emoji depends on its neighbors.
   const letters = visibleLetters(text);
   const pieces: Piece[] = [];
   let [letter, units] = [0, 0];
@@ -133,14 +133,14 @@ export function piecesOf(text: string, ranges: Marked[]): Piece[] {
   return pieces;
 }
 
-/** Emptiness that pushes a text out of view, told instead of shown. */
+/** Replaces runs of blank space that would push text out of view with a description. */
 function closer(text: string): string {
   return text
     .replace(/\n(?:[ \t]*\n){3,}/g, (run) => `${texts.endsOfLines(run.split("\n").length - 1)}\n`)
     .replace(/[ \t]{24,}/g, (run) => texts.spaces(run.length));
 }
 
-/** The passage of a place on one line, not longer than a line or two. */
+/** Returns the flagged text on one line, truncated to 160 characters. */
 export function quoteOf(place: Place): string {
   const letters = [...closer(place.quote)];
   const short = letters.length > 160 ? `${letters.slice(0, 160).join("")}…` : letters.join("");
@@ -150,7 +150,7 @@ export function quoteOf(place: Place): string {
 const rangesOf = (places: Place[], side: FieldSide, text: string, pointer: string, inName: boolean): Marked[] =>
   places.flatMap((place) => {
     const range = place.at[side];
-    // Places in a list move with what stands before them: what does not say the same is another one.
+    // List indexes shift when items are added or removed, so the text has to match as well.
     const here =
       range &&
       place.pointer === pointer &&
@@ -160,8 +160,8 @@ const rangesOf = (places: Place[], side: FieldSide, text: string, pointer: strin
   });
 
 /**
- * A value in pieces: a text as it is, anything else as JSON, on one line or over several. It stands at
- * `pointer` in the value of its field.
+ * Splits a value into pieces: strings as they are, anything else as JSON, on one line if `flat`. `pointer` is the
+ * value's position in the field.
  */
 export function valuePieces(
   value: unknown,
@@ -222,7 +222,7 @@ export function valuePieces(
   return piecesOf(text, ranges);
 }
 
-/** The spans of a difference between two texts, each in pieces. */
+/** Splits each span of a text diff into pieces. */
 export function spanPieces(
   spans: Span[],
   places: Place[],
@@ -243,7 +243,7 @@ export function spanPieces(
       of[side].map(({ start, end, place }) => ({ start: start - past[side], end: end - past[side], place }));
     const before = op === "insert" ? [] : shifted("before");
     const after = op === "delete" ? [] : shifted("after");
-    // What is the same on both sides is marked once.
+    // In the combined view, a place that is on both sides is marked once.
     const only = before.filter(({ place }) => !after.some((other) => other.place === place));
     const cut = {
       op,

@@ -1,26 +1,25 @@
-// A conversation with the agent as the pages follow it: started, watched step by step, stopped,
-// judged, reopened.
+// A conversation with the agent: starts it, follows its steps, cancels it, sends feedback, and reopens it.
 
 import type { Session, Turn } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 
 export class Talk {
-  /** As the engine last told it. Replaced as a whole, never changed inside. */
+  /** The session as last received. Replaced as a whole, never mutated. */
   session = $state.raw<Session | null>(null);
-  /** What was asked, known before the engine answers. */
+  /** The question, known before the engine responds. */
   asked = $state("");
-  /** Why a request was refused; why a turn failed stands in the turn. */
+  /** Error of a failed request. The error of a failed turn is part of the turn. */
   error = $state<CommandError | null>(null);
-  /** The first answer is not here yet. */
+  /** Whether the first response is still pending. */
   sending = $state(false);
-  /** What the person said is on its way; starter code by a model takes its time. */
+  /** Whether feedback is being sent, which takes a while if a model writes starter code. */
   judging = $state(false);
-  /** Grows when a session is shown that was not begun here, so that the box takes its question. */
+  /** Incremented when a session started elsewhere is shown, so that the input box takes its question. */
   opened = $state(0);
 
   #command: "sessions_ask" | "sessions_discover";
-  /** Only the newest watch may write: a slow answer to an earlier one is dropped. */
+  /** Incremented with each request; only the latest one may update the state. */
   #watch = 0;
 
   constructor(command: "sessions_ask" | "sessions_discover") {
@@ -35,7 +34,7 @@ export class Talk {
     return this.sending || this.turn?.state === "running";
   }
 
-  /** Begins a session of its own and follows it. */
+  /** Starts a new session and follows it. */
   async start(question: string): Promise<void> {
     if (this.running) void this.stop();
     await this.#do(async (mine) => {
@@ -45,7 +44,7 @@ export class Talk {
     });
   }
 
-  /** Shows a session that was fetched, and follows it if it is still at work. */
+  /** Shows a loaded session, and follows it if it is still running. */
   async show(session: Session): Promise<void> {
     await this.#do(async (mine) => {
       [this.session, this.asked, this.sending] = [session, session.turns[0]?.asked ?? "", false];
@@ -54,7 +53,7 @@ export class Talk {
     });
   }
 
-  /** Says whether the answer helps. A no asks again, and that turn is followed. */
+  /** Sends feedback on the answer. Negative feedback starts another turn, which is followed. */
   async judge(helpful: boolean, said: string): Promise<void> {
     const id = this.session?.id;
     if (!id) return;
@@ -78,7 +77,7 @@ export class Talk {
     }
   }
 
-  /** Reads the session anew, after something else changed it. */
+  /** Reloads the session after something else changed it. */
   async refresh(): Promise<void> {
     const id = this.session?.id;
     if (!id) return;
@@ -113,7 +112,7 @@ export class Talk {
   }
 }
 
-/** What Ask shows. Outside the pane, so that other places can reopen a session there. */
+/** The conversation in Ask. Global, so that other panes can reopen a session there. */
 export const asking = new Talk("sessions_ask");
-/** What Discover shows. */
+/** The conversation in Discover. */
 export const discovering = new Talk("sessions_discover");

@@ -1,4 +1,4 @@
-// Light and dark follow the system unless the person chose one.
+// The color theme, which follows the system unless the user chose one.
 
 export type Theme = "system" | "light" | "dark";
 
@@ -12,18 +12,18 @@ function remembered(): Theme {
 
 let chosen = $state<Theme>(remembered());
 
-/** The person's choice. */
+/** Returns the user's choice. */
 export function theme(): Theme {
   return chosen;
 }
 
-/** Puts the choice on the page. */
+/** Applies the theme to the document. */
 export function applyTheme(): void {
   const shown = chosen === "system" ? (dark?.matches ? "dark" : "light") : chosen;
   document.documentElement.dataset["theme"] = shown;
 }
 
-/** Chooses and remembers. */
+/** Sets and stores the choice. */
 export function setTheme(next: Theme): void {
   chosen = next;
   if (next === "system") localStorage.removeItem(KEY);

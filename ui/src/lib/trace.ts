@@ -1,20 +1,20 @@
-// The trace of a turn as people read it: events gathered into steps.
+// The trace of a turn for display: events grouped into steps.
 
 import type { Outcome, Step, StepEvent, Trace } from "./bindings";
 import { ask as texts } from "../texts/ask";
 
-/** One step of the agent with all that was told about it. */
+/** A step of the agent with all of its events. */
 export interface StepView {
   step: Step;
   name: string;
-  /** None while it is at work, and when it was stopped. */
+  /** `null` while the step is running or if it was cancelled. */
   outcome: Outcome | null;
   text: string;
-  /** The model that did it; none when it ran on this machine by rules. */
+  /** The model that was used; `null` for a step that runs locally by rules. */
   model: string | null;
   tokens: [number, number];
   ms: number;
-  /** Thoughts, actions and observations on the web. */
+  /** Thoughts, actions and observations of the web search. */
   inner: Trace[];
 }
 
@@ -41,7 +41,7 @@ export function outcomeOf(outcome: Outcome): { name: string; tone: Tone } {
   return OUTCOMES[outcome];
 }
 
-/** Events gathered into steps. A step ends with its result; what is told in between is inside it. */
+/** Groups events into steps. A result ends a step; trace events before it belong to the step. */
 export function stepsOf(events: StepEvent[]): StepView[] {
   const steps: StepView[] = [];
   let open: StepView | null = null;
@@ -64,7 +64,7 @@ export function stepsOf(events: StepEvent[]): StepView[] {
   return steps;
 }
 
-/** What all steps together used. */
+/** Sums up the time, tokens and models of all steps. */
 export function totalOf(steps: StepView[]): { ms: number; tokens: number; models: string[] } {
   const models = new Set<string>();
   let [ms, tokens] = [0, 0];

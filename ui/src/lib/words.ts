@@ -1,17 +1,19 @@
-// Word-level differences between two texts, for what only the window has: a value being edited, a
-// prompt of one's own. What the engine compares it tells itself.
+// Word-level diffs of texts that only the window has, such as a value being edited or a customized prompt. The engine
+// sends the diffs of everything it compares itself.
 
 import type { FieldDiff, JsonValue, Span, SpanOp } from "./bindings";
 
-/** Words and the white space between them, so that joined they are the text again. */
+/** Splits a text into words, white space and single symbols; joined, they are the text again. */
 function words(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
 }
 
-/** More cells than this would be felt while typing; then the whole text counts as replaced. */
+/**
+ * Largest table of the word comparison. A larger one would lag while typing; the whole text then counts as replaced.
+ */
 const CELLS = 4_000_000;
 
-/** The spans from `before` to `after`, by the longest common run of words. */
+/** Returns the diff from `before` to `after`, based on their longest common subsequence of words. */
 export function spansOf(before: string, after: string): Span[] {
   const [a, b] = [words(before), words(after)];
   let start = 0;
@@ -56,7 +58,7 @@ export function spansOf(before: string, after: string): Span[] {
   return spans;
 }
 
-/** A difference as the engine would tell it, for texts; other values stand beside each other. */
+/** Returns a diff in the engine's format. Texts are compared word by word; other values are replaced as a whole. */
 export function diffOf(field: string, before: JsonValue | undefined, after: JsonValue | undefined): FieldDiff {
   const kind = before === undefined ? "added" : after === undefined ? "removed" : "changed";
   const texts = typeof before === "string" && typeof after === "string";
