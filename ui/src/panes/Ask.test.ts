@@ -35,7 +35,7 @@ function answerTo(question: string, more: Partial<Answer> = {}): Answer {
   };
 }
 
-/** Types a text at once, and waits until it would be asked. */
+/** Enters a text at once and waits until it would be asked. */
 async function type(text: string) {
   await fireEvent.input(screen.getByLabelText("What should the tool do?"), { target: { value: text } });
   await wait(200);
@@ -70,7 +70,7 @@ describe("an answer while one types", () => {
     late.forEach((answer) => answer());
     await wait();
     expect(screen.getByRole("heading", { level: 1, name: "quick one" })).toBeTruthy();
-    // Too short to be a question: nothing stands there that was not asked.
+    // Too short to be a question: no answer is shown for text that was not asked.
     await type("qu");
     expect(screen.queryByRole("heading", { level: 1 })).toBeNull();
     expect(screen.getByRole("heading", { name: "Try" })).toBeTruthy();
@@ -116,7 +116,7 @@ describe("an answer while one types", () => {
     expect(asked(calls, "sessions_ask")).toEqual([{ question: "send mail" }]);
     expect(screen.getByText("Preliminary result from search:")).toBeTruthy();
     expect(screen.getAllByRole("status")[0]?.textContent).toBe("The agent is working");
-    // It was asked while typing, and is not asked again.
+    // It was asked while typing and is not asked again.
     expect(asked(calls, "answers_get").length).toBe(1);
   });
 });

@@ -34,7 +34,7 @@ function detail(id: number, state: ProposalDetail["proposal"]["state"] = "pendin
   return proposalOf(id, `Kit ${id}`, fields, diff, { state });
 }
 
-/** Three proposals; what is accepted leaves the queue at the engine, too. */
+/** Renders Review with three proposals; accepting one removes it from the engine's queue as well. */
 function open() {
   let rows = [1, 2, 3].map(row);
   const slow = { held: [] as (() => void)[], on: false };

@@ -86,7 +86,7 @@ function open() {
 
 const section = (name: string) => within(screen.getByRole("region", { name }));
 
-/** An event of the engine: a stored setting was changed, by whomever. */
+/** Simulates the engine's event for a changed setting. */
 async function changed(setting: "checks" | "review" | "profiles" | "mcp_servers") {
   engine.news.settings[setting] = (engine.news.settings[setting] ?? 0) + 1;
   await wait(1000);
@@ -102,7 +102,7 @@ describe("settings", () => {
     const names = [...new Set(calls.map(({ name }) => name))].filter(
       (name) => name !== "servers_list" && name !== "api_keys_list",
     );
-    // What is shown by two parts is read by each of them; the services also whenever Settings are opened.
+    // Data shown by two sections is read by each of them; the services are also read whenever Settings opens.
     for (const name of names) {
       expect(asked(calls, name).length, name).toBeLessThanOrEqual(
         name === "providers_get" || name === "bundle_keys_list" ? 2 : 1,
