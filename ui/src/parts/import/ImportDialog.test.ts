@@ -56,7 +56,7 @@ async function open() {
   return calls;
 }
 
-/** Presses a key where the focus is, as a person does. */
+/** Presses a key on the focused element. */
 async function press(key: string) {
   await fireEvent.keyDown(document.activeElement ?? document.body, { key });
   await wait(100);
