@@ -23,7 +23,7 @@ function stage(props: { providers?: boolean; own?: boolean } = {}) {
   return { asked, box: screen.getByRole<HTMLInputElement>("combobox", { name: "Tool" }) };
 }
 
-/** Types a text at once, as a test of the window does, and waits for what it finds. */
+/** Enters a text at once and waits for the results. */
 async function fill(box: HTMLInputElement, value: string) {
   box.focus();
   await fireEvent.input(box, { target: { value } });
@@ -54,7 +54,7 @@ describe("picking a tool by its name", () => {
     await fireEvent(box, enter);
     await vi.advanceTimersByTimeAsync(500);
     expect(picked.mock.calls).toEqual([[{ id: "1", name: "mail one", provider: "vendor", whole: false }]]);
-    // It is there for the next one, and sends no form around it.
+    // The box is empty again for the next selection, and Enter did not submit the form.
     expect([box.value, enter.defaultPrevented, options()]).toEqual(["", true, []]);
   });
 
