@@ -44,7 +44,7 @@ describe("a group of choices", () => {
     expect(checked()).toEqual(["0"]);
     await fireEvent.keyDown(screen.getByRole("radio", { name: "Everyone" }), { key: "ArrowRight" });
     expect(checked()).toEqual(["1"]);
-    // What is barred is passed over.
+    // Disabled options are skipped.
     await fireEvent.keyDown(shop, { key: "ArrowDown" });
     expect(checked()).toEqual(["0"]);
   });
