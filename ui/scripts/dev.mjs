@@ -1,7 +1,8 @@
-// The pages with hot reload against a running engine (`autokit serve`, or the app itself): `npm run dev`, with
-// `-- --data-dir DIR` for another library than the person's own.
+// Serves the pages with hot reload for a running engine (`autokit serve`, or the app itself): `npm run dev`, with
+// `-- --data-dir DIR` for a library other than the default one.
 //
-// The engine is reached through Vite's proxy, so that it and the pages share an origin and it need not allow another.
+// Requests to the engine go through Vite's proxy: the pages then have the engine's origin, and the engine need not
+// allow another one.
 
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -12,7 +13,7 @@ import { createServer } from "vite";
 
 const { values } = parseArgs({ options: { "data-dir": { type: "string" } } });
 
-/** Where the library is when nobody says otherwise, as in `autokit-workspace/src/paths.rs`. */
+/** Returns the default library folder, like `autokit-workspace/src/paths.rs`. */
 function dataDir() {
   if (process.env.AUTOKIT_DATA_DIR) return process.env.AUTOKIT_DATA_DIR;
   const platform = {
@@ -44,7 +45,7 @@ try {
   stop(`No engine answers at ${engine}: ${error.cause?.message ?? error.message}.`);
 }
 
-// Read by vite.config.ts, which passes `/v1` on to it.
+// Read by `vite.config.ts`, which proxies `/v1` to it.
 process.env.AUTOKIT_ENGINE = engine;
 const server = await createServer({
   root: resolve(fileURLToPath(import.meta.url), "../.."),

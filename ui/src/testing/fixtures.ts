@@ -1,4 +1,4 @@
-// What the engine answers, as far as a test does not care.
+// Default responses of the engine, for tests to which the details do not matter.
 
 import type {
   CardSummary,
@@ -40,7 +40,7 @@ export function cardOf(id: string, name: string): CardSummary {
   };
 }
 
-/** A proposal found on a page that sets these fields. */
+/** Creates a proposal, discovered on a page, that sets the given fields. */
 export function proposalOf(
   id: number,
   title: string,

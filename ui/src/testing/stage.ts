@@ -1,4 +1,5 @@
-// What tests of components need: an engine that answers as the test says, and what a document without layout lacks.
+// Setup for component tests: an engine with scripted responses, and stubs for what jsdom lacks because it has no
+// layout.
 
 import { cleanup } from "@testing-library/svelte";
 import { vi } from "vitest";
@@ -16,7 +17,7 @@ type Answers = {
 
 const STATUS = { cards: 2, cursor: 1, checks: 0, proposals: 0, search: null, llm: null, first_run: false };
 
-/** What a document without layout lacks, until globals are put back. */
+/** Stubs `ResizeObserver`, which jsdom lacks. `vi.unstubAllGlobals` removes the stub. */
 export function stubResizeObserver(): void {
   vi.stubGlobal(
     "ResizeObserver",
@@ -28,7 +29,9 @@ export function stubResizeObserver(): void {
   );
 }
 
-/** Begins a test: this engine, an empty document, time that only the test moves. Gives every call as it comes. */
+/**
+ * Sets up a test with this engine, clean state and fake timers. Returns the list of calls, which grows as they arrive.
+ */
 export function stage(answers: Answers): { name: keyof Commands; request: unknown }[] {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "requestAnimationFrame"] });
   const calls: { name: keyof Commands; request: unknown }[] = [];
@@ -54,17 +57,17 @@ export function stage(answers: Answers): { name: keyof Commands; request: unknow
   return calls;
 }
 
-/** Ends a test. */
+/** Cleans up after a test. */
 export function clear(): void {
   cleanup();
   vi.useRealTimers();
   vi.unstubAllGlobals();
 }
 
-/** Lets answers arrive, and time pass. */
+/** Advances the fake timers by `ms`, which also lets pending responses arrive. */
 export const wait = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
-/** Requests of one command, in order. */
+/** Returns the requests of one command in order. */
 export function asked<C extends keyof Commands>(
   calls: { name: keyof Commands; request: unknown }[],
   command: C,

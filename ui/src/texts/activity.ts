@@ -1,9 +1,9 @@
-// Texts of Activity: figures, charts, every call.
+// Texts of Activity: figures, charts, and calls.
 
 import { count, percent } from "../lib/format";
 
 export const activity = {
-  // The pane
+  // Pane
   activity: "Activity",
   howFarBack: "Period",
   refresh: "Refresh",
@@ -94,7 +94,7 @@ export const activity = {
   sessionWithAutokit: "Session with AutoKit",
   resultTokens: (n: number) => `Call results cost the same either way: ${n.toLocaleString("en")} tokens in total.`,
 
-  // Times
+  // Latency
   where: "Stage",
   wholeSearch: "Entire search",
   noSearchesInDays: "No searches in this period.",
@@ -106,7 +106,7 @@ export const activity = {
   noToolCalled: "No calls in this period.",
   otherTools: (n: number) => `${count(n, "other tool")} called less often.`,
 
-  // Programs
+  // Clients
   programs: "Clients",
   programNamed: "Client (as it identifies itself)",
 

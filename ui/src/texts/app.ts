@@ -1,4 +1,4 @@
-// Texts of the window around the panes: navigation, top bar, jobs, messages, errors of its own.
+// Texts of the window around the panes: navigation, top bar, jobs, toasts, and the window's own errors.
 
 import { count } from "../lib/format";
 
@@ -20,7 +20,7 @@ export const app = {
   commands: "Commands",
   shortcuts: "Shortcuts",
 
-  // The window
+  // Window
   linkUnknown: "This link isn't supported",
   linkRemedy: "AutoKit links can only open bundles.",
   opening: "Opening the library…",
@@ -71,7 +71,7 @@ export const app = {
   copyOf: (what: string) => `Copy ${what}`,
   copiedOf: (what: string) => `Copied ${what}`,
 
-  // Messages
+  // Toasts
   undone: (what: string, kept: number) =>
     `Undone: ${what}.${kept ? ` ${kept} changed since then and stayed as they are.` : ""}`,
 

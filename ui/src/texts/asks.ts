@@ -1,4 +1,4 @@
-// Texts of calls that wait for a person's approval.
+// Texts of agent calls that wait for approval.
 
 export const asks = {
   // Answers
@@ -20,7 +20,7 @@ export const asks = {
     `${who} wants to call ${tool}${provider ? ` from ${provider}` : ""} and needs your approval ${needs}. Press ${shortcut} to respond.`,
   and: (words: string[]) => words.join(" and "),
 
-  // The card of a call
+  // Card of a call
   wantsToCall: "wants to call",
   of: "from",
   needsYourApproval: "Needs your approval",

@@ -1,4 +1,4 @@
-// Texts of bundles: what came in, subscriptions, signatures and keys.
+// Texts of bundles: imports, subscriptions, signatures, and keys.
 
 import { count } from "../lib/format";
 
@@ -70,14 +70,14 @@ export const bundles = {
   trustAbout: "Bundles signed by this key will be shown as trusted. You can change this in Settings, Bundles.",
   signedBy: (signer: string) => `, by ${signer}`,
 
-  // Bundles
+  // Dialog
   imports: "Imports",
   subscriptions: "Subscriptions",
   bundles: "Bundles",
   show: "Show",
   keys: "Signing keys",
 
-  // What came in
+  // Imports
   signedWith: "signed with",
   takenBack: "undone",
   undoing: "Undoing…",
@@ -112,7 +112,7 @@ export const bundles = {
   lookedAt: (when: string) => `checked ${when}`,
   remove: (name: string) => `Remove ${name}`,
 
-  // Subscribing
+  // New subscription
   landings: {
     review: { name: "Send to Review", about: "Nothing changes until you accept it" },
     library: {

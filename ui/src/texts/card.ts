@@ -1,7 +1,7 @@
-// Texts of a card: looking at it, editing it, its page, calling it.
+// Texts of cards: details, editor, documentation page, and calls.
 
 export const card = {
-  // A card
+  // Card
   theCard: "Card",
   fields: "Fields",
   call: "Call",
@@ -30,10 +30,10 @@ export const card = {
   editCard: (name: string) => `Edit ${name}`,
   problem: (what: string) => `The card ${what}`,
 
-  // Draft
+  // Invalid fields
   notJson: (why: string) => `isn't valid JSON: ${why}`,
 
-  // Its documentation page
+  // Documentation page
   page: "Documentation page",
   pageNotReached: "not reached",
   pageNotRead: "This page hasn't been read yet, so answers can't cite it.",
@@ -43,7 +43,7 @@ export const card = {
   pageFailed: (why: string) => `The last attempt failed: ${why}`,
   piece: (n: number) => `Passage ${n}`,
 
-  // Calling it
+  // Call
   denied: "Your rules deny this tool. You can change them in Settings, Permissions.",
   arguments: "Arguments",
   callHint: (shortcut: string) => `Call (${shortcut})`,
@@ -61,7 +61,7 @@ export const card = {
   answeredBy: (name: string) => `Response from ${name}`,
   answeredIn: (time: string) => `in ${time}`,
 
-  // What was typed
+  // Arguments
   noObject: "Enter the arguments as a JSON object: { … }",
   stopped: "the call was stopped",
   argumentsNotJson: (why: string) => `Invalid JSON: ${why}`,

@@ -1,9 +1,9 @@
-// Texts of checking cards against their documentation pages.
+// Texts of checks of cards against their documentation pages.
 
 import { count, percent } from "../lib/format";
 
 export const checks = {
-  // How a card stands
+  // Health states
   health: {
     broken: "Broken",
     stale: "Stale",
@@ -69,7 +69,7 @@ export const checks = {
   status: (status: number) => `Status ${status}`,
   anotherPage: (share: number) => `Another page documents it (${percent(share)} confidence)`,
 
-  // The check of a card
+  // Check of a card
   documentationCheck: "Documentation check",
   checking: "Checking…",
   neverChecked: "Never checked",
@@ -83,7 +83,7 @@ export const checks = {
   details: "Details",
   proposalsWait: (n: number) => `${n} proposals for this card are pending review`,
 
-  // What a check found
+  // Report
   link: "Link",
   way: "Redirects",
   page: "Page",
@@ -102,7 +102,7 @@ export const checks = {
   card: "Card",
   asModelRead: (word: string) => `${word}, according to the language model`,
 
-  // Found pages
+  // Candidate pages
   weighed: "Pages considered",
   noTitle: "Untitled",
 } as const;

@@ -1,4 +1,4 @@
-// Names of commands and of keys, the palette, the list of shortcuts.
+// Texts of commands, keys, the command palette, and the shortcut list.
 
 export const commands = {
   // Commands
@@ -84,10 +84,10 @@ export const commands = {
   or: (keys: string[]) => keys.join(" or "),
   keys: { escape: "Esc", ctrl: "Ctrl", meta: "Meta" },
 
-  // Shortcuts
+  // Shortcut list
   keyboardShortcuts: "Keyboard shortcuts",
 
-  // Palette
+  // Command palette
   commandPalette: "Command palette",
   paletteBox: "Search commands and cards",
   nothingFound: "No results",

@@ -1,4 +1,4 @@
-// Texts that several areas share.
+// Texts shared by several areas.
 
 import { count, percent } from "../lib/format";
 

@@ -1,9 +1,9 @@
-// Texts of Discover: looking on the web, and what was found.
+// Texts of Discover: searching the web, and findings.
 
 import { count } from "../lib/format";
 
 export const discover = {
-  // Looking
+  // Search
   where: { web: "Web", market: "Registries" },
   need: "What tool do you need?",
   searchSources: "Search registries",
@@ -26,7 +26,7 @@ export const discover = {
     `${count(n, "page")} read. Try naming the product or its technology, or add a card by hand.`,
   dismissed: (n: number) => `Rejected candidates (${n})`,
 
-  // What was found
+  // Findings
   sureHint: "Confidence that this tool fits your request",
   proposed: "Proposed, pending review",
   accepted: "Added to the library",

@@ -1,9 +1,9 @@
-// Texts of an export: which cards, in what form, what would leave.
+// Texts of the export dialog: cards, format, and summary.
 
 import { count } from "../lib/format";
 
 export const exporting = {
-  // An export
+  // Export
   folderTitle: "Export to folder",
   file: "File",
   title: "Export cards",
@@ -30,7 +30,7 @@ export const exporting = {
     html: { name: "HTML page", about: "A searchable offline page" },
   },
 
-  // Which cards
+  // Selection of cards
   cardsInView: "Cards in view",
   allCards: "All cards",
   which: "Cards to export",
@@ -39,7 +39,7 @@ export const exporting = {
   onlyVerified: "Verified only",
   selectedCards: (n: number) => count(n, "selected card"),
 
-  // What a bundle says
+  // Bundle metadata
   nameHint: "Our team's tools",
   licence: "Default license",
   licenceHint: "MIT, CC-BY-4.0, …",
@@ -54,7 +54,7 @@ export const exporting = {
   noKeyYet: "a key will be created",
   keysUnread: (why: string) => `your keys can't be read: ${why}`,
 
-  // What would leave
+  // Summary
   whatWouldLeave: "Summary",
   leftOut: "Excluded:",
   takeBack: "include",

@@ -1,4 +1,4 @@
-// Words around numbers and times, and names of kinds.
+// Units of numbers and times, and names of kinds.
 
 export const format = {
   justNow: "just now",

@@ -1,9 +1,9 @@
-// Texts of an import: its source, what would change, what is taken.
+// Texts of the import dialog: source, changes, and choices.
 
 import { count } from "../lib/format";
 
 export const importing = {
-  // An import
+  // Import
   importCards: "Import cards",
   somethingElse: "Another import was opened:",
   aFile: "a file",
@@ -16,7 +16,7 @@ export const importing = {
   leaveAbout: (n: number) =>
     `You made choices for ${count(n, "card")}. Nothing has been imported, and your choices will be lost.`,
 
-  // Its source
+  // Source
   bundlesAndCards: "Bundles and cards",
   sourceAbout:
     "A bundle (.toolcards), cards as JSON or CSV, or MCP client settings. You'll see a preview before anything changes.",
@@ -32,7 +32,7 @@ export const importing = {
   pastedHint: '[{"name": "…", "description": "…"}]',
   preview: "Preview",
 
-  // What it is
+  // About the source
   by: "by",
   withHistory: "with history",
   made: (when: string) => `created ${when}`,
@@ -40,7 +40,7 @@ export const importing = {
   vectorsHint: (model: string, dim: number) => `${model}, ${dim} dimensions. Verified before use.`,
   withVectorsOf: (model: string) => `with ${model} embeddings`,
 
-  // Its cards
+  // List of cards
   showOnly: "Filter",
   all: "All",
   leaveAllOut: "Deselect all",
@@ -50,7 +50,7 @@ export const importing = {
   noneIs: (status: string) => `No cards with status “${status}”.`,
   shown: (n: number) => `${count(n, "card")} shown`,
 
-  // A card
+  // Row of a card
   theCard: "Card",
   yoursIsNewer: "Yours is newer",
   suspectHint: "Contains hidden text or instructions to a model; goes to Review",
@@ -66,7 +66,7 @@ export const importing = {
   sameAs: (name: string) => `same as ${name}`,
   sameAsYours: "yours",
 
-  // A card, open
+  // Details of a card
   behind: "Your version is newer and includes all of this.",
   identical: "Already in your library.",
   missing: "Not in your library yet.",
@@ -80,7 +80,7 @@ export const importing = {
   takeClear: "Import non-conflicting fields, send conflicts to Review",
   takeAllFields: "Import all fields",
 
-  // A field in conflict
+  // Field in conflict
   resolutions: { review: "Decide in Review", mine: "Keep mine", theirs: "Use theirs" },
   bothChangedIt: "changed in both",
   beforeBoth: "Base",
@@ -89,13 +89,13 @@ export const importing = {
   theirs: "Theirs",
   isTaken: "used",
 
-  // Perhaps the same
+  // Possible duplicate
   aNewCard: "No, add as new card",
   isItYours: "Do you already have this tool under another name?",
   sameAbout: "Missing fields are added to your card. Where both have a value, you decide in Review.",
   sameAsCard: (name: string) => `Same as ${name}`,
 
-  // Where the cards go
+  // Destination of the cards
   landings: {
     review: { name: "Send to Review", about: "Nothing changes until you accept it" },
     library: { name: "Import directly", about: "I trust this source. Conflicts still go to Review" },

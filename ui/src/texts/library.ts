@@ -1,4 +1,4 @@
-// Texts of the library: filters, the list of cards, what is done with those that are selected.
+// Texts of the library: filters, the list of cards, and bulk actions.
 
 import { count } from "../lib/format";
 

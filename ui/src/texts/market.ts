@@ -1,4 +1,4 @@
-// Texts of sources of tools: searching them, installing from them, and what they are in Settings.
+// Texts of the marketplace: sources, search, installation, and settings.
 
 import { count } from "../lib/format";
 
@@ -9,7 +9,7 @@ export const market = {
   rated: (rating: string) => `rated ${rating}`,
   version: (version: string) => `version ${version}`,
 
-  // Searching
+  // Search
   asking: "Searching registries",
   nothingFits: "No matching tools in your registries",
   noSource: "No registries configured",
@@ -28,7 +28,7 @@ export const market = {
   resultsFor: (n: number, words: string) => `${count(n, "result")} for “${words}”`,
   fromYourSources: "from your registries",
 
-  // An offer
+  // Offer
   inYourLibrary: "in your library",
   hereAlready: "already installed",
   notInstalled: "not installed",
@@ -48,7 +48,7 @@ export const market = {
   addedLooking: (name: string, trusted: boolean) =>
     `Added as ${name}. Listing its tools${trusted ? "" : " for review"}…`,
 
-  // Installing
+  // Installation
   installNotes: "Before you install",
   runnerHere: ", which runs it, is installed on this machine.",
   added: (name: string) => `Added ${name}`,
@@ -56,7 +56,7 @@ export const market = {
   installAbout: (source: string) =>
     `Nothing runs until you add it. The details below come from ${source}; check them as you would any command from the internet.`,
 
-  // In Settings
+  // Settings
   about:
     "Registries list tools that aren't in your library. Your registry searches are sent to each of them, and so are agents' searches when the library has too few matches. Nothing is installed without your confirmation.",
   sources: "Registries",

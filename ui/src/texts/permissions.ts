@@ -1,10 +1,10 @@
-// Texts of permissions: profiles, rules, tools that a profile names.
+// Texts of permissions: profiles, rules, and the tools of a profile.
 
-/** A name as it stands inside a sentence: "Hosts" is "hosts", "API keys" stays. */
+/** Returns a name for use inside a sentence: "Hosts" becomes "hosts", "API keys" stays. */
 const inSentence = (name: string) => (/^[A-Z][a-z]/.test(name) ? name.charAt(0).toLowerCase() + name.slice(1) : name);
 
 export const permissions = {
-  // Words and scopes
+  // Permissions and scopes
   words: { allow: "Allow", ask: "Ask", deny: "Deny" },
   inherit: "Inherit",
   default: "Default",
@@ -100,7 +100,7 @@ export const permissions = {
   removeTitle: "Remove this profile?",
   removeAbout: { before: "Its rules are deleted, and agents that use", after: "will be rejected." },
 
-  // A profile
+  // Profile
   whatForLongHint: "e.g. agents that work on the shop and see only its data",
   takenBy: "Clients use this profile by starting AutoKit with:",
   theCommand: "the command",
@@ -139,7 +139,7 @@ export const permissions = {
   alwaysThereAbout: "Tools every session starts with and never evicts. Each one costs tokens in every session.",
   addATool: "Add a tool",
 
-  // Choosing a tool
+  // Tool search
   searchByName: "Search by name",
   noOtherTool: "No other tools found",
   allToolsOf: "All tools from",

@@ -1,8 +1,8 @@
-// Texts of Review: the queue, a proposal, what in it is suspect.
+// Texts of Review: the queue, proposals, and flagged text.
 
 import { count, percent } from "../lib/format";
 
-/** Before a number: how many of them a filter leaves. */
+/** Prefix of a count: the number of items that match a filter. */
 const ofAll = (found: number | null) => (found === null ? "" : `${found.toLocaleString("en")} of `);
 
 export const review = {
@@ -26,7 +26,7 @@ export const review = {
   },
   notJson: (why: string) => `Invalid JSON: ${why}`,
 
-  // The pane
+  // Pane
   shown: { waiting: "Pending", all: "All" },
   orders: { kind: "Kind", risk: "Risk" },
   queue: "Queue",
@@ -52,7 +52,7 @@ export const review = {
   conflict: "conflict",
   approvals: (n: number) => count(n, "approval"),
 
-  // A proposal
+  // Proposal
   layouts: { unified: "Unified", split: "Side by side" },
   changes: "Changes",
   change: "Change",
@@ -76,13 +76,13 @@ export const review = {
   saidYes: (yes: number, needed: number) => `${yes} of ${needed} approvals`,
   acceptSome: (wanted: number, all: number) => `Accept ${wanted} of ${count(all, "field")}`,
 
-  // Why it is proposed
+  // Origin and reason
   maybeSame: "Possible duplicate of",
   from: (author: string) => (author ? `From ${author}’s library.` : "From another library."),
   conflictsWait: (n: number) => `${count(n, "conflicting field")} to resolve.`,
   allImports: "All imports",
 
-  // A field
+  // Field
   decisions: {
     rejected: "rejected",
     edited: "accepted with edits",
@@ -108,7 +108,7 @@ export const review = {
   turnDownField: (name: string) => `Reject ${name}`,
   valueOf: (name: string) => `Value of ${name}`,
 
-  // A field in conflict
+  // Field in conflict
   yours: "Yours",
   keepMine: "Keep mine",
   theirs: "Theirs",
@@ -124,7 +124,7 @@ export const review = {
   read: (when: string) => `read ${when}`,
   answeredWith: (status: string) => `HTTP ${status}`,
 
-  // What stays
+  // Unchanged fields
   unchanged: (n: number) => `${count(n, "unchanged field")}`,
   otherPages: (n: number) => `${count(n, "other page")} considered`,
 
@@ -135,7 +135,7 @@ export const review = {
   by: "by",
   whatHappened: (n: number) => `Activity (${n})`,
 
-  // Accepting all safe ones
+  // Accepting all low-risk proposals
   acceptAllSafe: "Accept low-risk proposals",
   acceptAllSafeAbout:
     "Low risk, backed by a quote from a page, and not changed in the meantime. Applied as one change with a single undo.",
@@ -145,14 +145,14 @@ export const review = {
   lookingAt: (n: number) => `Checking ${count(n, "proposal")}…`,
   acceptProposals: (n: number) => `Accept ${count(n, "proposal")}`,
 
-  // Accepting suspect text
+  // Accepting flagged text
   acceptSuspect: "Accept flagged text?",
   acceptAnyway: "Accept anyway",
   untickSuspect: "Deselect the field or edit its value to accept the rest without it.",
   wouldHold: (what: string) => `would contain ${what}, read by every agent that finds the card:`,
   moreKinds: (n: number) => `and ${count(n, "more kind")}`,
 
-  // Suspect text
+  // Kinds of flagged text
   sorts: {
     invisible: { label: "invisible", what: "invisible characters" },
     hidden: { label: "hidden", what: "hidden text" },
@@ -166,7 +166,7 @@ export const review = {
   spaces: (n: number) => `‹${n} spaces›`,
   place: (n: number, sort: string) => `Finding ${n}: ${sort}`,
 
-  // What is suspect
+  // Warning about flagged text
   nowAndProposed: "current and proposed",
   asItIsNow: "current",
   lookClosely: "Flagged: this text may target agents",

@@ -1,9 +1,9 @@
-// Texts of MCP servers: the list, the form, what is missing in it.
+// Texts of MCP servers: the list, the form, and its validation.
 
 import { count } from "../lib/format";
 
 export const servers = {
-  // The list
+  // List
   about:
     "Tools from these servers become cards. Agents find them by searching and call them through AutoKit. Tools you haven't accepted in Review can't be called.",
   servers: "MCP servers",
@@ -15,7 +15,7 @@ export const servers = {
   removeAbout: (keys: boolean) =>
     `will be stopped and removed${keys ? ", along with its keys" : ""}. Its tools' cards stay in the library but can't be called.`,
 
-  // A server
+  // Server
   running: "running",
   notRunning: "stopped",
   trusted: "trusted",
@@ -34,7 +34,7 @@ export const servers = {
   change: (name: string) => `Edit ${name}`,
   remove: (name: string) => `Remove ${name}`,
 
-  // The form
+  // Form
   transports: {
     stdio: { name: "Local command (stdio)", about: "Started on this machine when needed" },
     http: { name: "Remote (HTTP)", about: "Reached over the network (Streamable HTTP)" },
@@ -70,7 +70,7 @@ export const servers = {
   addOne: (one: string) => `Add a ${one}`,
   nth: (one: string, n: number) => `${one} ${n}`,
 
-  // What is missing
+  // Validation
   missing: {
     name: "Enter a server name.",
     goodName: "Server names can have up to 40 letters, digits, spaces, dots, - and _.",

@@ -1,4 +1,4 @@
-// Texts of sessions of agents: their limits and the reasons of them.
+// Texts of agent session settings: limits and the reasons for their defaults.
 
 export const sessions = {
   // Limits

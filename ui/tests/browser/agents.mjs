@@ -1,4 +1,4 @@
-// Agents: what they did, the programs they run in, and the servers whose tools they call.
+// Agents: their activity, their clients, and the servers whose tools they call.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** An agent as a program starts it: one line of JSON out, one line in. */
+/** Connects a test agent to `autokit mcp` over stdio, with one line of JSON per message. */
 export async function agent(bin, options, env) {
   const process = spawn(bin, [...options, "mcp"], { env, stdio: ["pipe", "pipe", "inherit"] });
   const waiting = new Map();
@@ -35,7 +35,7 @@ export async function agent(bin, options, env) {
     search: async (query) =>
       JSON.parse((await ask("tools/call", { name: "search_tools", arguments: { query } })).content[0].text),
     call: (name, args) => ask("tools/call", { name: "call_tool", arguments: { name, arguments: args } }),
-    /** Goes without a word, as a program that crashed. */
+    /** Exits without a shutdown, like a crash. */
     kill: () => process.kill(),
     async leave() {
       process.stdin.end();
@@ -44,7 +44,7 @@ export async function agent(bin, options, env) {
   };
 }
 
-/** A server at a port nobody else has; the port is free again once it is closed. */
+/** Starts a server on a free port, which is free again once the server is closed. */
 async function anyPort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -52,7 +52,7 @@ async function anyPort() {
   return { port: server.address().port, close };
 }
 
-/** Whether the address for agents lets in who presents `token`. No session begins: those are counted. */
+/** Returns whether the HTTP endpoint accepts a token. Starts no session, as sessions are counted. */
 async function admits(url, token) {
   const answer = await fetch(url, {
     method: "POST",
@@ -67,7 +67,7 @@ async function admits(url, token) {
   return answer.status !== 401;
 }
 
-/** The window as `theme` and of this size, for as long as `work` takes. */
+/** Runs `work` with the window in the given theme and size. */
 export async function as(page, theme, size, work) {
   const before = [page.viewportSize(), await page.evaluate(() => document.documentElement.dataset.theme)];
   await page.setViewportSize(size);
@@ -117,7 +117,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await dialog.getByText("A backup copy is saved next to it").waitFor();
       await show(page, "52-browser-connect.png");
       await as(page, "dark", SMALL, () => show(page, "52-browser-connect-dark.png"));
-      // Looking is not writing, and what somebody else wrote meanwhile is not written over.
+      // The preview does not write the file, and changes made in the meantime are not overwritten.
       assert.equal(readFileSync(file, "utf8"), before);
       const meanwhile = before.replace('"x"', '"y"');
       writeFileSync(file, meanwhile);
@@ -128,7 +128,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await dialog.getByText('"command": "y"').first().waitFor();
       await dialog.getByRole("button", { name: "Update file" }).click();
       const done = page.getByRole("dialog", { name: "Connected Cursor" });
-      // The file is written once this stands there, and not before.
+      // The file is written by the time this text appears.
       await done.getByText("The previous version was saved to").waitFor();
       const backup = readdirSync(folder).find((name) => name.includes("before-autokit"));
       await done.getByText(join(folder, backup)).waitFor();
@@ -142,7 +142,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await cursor.getByText("connected", { exact: true }).waitFor();
       assert.equal(await cursor.getByRole("button", { name: "Connect Cursor", exact: true }).count(), 0);
 
-      // What cannot be changed without losing something is left to the person.
+      // A file that cannot be changed without loss is left to the user.
       await programs.getByRole("button", { name: "Show manual setup for Windsurf" }).click();
       const byHand = page.getByRole("dialog", { name: "Connect Windsurf" });
       await byHand.getByText("it is no JSON").waitFor();
@@ -165,7 +165,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await dialog.locator("del", { hasText: '"autokit": {' }).waitFor();
       await show(page, "61-browser-disconnect.png");
       await as(page, "dark", SMALL, () => show(page, "61-browser-disconnect-dark.png"));
-      // Looking is not writing, nor is going away.
+      // Neither the preview nor cancelling writes the file.
       await dialog.getByRole("button", { name: "Cancel" }).click();
       await dialog.waitFor({ state: "detached" });
       assert.equal(readFileSync(file, "utf8"), before);
@@ -197,7 +197,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await save.click();
       await part.getByText("Enter a port from 1024 to 65535").waitFor();
 
-      // A port another program has is told, and nothing is open then.
+      // A port in use is reported, and the endpoint stays closed.
       const other = await anyPort();
       await port.fill(String(other.port));
       await save.click();
@@ -211,7 +211,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       const url = await part.getByText(/^http:\/\/127\.0\.0\.1:/).innerText();
       assert(url.includes(`:${other.port}/`), url);
 
-      // The token leaves by the clipboard alone.
+      // The token is only available through the clipboard.
       const token = await copied("token");
       const lines = JSON.parse(await copied("configuration")).mcpServers.autokit;
       assert.deepEqual([lines.url, lines.headers.Authorization], [url, `Bearer ${token}`]);
@@ -267,7 +267,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
         .getByRole("button", { name: "Close" })
         .click();
 
-      // Its keys are not read back: each is given again.
+      // Secrets are not read back, so each has to be entered again.
       await entry(page, "Fixture").getByRole("button", { name: "Edit Fixture" }).click();
       const change = page.getByRole("form", { name: "Edit Fixture" });
       assert.equal(await change.getByLabel("Value of FIXTURE_TOKEN").inputValue(), "");
@@ -336,7 +336,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
         .getByRole("img", { name: /^Searches and calls\. Active on 1 of 31 days: 3 searches and 3 calls, 1 failed/ })
         .waitFor();
       await days.getByRole("img", { name: /^Search latency\. .*: median .*, p95 / }).waitFor();
-      // Days without anything are folded.
+      // Days without activity are collapsed.
       assert.equal(await days.locator("tbody tr").count(), 1);
       assert.deepEqual((await days.locator("tbody td").allInnerTexts()).slice(0, 4), ["3", "3", "1", "0"]);
       await days.getByRole("button", { name: "Show all 31 days" }).click();
@@ -377,7 +377,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await page.getByRole("button", { name: "Refresh" }).click();
       await page.getByRole("row", { name: "test agent 3", exact: true }).waitFor();
       assert.equal(await sessions.innerText(), "3");
-      // What cannot be read is told, with a way to try again; what was read before stays.
+      // An error is shown with a way to retry, and the previous values stay.
       const wrong = { code: "owner_unreachable", message: "the engine does not answer", remedy: "Start it again." };
       await page.route("**/v1/call/activity_get", (route) => route.fulfill({ status: 503, json: wrong }));
       await page.getByText("90 days").click();

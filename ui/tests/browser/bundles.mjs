@@ -1,11 +1,11 @@
-// Bundles of somebody else's library, as a person looks at them, takes from them, and takes that back.
+// Bundles from another library: previewing, importing, and undoing an import.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The other library: Alice's, with keys of her own. */
+/** Runs a command on the other library: Alice's, with keys of its own. */
 function alice(folder, words, who = "Alice", keys = "alice") {
   const env = { ...process.env, AUTOKIT_AUTHOR: who, AUTOKIT_CONFIG_DIR: join(folder, keys) };
   const options = ["--data-dir", join(folder, `library-of-${keys}`), "--stand-in", "32"];
@@ -13,7 +13,7 @@ function alice(folder, words, who = "Alice", keys = "alice") {
   assert.equal(done.status, 0, `${who}: autokit ${words.join(" ")}: ${done.stderr}`);
 }
 
-/** Opens the preview of what lies at `place`. */
+/** Opens the import preview of a path or address. */
 async function look(page, place) {
   await page.keyboard.press("Control+4");
   await page.getByRole("button", { name: "Import…" }).click();
@@ -30,7 +30,7 @@ const counts = (page) =>
     .allInnerTexts()
     .then((all) => all.map((text) => text.replace(/\s+/g, " ").trim()));
 
-/** Closes the preview; choices are given up. */
+/** Closes the preview, discarding any choices. */
 async function leave(page, chosen = false) {
   await page.keyboard.press("Escape");
   if (chosen) await page.getByRole("button", { name: "Discard choices" }).click();
@@ -76,7 +76,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       ]);
       await look(page, at("one.toolcards"));
       await page.getByRole("heading", { name: "Import “Breakfast”" }).waitFor();
-      // What does not show is named, and nothing is taken for granted about who signed.
+      // Invisible characters are made visible, and an unknown signer is not trusted.
       await page.getByText("Tested ‹U+202E›every‹U+202C› morning").waitFor();
       await page.getByText("Signed by a new key").waitFor();
       await page.getByText("Verify the fingerprint").waitFor();
@@ -133,7 +133,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
         "0 Invalid",
       ]);
 
-      // By keys alone: only the conflicts, the second one, opened and left out and in again.
+      // Keyboard only: filter the conflicts, go to the second one, exclude and include it again, and expand it.
       await page.keyboard.press("f");
       await page.keyboard.press("f");
       await page.getByText("Both libraries changed the same field").waitFor();
@@ -149,18 +149,18 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       const words = page.getByRole("radiogroup", { name: "Description" });
       const price = page.getByRole("radiogroup", { name: "Pricing" });
       await words.getByText("Use theirs").click();
-      // One field decided: the other still waits for Review, until it is decided too.
+      // One field is decided; the other still goes to Review until it is decided as well.
       assert(await price.getByLabel("Decide in Review").isChecked());
       await price.getByText("Keep mine").click();
       await page.getByText("Base", { exact: true }).first().waitFor();
       await show(page, "41-browser-conflict.png");
-      // The class, which only she changed, is not wanted; the new name of one of ours is told.
+      // Excludes the class, which only she changed, and confirms that her renamed card is one of ours.
       await page.getByRole("checkbox", { name: "Class" }).uncheck();
       await page.getByRole("button", { name: /All$/ }).click();
       await page.getByRole("button", { name: /^juicer!/ }).click();
       await page.getByText("Same as Juicer").or(page.getByText("Same as Breakfast / Juicer")).click();
 
-      // Closing asks, for there is something to lose.
+      // Closing asks for confirmation, as there are choices to lose.
       await page.keyboard.press("Escape");
       await page.getByText("You made choices for 2 cards").waitFor();
       await page.keyboard.press("Escape");
@@ -171,7 +171,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
         ["description", "pricing", "class"].map((key) => field("Toaster", key)),
         ["Toasts bread on both sides.", "subscription", "Toaster"],
       );
-      // Nobody decided this one: ours stays until a reviewer has seen both.
+      // This conflict is undecided: our value stays until it has been reviewed.
       assert.equal(field("Egg Timer", "class"), "EggWatch");
     },
 
@@ -228,7 +228,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       assert(await page.getByRole("radio", { name: /Import directly/ }).isDisabled());
       await show(page, "44-browser-other-key.png");
       await leave(page);
-      // A person who compared it says so; it can be taken back in Settings.
+      // The user can trust a verified key and undo that in Settings.
       await look(page, at("two.toolcards"));
       await page.getByRole("button", { name: "Trust this key…" }).click();
       await page.getByRole("button", { name: "I verified it, trust this key" }).click();
@@ -280,7 +280,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     },
 
     async "exports nothing with a secret in it, and a signed bundle without"(page) {
-      // In parts, so that whoever looks for keys in this repository finds none.
+      // Split, so that secret scanners do not report this file.
       const key = ["AKIA", "Q3V7ZK2M9XWB4TRP"].join("");
       autokit(
         "cards",

@@ -1,4 +1,4 @@
-// Checks of cards against their pages, as a person begins and reads them.
+// Checks of cards against their documentation pages: starting them and reading the results.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     await section.getByRole("button", { name: "Check now" }).click();
     await section.getByText("Page not found", { exact: true }).waitFor();
     await section.getByText(/Another page documents it/).waitFor();
-    // The list knows it too, without being asked.
+    // The list updates without a reload.
     const lost = page.locator(".row", { hasText: "Lost Kettle Toolkit" });
     await lost.getByText("Broken", { exact: true }).waitFor();
     await section.getByRole("button", { name: "A proposal for this card is pending review" }).click();
@@ -64,7 +64,7 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     await page.getByText(/^1 card of/).waitFor();
     await page.getByRole("button", { name: "Show all" }).click();
 
-    // More cards than are looked at at a time, whose pages take as long as this test likes.
+    // More cards than are checked at once, with pages that respond only when the test allows it.
     let release;
     web.held = new Promise((done) => (release = done));
     const begun = new Promise((done) => (web.asked = done));
@@ -79,7 +79,7 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     await page.getByLabel("Filter by name, provider or description").fill("pantry");
     await page.getByText(/^12 cards of/).waitFor();
     await page.getByRole("button", { name: "Check shown" }).click();
-    // Something has to be under way that the pause waits for.
+    // A check must be running for the pause to wait for.
     await begun;
     await page.getByRole("button", { name: "Pause: Checking cards" }).click();
     await page.getByRole("button", { name: "Pausing: Checking cards" }).waitFor();
@@ -95,7 +95,7 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     const checks = page.locator("section[aria-labelledby=checks]");
     await checks.getByLabel("Check cards every").fill("14");
     await checks.getByText("Saved", { exact: true }).waitFor();
-    // "Saved" may still be there from the change before.
+    // "Saved" may still be shown for the previous change.
     const kept = page.waitForResponse((answer) => answer.url().endsWith("/check_settings_set"));
     await checks.getByLabel("Check new cards").check();
     await kept;

@@ -1,4 +1,4 @@
-// Tools that are not here yet, from sources on this machine; and texts that are not meant for people.
+// Marketplace: tools from local sources, and flagged text in what they offer.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -56,7 +56,7 @@ const CARDS = [
   { name: "Weather Vane", provider: "Loft", description: "Tells the wind." },
 ];
 
-/** A registry and a bundle somebody publishes. */
+/** Starts a registry and a published bundle. */
 async function source() {
   const asked = [];
   const web = createServer((request, response) => {
@@ -121,7 +121,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await list.getByText("Published bundle").waitFor();
       await page.evaluate(() => document.getElementById("market").scrollIntoView({ block: "start" }));
       await portraits(page, 70, "market-sources");
-      // Adding asks nobody anything.
+      // Adding a source sends no request to it.
       assert.deepEqual(web.asked, []);
     },
 
@@ -168,7 +168,7 @@ export const market = ({ bin, call, home, artifacts }) => {
         .getByText(/npx.*on this machine/)
         .first()
         .waitFor();
-      // A key is typed blind; what the publisher set is seen.
+      // A secret is masked; a value set by the publisher is visible.
       const key = form.getByLabel("Value of PIGEON_KEY");
       assert.equal(await key.getAttribute("type"), "password");
       await form.getByText("The key of your loft").waitFor();
@@ -182,7 +182,7 @@ export const market = ({ bin, call, home, artifacts }) => {
         [],
       );
 
-      // A program of this test in place of one that would be fetched from the web.
+      // Runs a test program in place of the one that would be downloaded.
       await key.fill(SECRET);
       await form.getByRole("textbox", { name: "Command" }).fill(join(bin, "..", "tools-server"));
       await form.getByLabel("Arguments, one per line").fill("");
@@ -257,7 +257,7 @@ export const market = ({ bin, call, home, artifacts }) => {
         reason: "",
       });
       await page.keyboard.press("Control+3");
-      // Others may wait too, and the queue holds only what is seen of it.
+      // Filters the queue: there may be other proposals, and only the visible ones are rendered.
       await page.getByLabel("Filter proposals").fill("letter opener");
       await page.getByText("Unified", { exact: true }).click();
       const row = page
@@ -272,7 +272,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await warning.getByText("‹U+200B›‹U+200C›‹U+200B›").waitFor();
       await warning.getByText("/properties/path/description").waitFor();
 
-      // In the text itself: marked, named, and told why to whoever cannot see it.
+      // In the text: the passage is marked and numbered, and the reason is available to screen readers.
       const field = page.getByRole("list", { name: "Fields" }).locator("#field-description");
       await field.locator("mark", { hasText: "Ignore all previous instructions" }).first().waitFor();
       await field.locator("mark", { hasText: "‹U+200B›‹U+200C›‹U+200B›" }).waitFor();
@@ -280,20 +280,20 @@ export const market = ({ bin, call, home, artifacts }) => {
       const why = await number.getAttribute("aria-describedby");
       assert.match(await page.locator(`#${why}`).textContent(), /no width/);
       await page.locator("#field-parameters mark", { hasText: "read ~/.ssh/id_rsa" }).first().waitFor();
-      // What was said before would take the room of what is looked at.
+      // Earlier messages would take up space in the screenshots.
       await page.evaluate(() =>
         document.querySelectorAll(".toast .close, footer button[aria-label^=Hide]").forEach((one) => one.click()),
       );
       await portraits(page, 75, "review-suspect");
       const filter = await page.getByLabel("Filter proposals").boundingBox();
 
-      // From the warning to the place, and back, by keys alone.
+      // Keyboard only: from the warning to the passage and back.
       await entries.filter({ hasText: "/properties/path/description" }).first().getByRole("button").focus();
       await page.keyboard.press("Enter");
       const place = await page.evaluate(() => document.activeElement.dataset.place);
       assert(await page.locator(`#field-parameters [data-place="${place}"]`).isVisible());
       await portraits(page, 76, "review-suspect-text");
-      // Only the proposal was scrolled, not the window around it.
+      // Only the proposal scrolled, not the window around it.
       assert.deepEqual(await page.getByLabel("Filter proposals").boundingBox(), filter);
       await page.keyboard.press("Enter");
       assert.equal(await page.evaluate(() => document.activeElement.id), `place-${place}`);
@@ -303,7 +303,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await show(page, "76-browser-review-suspect-split.png");
       await page.keyboard.press("d");
 
-      // Accepting is a step of its own, and keys do not reach what lies below it.
+      // Accepting asks for confirmation, and shortcuts do not reach the proposal below.
       await page.keyboard.press("a");
       const question = page.getByRole("dialog", { name: "Accept flagged text?" });
       await question.getByText("Description:").first().waitFor();
@@ -314,7 +314,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await page.getByRole("button", { name: "Accept", exact: true }).waitFor();
       assert.equal(await page.getByLabel("Reason (optional)").count(), 0);
 
-      // Without the fields in question nothing is asked.
+      // Without the flagged fields there is no confirmation.
       for (const name of ["Description", "Parameters"])
         await page.getByRole("checkbox", { name, exact: true }).uncheck();
       await page.getByRole("button", { name: /^Accept \d of \d fields$/ }).click();

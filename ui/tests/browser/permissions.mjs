@@ -1,4 +1,4 @@
-// Agents within limits: what a profile may do, the keys they are lent, what they ask, what they did.
+// Agent permissions: profile rules, API keys, approvals, and the audit log.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -12,15 +12,15 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
   const profile = (page, name) => page.getByRole("group", { name: `Profile ${name}` });
   const scope = (page, name, of) => profile(page, name).getByRole("region", { name: of, exact: true });
   const card = (page) => page.getByRole("alertdialog");
-  /** The card answers only after a moment in which it can be read. */
+  /** Waits until the card can be answered; it is disabled at first so that it can be read. */
   const ready = (page) => card(page).getByRole("button", { name: "Allow once" }).click({ trial: true });
   const said = (reply) => reply.content[0].text;
   const stored = async (name) => (await call("profiles_list", {})).profiles.find((one) => one.name === name);
-  // Programs give way to everything else: on a busy machine the time they have unasked may be too short.
+  // Code runs at low priority, so the default time limit may be too short on a busy machine.
   const code = (text) => ["code_exec", { language: "python", code: text, seconds: 60 }];
   let one;
 
-  /** Does what saves, and goes on once it is saved. */
+  /** Runs an action that saves, and waits until it is saved. */
   async function saves(page, command, work) {
     const answered = page.waitForResponse((answer) => answer.url().endsWith(`/${command}`));
     await work();
@@ -28,7 +28,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     assert.equal(answer.status(), 200, await answer.text());
   }
 
-  /** The section as `name` looks in light, dark and small. */
+  /** Takes screenshots of a section in the light and the dark theme and in a small window. */
   async function portraits(page, number, name, id) {
     const place = () => page.evaluate((id) => document.getElementById(id).scrollIntoView({ block: "start" }), id);
     const tall = { width: 1180, height: 1300 };
@@ -78,7 +78,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await files.getByLabel("Folder", { exact: true }).fill("/srv/shop/");
       await saves(page, "profiles_set", () => files.getByRole("button", { name: "Add" }).click());
 
-      // Tools by name, never by an id that nobody knows.
+      // Tools are selected by name; users do not know their ids.
       const tools = scope(page, "shop", "Tools");
       const box = tools.getByRole("combobox", { name: "Tool", exact: true });
       await box.fill("thing number 4711");
@@ -114,7 +114,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       assert.equal((await stored("")).permissions.hosts.otherwise, null);
       await portraits(page, 61, "permissions", "permissions");
 
-      // It is kept, and shown by name.
+      // The profile is stored and listed by name.
       await page.reload();
       await page.keyboard.press("Control+6");
       await permissions.getByLabel("shop agents that work on the shop").check();
@@ -200,7 +200,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       const entry = keys.getByRole("list", { name: "Web API keys" }).getByRole("listitem");
       await entry.getByText("Saved", { exact: true }).waitFor();
       await entry.getByText("https://api.example.org", { exact: true }).waitFor();
-      // As user and password, it takes the place of the one before.
+      // Replaces the key by a user name and password.
       await entry.getByRole("button", { name: "Replace apiKey for https://api.example.org" }).click();
       const again = page.getByRole("form", { name: "Enter apiKey for https://api.example.org" });
       await again.getByLabel("Username and password").check();
@@ -227,7 +227,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
         found.results.some(({ name }) => name === "code_exec"),
         JSON.stringify(found),
       );
-      // Somebody types something else just then: it stays theirs, and Enter allows nothing.
+      // A call arrives while the user is typing: the box keeps the focus, and Enter approves nothing.
       await page.keyboard.press("Control+1");
       const box = page.getByLabel("What should the tool do?");
       await box.fill("thing number 47");
@@ -257,7 +257,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       assert.match(said(reply), /\b42\b/, said(reply));
       assert(!reply.isError, said(reply));
       await card(page).waitFor({ state: "detached" });
-      // Who answered goes on where they were.
+      // After the answer, the focus returns to where it was.
       assert.equal(await page.evaluate(() => document.activeElement.id), "ask-box");
     },
 
@@ -268,13 +268,13 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       assert.equal(await card(page).getByText("and another ‹U+202E›line").count(), 1);
       const other = await agent(bin, options, env);
       await other.search("run python code");
-      // Never answered: its agent goes before.
+      // Never answered: its agent exits first.
       void other.call(...code("print(2)"));
       await card(page).getByText("1 of 2").waitFor();
       await ready(page);
       await show(page, "66-browser-ask-queue.png");
       await as(page, "dark", SMALL, () => show(page, "66-browser-ask-queue-dark.png"));
-      // By keys alone: to the card, to its buttons, and back.
+      // Keyboard only: to the card, to its buttons, and back.
       await page.keyboard.press("Control+k");
       await page.getByPlaceholder("Search commands and cards").fill("pending approval");
       await page.keyboard.press("Enter");
@@ -285,7 +285,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       const reply = await first;
       assert.equal(reply.isError, true);
       assert.match(said(reply), /A person did not allow it to run code in python/);
-      // The focus comes along to the next, on the card and not on a button.
+      // The focus moves to the next card, not to one of its buttons.
       await card(page).getByText("print(2)").waitFor();
       assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "alertdialog");
       other.kill();
@@ -301,7 +301,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await card(page).getByText("print(3)").waitFor();
       await page.keyboard.press("F6");
       assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "alertdialog");
-      // Escape leaves the card, and closes nothing.
+      // Escape leaves the card and closes nothing.
       await page.keyboard.press("Escape");
       assert.equal(await page.evaluate(() => document.activeElement.closest("[role=dialog]") !== null), true);
       assert.equal(await card(page).count(), 1);
@@ -319,7 +319,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       const waits = one.call(...code("print(4)"));
       await card(page).getByRole("button", { name: "Never allow" }).click();
       assert.match(said(await waits), /A person did not allow it/);
-      // Not asked again: the rules say so.
+      // Denied by the new rule without asking.
       assert.match(said(await one.call(...code("print(5)"))), /It is not permitted to run code in python/);
       await page.keyboard.press("Control+6");
       const rules = scope(page, "Everyone", "Code");
@@ -337,7 +337,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await done.waitFor();
       assert.equal(await calls.getByRole("row", { name: /code_exec AutoKit Person Denied/ }).count(), 3);
       await calls.getByRole("row", { name: /code_exec AutoKit Rules Denied/ }).waitFor();
-      // Agents of tests before this one called other tools as well.
+      // Agents of earlier tests have called other tools as well.
       const { entries, total } = await call("audit_list", { days: 30, limit: 200 });
       const refused = entries.filter(({ outcome }) => outcome === "refused").length;
       await calls.getByText(`${total} calls`, { exact: true }).waitFor();

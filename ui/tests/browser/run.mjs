@@ -1,10 +1,10 @@
-// The pages in a browser against the real engine: `autokit serve` behind Vite's preview server.
+// Tests the pages in a browser against a real engine: `autokit serve` behind Vite's preview server.
 //
-//   AUTOKIT_BIN   the autokit command, built
-//   CHROMIUM      a Chromium, /usr/bin/chromium when not given
-//   ONLY          the tests whose names this pattern finds, all of them when not given
-//   ROWS          cards in the large library, 100000 when not given
-//   FOLDER        where the library of the run is; with `--prepare` it is made there, and nothing else is done
+//   AUTOKIT_BIN   path of the built `autokit` command
+//   CHROMIUM      path of Chromium; by default /usr/bin/chromium
+//   ONLY          pattern of the test names to run; by default all
+//   ROWS          number of cards in the large library; by default 100000
+//   FOLDER        folder of the run; by default a temporary one. With `--prepare`, only creates the library in it
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -27,7 +27,7 @@ const ui = resolve(fileURLToPath(import.meta.url), "../../..");
 const artifacts = resolve(ui, "../tests/artifacts");
 const bin = process.env.AUTOKIT_BIN;
 const ROWS = Number(process.env.ROWS ?? 100_000);
-// Longest anything is waited for, in milliseconds: only so that a test that fails does not hang.
+// Longest wait in milliseconds, so that a failing test does not hang.
 const PATIENCE = 120_000;
 assert(bin, "AUTOKIT_BIN names the autokit command; `cargo xtask test` sets it");
 mkdirSync(artifacts, { recursive: true });
@@ -36,10 +36,10 @@ const folder = process.env.FOLDER ?? mkdtempSync(join(tmpdir(), "autokit-browser
 const library = join(folder, "library");
 const options = ["--data-dir", library, "--no-model"];
 let engine, server, browser, web;
-// Keys of this run are kept in a file of its own, never with the person's.
+// The keys of this run are stored in its own folder, never with the user's.
 process.env.AUTOKIT_CONFIG_DIR = join(folder, "config");
 const SECRET = "sk-of-this-test-7f3a";
-// Nor are the settings of the programs on this machine looked at.
+// The settings of the programs on this machine are not read either.
 const home = join(folder, "home");
 const env = {
   ...process.env,
@@ -59,7 +59,7 @@ function autokit(...words) {
   return JSON.parse(done.stdout);
 }
 
-/** Makes the library, whole or not at all. */
+/** Creates the library; the marker file written last shows that it is complete. */
 function prepare() {
   const cards = Array.from({ length: ROWS }, (_, index) => ({
     name: `tool ${String(index).padStart(6, "0")}`,
@@ -69,14 +69,14 @@ function prepare() {
     documentation: `https://docs.example.org/${index}`,
     verified: index % 3 === 0,
   }));
-  // Markup must stay text, wherever it is shown. What turns the direction of writing waits in Review.
+  // Markup must be shown as text everywhere. There are no bidirectional controls here: such cards would go to Review.
   cards[0].name = "<img src=x onerror=window.hit=1>";
   cards[0].description = "<script>window.hit=1</script> evil";
   const file = join(folder, "cards.json");
   writeFileSync(file, JSON.stringify(cards));
   autokit("import", file);
   autokit("providers", "keys", "--keep", "file");
-  // Nothing is asked of the web but what a test asks for.
+  // Disables automatic checks, so that only the tests access the web.
   autokit("checks", "set", "--every", "0", "--new-cards", "no");
   writeFileSync(join(folder, "prepared"), "");
 }
@@ -85,7 +85,7 @@ async function start() {
   if (!prepared) prepare();
   web = await services();
 
-  // Should it not end, what it said last tells what it waits for.
+  // If the engine does not exit, its last log lines show what it is waiting for.
   const log = { AUTOKIT_LOG: "off,autokit=error,autokit_app::node=info" };
   engine = spawn(bin, [...options, "serve", "--json"], {
     env: { ...env, ...log },
@@ -93,7 +93,7 @@ async function start() {
   });
   await once(engine.stdout, "data");
   const endpoint = JSON.parse(readFileSync(join(library, "endpoint.json"), "utf8"));
-  // The settings of this server pass calls on to the engine named here.
+  // `vite.config.ts` proxies calls to the engine given here.
   process.env.AUTOKIT_ENGINE = `http://127.0.0.1:${endpoint.port}`;
   server = await preview({ root: ui, logLevel: "error", preview: { port: 0, host: "127.0.0.1" } });
   const page = `http://127.0.0.1:${server.httpServer.address().port}/#token=${endpoint.token}`;
@@ -105,9 +105,9 @@ async function start() {
   return page;
 }
 
-/** Scrolls for `ms` and gives the length of every frame, in milliseconds. */
+/** Scrolls for `ms` milliseconds and returns the duration of every frame, in milliseconds. */
 function frames(ms) {
-  // What lies on top is what a person scrolls.
+  // Scrolls the dialog on top, if there is one.
   const viewport = document.querySelector("[role=dialog] .viewport") ?? document.querySelector(".viewport");
   const end = viewport.scrollHeight - viewport.clientHeight;
   return new Promise((done) => {
@@ -118,7 +118,7 @@ function frames(ms) {
     function frame(now) {
       lengths.push(now - last);
       last = now;
-      // Steady reading pace with a jump to somewhere far now and then.
+      // Scrolls at a steady reading pace, with an occasional jump far away.
       at = lengths.length % 60 === 0 ? (at * 7919 + 104729) % end : at + 90;
       viewport.scrollTop = at % end;
       if (now - began < ms) requestAnimationFrame(frame);
@@ -128,7 +128,7 @@ function frames(ms) {
   });
 }
 
-/** Holds a key down for `ms` as a keyboard repeats it, and gives the length of every frame. */
+/** Holds a key down for `ms` milliseconds with key repeat and returns the duration of every frame. */
 function framesWhileHolding([key, ms]) {
   return new Promise((done) => {
     const lengths = [];
@@ -149,7 +149,10 @@ function framesWhileHolding([key, ms]) {
   });
 }
 
-/** Replaces a screenful of plain rows in every frame for `ms`, and gives the length of every frame. */
+/**
+ * Replaces a screenful of plain rows in every frame for `ms` milliseconds and returns the duration of every frame, as a
+ * baseline.
+ */
 function plainFrames(ms) {
   const box = document.createElement("div");
   box.style.cssText = "position: fixed; inset: 0; overflow: hidden; z-index: 9999; background: Canvas";
@@ -182,7 +185,7 @@ function plainFrames(ms) {
   });
 }
 
-/** Tells how the frames went, and gives the share of those that a person notices. */
+/** Logs statistics of the frames and returns the share of noticeably slow ones. */
 function slowShare(what, lengths) {
   const slow = lengths.filter((length) => length > 50).length;
   const sorted = [...lengths].sort((a, b) => a - b);
@@ -194,8 +197,8 @@ function slowShare(what, lengths) {
 }
 
 /**
- * Whether the frames are within what a person does not notice: at most 1 % over 50 ms. Where more are, the machine
- * may be busy with something else, so they are held against plain rows in the same page at the same time.
+ * Asserts that slow frames are not noticeable: at most 1% over 50 ms. If there are more, the machine may be busy, so
+ * the result is compared with plain rows measured in the same page right afterwards.
  */
 async function judge(page, lengths) {
   const share = slowShare("here", lengths);
@@ -205,7 +208,7 @@ async function judge(page, lengths) {
   assert(share <= 0.01 + 3 * plain, slow);
 }
 
-/** Carries out a command at the engine itself. */
+/** Calls a command of the engine directly. */
 async function call(name, body) {
   const endpoint = JSON.parse(readFileSync(join(library, "endpoint.json"), "utf8"));
   const answer = await fetch(`http://127.0.0.1:${endpoint.port}/v1/call/${name}`, {
@@ -244,7 +247,7 @@ const tests = {
     await page.locator(".row .name", { hasText: "tool 000001" }).waitFor();
     const lengths = await page.evaluate(frames, 8000);
     await judge(page, lengths);
-    // What stands still after the last jump is filled in, not left blank.
+    // After the last jump, the visible rows load and do not stay blank.
     await page.waitForFunction(() => !document.querySelector(".row .blank"));
     await page.screenshot({ path: join(artifacts, "20-browser-table.png") });
   },
@@ -278,7 +281,7 @@ const tests = {
     await page.getByText("`name`").or(page.getByText("Name is empty")).first().waitFor();
     await page.screenshot({ path: join(artifacts, "21-browser-import.png") });
     await page.getByText("Import directly").click();
-    // What gives orders to a model is not taken over unseen.
+    // Flagged text is not imported without a review.
     await page.getByText("1 card with flagged text goes to Review.").waitFor();
     await page.screenshot({ path: join(artifacts, "21-browser-import-suspect.png") });
     await page.getByLabel("Import sly tool").uncheck();
@@ -351,7 +354,7 @@ const tests = {
     await llm.getByRole("button", { name: "Save and test" }).click();
     await llm.getByText("tea answers").waitFor();
     await page.getByRole("button", { name: "LLM: tea" }).waitFor();
-    // The service got it; the page holds it nowhere, also after it was read anew.
+    // The service received the key, and the page does not contain it, not even after a reload.
     assert.equal(web.keys.at(-1), `Bearer ${SECRET}`);
     assert.deepEqual(
       sent.map((url) => url.replace(/.*\//, "")),
@@ -371,7 +374,7 @@ const tests = {
   },
 
   async "asks the agent, shows its trace as it happens, and stops it"(page) {
-    // The model answers once the work was seen.
+    // The model responds once the running step has been seen.
     let seen;
     web.thinking = new Promise((done) => (seen = done));
     web.pause = 400;
@@ -385,7 +388,7 @@ const tests = {
     await page.screenshot({ path: join(artifacts, "25-browser-agent.png") });
     await trace.getByText("Done after").waitFor();
     await page.getByRole("heading", { name: "tool 004711" }).waitFor();
-    // A line the model made up is told, not shown as code.
+    // A line the model made up is reported and not shown as code.
     await page.getByText("1 unsupported line removed").waitFor();
     await page.getByText("Number 2 of those shown.").waitFor();
     await trace.getByRole("button", { name: "Done after" }).click();
@@ -430,7 +433,7 @@ const tests = {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "No suitable tool in this library" }).waitFor();
     await page.getByRole("button", { name: "Propose as card: Kettle Toolkit" }).waitFor();
-    // One page was gone: told as failed, in words.
+    // One page was missing, and its step is shown as failed.
     const trace = page.getByLabel("Agent steps");
     await trace.getByRole("button", { name: "Done after" }).click();
     await trace.getByText("Failed", { exact: true }).waitFor();
@@ -454,12 +457,12 @@ const tests = {
       .or(page.getByText("from kettle_tools import"))
       .first()
       .waitFor();
-    // By keys: the second field is not wanted.
+    // Keyboard only: excludes the second field.
     await page.keyboard.press("J");
     await page.keyboard.press("Space");
     await page.getByRole("button", { name: /^Accept \d of \d fields$/ }).waitFor();
     assert.equal(await page.getByLabel("Description", { exact: true }).isChecked(), false);
-    // And the language is put right first.
+    // Corrects the language before accepting.
     await page.getByRole("button", { name: "Edit Programming language" }).click();
     await page.getByLabel("Value of Programming language").fill("ruby");
     await page.keyboard.press("Control+Enter");
@@ -485,7 +488,7 @@ const tests = {
   },
 
   async "moves through 1,000 proposals with at most 1 % of frames over 50 ms"(page) {
-    // By rules: a model would be asked for each.
+    // Switches to rules, as a model would be called for each proposal.
     await page.keyboard.press("Control+6");
     const llm = page.locator("section[aria-labelledby=llm]");
     await llm.getByLabel("None").check();
@@ -509,7 +512,7 @@ const tests = {
     await page.getByRole("heading", { name: /Made Up Kit/ }).waitFor();
     const before = await page.locator("#proposal-title").textContent();
     await judge(page, await page.evaluate(framesWhileHolding, ["j", 6000]));
-    // What is open is what is marked, and both are far from where it began.
+    // The open proposal is the marked one and differs from the first.
     const open = await page.locator("button[aria-current=true] .title").textContent();
     await page.locator("#proposal-title", { hasText: open }).waitFor();
     assert.notEqual(open, before);
@@ -531,7 +534,7 @@ const tests = {
     await page.locator(".heading h2", { hasText: "Medium risk" }).waitFor();
     await page.locator(".split").first().waitFor();
     await page.screenshot({ path: join(artifacts, "29-browser-side-by-side.png") });
-    // New cards always want a look: none of them is accepted unseen.
+    // New cards always need a review, so none is accepted as low risk.
     await page.keyboard.press("A");
     await page.getByText("proposals in view need a closer look").waitFor();
     await page.keyboard.press("Escape");
@@ -590,7 +593,7 @@ if (onlyPrepare) {
 
 let failed = 0;
 
-/** Waits for an end; one that does not come fails the run and is named, instead of hanging it. */
+/** Waits for something to end. If it does not, the run fails with its name instead of hanging. */
 async function ended(what, end) {
   const late = Symbol("late");
   const first = await Promise.race([end, setTimeout(PATIENCE, late)]);

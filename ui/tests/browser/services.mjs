@@ -1,5 +1,5 @@
-// Services as the engine meets them, on this machine: a search in the form of SearXNG, two pages, and
-// a language model that speaks chat completions. Nothing here is clever; it answers the same every time.
+// Local stand-ins for external services: a SearXNG search, two pages, and a language model with the chat completions
+// API. Their responses are fixed.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -22,7 +22,7 @@ const PAGES = {
 
 const said = (body) => body.messages.map((message) => message.content ?? "").join("\n");
 
-/** What the model answers, by the form it is asked for. */
+/** Returns the model's response for a request, depending on its response format. */
 function answer(body, base) {
   const form = body.response_format?.json_schema?.name;
   const ids = [...new Set([...said(body).matchAll(/\\?"id\\?":\s*\\?"([^"\\]+)/g)].map((match) => match[1]))];
@@ -36,7 +36,7 @@ function answer(body, base) {
         })),
       };
     case "answer":
-      // No card is about kettles: that takes the agent to the web.
+      // There is no card about kettles, so the agent searches the web.
       return {
         tool: said(body).includes("kettle") ? null : (ids[0] ?? null),
         sentence: "",
@@ -72,7 +72,10 @@ function answer(body, base) {
   };
 }
 
-/** Starts them. The model thinks until `thinking` is over, and then for `pause`; pages below /held/ tell `asked` and come once `held` is over. */
+/**
+ * Starts the services. The model responds once `thinking` resolves and `pause` milliseconds have passed. A page below
+ * /held/ calls `asked` and responds once `held` resolves.
+ */
 export async function services() {
   const state = { pause: 0, thinking: Promise.resolve(), keys: [], held: Promise.resolve(), asked: () => {} };
   const server = createServer(async (request, response) => {

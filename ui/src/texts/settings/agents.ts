@@ -1,7 +1,7 @@
-// Texts of Settings: programs agents run in, and the address for others.
+// Texts of Settings: agent clients, and the HTTP endpoint.
 
 export const agents = {
-  // Programs
+  // Clients
   about:
     "Agents in a connected MCP client search this library and call the tools they find, instead of loading every tool up front. The client starts AutoKit automatically.",
   programs: "Clients",
@@ -15,7 +15,7 @@ export const agents = {
   connect: (program: string) => `Connect ${program}`,
   disconnect: (program: string) => `Disconnect ${program}`,
 
-  // Lines to copy
+  // Configuration to copy
   copies: {
     lines: {
       name: "Copy configuration",
@@ -29,7 +29,7 @@ export const agents = {
     },
   },
 
-  // Lines that change
+  // Line diff
   fates: { comes: "added: ", goes: "removed: " },
   changedLines: "Changes to the file",
 
@@ -53,7 +53,7 @@ export const agents = {
   putAmong: "AutoKit will be added to its MCP servers, in",
   notHere: (program: string) => `${program} doesn't seem to be installed on this machine.`,
 
-  // The address
+  // HTTP endpoint
   cannotStart: "HTTP clients",
   renewed: "Token replaced. Update your clients' configuration",
   addressAbout:

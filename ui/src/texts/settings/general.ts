@@ -1,4 +1,4 @@
-// Texts of Settings as a whole, and of its sections with few texts of their own.
+// Texts of Settings in general, and of sections with only a few texts.
 
 export const general = {
   // Sections

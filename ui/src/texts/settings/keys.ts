@@ -1,16 +1,16 @@
-// Texts of Settings: keys of services and keys for web APIs.
+// Texts of Settings: service keys and web API keys.
 
 import { count } from "../../lib/format";
 
 export const keys = {
-  // A key
+  // Key field
   pasteAnother: "Paste a new key to replace it",
   pasteTheKey: "Paste the key",
   saveKey: "Save key",
   keyFor: (service: string, optional: boolean) => `API key for ${service}${optional ? " (optional)" : ""}`,
   removeKeyFor: (service: string) => `Remove API key for ${service}`,
 
-  // Where keys are kept
+  // Where keys are stored
   places: {
     keychain: { name: "System keychain", about: "Protected by your login" },
     file: {
@@ -22,7 +22,7 @@ export const keys = {
   keysAre: (place: string) =>
     `Keys are stored in ${place} and never shown, exported or logged. Existing keys aren't moved; paste them again after a change.`,
 
-  // Keys for web APIs
+  // Web API keys
   sorts: {
     key: { name: "API key", about: "Sent where the API expects it" },
     token: { name: "Bearer token", about: "Sent as is" },
@@ -56,7 +56,7 @@ export const keys = {
   removeAbout: (scheme: string, operations: number) =>
     `will no longer receive ${scheme}${operations ? `. Calls to ${count(operations, "operation")} may fail` : ""}.`,
 
-  // The form
+  // Form
   addKey: "Add API key",
   origin: "API URL",
   originHint: "https://api.example.org",

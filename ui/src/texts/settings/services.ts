@@ -1,4 +1,4 @@
-// Texts of Settings: language model, web search, network, prompts, embedding model.
+// Texts of Settings: language model, web search, network, prompts, and embedding model.
 
 export const services = {
   // Services
