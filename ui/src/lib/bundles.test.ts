@@ -76,7 +76,7 @@ describe("an export", () => {
 
 describe("a file of a browser", () => {
   it("is read as text, but a packed bundle is not", async () => {
-    // jsdom's own `File` cannot be read as bytes.
+    // Uses Node's `File`, as that of a test window cannot be read as bytes.
     const file = (parts: (string | Uint8Array)[], name: string) => new NodeFile(parts, name) as unknown as File;
     expect(await textOf(file(["[{}]"], "a.json"))).toBe("[{}]");
     const packed = file([new Uint8Array([0x50, 0x4b, 3, 4, 0])], "a.toolcards");

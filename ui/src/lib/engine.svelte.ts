@@ -40,7 +40,7 @@ class Engine {
     return this.#host;
   }
 
-  /** Carries out a command. */
+  /** Sends a command to the engine and returns its response. */
   call<C extends keyof Commands>(name: C, request: Commands[C]["request"]): Promise<Commands[C]["response"]> {
     return this.host.call(name, request);
   }
