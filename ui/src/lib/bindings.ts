@@ -499,11 +499,11 @@ searched: number,
 took_ms: number, };
 
 /**
- * An error a person can act on.
+ * An error that a person can act on.
  */
 export type ApiError = { 
 /**
- * What to branch on.
+ * The code to branch on.
  */
 code: ErrorCode, 
 /**
@@ -1422,7 +1422,7 @@ candidates: Array<PageCandidate>,
 arrived: Arrived | null, };
 
 /**
- * What the window and the terminal branch on.
+ * Error code for the window and the terminal to branch on.
  */
 export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "flagged" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "no_keychain" | "no_search" | "wrong_key" | "wrong_address" | "wrong_model" | "no_connection" | "rate_limited" | "timeout" | "over_budget" | "refused" | "provider" | "cancelled" | "internal";
 
@@ -2813,19 +2813,19 @@ current: boolean, };
  */
 export type ModelInfo = { 
 /**
- * Name, as in commands.
+ * Name, as used in commands.
  */
 name: string, 
 /**
- * One line about it.
+ * A one-line description.
  */
 title: string, 
 /**
- * All its files are in the store.
+ * Whether all its files are in the store.
  */
 installed: boolean, 
 /**
- * It is the one in use.
+ * Whether it is the model in use.
  */
 current: boolean, 
 /**
@@ -2833,7 +2833,7 @@ current: boolean,
  */
 dim: number, 
 /**
- * Size of its files; 0 when not known.
+ * Size of its files in bytes; 0 if unknown.
  */
 size_bytes: number, 
 /**
@@ -2845,7 +2845,7 @@ licence: string,
  */
 source: string, 
 /**
- * It is never downloaded: it loads only from a folder the user names.
+ * Whether it is never downloaded, and can only be loaded from a folder the user names.
  */
 folder_only: boolean, };
 
@@ -5026,15 +5026,15 @@ title: string,
 why: string, };
 
 /**
- * What the vectors of a bundle were made with.
+ * The embedding model behind a bundle's vectors.
  */
 export type VectorModel = { 
 /**
- * Identity of the model, weights included.
+ * Identifies the model, including its weights.
  */
 model: string, 
 /**
- * Length of one vector.
+ * Dimension of one vector.
  */
 dim: number, };
 

@@ -151,7 +151,7 @@ impl Node {
                 RetryReason::Owner(lost, why) => self.find_another(&mut patience, (lost, why)).await?,
                 // The disk may have room by now.
                 RetryReason::Write(error) => {
-                    Box::pin(self.inner.retry_ownership()).await.map_err(|_| error)?
+                    Box::pin(self.inner.retry_ownership()).await.map_err(|_| error)?;
                 }
             }
         }
