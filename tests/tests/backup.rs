@@ -132,7 +132,10 @@ fn a_library_on_a_full_disk_is_read_and_refuses_changes() -> Result<()> {
         ensure!(code == 5 && error["code"] == "disk_full", "{error}");
         let asked = place.run(&["ask", "what is the weather"])?;
         let answer = String::from_utf8_lossy(&asked.stdout);
-        ensure!(answer.contains("not saved: the disk is full") && !answer.contains("feedback"), "{answer}");
+        ensure!(
+            answer.contains("wasn't saved: the disk is full") && !answer.contains("feedback"),
+            "{answer}"
+        );
         disk.empty()?;
         place.json(&["cards", "add", "--set", "name=new", "--set", "description=there is room"])?;
         Ok(())
