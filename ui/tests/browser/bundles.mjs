@@ -224,7 +224,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       alice(folder, ["import", at("alice.json")], "Alice", "mallory");
       alice(folder, ["bundle", "export", at("other.toolcards"), "--sign", "--name", "Breakfast"], "Alice", "mallory");
       await look(page, at("other.toolcards"));
-      await page.getByRole("alert").getByText("Signed by a different key").waitFor();
+      await page.getByRole("alert").getByText("Signed by a different key", { exact: true }).waitFor();
       assert(await page.getByRole("radio", { name: /Import directly/ }).isDisabled());
       await show(page, "44-browser-other-key.png");
       await leave(page);
