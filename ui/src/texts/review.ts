@@ -180,7 +180,7 @@ export const review = {
   // Health
   noTrend: "Not enough data for a trend yet",
   healthOf: "Library health",
-  noneChecked: "no cards checked yet",
+  noneChecked: "none checked",
   toCheck: "to check",
   changedSinceCheck: "changed since check",
   showTheNumbers: "Show numbers",
