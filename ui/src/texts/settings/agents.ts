@@ -57,7 +57,7 @@ export const agents = {
   cannotStart: "HTTP clients",
   renewed: "Token replaced. Update your clients' configuration",
   addressAbout:
-    "Clients connect to a local URL with a token; other machines can't. It's available while this window is open or “autokit serve” is running.",
+    "Clients connect to a local URL with a token; other machines can't. It's available while this window is open or AutoKit runs in a terminal.",
   port: "Port",
   portWrong: "Enter a port from 1024 to 65535.",
   answerHere: "Enable the HTTP server",
