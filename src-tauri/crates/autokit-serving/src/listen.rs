@@ -4,13 +4,14 @@
 //! Each listener has its own limits. A connection that does not send a complete first request header in
 //! time is closed. One that is idle between two requests is kept longer than clients keep theirs, because a
 //! client whose connection closes just as it sends a request cannot know whether the request was executed.
-//! When all connections are taken, the oldest one that never sent a request is evicted for a new one, or
-//! else the one that has been idle longest.
+//! When all connections are taken, the one that has been idle longest is evicted for a new one. Connections
+//! that never sent a request are evicted first only where they are many: a few are those of clients whose
+//! first request is on its way.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -47,11 +48,41 @@ impl Default for ListenLimits {
             header: Duration::from_secs(10),
             // The HTTP libraries of agents close idle connections after at most 90 seconds.
             idle: Duration::from_mins(2),
-            // Far below the default limit of 1,024 open files per process on Linux.
-            connections: 256,
+            connections: *CAPACITY,
             grace: Duration::from_secs(5),
         }
     }
+}
+
+/// Files this process may open, if the system permits: 1,024 on Linux and 256 on macOS by default. An agent's
+/// HTTP library keeps two or three connections, so that a hundred agents would take all of them.
+const OPEN_FILES: u64 = 8_192;
+
+/// Most connections of one listener: a quarter of the files this process may open, because the store and the
+/// other listeners need files as well.
+static CAPACITY: LazyLock<usize> = LazyLock::new(|| {
+    let files = raise_open_files().unwrap_or(OPEN_FILES).min(OPEN_FILES);
+    usize::try_from(files / 4).unwrap_or(usize::MAX).max(16)
+});
+
+/// Raises the limit of open files to [`OPEN_FILES`] and returns the limit that then holds; `None` if there is
+/// none.
+#[cfg(unix)]
+fn raise_open_files() -> Option<u64> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+    if limit.current.is_some_and(|current| current < wanted)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit })
+    {
+        tracing::warn!(%error, "the limit of open files could not be raised");
+    }
+    getrlimit(Resource::Nofile).current
+}
+
+#[cfg(not(unix))]
+fn raise_open_files() -> Option<u64> {
+    None
 }
 
 /// How long to wait after the system could not accept a connection.
@@ -86,7 +117,9 @@ impl Connections {
     fn take(self: &Arc<Self>, most: usize) -> Option<ConnectionSlot> {
         let mut state = self.state.lock().expect("no holder panics");
         if state.open >= most {
-            let (_, oldest) = state.silent.pop_front().or_else(|| state.idle.pop_front())?;
+            let ConnectionState { silent, idle, .. } = &mut *state;
+            let (first, then) = if silent.len() > most / 4 { (silent, idle) } else { (idle, silent) };
+            let (_, oldest) = first.pop_front().or_else(|| then.pop_front())?;
             oldest.cancel();
         }
         state.open += 1;
@@ -371,6 +404,28 @@ mod tests {
         assert!(asked(&mut third).await.starts_with("HTTP/1.1 200"));
         assert!(closed(&mut first).await);
         assert!(asked(&mut second).await.starts_with("HTTP/1.1 200"));
+    }
+
+    #[tokio::test]
+    async fn a_first_request_on_its_way_is_not_cut_off() {
+        let limits =
+            ListenLimits { header: Duration::from_mins(10), connections: 8, ..ListenLimits::default() };
+        let (at, _stop) = start(limits).await;
+        let mut idle = Vec::new();
+        for _ in 0..7 {
+            let mut stream = TcpStream::connect(at).await.expect("connected");
+            asked(&mut stream).await;
+            idle.push(stream);
+        }
+        let mut opening = TcpStream::connect(at).await.expect("connected");
+        opening.write_all(b"GET / HTTP/1.1\r\n").await.expect("written");
+        let mut late = TcpStream::connect(at).await.expect("connected");
+        assert!(asked(&mut late).await.starts_with("HTTP/1.1 200"));
+        assert!(closed(&mut idle[0]).await);
+        opening.write_all(b"host: localhost\r\n\r\n").await.expect("written");
+        let mut answer = [0; 12];
+        opening.read_exact(&mut answer).await.expect("an answer");
+        assert_eq!(&answer, b"HTTP/1.1 200");
     }
 
     #[tokio::test]
