@@ -2,7 +2,8 @@
 //! open.
 //!
 //! Each listener has its own limits. A connection that does not send a complete first request header in
-//! time is closed. One that is idle between two requests is kept longer than clients keep theirs, because a
+//! time is closed, but not over a request that is arriving: HTTP clients open connections ahead of need and
+//! use them whenever they like. One that is idle between two requests is kept longer than clients keep theirs, because a
 //! client whose connection closes just as it sends a request cannot know whether the request was executed.
 //! When all connections are taken, the one that has been idle longest is evicted for a new one. Connections
 //! that never sent a request are evicted first only where they are many: a few are those of clients whose
@@ -33,6 +34,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 struct ListenLimits {
     /// How long a connection may take for the header of its first request.
     header: Duration,
+    /// How long a request that arrived as that time ran out may take to become complete.
+    late: Duration,
     /// How long a connection may take for the header of each further request.
     idle: Duration,
     /// Most connections at a time.
@@ -46,6 +49,7 @@ impl Default for ListenLimits {
     fn default() -> ListenLimits {
         ListenLimits {
             header: Duration::from_secs(10),
+            late: Duration::from_secs(10),
             // The HTTP libraries of agents close idle connections after at most 90 seconds.
             idle: Duration::from_mins(2),
             connections: *CAPACITY,
@@ -58,11 +62,11 @@ impl Default for ListenLimits {
 /// HTTP library keeps two or three connections, so that a hundred agents would take all of them.
 const OPEN_FILES: u64 = 8_192;
 
-/// Most connections of one listener: a quarter of the files this process may open, because the store and the
-/// other listeners need files as well.
+/// Most connections of one listener: an eighth of the files this process may open, because the store and the
+/// other listeners need files as well, and a connection takes two until its first request.
 static CAPACITY: LazyLock<usize> = LazyLock::new(|| {
     let files = raise_open_files().unwrap_or(OPEN_FILES).min(OPEN_FILES);
-    usize::try_from(files / 4).unwrap_or(usize::MAX).max(16)
+    usize::try_from(files / 8).unwrap_or(usize::MAX).max(16)
 });
 
 /// Raises the limit of open files to [`OPEN_FILES`] and returns the limit that then holds; `None` if there is
@@ -278,12 +282,14 @@ async fn serve_one(
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.idle);
+    let mut probe = socket2::SockRef::from(&stream).try_clone().ok();
     let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
     let mut connection = std::pin::pin!(connection);
     let mut first = std::pin::pin!(tokio::time::timeout(limits.header, began.cancelled()));
     let (mut asked, mut stopping) = (false, false);
     loop {
         tokio::select! {
+            biased;
             ended = &mut connection => {
                 if let Err(error) = ended {
                     tracing::debug!(%error, "a connection ended");
@@ -292,10 +298,17 @@ async fn serve_one(
             }
             () = place.evicted.cancelled() => return,
             in_time = &mut first, if !asked => {
-                if in_time.is_err() {
-                    return;
+                match in_time {
+                    Ok(()) => {
+                        asked = true;
+                        probe = None;
+                    }
+                    // The system is asked, because the runtime may not have noticed yet what has arrived.
+                    Err(_) if probe.take().is_some_and(|socket| has_unread(&socket)) => {
+                        first.set(tokio::time::timeout(limits.late, began.cancelled()));
+                    }
+                    Err(_) => return,
                 }
-                asked = true;
             }
             () = stop.cancelled(), if !stopping => {
                 stopping = true;
@@ -303,6 +316,11 @@ async fn serve_one(
             }
         }
     }
+}
+
+/// Returns whether bytes have arrived that nobody has read.
+fn has_unread(socket: &socket2::Socket) -> bool {
+    socket.peek(&mut [std::mem::MaybeUninit::uninit()]).is_ok_and(|bytes| bytes > 0)
 }
 
 /// Returns whether a request names this machine in `Host`. A web page that got here by DNS rebinding names
@@ -426,6 +444,24 @@ mod tests {
         let mut answer = [0; 12];
         opening.read_exact(&mut answer).await.expect("an answer");
         assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_arrives_as_time_runs_out_is_answered() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let at = listener.local_addr().expect("an address");
+        let app = Router::new().route("/", get(|| async { "hello" }));
+        let limits =
+            ListenLimits { header: Duration::ZERO, late: Duration::from_mins(10), ..ListenLimits::default() };
+        let mut asking = TcpStream::connect(at).await.expect("connected");
+        asking.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("written");
+        let mut silent = TcpStream::connect(at).await.expect("connected");
+        // Both are accepted when their time is over; the runtime does not know yet that a request is there.
+        tokio::spawn(serve(listener, app, CancellationToken::new(), limits));
+        let mut answer = [0; 12];
+        asking.read_exact(&mut answer).await.expect("an answer");
+        assert_eq!(&answer, b"HTTP/1.1 200");
+        assert!(closed(&mut silent).await);
     }
 
     #[tokio::test]
