@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     CallToolRequestParams, Implementation, InitializeRequestParams, ProtocolVersion, SubscriptionFilter,
@@ -164,7 +164,8 @@ impl Agent {
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Given> {
         let mut params = CallToolRequestParams::new(name.to_owned());
         params.arguments = arguments.as_object().cloned();
-        let result = self.client.call_tool(params).await?;
+        // The text of such an error leaves out what caused it.
+        let result = self.client.call_tool(params).await.map_err(|error| anyhow!("{error:?}"))?;
         let texts: Vec<&str> = result
             .content
             .iter()
