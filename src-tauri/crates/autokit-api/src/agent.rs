@@ -1,4 +1,4 @@
-//! Asking the agent, looking on the web, and what people say about the answers.
+//! Agent sessions: questions, web searches, and feedback on the answers.
 
 use autokit_agent::ask::{AgentAnswer, StepEvent};
 use autokit_agent::discover::Discovered;
@@ -6,153 +6,154 @@ use autokit_error::ApiError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A question for the agent.
+/// Request to ask the agent a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct AgentQuestion {
-    /// The question or the need.
+    /// The question, or a description of the tool that is needed.
     pub question: String,
-    /// The session to go on with; a new one when not given.
+    /// Id of the session to continue. Default: a new session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub session: Option<String>,
-    /// How many candidates come with an answer, 1 to 20; 5 when not given.
+    /// Maximum number of candidates in the answer, 1 to 20. Default: 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
 }
 
-/// Names a session.
+/// Reference to an agent session.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SessionRef {
-    /// Id.
+    /// Session id.
     pub session: String,
 }
 
-/// Waits for news of a session.
+/// Request to wait until a session changes.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SessionWait {
-    /// Id.
+    /// Session id.
     pub session: String,
-    /// Answer once the session's version is above this, or after ten seconds.
+    /// Version the caller knows. The response is sent once the session's version is higher, or after ten
+    /// seconds.
     #[ts(type = "number")]
     pub after: u64,
 }
 
-/// What a turn of a session is about.
+/// Kind of work a turn does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnKind {
-    /// A question to the library, with the web as the fallback.
+    /// Question to the library, with the web as fallback.
     Ask,
-    /// The same question again, with what was wrong with the answer.
+    /// Same question as before, together with what was wrong with the answer.
     Refine,
-    /// The web alone.
+    /// Web search without the library.
     Discover,
 }
 
-/// Where a turn stands.
+/// State of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnState {
-    /// At work.
+    /// In progress.
     Running,
-    /// Finished.
+    /// Completed.
     Done,
     /// Ended by an error.
     Failed,
-    /// Stopped by the person.
+    /// Cancelled by a person.
     Cancelled,
 }
 
 /// Starter code for a use case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Starter {
-    /// Language for highlighting.
+    /// Language for syntax highlighting.
     pub language: String,
-    /// The lines.
+    /// Source code.
     pub code: String,
-    /// Lines a model wrote that nothing supports; left out.
+    /// Lines written by the model and removed from `code` because neither card nor page supports them.
     pub removed: Vec<String>,
-    /// The model that wrote it; none when it was made from the card.
+    /// Model that wrote the code; `null` if it was generated from the card.
     pub model: Option<String>,
 }
 
-/// What the person said about an answer.
+/// Feedback of a person on an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Said {
-    /// Yes or no.
+    /// Whether the answer helped.
     pub helpful: bool,
-    /// The use case after yes, the reason after no.
+    /// Use case if the answer helped, otherwise what was wrong with it.
     pub text: String,
-    /// Starter code, after yes.
+    /// Starter code for the use case; only if the answer helped.
     pub starter: Option<Starter>,
 }
 
-/// One question and what came of it.
+/// One question of a session and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Turn {
-    /// What it is about.
+    /// Kind of work.
     pub kind: TurnKind,
-    /// What was asked.
+    /// Text of the question.
     pub asked: String,
-    /// Where it stands.
+    /// Current state.
     pub state: TurnState,
-    /// The trace, in order.
+    /// Steps taken so far, in order.
     pub events: Vec<StepEvent>,
-    /// The answer of an ask.
+    /// Answer of an `ask` or `refine` turn.
     #[serde(alias = "told")]
     pub answer: Option<AgentAnswer>,
-    /// What was found on the web, when only the web was asked.
+    /// Tools found on the web by a `discover` turn.
     pub discovered: Option<Discovered>,
-    /// What the person said about it.
+    /// Feedback on the answer.
     pub said: Option<Said>,
-    /// Why it failed.
+    /// Error that ended the turn.
     pub error: Option<ApiError>,
-    /// Milliseconds it took.
+    /// Duration in milliseconds.
     pub ms: u32,
 }
 
-/// A conversation with the agent.
+/// Conversation with the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Session {
-    /// Id.
+    /// Session id.
     pub id: String,
-    /// When it began, RFC 3339 in UTC.
+    /// Start time, RFC 3339 in UTC.
     pub at: String,
-    /// Grows with every change.
+    /// Version number, incremented with every change.
     #[ts(type = "number")]
     pub version: u64,
-    /// Its turns, oldest first.
+    /// Turns, oldest first.
     pub turns: Vec<Turn>,
 }
 
-/// What a person says about the last answer of a session.
+/// Request to record feedback on the last answer of a session.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct FeedbackRequest {
-    /// Id.
+    /// Session id.
     pub session: String,
-    /// Yes or no.
+    /// Whether the answer helped.
     pub helpful: bool,
-    /// The use case after yes, the reason after no.
+    /// Use case if the answer helped, otherwise what was wrong with it.
     pub said: String,
 }
 
-/// Proposes a tool found on the web as a card.
+/// Request to propose a tool found on the web as a card.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct AddFinding {
-    /// The session that found it.
+    /// Id of the session that found the tool.
     pub session: String,
-    /// Its page.
+    /// Address of the tool's page.
     pub url: String,
 }
 
-/// A past ask.
+/// Entry in the list of past sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct SessionNote {
-    /// Names it.
+    /// Session id.
     pub id: String,
-    /// When it began, RFC 3339 in UTC.
+    /// Start time, RFC 3339 in UTC.
     pub at: String,
-    /// The question.
+    /// First question of the session.
     pub question: String,
 }

@@ -1,4 +1,4 @@
-//! Asking and searching.
+//! Questions to the library, and plain search.
 
 pub use autokit_search::{Depth, Verdict};
 use autokit_search::{Mode, ScoreParts};
@@ -8,104 +8,104 @@ use ts_rs::TS;
 
 use super::cards::CardSummary;
 
-/// A request in words.
+/// Request for the tools that best match a question.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct AskRequest {
     /// The question, e.g. "I want a tool that can integrate with my calendar".
     pub question: String,
-    /// How many candidates to return; 5 when not given.
+    /// Maximum number of candidates. Default: 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
-    /// How far the ranking goes; reranked when not given.
+    /// Depth of the ranking. Default: reranked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub depth: Option<Depth>,
 }
 
-/// What the library says to a question.
+/// Answer of the library to a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Answer {
-    /// The question as asked.
+    /// The question as received.
     pub question: String,
-    /// How sure the answer is.
+    /// Confidence in the first candidate.
     pub verdict: Verdict,
-    /// Candidates, best first; the first is the recommendation unless the verdict is `nothing`.
+    /// Candidates, best first. The first is the recommendation unless the verdict is `nothing`.
     pub candidates: Vec<Candidate>,
-    /// What ran and what did not, in words for the person.
+    /// Messages for the person about ranking stages that ran or were skipped.
     pub notes: Vec<String>,
-    /// Cards searched.
+    /// Number of cards searched.
     pub searched: u32,
-    /// Time taken, in milliseconds.
+    /// Duration in milliseconds.
     pub took_ms: f64,
 }
 
-/// A card with why it was chosen.
+/// Card that matches a question, with the reasons.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Candidate {
     /// The card.
     pub card: CardSummary,
     /// Score between 0 and 1.
     pub score: f32,
-    /// What the score is made of.
+    /// Components of the score.
     pub parts: ScoreParts,
-    /// One sentence on what the tool is.
+    /// One sentence that says what the tool is.
     pub sentence: String,
-    /// Import-and-call lines, when the card holds enough for true ones.
+    /// Import and call of the tool, if the card contains enough to generate them.
     pub stub: Option<Stub>,
 }
 
-/// A plain search.
+/// Request for a ranked list of cards.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct SearchRequest {
-    /// Words to search for.
+    /// Search terms.
     pub query: String,
-    /// Which ranking; hybrid when not given.
+    /// Ranking method. Default: hybrid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub mode: Option<Mode>,
-    /// How many results; 10 when not given.
+    /// Maximum number of results. Default: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
-    /// How far the ranking goes; reranked when not given.
+    /// Depth of the ranking. Default: reranked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub depth: Option<Depth>,
 }
 
-/// Ranked results.
+/// Ranked list of cards.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SearchResponse {
-    /// The query as given.
+    /// The query as received.
     pub query: String,
-    /// The ranking that ran: keyword when no embedding model is there.
+    /// Ranking method used: keyword if no embedding model is available.
     pub mode: Mode,
-    /// How far the ranking went.
+    /// Depth of the ranking used.
     pub depth: Depth,
-    /// Whether the first result answers the query.
+    /// Confidence that the first result answers the query.
     pub verdict: Verdict,
-    /// Results, best first. Cards the query names exactly are among them beyond the limit, up to 50.
+    /// Results, best first. May exceed the limit, up to 50, by cards whose exact name is in the query.
     pub results: Vec<SearchHit>,
-    /// Names of further cards the query names exactly.
+    /// Names of further cards whose exact name is in the query.
     pub also_named: Vec<String>,
-    /// Time taken, in milliseconds.
+    /// Duration in milliseconds.
     pub took_ms: f64,
 }
 
-/// One result.
+/// Search result.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SearchHit {
     /// Card id.
     pub id: String,
-    /// Tool name.
+    /// Name of the tool.
     pub name: String,
     /// Provider, or an empty string.
     pub provider: String,
     /// Score between 0 and 1.
     pub score: f32,
-    /// What the score is made of.
+    /// Components of the score.
     pub parts: ScoreParts,
-    /// Start of the description.
+    /// Beginning of the description.
     pub description: String,
 }

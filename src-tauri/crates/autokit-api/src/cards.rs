@@ -1,4 +1,4 @@
-//! Cards in lists, in detail, and their changes.
+//! Cards: lists, details and edits.
 
 use autokit_toolcard::CardState;
 use autokit_toolcard::{FieldDiff, Kind, Operation, Problem, Stub};
@@ -6,102 +6,102 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
-/// A row of a list.
+/// Card as shown in lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct CardSummary {
-    /// Id.
+    /// Card id.
     pub id: String,
-    /// Tool name.
+    /// Name of the tool.
     pub name: String,
     /// Provider, or an empty string.
     pub provider: String,
-    /// What sort of tool.
+    /// Kind of tool.
     pub kind: Kind,
     /// Programming language, if any.
     pub language: Option<String>,
-    /// Start of the description.
+    /// Beginning of the description.
     pub description: String,
-    /// Documentation address as written on the card.
+    /// Documentation address as stored in the card.
     pub documentation: Option<String>,
-    /// Whether FUEL has proved the card against its page.
+    /// Whether a check (FUEL) has confirmed the card against its page.
     pub verified: bool,
-    /// What the newest check of the card against its page found; none when it was never checked.
+    /// Result of the last check; `null` if the card was never checked.
     #[serde(default)]
     pub health: Option<CardState>,
-    /// When that was, RFC 3339 in UTC.
+    /// Time of the last check, RFC 3339 in UTC.
     #[serde(default)]
     pub checked_at: Option<String>,
-    /// It was changed since: what that check found is about another revision.
+    /// Whether the card changed after its last check, so that the result is about an earlier revision.
     #[serde(default)]
     pub changed: bool,
-    /// Labels.
+    /// Tags.
     pub tags: Vec<String>,
-    /// Newest revision.
+    /// Number of the latest revision.
     pub number: u32,
-    /// When it last changed, RFC 3339.
+    /// Time of the last change, RFC 3339.
     pub updated_at: String,
 }
 
-/// Everything about one card.
+/// Card with all its fields.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardDetail {
-    /// The row.
+    /// The card as shown in lists.
     pub summary: CardSummary,
-    /// Every field as stored.
+    /// All fields as stored.
     pub fields: Map<String, Value>,
-    /// What a person should look at.
+    /// Problems found by validation.
     pub warnings: Vec<Problem>,
-    /// Import-and-call lines.
+    /// Import and call of the tool.
     pub stub: Option<Stub>,
-    /// When it was added, RFC 3339.
+    /// Time the card was added, RFC 3339.
     pub created_at: String,
 }
 
-/// Names a card, by id or by its exact name when only one card has it.
+/// Reference to a card.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardRef {
-    /// Id or name.
+    /// Card id, or the card's exact name if no other card has it.
     pub card: String,
 }
 
-/// Order of a list.
+/// Sort order of a list of cards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Sort {
-    /// By name.
+    /// Alphabetical by name.
     #[default]
     Name,
     /// By provider, then name.
     Provider,
     /// By kind, then name.
     Kind,
-    /// Latest change first.
+    /// Most recently changed first.
     Updated,
-    /// What needs a person first: broken, stale, not reached, changed since, never checked,
-    /// verified; then by name.
+    /// Those that need attention first (broken, stale, unreachable, changed, never checked, verified), then
+    /// by name.
     Health,
 }
 
-/// What the newest check of a card found, to filter by.
+/// Result of a card's last check, as a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthFilter {
-    /// Its page says what it says.
+    /// The page confirms the card.
     Verified,
-    /// Its page says something else.
+    /// The page contradicts the card.
     Stale,
-    /// Its link leads nowhere.
+    /// The link is dead.
     Broken,
-    /// Its page could not be asked for.
+    /// The page could not be fetched.
     Unreachable,
-    /// It was changed since somebody looked.
+    /// The card changed after its last check.
     Changed,
-    /// Nobody looked yet.
+    /// The card was never checked.
     Never,
 }
 
 impl HealthFilter {
-    /// All of them, what needs a person first.
+    /// All values, those that need attention first.
     pub const ALL: [HealthFilter; 6] = [
         HealthFilter::Broken,
         HealthFilter::Stale,
@@ -111,8 +111,8 @@ impl HealthFilter {
         HealthFilter::Verified,
     ];
 
-    /// What a card whose newest check found this is filtered by; `changed` says that it is another card
-    /// since.
+    /// Returns the filter that matches a card with this check result. `changed`: whether the card changed
+    /// after the check.
     pub fn of(state: Option<CardState>, changed: bool) -> HealthFilter {
         match state {
             Some(_) if changed => HealthFilter::Changed,
@@ -124,7 +124,7 @@ impl HealthFilter {
         }
     }
 
-    /// The word on the wire.
+    /// Returns the serialized name.
     pub fn as_str(self) -> &'static str {
         match self {
             HealthFilter::Verified => "verified",
@@ -137,176 +137,178 @@ impl HealthFilter {
     }
 }
 
-/// Which cards to list. Every filter given has to match.
+/// Filters and order of a list of cards. All given filters must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct CardsQuery {
-    /// Text that name, provider or description contains, whatever the case.
+    /// Text contained in name, provider or description, ignoring case.
     pub text: Option<String>,
-    /// Kind.
+    /// Kind of tool.
     pub kind: Option<Kind>,
     /// Programming language.
     pub language: Option<String>,
     /// Provider.
     pub provider: Option<String>,
-    /// Label.
+    /// Tag.
     pub tag: Option<String>,
-    /// Verified or not.
+    /// Whether the card is verified.
     pub verified: Option<bool>,
-    /// With or without a documentation address.
+    /// Whether the card has a documentation address.
     pub documented: Option<bool>,
-    /// What the newest check found.
+    /// Result of the last check.
     pub health: Option<HealthFilter>,
-    /// Order.
+    /// Sort order.
     pub sort: Sort,
-    /// Turn the order round.
+    /// Whether to reverse the sort order.
     pub descending: bool,
 }
 
-/// A window into a list.
+/// Request for a page of a list of cards.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct CardList {
-    /// Which cards.
+    /// Filters and order.
     pub query: CardsQuery,
-    /// Rows to skip.
+    /// Number of rows to skip.
     pub offset: u32,
-    /// Rows to return; at most 1,000 in one answer.
+    /// Maximum number of rows, up to 1,000.
     pub limit: u32,
 }
 
-/// Rows of a list.
+/// Page of a list of cards.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardsPage {
-    /// Cards that match in all.
+    /// Total number of matching cards.
     pub total: u32,
-    /// Rows skipped before these.
+    /// Number of rows skipped.
     pub offset: u32,
-    /// The rows.
+    /// Rows of the page.
     pub rows: Vec<CardSummary>,
 }
 
-/// A value of a filter with how many cards have it.
+/// Value of a filter, with the number of matching cards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Facet {
-    /// The value.
+    /// Filter value.
     pub value: String,
-    /// Cards.
+    /// Number of cards that have it.
     pub count: u32,
 }
 
-/// What can be filtered by, most frequent first.
+/// Available filter values with their counts, most frequent first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Facets {
-    /// Kinds.
+    /// Kinds of tool.
     pub kinds: Vec<Facet>,
-    /// Languages.
+    /// Programming languages.
     pub languages: Vec<Facet>,
     /// Providers.
     pub providers: Vec<Facet>,
-    /// Labels.
+    /// Tags.
     pub tags: Vec<Facet>,
-    /// What the newest checks found.
+    /// Results of the last checks, as in [`HealthFilter`].
     pub health: Vec<Facet>,
-    /// Cards verified.
+    /// Number of verified cards.
     pub verified: u32,
-    /// Cards with a documentation address.
+    /// Number of cards with a documentation address.
     pub documented: u32,
-    /// All cards.
+    /// Total number of cards.
     pub total: u32,
 }
 
-/// Fields to be checked as a card.
+/// Request to validate fields without saving them.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardCheck {
-    /// The fields.
+    /// Fields of the card.
     pub fields: Map<String, Value>,
 }
 
-/// Adds a card.
+/// Request to add a card.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardCreate {
-    /// The fields.
+    /// Fields of the card.
     pub fields: Map<String, Value>,
-    /// Why, in the person's words.
+    /// Reason for the change, written by the person.
     #[serde(default)]
     pub reason: String,
-    /// Whether it is saved although texts in it are flagged, as hidden text or orders to a model.
+    /// Whether to save the card although some of its texts are flagged as hidden text or instructions to a
+    /// model.
     #[serde(default)]
     pub flagged_too: bool,
 }
 
-/// Replaces the fields of a card.
+/// Request to replace the fields of a card.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardUpdate {
-    /// Id or name.
+    /// Card id or name.
     pub card: String,
-    /// Revision the edit was made on; `null` overwrites whatever is there.
+    /// Revision the edit is based on; `null` overwrites any revision.
     pub expected: Option<u32>,
     /// All fields after the edit.
     pub fields: Map<String, Value>,
-    /// Why, in the person's words.
+    /// Reason for the change, written by the person.
     #[serde(default)]
     pub reason: String,
-    /// Whether it is saved although texts that the edit adds are flagged, as hidden text or orders to a model.
+    /// Whether to save the card although texts added by the edit are flagged as hidden text or instructions
+    /// to a model.
     #[serde(default)]
     pub flagged_too: bool,
 }
 
-/// Removes cards in one undoable change.
+/// Request to delete cards in one change, which can be undone.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardsDelete {
-    /// Ids or names.
+    /// Card ids or names.
     pub cards: Vec<String>,
-    /// Why, in the person's words.
+    /// Reason for the change, written by the person.
     #[serde(default)]
     pub reason: String,
 }
 
-/// Brings a revision back.
+/// Request to restore an earlier revision.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardRestore {
-    /// Id or name.
+    /// Card id or name.
     pub card: String,
-    /// Number of the revision.
+    /// Revision number.
     pub number: u32,
 }
 
-/// Cards touched by a change.
+/// Result of a change to several cards.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardChange {
-    /// The change, to be undone; `null` when nothing differed.
+    /// Id of the change, for undo; `null` if nothing differed.
     pub change: Option<String>,
-    /// Ids of the cards.
+    /// Ids of the affected cards.
     pub cards: Vec<String>,
 }
 
-/// An entry of a card's history.
+/// Revision in the history of a card.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct RevisionView {
-    /// Number, from 1.
+    /// Revision number, starting at 1.
     pub number: u32,
-    /// What was done.
+    /// Operation that created the revision.
     pub operation: Operation,
-    /// By whom.
+    /// Author of the change.
     pub author: String,
-    /// Why.
+    /// Reason given for the change.
     pub reason: String,
-    /// When, RFC 3339.
+    /// Time of the change, RFC 3339.
     pub at: String,
-    /// The fields after it; `null` when it deleted the card.
+    /// Fields after the change; `null` if it deleted the card.
     pub fields: Option<Map<String, Value>>,
-    /// What differs from the revision before.
+    /// Differences from the previous revision.
     pub diff: Vec<FieldDiff>,
 }
 
-/// What an undo did.
+/// Result of an undo.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct UndoOutcome {
-    /// What was undone, in words.
+    /// Description of the change that was undone.
     pub reason: String,
-    /// Cards put back.
+    /// Ids of the cards that were restored.
     pub cards: Vec<String>,
-    /// Cards left alone because they changed again afterwards.
+    /// Ids of the cards that were left as they are because they changed again later.
     pub kept: Vec<String>,
 }

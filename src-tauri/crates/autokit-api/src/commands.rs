@@ -1,8 +1,8 @@
-//! The one list of commands.
+//! The list of commands.
 //!
-//! Each line names a command, what it takes and what it gives. From the list come the marker
-//! types, [`dispatch`] for the hosts (which does not compile unless the engine handles every
-//! command) and the TypeScript the window is built against.
+//! Each line gives the name of a command with its request and its response. The list generates the marker
+//! types, [`dispatch`] for the hosts (which compiles only if the engine handles every command) and the
+//! TypeScript declarations of the window.
 
 use std::future::Future;
 
@@ -30,32 +30,32 @@ use crate::{
     ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
 };
 
-/// Version of the protocol between processes. Raised when a command changes its shape.
+/// Version of the protocol between processes. Incremented when a command changes its shape.
 pub const PROTOCOL: u32 = 8;
 
-/// One entry of the list.
+/// Command in the list.
 pub trait Command: Send + Sync + 'static {
-    /// Its name on the wire.
+    /// Name of the command in the protocol.
     const NAME: &'static str;
-    /// What it takes.
+    /// Type of its request.
     type Request: Serialize + DeserializeOwned + TS + Send + 'static;
-    /// What it gives.
+    /// Type of its response.
     type Response: Serialize + DeserializeOwned + TS + Send + 'static;
 }
 
-/// Who asks.
+/// Caller of a command.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// Key of this request: a host that asks again after losing the connection uses the same key
-    /// and gets the first outcome instead of a second change.
+    /// Idempotency key. A host that repeats a request after a lost connection sends the same key, and gets
+    /// the first result instead of a second change.
     pub request: Option<String>,
-    /// Who is making changes.
+    /// Author recorded for changes.
     pub author: String,
 }
 
-/// Carries out one command.
+/// Handler of one command.
 pub trait Handle<C: Command> {
-    /// Carries it out.
+    /// Runs the command.
     fn handle(
         &self,
         context: &Context,
@@ -76,13 +76,14 @@ macro_rules! commands {
             }
         )+
 
-        /// The names of all commands.
+        /// Names of all commands.
         pub const NAMES: &[&str] = &[$($name),+];
 
-        /// Carries out a command given by name and JSON: the one way into a host.
+        /// Runs the command of this name with a JSON request. Every host calls the engine through this
+        /// function.
         ///
         /// # Errors
-        /// The command's own error, or `bad_request` when the name or the body does not fit.
+        /// The command's own error, or `bad_request` for an unknown name or a request of the wrong shape.
         pub async fn dispatch<H>(host: &H, context: &Context, name: &str, body: Value) -> Result<Value>
         where
             H: $(Handle<$command> +)+ Sync,
@@ -114,212 +115,217 @@ macro_rules! commands {
 }
 
 commands! {
-    /// What the shell shows.
+    /// Returns the status of the program.
     GetStatus = "status_get" (Nothing) -> Status;
-    /// The best tools for a request in words, with why.
+    /// Returns the tools that best match a question, with reasons.
     Ask = "answers_get" (AskRequest) -> Answer;
-    /// Ranked cards with the parts of their scores.
+    /// Returns ranked cards with the components of their scores.
     Search = "cards_search" (SearchRequest) -> SearchResponse;
-    /// A window into the list of cards.
+    /// Returns a page of the list of cards.
     ListCards = "cards_list" (CardList) -> CardsPage;
-    /// What can be filtered by.
+    /// Returns the available filter values with their counts.
     GetFacets = "cards_facets" (CardsQuery) -> Facets;
-    /// Everything about one card.
+    /// Returns all fields of a card.
     GetCard = "cards_get" (CardRef) -> CardDetail;
-    /// What is wrong with fields as a card, before they are saved.
+    /// Validates the fields of a card without saving them.
     CheckCard = "cards_validate" (CardCheck) -> Vec<autokit_toolcard::Problem>;
     /// Adds a card.
     CreateCard = "cards_create" (CardCreate) -> CardDetail;
     /// Replaces the fields of a card.
     UpdateCard = "cards_update" (CardUpdate) -> CardDetail;
-    /// Removes cards in one undoable change.
+    /// Deletes cards in one change, which can be undone.
     DeleteCards = "cards_delete" (CardsDelete) -> CardChange;
-    /// The revisions of a card, newest first, each with what it changed.
+    /// Returns the revisions of a card with their changes, newest first.
     GetHistory = "cards_history" (CardRef) -> Vec<RevisionView>;
-    /// Brings a revision back; also revives a deleted card.
+    /// Restores a revision of a card, or a deleted card.
     RestoreCard = "cards_restore" (CardRestore) -> CardDetail;
-    /// Takes the newest change back.
+    /// Undoes the last change.
     Undo = "changes_undo" (Nothing) -> UndoOutcome;
-    /// What an import would do.
+    /// Returns a preview of an import.
     PreviewImport = "imports_preview" (ImportPreviewRequest) -> ImportPreview;
-    /// Imports cards in the background, as one undoable change.
+    /// Imports cards in the background, in one change, which can be undone.
     StartImport = "imports_start" (ImportRequest) -> JobRef;
-    /// Loads the cards AutoKit comes with.
+    /// Imports the starter cards that ship with AutoKit.
     LoadStarter = "starter_load" (Nothing) -> JobRef;
-    /// The imports that were made, newest first.
+    /// Returns past imports, newest first.
     ListImports = "imports_list" (Nothing) -> Vec<ImportView>;
-    /// Takes an import back, with everything that was decided about it since.
+    /// Undoes an import, including the decisions made about it since.
     UndoImport = "imports_undo" (ImportRef) -> UndoOutcome;
-    /// What would leave with an export.
+    /// Returns a preview of an export.
     PreviewExport = "exports_preview" (ExportRequest) -> ExportPreview;
-    /// Writes cards as a bundle or a file of another format.
+    /// Exports cards as a bundle or in another format.
     Export = "exports_write" (ExportRequest) -> ExportOutcome;
-    /// Bundles that are looked at for newer versions.
+    /// Returns the subscriptions to bundles.
     ListSubscriptions = "subscriptions_list" (Nothing) -> Vec<Subscription>;
-    /// Looks at a bundle for newer versions from now on, and at once.
+    /// Subscribes to a bundle: checks it for newer versions at once and regularly.
     AddSubscription = "subscriptions_add" (Subscribe) -> Vec<Subscription>;
-    /// Looks at it no more; what came from it stays.
+    /// Unsubscribes from a bundle. Cards that came from it are kept.
     RemoveSubscription = "subscriptions_remove" (SubscriptionRef) -> Vec<Subscription>;
-    /// Looks at all of them now.
+    /// Checks all subscriptions now.
     CheckSubscriptions = "subscriptions_check" (Nothing) -> JobRef;
-    /// Signs a bundle that is there, with one's own key.
+    /// Signs an existing bundle with the person's own key.
     SignBundle = "bundles_sign" (BundlePath) -> ExportOutcome;
-    /// The keys that sign bundles: one's own, and those that were seen.
+    /// Returns the keys that sign bundles: the person's own, and known keys of others.
     ListKeys = "bundle_keys_list" (Nothing) -> SigningKeys;
-    /// Makes a key of one's own, if there is none.
+    /// Creates the person's own key, if there is none.
     MakeKey = "bundle_keys_create" (Nothing) -> SigningKeys;
-    /// Says whether somebody's key counts.
+    /// Marks a key as trusted or not trusted.
     SetKeyTrust = "bundle_keys_trust" (KeyTrust) -> SigningKeys;
-    /// Forgets a key that was seen.
+    /// Deletes a known key.
     ForgetKey = "bundle_keys_forget" (KeyRef) -> SigningKeys;
-    /// Jobs at work and lately finished, newest first.
+    /// Returns running and recent jobs, newest first.
     ListJobs = "jobs_list" (Nothing) -> Vec<Job>;
-    /// Waits for news of a job.
+    /// Waits until a job changes.
     WaitJob = "jobs_wait" (JobWait) -> Job;
-    /// Stops a job.
+    /// Cancels a job.
     CancelJob = "jobs_cancel" (JobRef) -> Job;
-    /// Lets a job wait or go on.
+    /// Pauses or resumes a job.
     PauseJob = "jobs_pause" (JobPause) -> Job;
-    /// Checks cards against their pages in the background; what should change waits in Review.
+    /// Checks cards against their pages in the background. Corrections wait in Review.
     StartVerify = "checks_start" (VerifyStart) -> JobRef;
-    /// The newest check of a card.
+    /// Returns the last check of a card.
     GetVerification = "checks_get" (CardRef) -> CardVerification;
-    /// When cards are checked without being asked to.
+    /// Returns the settings of automatic checks.
     GetCheckSettings = "check_settings_get" (Nothing) -> CheckSettings;
-    /// Sets when cards are checked without being asked to.
+    /// Changes the settings of automatic checks.
     SetCheckSettings = "check_settings_set" (CheckSettings) -> CheckSettings;
-    /// The embedding models on offer.
+    /// Returns the available embedding models.
     ListModels = "models_list" (Nothing) -> Models;
-    /// Fetches a model's files in the background.
+    /// Downloads a model in the background.
     PullModel = "models_pull" (ModelChoice) -> JobRef;
-    /// Switches to a model: vectors are made in the background, the old ones serve until then.
+    /// Switches to a model. Cards are embedded again in the background; the old embeddings are used until
+    /// then.
     UseModel = "models_use" (ModelChoice) -> JobRef;
-    /// Asks the agent: the library first, the web when the library has nothing.
+    /// Asks the agent: the library first, then the web if the library has no answer.
     StartAsk = "sessions_ask" (AgentQuestion) -> SessionRef;
-    /// Looks for a tool on the web alone.
+    /// Searches the web for a tool, without the library.
     StartDiscover = "sessions_discover" (AgentQuestion) -> SessionRef;
-    /// Waits for news of a session.
+    /// Waits until a session changes.
     WaitSession = "sessions_wait" (SessionWait) -> Session;
-    /// Stops what a session is at.
+    /// Cancels the running turn of a session.
     CancelSession = "sessions_cancel" (SessionRef) -> Session;
-    /// A session as it stands, also a past one.
+    /// Returns the current state of a session, or a past one.
     GetSession = "sessions_get" (SessionRef) -> Session;
-    /// Past sessions, newest first.
+    /// Returns past sessions, newest first.
     ListSessions = "sessions_list" (Nothing) -> Vec<SessionNote>;
-    /// Says whether the last answer of a session helps: yes gives starter code, no asks again.
+    /// Records whether the last answer of a session helped: if so, starter code is generated, otherwise the
+    /// question is asked again.
     GiveFeedback = "sessions_feedback" (FeedbackRequest) -> Session;
     /// Proposes a tool found on the web as a card.
     ProposeFinding = "findings_propose" (AddFinding) -> ProposalDetail;
-    /// Proposes a card made from words that describe a tool.
+    /// Proposes a card drafted from a description.
     DescribeCard = "cards_describe" (CardDescribe) -> ProposalDetail;
-    /// The review queue.
+    /// Returns the review queue.
     ListProposals = "proposals_list" (ProposalsQuery) -> Proposals;
-    /// Everything about a proposal.
+    /// Returns the details of a proposal.
     GetProposal = "proposals_get" (ProposalLook) -> ProposalDetail;
-    /// Takes a proposal over, whole or in part.
+    /// Accepts a proposal, in whole or in part.
     AcceptProposal = "proposals_accept" (ProposalAccept) -> ProposalDetail;
-    /// Turns a proposal down.
+    /// Rejects a proposal.
     RejectProposal = "proposals_reject" (ProposalReject) -> ProposalDetail;
-    /// Takes the decision on a proposal back.
+    /// Undoes the decision on a proposal.
     ReopenProposal = "proposals_reopen" (ProposalRef) -> ProposalDetail;
-    /// Says something about a proposal, which decides nothing.
+    /// Adds a comment to a proposal.
     CommentProposal = "proposals_comment" (ProposalComment) -> ProposalDetail;
-    /// What accepting the safe ones among some proposals would change.
+    /// Returns a preview of accepting those of several proposals that are safe.
     PreviewAccept = "proposals_preview" (ProposalsRef) -> AcceptPreview;
-    /// Accepts the safe ones in the background, as previewed and as one undoable change.
+    /// Accepts the previewed proposals in the background, in one change, which can be undone.
     AcceptProposals = "proposals_accept_safe" (ProposalsAccept) -> JobRef;
-    /// How this library is reviewed.
+    /// Returns the review policy.
     GetReviewPolicy = "review_policy_get" (Nothing) -> ReviewPolicy;
-    /// Chooses how this library is reviewed.
+    /// Changes the review policy.
     SetReviewPolicy = "review_policy_set" (ReviewPolicy) -> ReviewPolicy;
-    /// How many cards are verified, stale, broken, unreachable or never checked, and the trend.
+    /// Returns the number of cards that are verified, stale, broken, unreachable or never checked, with the
+    /// trend.
     GetHealth = "health_get" (Nothing) -> LibraryHealth;
-    /// Reads documentation pages of cards in the background.
+    /// Fetches documentation pages of cards in the background.
     FetchPages = "pages_fetch" (PagesFetch) -> JobRef;
-    /// The documentation page of a card as last read.
+    /// Returns the documentation page of a card, as last fetched.
     GetPage = "pages_get" (CardRef) -> CardPage;
-    /// The services in use.
+    /// Returns the settings and status of services.
     GetProviders = "providers_get" (Nothing) -> Providers;
-    /// Chooses services; takes effect at once.
+    /// Changes the settings of services, with immediate effect.
     SetProviders = "providers_set" (ProviderSettings) -> Providers;
-    /// Begins the count of what language models cost anew.
+    /// Resets the spending on language models to zero.
     ResetSpending = "spending_reset" (Nothing) -> Providers;
-    /// Keeps a key, or takes it away.
+    /// Sets or removes an API key.
     KeepSecret = "secrets_set" (SetSecret) -> Providers;
-    /// Tries a connection with one real request.
+    /// Tests a connection with one real request.
     TestConnection = "providers_test" (TestRequest) -> TestOutcome;
-    /// The MCP servers behind AutoKit.
+    /// Returns the MCP servers behind AutoKit.
     ListServers = "servers_list" (Nothing) -> Vec<Server>;
-    /// Adds an MCP server, or changes one, and looks at its tools: they wait in Review unless it is trusted.
+    /// Adds or changes an MCP server and scans its tools, which wait in Review unless the server is
+    /// trusted.
     AddServer = "servers_add" (ServerAdd) -> JobRef;
-    /// The MCP servers in the settings of a program, as they would be added.
+    /// Returns the MCP servers in the settings of a client program, as they would be added.
     ReadServers = "servers_read" (ServersText) -> ServersRead;
-    /// Stops an MCP server and forgets it; the cards of its tools stay.
+    /// Stops and removes an MCP server. The cards of its tools are kept.
     RemoveServer = "servers_remove" (ServerRef) -> Vec<Server>;
-    /// Looks again at the tools of an MCP server.
+    /// Scans the tools of an MCP server again.
     RefreshServer = "servers_refresh" (ServerRef) -> JobRef;
-    /// Where tools are looked for that are not here yet.
+    /// Returns the sources of tools that can be installed.
     ListMarketSources = "market_sources_list" (Nothing) -> Vec<MarketSource>;
-    /// Looks for tools there from now on: a registry of MCP servers, or a published bundle. The words that are
-    /// searched for are sent there, also those of agents.
+    /// Adds a source: a registry of MCP servers, or a published bundle. Search terms are sent to
+    /// registries, including those of agents.
     AddMarketSource = "market_sources_add" (MarketSourceAdd) -> Vec<MarketSource>;
-    /// Looks there no more; what was installed from it stays.
+    /// Removes a source. Tools installed from it are kept.
     RemoveMarketSource = "market_sources_remove" (MarketSourceRef) -> Vec<MarketSource>;
-    /// What the sources have for a request in words.
+    /// Searches all sources for tools.
     SearchMarket = "market_search" (MarketQuery) -> MarketFound;
-    /// What installing would do, as a request to confirm; nothing is done.
+    /// Returns a preview of an installation as a request to confirm. Nothing is installed.
     InstallFromMarket = "market_install" (MarketRef) -> MarketInstall;
-    /// What agents did: sessions, searches, calls, how long they took, what they cost.
+    /// Returns a report on agents' activity: sessions, searches, calls, latency and tokens.
     GetActivity = "activity_get" (ActivityQuery) -> ActivityReport;
-    /// What agents called, who let them, and what came of it.
+    /// Returns the audit log: agents' calls, who allowed them, and their outcome.
     GetAudit = "audit_list" (AuditQuery) -> AuditLog;
-    /// The profiles of agents, and how their sessions are kept.
+    /// Returns the profiles of agents and the settings of their sessions.
     ListProfiles = "profiles_list" (Nothing) -> Profiles;
-    /// Adds a profile, or replaces the one of its name.
+    /// Adds a profile, or replaces the one of the same name.
     SetProfile = "profiles_set" (Profile) -> Profiles;
-    /// Changes a profile that is still what it was when it was looked at; `conflict` when it is not.
+    /// Changes a profile that is still as it was read; `conflict` otherwise.
     ChangeProfile = "profiles_change" (ProfileChange) -> Profiles;
-    /// Removes a profile; agents that name it are refused from then on.
+    /// Removes a profile. Agents that name it are refused from then on.
     RemoveProfile = "profiles_remove" (ProfileRef) -> Profiles;
-    /// Sets how the sessions of agents are kept.
+    /// Changes the settings of agents' sessions.
     SetAgentSessions = "agent_sessions_set" (AgentSessions) -> Profiles;
-    /// Waits for calls of agents that need a person's word.
+    /// Waits until the list of calls that wait for approval changes.
     WaitAsks = "approvals_wait" (AsksWait) -> AgentAsks;
-    /// Gives a person's word on a call of an agent.
+    /// Approves or refuses a call that waits for approval.
     AnswerAsk = "approvals_answer" (AskAnswer) -> AgentAsks;
-    /// The tools that can be called from here, with whether agents may.
+    /// Returns the callable tools and whether agents may call them.
     ListTools = "tools_list" (ToolsQuery) -> ToolList;
-    /// One of them, with what it takes.
+    /// Returns a callable tool with its parameters.
     GetTool = "tools_get" (ToolRef) -> ToolView;
-    /// Calls one for the person, or says what has to be allowed first.
+    /// Calls a tool for the person, or returns the permissions to grant first.
     RunTool = "tools_run" (ToolRun) -> ToolRunStart;
-    /// What a tool answered whose job is done.
+    /// Returns the result of a tool call whose job is done.
     GetToolOutcome = "tools_outcome" (JobRef) -> ToolOutcome;
-    /// The keys for web APIs: those that are kept, and those that operations in the library want.
+    /// Returns the credentials for web APIs: those stored, and those that operations in the library need.
     ListApiKeys = "api_keys_list" (Nothing) -> Vec<ApiKey>;
-    /// Keeps a key for a web API.
+    /// Stores a credential for a web API.
     SetApiKey = "api_keys_set" (ApiKeySet) -> Vec<ApiKey>;
-    /// Forgets a key for a web API.
+    /// Removes a credential for a web API.
     RemoveApiKey = "api_keys_remove" (ApiKeyRef) -> Vec<ApiKey>;
-    /// The programs agents run in, and what connecting AutoKit would change in their settings.
+    /// Returns the client programs of agents, and the changes to their settings that would connect AutoKit.
     ListClients = "clients_list" (Nothing) -> Vec<AgentClient>;
-    /// Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside.
+    /// Adds AutoKit to the MCP servers of a client program, as previewed. A backup of the file is kept.
     ConnectAgent = "clients_connect" (ConnectClient) -> ClientConnected;
-    /// Takes AutoKit out of the MCP servers of a program, as previewed; the file as it was is kept beside.
+    /// Removes AutoKit from the MCP servers of a client program, as previewed. A backup of the file is
+    /// kept.
     DisconnectAgent = "clients_disconnect" (ConnectClient) -> ClientConnected;
-    /// The address for agents that cannot start a program.
+    /// Returns the status of the HTTP server for agents.
     GetAgentsHttp = "mcp_http_get" (AgentsHttpRef) -> AgentsHttp;
-    /// Switches it on or off, or gives it another port.
+    /// Switches the HTTP server for agents on or off, or changes its port.
     SetAgentsHttp = "mcp_http_set" (AgentsHttpSet) -> AgentsHttp;
-    /// Gives it another token; who has the one before is refused from then on.
+    /// Replaces the token of the HTTP server for agents. Clients using the current token are rejected.
     RenewAgentsHttp = "mcp_http_renew" (AgentsHttpRef) -> AgentsHttp;
-    /// The backups of this library, newest first.
+    /// Returns the backups of this library, newest first.
     ListBackups = "backups_list" (Nothing) -> Vec<Backup>;
-    /// Makes a backup and verifies it.
+    /// Creates and verifies a backup.
     CreateBackup = "backups_create" (Nothing) -> Backup;
-    /// Goes on without the acknowledged changes that are missing: they are reported no more.
+    /// Accepts the loss of acknowledged changes that are missing, so that they are no longer reported.
     AcceptMissingChanges = "missing_changes_accept" (Nothing) -> Nothing;
-    /// Looks the installation over.
+    /// Runs diagnostics of the installation.
     RunDoctor = "diagnostics_run" (DoctorRequest) -> Doctor;
 }
 
@@ -335,7 +341,7 @@ async fn answer<C: Command, H: Handle<C>>(host: &H, context: &Context, body: Val
     serde_json::to_value(response).map_err(|error| ApiError::internal(error.to_string()))
 }
 
-/// Collects declarations while the list is written out.
+/// TypeScript declarations, collected while the list of commands is written.
 struct TypeScript {
     config: Config,
     declarations: std::collections::BTreeMap<String, String>,
@@ -353,8 +359,8 @@ impl TypeScript {
         T::visit_generics(&mut Visit(self));
     }
 
-    /// Declares a named type of ours and every named type it uses. Types without a name end the
-    /// walk: JSON values contain themselves.
+    /// Declares a named type of this workspace and every named type it refers to. Types without a name are
+    /// not followed, because JSON values contain themselves.
     fn declare<T: TS + 'static + ?Sized>(&mut self) {
         if T::output_path().is_none() {
             return;
@@ -375,7 +381,7 @@ impl TypeScript {
     }
 }
 
-/// Walks from a type to those it uses.
+/// Visits the types a type refers to.
 struct Visit<'a>(&'a mut TypeScript);
 
 impl ts_rs::TypeVisitor for Visit<'_> {
@@ -384,7 +390,7 @@ impl ts_rs::TypeVisitor for Visit<'_> {
     }
 }
 
-/// The TypeScript of every command and every type it uses, as committed in the window's sources.
+/// Returns the TypeScript declarations of all commands and the types they use, as committed in `ui/`.
 pub fn typescript() -> String {
     let mut types = TypeScript { config: Config::default(), declarations: std::collections::BTreeMap::new() };
     let commands = typescript_of_commands(&mut types);

@@ -1,42 +1,42 @@
-//! How healthy the library is.
+//! Health of the library: check results over all cards.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// How many cards were in which state at the end of a day.
+/// Number of cards per check result at the end of a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct HealthPoint {
-    /// `YYYY-MM-DD`, in UTC.
+    /// Date, `YYYY-MM-DD` in UTC.
     pub day: String,
-    /// Their page says what they say.
+    /// Number of cards confirmed by their page.
     pub verified: u32,
-    /// Their page says something else.
+    /// Number of cards contradicted by their page.
     pub stale: u32,
-    /// Their link leads nowhere.
+    /// Number of cards whose link is dead.
     pub broken: u32,
-    /// Their page could not be asked for.
+    /// Number of cards whose page could not be fetched.
     pub unreachable: u32,
-    /// Nobody looked yet.
+    /// Number of cards that were never checked.
     pub never_checked: u32,
 }
 
-/// How many cards are in which state, now and over time.
+/// Number of cards per check result, now and over time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct LibraryHealth {
-    /// All cards.
+    /// Total number of cards.
     pub total: u32,
-    /// Their page says what they say.
+    /// Number of cards confirmed by their page.
     pub verified: u32,
-    /// Their page says something else.
+    /// Number of cards contradicted by their page.
     pub stale: u32,
-    /// Their link leads nowhere.
+    /// Number of cards whose link is dead.
     pub broken: u32,
-    /// Their page could not be asked for.
+    /// Number of cards whose page could not be fetched.
     pub unreachable: u32,
-    /// Changed since somebody looked.
+    /// Number of cards that changed after their last check.
     pub changed: u32,
-    /// Nobody looked yet.
+    /// Number of cards that were never checked.
     pub never_checked: u32,
-    /// The days that were recorded, oldest first.
+    /// Recorded days, oldest first.
     pub trend: Vec<HealthPoint>,
 }

@@ -1,129 +1,130 @@
-//! Work that goes on in the background.
+//! Background jobs.
 
 use autokit_error::ApiError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What a job does.
+/// Kind of job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum JobKind {
-    /// Cards from a file or text.
+    /// Import of cards from a source.
     Import,
-    /// The cards AutoKit comes with.
+    /// Import of the starter cards that ship with AutoKit.
     Starter,
-    /// Vectors for cards.
+    /// Embedding of cards.
     Embed,
-    /// A model's files.
+    /// Download of a model's files.
     Download,
-    /// Documentation pages.
+    /// Fetching of documentation pages.
     Pages,
-    /// Proposals accepted together.
+    /// Acceptance of several proposals.
     Review,
-    /// Cards against their pages.
+    /// Check of cards against their pages.
     Verify,
-    /// A tool, called by the person.
+    /// Call of a tool by a person.
     Call,
 }
 
-/// Where a job stands.
+/// State of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// At work.
+    /// In progress, or paused.
     Running,
-    /// Finished.
+    /// Completed.
     Done,
     /// Ended by an error.
     Failed,
-    /// Stopped by the person.
+    /// Cancelled by a person, or by the shutdown of the process.
     Cancelled,
 }
 
-/// What a finished job did to the library.
+/// Effect of a completed job on the library.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct JobTally {
-    /// Cards added.
+    /// Number of cards added.
     pub added: u32,
-    /// Cards changed.
+    /// Number of cards changed.
     pub changed: u32,
-    /// Cards that were as in the file.
+    /// Number of cards that were identical to the source.
     pub unchanged: u32,
-    /// Cards refused.
+    /// Number of cards rejected.
     pub rejected: u32,
-    /// Proposals left to decide in Review.
+    /// Number of proposals that wait in Review.
     #[serde(default)]
     pub proposed: u32,
-    /// Of the cards added, those that may be there already under another name.
+    /// Number of added cards that may duplicate an existing card under another name.
     #[serde(default)]
     pub similar: u32,
-    /// The change to undo, if there was one.
+    /// Id of the change, for undo, if there was one.
     pub change: Option<String>,
 }
 
-/// A job.
+/// Background job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Job {
-    /// Id.
+    /// Job id.
     pub id: String,
-    /// What it does.
+    /// Kind of job.
     pub kind: JobKind,
-    /// In words.
+    /// Title for people.
     pub title: String,
-    /// Where it stands.
+    /// Current state.
     pub state: JobState,
-    /// What it waits for, or what it goes on with, in a sentence.
+    /// What the job waits for or continues with, as a sentence.
     #[serde(default)]
     pub note: Option<String>,
-    /// It is at work and waits until the person lets it go on; none for a job that cannot wait.
+    /// Whether the running job is paused; `null` for a job that cannot be paused.
     pub paused: Option<bool>,
-    /// Grows with every change of this job.
+    /// Version number, incremented with every change.
     #[ts(type = "number")]
     pub version: u64,
-    /// Units done.
+    /// Number of units completed.
     #[ts(type = "number")]
     pub done: u64,
-    /// Units in all; 0 while unknown.
+    /// Total number of units; 0 while unknown.
     #[ts(type = "number")]
     pub total: u64,
-    /// What a unit is: `cards`, `bytes`.
+    /// Unit of `done` and `total`, e.g. `cards` or `bytes`.
     pub unit: String,
-    /// Milliseconds left at the present pace, once there is one.
+    /// Estimated remaining time in milliseconds; `null` until the first unit is completed.
     #[ts(type = "number | null")]
     pub eta_ms: Option<u64>,
-    /// Milliseconds since it began (until it ended).
+    /// Time in milliseconds since the start, until the end of the job.
     #[ts(type = "number")]
     pub elapsed_ms: u64,
-    /// What it did, when it is over.
+    /// Result of the job for people, once it is completed.
     pub summary: Option<String>,
-    /// Counts, when it changed cards.
+    /// Number of cards affected, for a job that changed cards.
     pub tally: Option<JobTally>,
-    /// Why it failed.
+    /// Error that ended the job.
     pub error: Option<ApiError>,
 }
 
-/// Names a job.
+/// Reference to a job.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct JobRef {
-    /// Id.
+    /// Job id.
     pub job: String,
 }
 
-/// Waits for news of a job.
+/// Request to wait until a job changes.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct JobWait {
-    /// Id.
+    /// Job id.
     pub job: String,
-    /// Answer once the job's version is above this, or after ten seconds.
+    /// Version the caller knows. The response is sent once the job's version is higher, or after ten
+    /// seconds.
     #[ts(type = "number")]
     pub after: u64,
 }
 
-/// Lets a job wait or go on.
+/// Request to pause or resume a job.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct JobPause {
-    /// Id.
+    /// Job id.
     pub job: String,
-    /// It is to wait.
+    /// Whether the job is to be paused.
     pub paused: bool,
 }

@@ -1,12 +1,12 @@
-//! The one list of commands, and what they take and give: the shapes shared with the window (as TypeScript)
-//! and with other processes (as JSON).
+//! The commands of the engine with their requests and responses: the types shared with the window (as
+//! TypeScript) and with other processes (as JSON).
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`commands`] | the list, dispatch by name, TypeScript |
-//! | the others | requests and responses, by area |
+//! | [`commands`] | the list of commands, dispatch by name, TypeScript |
+//! | the others | requests and responses, one module per area |
 //!
-//! Errors are [`autokit_error::ApiError`]s. No database is below this crate, and no candle.
+//! Errors are [`autokit_error::ApiError`]s. This crate depends on neither the database nor candle.
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -1,148 +1,149 @@
-//! Tools that are not here yet: where they are looked for, what is found, how it would be installed.
+//! Registries: sources of tools that are not installed yet, search results from them, and previews of an
+//! installation.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::{ImportRequest, ServerAdd};
 
-/// What a source is.
+/// Kind of source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum MarketKind {
-    /// A registry of MCP servers.
+    /// Registry of MCP servers.
     Registry,
-    /// A published bundle of cards.
+    /// Published bundle of cards.
     Bundle,
 }
 
-/// Where tools are looked for that are not here yet.
+/// Source of tools that can be installed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct MarketSource {
-    /// Names it in requests.
+    /// Id for requests.
     pub id: String,
-    /// What it is.
+    /// Kind of source.
     pub kind: MarketKind,
-    /// Its address.
+    /// Web address.
     pub url: String,
 }
 
-/// Adds a source.
+/// Request to add a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct MarketSourceAdd {
-    /// What it is; told from the address when not given: a name with the ending of a bundle is one.
+    /// Kind of source. Default: `bundle` if the path ends with `.toolcards`, otherwise `registry`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub kind: Option<MarketKind>,
-    /// Its address.
+    /// Web address.
     pub url: String,
 }
 
-/// Names a source.
+/// Reference to a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct MarketSourceRef {
-    /// Its id.
+    /// Source id.
     pub id: String,
 }
 
-/// Looks for tools in all sources.
+/// Request to search all sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct MarketQuery {
-    /// What the tool should do, or a part of its name.
+    /// Description of the tool, or part of its name.
     pub query: String,
-    /// Results at most; 20 when not given.
+    /// Maximum number of results, up to 100. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
 }
 
-/// A tool, or a server of tools, that can be installed.
+/// Tool, or server with tools, that can be installed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct MarketOffer {
-    /// The source it is from.
+    /// Id of the source.
     pub source: String,
-    /// Names it there.
+    /// Id within the source.
     pub id: String,
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// Who offers it.
+    /// Publisher, or an empty string.
     pub provider: String,
-    /// What it does.
+    /// Description.
     pub description: String,
-    /// Its newest version.
+    /// Latest version.
     pub version: Option<String>,
-    /// A page about it.
+    /// Address of a page about it.
     pub page: Option<String>,
-    /// What it is for, in a word.
+    /// Category given by the source.
     pub category: Option<String>,
-    /// What it costs.
+    /// Price given by the source.
     pub price: Option<String>,
-    /// What others think of it, as its source counts.
+    /// User rating, on the scale of the source.
     pub rating: Option<f64>,
-    /// Names of its tools, where they are known.
+    /// Names of its tools, if the source lists them.
     pub functions: Vec<String>,
-    /// Whether its source advises against it.
+    /// Whether the source marks it as deprecated.
     pub deprecated: bool,
-    /// Whether it is here already.
+    /// Whether it is already installed here.
     pub installed: bool,
-    /// Why its texts are not to be trusted, if they hide something or give orders to a model.
+    /// Why its texts are flagged as hidden text or instructions to a model; `null` if they are not.
     pub suspect: Option<String>,
-    /// How well it fits, 0 to 1.
+    /// Match score between 0 and 1.
     pub score: f32,
 }
 
-/// What the sources have.
+/// Search results from all sources.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct MarketFound {
-    /// Best first.
+    /// Results, best first.
     pub offers: Vec<MarketOffer>,
-    /// Sources that did not answer, entries that cannot be used.
+    /// Messages about sources that did not respond and entries that could not be used.
     pub notes: Vec<String>,
 }
 
-/// Names something that can be installed.
+/// Reference to an offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct MarketRef {
-    /// The source.
+    /// Source id.
     pub source: String,
-    /// What names it there.
+    /// Id within the source.
     pub id: String,
 }
 
-/// Something a server has to be given.
+/// Variable or header that a server needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct MarketInput {
-    /// Name of the variable or header; goes into the server's secrets.
+    /// Name of the variable or header; stored among the server's secrets.
     pub name: String,
-    /// What it is, in the words of who published it.
+    /// Description by the publisher.
     pub description: Option<String>,
-    /// Whether nothing works without it.
+    /// Whether the server does not work without it.
     pub required: bool,
-    /// Whether it is a key or a password.
+    /// Whether the value is an API key or a password.
     pub secret: bool,
 }
 
-/// What installing would do. Nothing is done yet: a person looks at it and confirms.
+/// Preview of an installation, to be confirmed by a person. Nothing is installed yet.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MarketInstall {
-    /// An MCP server: to be added with `servers_add`, which starts or reaches it.
+    /// MCP server, installed with `servers_add`, which also starts or contacts it.
     Server {
-        /// The request, filled in as far as it is known.
+        /// The request, as far as it can be filled in.
         add: ServerAdd,
-        /// The program that is started, if one is.
+        /// Program that is started; `null` for a server reached at an address.
         runner: Option<String>,
-        /// Whether that program was found on this machine.
+        /// Whether that program was found on this machine; `true` if none is needed.
         runner_here: bool,
-        /// What it has to be given.
+        /// Variables or headers the server needs.
         inputs: Vec<MarketInput>,
-        /// What the person should know first.
+        /// Notices for the person to read before confirming.
         notes: Vec<String>,
     },
-    /// A card of a bundle: to be previewed or imported with `imports_start`, which puts it into Review.
+    /// Card of a bundle, installed with `imports_start`, which adds it to Review.
     Card {
         /// The request.
         import: ImportRequest,
-        /// What the person should know first.
+        /// Notices for the person to read before confirming.
         notes: Vec<String>,
     },
 }

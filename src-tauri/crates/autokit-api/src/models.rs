@@ -4,7 +4,7 @@ use autokit_embed::ModelInfo;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A model with its part in this library.
+/// Available embedding model.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ModelEntry {
     /// The model.
@@ -13,21 +13,21 @@ pub struct ModelEntry {
     pub current: bool,
 }
 
-/// The models on offer.
+/// List of embedding models.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Models {
-    /// In the manifest's order.
+    /// Models in the order of the manifest.
     pub models: Vec<ModelEntry>,
-    /// The folder of downloaded models.
+    /// Folder of downloaded models.
     pub store: String,
 }
 
-/// Picks a model.
+/// Choice of an embedding model.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ModelChoice {
-    /// Its name in the manifest.
+    /// Name of the model in the manifest.
     pub name: String,
-    /// A folder that holds its files, to be used instead of downloading.
+    /// Folder with the model's files, used instead of a download.
     #[serde(default)]
     pub folder: Option<String>,
 }

@@ -3,46 +3,46 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Which pages to read.
+/// Request to fetch documentation pages.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct PagesFetch {
-    /// Ids or names of cards; all when empty.
+    /// Card ids or names; empty for all cards.
     #[serde(default)]
     pub cards: Vec<String>,
-    /// Also those read lately.
+    /// Whether to also fetch pages that were fetched recently.
     #[serde(default)]
     pub again: bool,
 }
 
-/// A piece of a page.
+/// Section of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct PagePiece {
-    /// Headings above it, from the title down.
+    /// Headings above the section, starting with the page title.
     pub path: Vec<String>,
-    /// The page with the place in it.
+    /// Address of the page, with the anchor of the section if there is one.
     pub url: String,
-    /// The text; code between fences.
+    /// Text of the section; code is fenced.
     pub text: String,
 }
 
-/// A card's page as last read.
+/// Documentation page of a card, as last fetched.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct PageView {
-    /// Where it was found.
+    /// Address after redirects.
     pub url: String,
-    /// Its title.
+    /// Page title.
     pub title: String,
-    /// When it was last asked for.
+    /// Time of the last attempt, RFC 3339 in UTC.
     pub fetched_at: String,
-    /// Why the last attempt failed.
+    /// Why the last attempt failed; `null` if it succeeded.
     pub failed: Option<String>,
-    /// Its pieces, in reading order.
+    /// Sections in reading order.
     pub pieces: Vec<PagePiece>,
 }
 
-/// A card's page, if it was read.
+/// Result of a request for the page of a card.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardPage {
-    /// The page.
+    /// The page; `null` if it was never fetched.
     pub page: Option<PageView>,
 }

@@ -1,4 +1,4 @@
-//! Agents: what those of a profile find first, may find, may do; what they ask a person; what they did.
+//! Agents: their profiles, permissions and sessions, calls that wait for approval, and the audit log.
 
 use std::collections::BTreeMap;
 
@@ -9,227 +9,230 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
-/// What agents of one kind are for. The rules of the one without a name hold for everybody.
+/// Profile of agents: what they find first, may find and may do. The rules of the profile with an empty
+/// name apply to all agents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct Profile {
-    /// What an agent calls it; empty for everybody's.
+    /// Name by which an agent selects the profile; empty for the one that applies to all agents.
     pub name: String,
-    /// What it is for, in a person's words.
+    /// Purpose of the profile, written by the person.
     pub about: String,
-    /// Ids of the cards assigned to it: they are found before all others (the expert tier).
+    /// Ids of the cards assigned to the profile; they rank before all others (the expert tier).
     pub cards: Vec<String>,
-    /// What it may find in the library; everything if not given. What everybody may not find, no profile
-    /// finds.
+    /// Cards the profile may find. Default: all. A profile never finds what the profile for all agents may
+    /// not find.
     pub only: Option<Allowlist>,
-    /// Ids of cards, or names of AutoKit's own tools, that are there from the start and stay.
+    /// Ids of cards, or names of AutoKit's own tools, that are bound from the start of a session and never
+    /// evicted.
     pub always: Vec<String>,
-    /// What it may do. Of a profile with a name: what it adds to the rules for everybody, all of which it
-    /// inherits. A deny for everybody is final.
+    /// Permissions of the profile. A profile with a name inherits those for all agents and adds these; a
+    /// deny for all agents is final.
     pub permissions: Permissions,
 }
 
-/// A profile in the place of what it was when somebody looked at it.
+/// Request to change a profile, unless it changed since it was read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ProfileChange {
-    /// As it was looked at.
+    /// The profile as it was read.
     pub before: Profile,
-    /// As it is to be; of the same name.
+    /// The profile as it is to be, with the same name.
     pub after: Profile,
 }
 
-/// What may be found: cards of these providers, and these cards. What is assigned may be found as well.
+/// Cards that may be found: those of the listed providers, and those listed by id. Cards assigned to the
+/// profile may be found as well.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct Allowlist {
     /// Providers.
     pub providers: Vec<String>,
-    /// Ids of cards.
+    /// Card ids.
     pub cards: Vec<String>,
 }
 
-/// How the sessions of all agents are kept.
+/// Settings of the sessions of all agents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct AgentSessions {
-    /// Parameters of all sessions.
+    /// Parameters of every session.
     pub session: SessionSettings,
-    /// Tokens that tools may cost in a program, by a part of the name it gives itself; the parameters above
-    /// hold for others.
+    /// Token budget for tools by client program. A key matches every client whose name contains it,
+    /// ignoring case; the longest match wins. Other clients use the parameters above.
     pub budgets: BTreeMap<String, u32>,
 }
 
-/// The profiles and what holds for all of them.
+/// All profiles, with the settings they share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Profiles {
-    /// Everybody's first, then by name.
+    /// Profiles, the one for all agents first, then by name.
     pub profiles: Vec<Profile>,
-    /// Sessions.
+    /// Settings of sessions.
     pub sessions: AgentSessions,
 }
 
-/// Names a profile.
+/// Reference to a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ProfileRef {
-    /// What an agent calls it.
+    /// Name by which an agent selects it.
     pub name: String,
 }
 
-/// A call that waits for a person's word.
+/// Call of an agent that waits for approval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct AgentAsk {
-    /// Names it in answers.
+    /// Id for the response.
     pub id: String,
-    /// Since when, RFC 3339 in UTC.
+    /// Time since when the call waits, RFC 3339 in UTC.
     pub at: String,
-    /// When it is refused if nobody has answered, RFC 3339 in UTC.
+    /// Time at which the call is refused unless it is answered, RFC 3339 in UTC.
     pub until: String,
-    /// The session of the agent.
+    /// Id of the agent's session.
     pub session: String,
-    /// The program the agent runs in, as it calls itself.
+    /// Name of the client program, as reported by itself.
     pub client: String,
-    /// Profile of the agent; empty for everybody's.
+    /// Profile of the agent; empty for the one that applies to all agents.
     pub profile: String,
-    /// Id of the tool's card, or of a tool of AutoKit's own.
+    /// Id of the tool's card, or of one of AutoKit's own tools.
     pub tool: String,
-    /// What the tool is called.
+    /// Name of the tool.
     pub name: String,
-    /// Who offers it.
+    /// Provider of the tool.
     pub provider: String,
-    /// What nobody has allowed yet.
+    /// Permissions that no rule and no earlier approval grants.
     pub needs: Vec<Need>,
-    /// Whether it can be allowed from now on: a rule for everybody may ask each time, whatever the profile
-    /// says.
+    /// Whether [`AskReply::Always`] is possible; `false` if a rule for all agents asks each time and
+    /// profiles may not override it.
     pub can_always: bool,
-    /// The same in words: "to run code in python".
+    /// The permissions in words, e.g. "to run code in python".
     pub words: Vec<String>,
-    /// The arguments, all of them as they are.
+    /// Arguments of the call, complete and unredacted.
     #[ts(type = "unknown")]
     pub arguments: Value,
 }
 
-/// The calls that wait for a person.
+/// List of the calls that wait for approval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct AgentAsks {
-    /// Grows with each change.
+    /// Version number, incremented with every change.
     #[ts(type = "number")]
     pub version: u64,
-    /// The one that waits longest first.
+    /// Calls, longest wait first.
     pub asks: Vec<AgentAsk>,
 }
 
-/// Waits for news of the calls that wait for a person. While anybody waits so, agents are told to be
-/// patient; else what has to be asked is refused at once.
+/// Request to wait until the list of calls that wait for approval changes, for up to ten seconds. Calls
+/// wait for approval only while a client sends this request; otherwise they are refused at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct AsksWait {
-    /// Version that is known; 0 for none.
+    /// Version the caller knows; 0 for none.
     #[ts(type = "number")]
     pub after: u64,
 }
 
-/// What a person says to a call that waits.
+/// Decision of a person on a call that waits for approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum AskReply {
-    /// This time.
+    /// Allow this call.
     Once,
-    /// For this and all later calls of the session that need the same.
+    /// Allow this call, and later calls of the session that need the same permissions.
     Session,
-    /// From now on, for all agents of the profile.
+    /// Allow from now on, for all agents of the profile.
     Always,
-    /// Not this time.
+    /// Refuse this call.
     No,
-    /// Never, for all agents of the profile.
+    /// Deny from now on, for all agents of the profile.
     Never,
 }
 
-/// Answers a call that waits.
+/// Request to decide on a call that waits for approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct AskAnswer {
-    /// Which.
+    /// Id of the call.
     pub id: String,
-    /// The person's word.
+    /// Decision of the person.
     pub reply: AskReply,
 }
 
-/// Which calls are shown.
+/// Request for entries of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct AuditQuery {
-    /// Days back.
+    /// Number of days to look back.
     pub days: u32,
-    /// Entries at most, the newest.
+    /// Maximum number of entries; the latest are returned.
     pub limit: u32,
 }
 
-/// One call, as it was written down.
+/// Call in the audit log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct AuditEntry {
-    /// When it ended, RFC 3339 in UTC.
+    /// End of the call, RFC 3339 in UTC.
     pub at: String,
-    /// The session of the agent.
+    /// Id of the agent's session.
     pub session: String,
-    /// The program the agent runs in, as it calls itself.
+    /// Name of the client program, as reported by itself.
     pub client: String,
-    /// Profile of the agent; empty for everybody's.
+    /// Profile of the agent; empty for the one that applies to all agents.
     pub profile: String,
-    /// Id of the tool's card, or name of one of AutoKit's own.
+    /// Id of the tool's card, or of one of AutoKit's own tools.
     pub tool: String,
-    /// What the tool is called.
+    /// Name of the tool.
     pub name: String,
-    /// Who offers it.
+    /// Provider of the tool.
     pub provider: String,
-    /// The arguments without what is secret or long.
+    /// Arguments, with secrets redacted and long values shortened.
     #[ts(type = "unknown")]
     pub arguments: Value,
-    /// What it needed, in words.
+    /// Permissions the call needed, in words.
     pub needed: Vec<String>,
-    /// Who let it be done or did not.
+    /// Who allowed or refused the call.
     pub decided: DecidedBy,
-    /// What came of it.
+    /// Outcome of the call.
     pub outcome: CallOutcome,
-    /// Why it was refused or failed.
+    /// Reason for a refusal or failure; empty otherwise.
     pub why: String,
-    /// Milliseconds, a person's answer included.
+    /// Duration in milliseconds, including the wait for approval.
     pub took_ms: f64,
 }
 
-/// The calls of some days.
+/// Entries of the audit log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct AuditLog {
-    /// Newest first.
+    /// Entries, newest first.
     pub entries: Vec<AuditEntry>,
-    /// How many there are in all.
+    /// Total number of entries in the period.
     pub total: u32,
 }
 
-/// What lets a caller into a web API. Kept with the keys and never shown again.
+/// Credential for a web API. Stored in the secret store and never returned.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "sort", rename_all = "snake_case")]
 pub enum ApiSecret {
-    /// A key that is sent where the operation says.
+    /// API key, sent where the operation specifies.
     Key {
-        /// The key.
+        /// The API key.
         key: String,
     },
-    /// User and password.
+    /// User name and password (HTTP Basic).
     Basic {
-        /// The user.
+        /// User name.
         user: String,
-        /// The password.
+        /// Password.
         password: String,
     },
-    /// A token that is sent as it is.
+    /// Token, sent unchanged.
     Token {
         /// The token.
         token: String,
     },
-    /// A client's id and secret, by which tokens are fetched (OAuth 2.0, client credentials).
+    /// Client id and secret for fetching tokens (OAuth 2.0, client credentials).
     Client {
-        /// Where tokens are fetched.
+        /// Address of the token endpoint.
         token_url: String,
-        /// The client.
+        /// Client id.
         id: String,
-        /// Its secret.
+        /// Client secret.
         secret: String,
     },
 }
@@ -240,48 +243,50 @@ impl std::fmt::Debug for ApiSecret {
     }
 }
 
-/// Keeps a key for a web API.
+/// Request to store a credential for a web API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ApiKeySet {
-    /// Where it is sent and nowhere else: `https://api.example.org`.
+    /// Origin the credential is sent to, and nowhere else, e.g. `https://api.example.org`.
     pub origin: String,
-    /// What the API's description calls it.
+    /// Name of the security scheme in the API's description.
     pub scheme: String,
-    /// Where in a request it is sent and nowhere else, as [`ApiKey::place`]; may be left out where all
-    /// operations agree.
+    /// Place in a request where the credential is sent, and nowhere else, as [`ApiKey::place`]. May be
+    /// empty if all operations agree.
     #[serde(default)]
     pub place: String,
-    /// The key.
+    /// The credential.
     pub secret: ApiSecret,
 }
 
-/// Names a key for a web API.
+/// Reference to a credential for a web API.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
 pub struct ApiKeyRef {
-    /// Where it is sent.
+    /// Origin the credential is sent to.
     pub origin: String,
-    /// What the API's description calls it.
+    /// Name of the security scheme in the API's description.
     pub scheme: String,
-    /// Where in a request it is sent; all of that name if left out.
+    /// Place in a request where the credential is sent; empty for every place.
     #[serde(default)]
     pub place: String,
 }
 
-/// A key for a web API, or the want of one.
+/// Credential for a web API that is stored, or that operations need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ApiKey {
-    /// Where it is sent.
+    /// Origin the credential is sent to.
     pub origin: String,
-    /// What the API's description calls it.
+    /// Name of the security scheme in the API's description.
     pub scheme: String,
-    /// Where in a request it is sent: `header X-Key`, or which tokens are fetched with it.
+    /// Place in a request where the credential is sent, e.g. `header X-Key`, or the tokens that are fetched
+    /// with it.
     pub place: String,
-    /// What it is: `key`, `basic`, `token`, `client`.
+    /// Kind of credential: `key`, `basic`, `token` or `client`.
     pub sort: String,
-    /// Whether it is kept here.
+    /// Whether the credential is stored.
     pub here: bool,
-    /// Operations in the library that take it.
+    /// Number of operations in the library that need it.
     pub operations: u32,
-    /// For a client: where tokens are fetched; of one that is wanted, where its description says.
+    /// Address of the token endpoint for a client; for one that is not stored, as given by the API's
+    /// description.
     pub token_url: Option<String>,
 }

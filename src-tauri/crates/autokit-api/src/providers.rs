@@ -1,4 +1,4 @@
-//! Language models, search services, the network, keys.
+//! Language models, search services, network access and API keys.
 
 use std::collections::BTreeMap;
 
@@ -6,58 +6,59 @@ use autokit_error::ApiError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Where keys are kept.
+/// Storage of API keys and other secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyStorage {
-    /// The platform's keychain.
+    /// Keychain of the platform.
     #[default]
     Keychain,
-    /// A sealed file in the configuration folder.
+    /// Encrypted file in the configuration folder.
     File,
-    /// Nowhere: they are gone when the program ends.
+    /// Memory only; lost when the program ends.
     Memory,
 }
 
-/// How a language model is spoken to.
+/// Protocol of a language model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum LlmKind {
-    /// No language model: rules on this machine.
+    /// No language model; rules on this machine are used instead.
     #[default]
     None,
-    /// Anthropic's Messages.
+    /// Anthropic's Messages API.
     Anthropic,
-    /// Chat completions as OpenAI speaks them: OpenAI, Ollama, LM Studio, llama.cpp, vLLM, OpenRouter.
+    /// OpenAI's chat completions API: OpenAI, Ollama, LM Studio, llama.cpp, vLLM, OpenRouter.
     Openai,
 }
 
 impl LlmKind {
-    /// Whether it is any.
+    /// Returns whether a protocol is configured.
     pub fn is_chosen(self) -> bool {
         self != LlmKind::None
     }
 }
 
-/// The language model.
+/// Settings of the language models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct LlmSettings {
-    /// How it is spoken to.
+    /// Protocol.
     pub kind: LlmKind,
-    /// Its address; empty for the service's own.
+    /// Base URL; empty for the provider's default.
     pub base: String,
-    /// Writes answers and looks on the web.
+    /// Name of the model that writes answers and searches the web.
     pub large: String,
-    /// Grades, reranks and rewrites; empty for the same model.
+    /// Name of the model that grades, reranks and rewrites; empty for the large model.
     pub small: String,
-    /// It takes tools as such.
+    /// Whether the model supports tool calls.
     pub tools: bool,
-    /// US dollars for a million tokens read by the large model; the list price if not given.
+    /// Input price of the large model in US dollars per million tokens. Default: list price.
     pub price_in: Option<f64>,
-    /// US dollars for a million tokens written by the large model; the list price if not given.
+    /// Output price of the large model in US dollars per million tokens. Default: list price.
     pub price_out: Option<f64>,
-    /// US dollars after which nothing is asked any more until the limit is raised or the count begun anew.
+    /// Spending limit in US dollars. Once reached, no request is sent until the limit is raised or the
+    /// spending is reset.
     pub cap: Option<f64>,
 }
 
@@ -76,41 +77,41 @@ impl Default for LlmSettings {
     }
 }
 
-/// Which service searches the web.
+/// Web search service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchKind {
-    /// None: the library alone.
+    /// No web search.
     #[default]
     None,
-    /// tavily.com; needs a key.
+    /// tavily.com; requires an API key.
     Tavily,
-    /// Brave Search; needs a key.
+    /// Brave Search; requires an API key.
     Brave,
-    /// A SearXNG instance at an address of its own.
+    /// SearXNG instance; requires its address.
     Searxng,
-    /// DuckDuckGo; no key.
+    /// DuckDuckGo; no API key.
     Duckduckgo,
 }
 
 impl SearchKind {
-    /// Whether it is any.
+    /// Returns whether a service is configured.
     pub fn is_chosen(self) -> bool {
         self != SearchKind::None
     }
 }
 
-/// Searching the web.
+/// Settings of the web search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct SearchSettings {
-    /// The service.
+    /// Search service.
     pub kind: SearchKind,
-    /// Its address; empty for the service's own.
+    /// Base URL; empty for the service's default.
     pub base: String,
-    /// The source looked at first, in words; empty for none.
+    /// Name of the source searched first; empty for none.
     pub preferred: String,
-    /// Ask GitHub for facts about repositories.
+    /// Whether to query GitHub for facts about repositories.
     pub github: bool,
 }
 
@@ -125,39 +126,39 @@ impl Default for SearchSettings {
     }
 }
 
-/// What may be reached.
+/// Settings of network access.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct NetworkSettings {
-    /// Hosts on this machine or a private network whose pages may be read.
+    /// Hosts on this machine or a private network whose pages may be fetched.
     pub allowed_hosts: Vec<String>,
-    /// A proxy for pages and searches.
+    /// Proxy for pages and searches.
     pub proxy: Option<String>,
 }
 
-/// Everything chosen about services. Holds no key.
+/// Settings of all services. Contains no keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct ProviderSettings {
-    /// The language model.
+    /// Language models.
     pub llm: LlmSettings,
-    /// Searching the web.
+    /// Web search.
     pub search: SearchSettings,
-    /// What may be reached.
+    /// Network access.
     pub network: NetworkSettings,
-    /// Where keys are kept.
+    /// Storage of keys.
     pub keep: KeyStorage,
-    /// Prompts of the person's own, by name.
+    /// Prompts that replace the built-in ones, by name.
     pub prompts: BTreeMap<String, String>,
 }
 
-/// A key, by what it is for.
+/// API key, identified by its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyName {
     /// Anthropic.
     Anthropic,
-    /// The OpenAI-compatible service.
+    /// OpenAI-compatible service.
     Openai,
     /// Tavily.
     Tavily,
@@ -168,11 +169,11 @@ pub enum KeyName {
 }
 
 impl KeyName {
-    /// All of them.
+    /// All API keys.
     pub const ALL: [KeyName; 5] =
         [KeyName::Anthropic, KeyName::Openai, KeyName::Tavily, KeyName::Brave, KeyName::Github];
 
-    /// The name it is kept under.
+    /// Returns the name under which the key is stored.
     pub fn as_str(self) -> &'static str {
         match self {
             KeyName::Anthropic => "llm.anthropic",
@@ -184,56 +185,56 @@ impl KeyName {
     }
 }
 
-/// Whether a key is kept. The key itself is never told.
+/// Whether an API key is set. The key itself is never returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct KeyState {
-    /// What it is for.
+    /// Service of the key.
     pub name: KeyName,
-    /// There is one.
+    /// Whether the key is set.
     pub set: bool,
 }
 
-/// A prompt AutoKit comes with.
+/// Built-in prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ShippedPrompt {
-    /// Its name.
+    /// Prompt name.
     pub name: String,
-    /// Its text.
+    /// Prompt text.
     pub text: String,
-    /// Its slots.
+    /// Names of its slots.
     pub slots: Vec<String>,
 }
 
-/// Services as they stand.
+/// Settings and status of all services.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Providers {
-    /// What is chosen.
+    /// Current settings.
     pub settings: ProviderSettings,
-    /// Which keys are kept.
+    /// Status of each API key.
     pub keys: Vec<KeyState>,
-    /// Where keys are kept, for people: the system's keychain, or an encrypted file.
+    /// Where keys are stored, for display: the system's keychain, or an encrypted file.
     pub keys_in: String,
-    /// Why keys cannot be read, if so.
+    /// Error that prevents keys from being read.
     pub keys_error: Option<ApiError>,
-    /// Why something that is chosen cannot be used.
+    /// Errors that prevent configured services from being used.
     pub missing: Vec<ApiError>,
-    /// US dollars spent on language models since the count was begun.
+    /// US dollars spent on language models since the last reset.
     pub spent: f64,
-    /// Tokens read and written by language models since the count was begun.
+    /// Tokens since the last reset: input, output.
     #[ts(type = "[number, number]")]
     pub tokens: (u64, u64),
-    /// What is counted for a million tokens read and written by the large model; none where it is not known.
+    /// Prices per million tokens used for the large model, in US dollars: input, output; `null` if unknown.
     pub price: Option<(f64, f64)>,
-    /// The prompts AutoKit comes with.
+    /// Built-in prompts.
     pub prompts: Vec<ShippedPrompt>,
 }
 
-/// Keeps a key. The one request that carries it; no answer and no event does.
+/// Request to set or remove an API key. No other request and no response or event contains it.
 #[derive(Clone, Serialize, Deserialize, TS)]
 pub struct SetSecret {
-    /// What it is for.
+    /// Service of the key.
     pub name: KeyName,
-    /// The key; empty takes it away.
+    /// The API key; empty to remove it.
     pub value: String,
 }
 
@@ -243,32 +244,32 @@ impl std::fmt::Debug for SetSecret {
     }
 }
 
-/// Which connection to try.
+/// Connection to test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Connection {
-    /// The large model.
+    /// Large language model.
     Llm,
-    /// The small model.
+    /// Small language model.
     SmallLlm,
-    /// The search service.
+    /// Search service.
     Search,
     /// GitHub.
     Github,
 }
 
-/// Tries a connection.
+/// Request to test a connection.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, TS)]
 pub struct TestRequest {
-    /// Which.
+    /// The connection.
     pub connection: Connection,
 }
 
-/// What came of trying. What went wrong is an error with its remedy.
+/// Result of a successful connection test. A failed test returns an error with a remedy.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct TestOutcome {
-    /// What was seen, in words.
+    /// Result for people.
     pub text: String,
-    /// Milliseconds of the round trip.
+    /// Duration of the round trip in milliseconds.
     pub ms: u32,
 }

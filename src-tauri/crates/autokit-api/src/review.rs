@@ -1,4 +1,4 @@
-//! Proposals and what a reviewer does with them.
+//! Proposals and their review.
 
 use std::collections::BTreeMap;
 
@@ -7,81 +7,81 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
-/// Which proposals.
+/// Request for a list of proposals.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct ProposalsQuery {
-    /// Those in this state; all when not given.
+    /// State of the proposals. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub state: Option<ProposalState>,
 }
 
-/// A row of the queue.
+/// Proposal as shown in the review queue.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalRow {
-    /// Its number.
+    /// Proposal number.
     pub id: u32,
-    /// The card it is about, or would make.
+    /// Name of the card the proposal changes or creates.
     pub title: String,
-    /// Where it comes from.
+    /// Origin of the proposal.
     pub origin: Origin,
-    /// The group of the queue it belongs to.
+    /// Group of the queue in which it is shown.
     pub group: String,
-    /// What can go wrong when all of it is accepted.
+    /// Risk of accepting all of its fields.
     pub risk: Risk,
-    /// Whether a text it proposes hides something or gives orders to a model.
+    /// Whether a proposed text is flagged as hidden text or instructions to a model.
     pub suspect: bool,
-    /// How many of its fields changed in the card since.
+    /// Number of its fields that changed in the card since.
     pub conflicts: u32,
-    /// How many reviewers said yes while others are asked for.
+    /// Number of reviewers who approved it.
     pub approvals: u32,
-    /// How many have to.
+    /// Number of approvals required.
     pub needed: u32,
-    /// Where it stands.
+    /// Current state.
     pub state: ProposalState,
-    /// Id of the card it changes; none for a new one.
+    /// Id of the card it changes; `null` for a new card.
     pub card: Option<String>,
-    /// The fields it would set.
+    /// Names of the fields it sets.
     pub fields: Vec<String>,
-    /// How likely all of it is true, 0 to 1.
+    /// Probability that all of it is true, 0 to 1.
     pub confidence: f32,
-    /// When it was made.
+    /// Time of creation, RFC 3339 in UTC.
     pub created_at: String,
-    /// Why, in a sentence.
+    /// Reason for the proposal, in one sentence.
     pub reason: String,
 }
 
-/// The queue.
+/// Review queue.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Proposals {
-    /// Newest first.
+    /// Proposals, newest first.
     pub rows: Vec<ProposalRow>,
-    /// Those that wait, whatever was asked for.
+    /// Number of pending proposals, independent of the requested state.
     pub waiting: u32,
-    /// The groups there can be, in the order they are shown.
+    /// All groups, in display order.
     pub groups: Vec<String>,
 }
 
-/// Words that describe a tool.
+/// Request to draft a card from a description.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct CardDescribe {
-    /// A README, a page that was copied, a few sentences.
+    /// Description of a tool: a README, a copied page, a few sentences.
     pub text: String,
 }
 
-/// Names a proposal.
+/// Reference to a proposal.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalRef {
-    /// Its number.
+    /// Proposal number.
     pub id: u32,
 }
 
-/// Asks for a proposal.
+/// Request for the details of a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalLook {
-    /// Its number.
+    /// Proposal number.
     pub id: u32,
-    /// Values the reviewer put in place of proposed ones, to be compared in their stead.
+    /// Values from the reviewer that replace proposed ones in the comparison.
     #[serde(default)]
     pub edits: Map<String, Value>,
 }
@@ -92,172 +92,172 @@ impl From<u32> for ProposalLook {
     }
 }
 
-/// Which of two values of a field.
+/// Side of a comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldSide {
-    /// That of the card now.
+    /// Current value of the card.
     Before,
-    /// The proposed one.
+    /// Proposed value.
     After,
 }
 
-/// A text of a proposal that hides something or gives orders to a model.
+/// Text of a proposal that is flagged as hidden text or instructions to a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct SuspectText {
-    /// The field.
+    /// Name of the field.
     pub field: String,
-    /// In which of its values.
+    /// Which value of the field contains it.
     pub side: FieldSide,
-    /// JSON Pointer of the text inside the value; empty for the value itself.
+    /// JSON Pointer to the text inside the value; empty for the value itself.
     pub pointer: String,
-    /// Whether it is the name of the member there, instead of its value.
+    /// Whether the text is the name of the object member at `pointer` rather than its value.
     pub in_name: bool,
-    /// The parts of it that are not meant for whoever reads it, in order.
+    /// Flagged ranges of the text, in order.
     pub marks: Vec<TextMark>,
 }
 
-/// Everything about a proposal.
+/// Proposal with everything needed for its review.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalDetail {
-    /// The proposal, evidence and decision included.
+    /// The proposal, with evidence and decision.
     pub proposal: Proposal,
-    /// The card it is about, or would make.
+    /// Name of the card it changes or creates.
     pub title: String,
-    /// The card it changes, or that accepting it made.
+    /// Id of the card it changes, or of the one created by accepting it.
     pub card: Option<String>,
-    /// What accepting all of it would change in the card as it is now.
+    /// Changes to the current card if all of it is accepted.
     pub diff: Vec<FieldDiff>,
-    /// The revision of the card that was compared.
+    /// Card revision used for the comparison.
     pub revision: Option<u32>,
-    /// The fields of the card it leaves alone.
+    /// Fields of the card that the proposal does not set.
     pub unchanged: Map<String, Value>,
-    /// What can go wrong with each field.
+    /// Risk per field.
     pub risks: BTreeMap<String, Risk>,
-    /// Texts of its fields, before and after, that hide something or give orders to a model.
+    /// Flagged texts in its fields, before and after.
     pub suspect: Vec<SuspectText>,
-    /// Reviewers who have to say yes.
+    /// Number of approvals required.
     pub needed: u32,
-    /// Cards that may be the same tool: id and name.
+    /// Cards that may be the same tool, as pairs of id and name.
     pub similar: Vec<(String, String)>,
-    /// What happened to it, oldest first.
+    /// History of the proposal, oldest first.
     pub events: Vec<ProposalEvent>,
 }
 
-/// Accepts a proposal.
+/// Request to accept a proposal.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct ProposalAccept {
-    /// Its number.
+    /// Proposal number.
     pub id: u32,
-    /// The fields to take over; all when not given.
+    /// Fields to accept. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub fields: Option<Vec<String>>,
-    /// Values the reviewer put in place of proposed ones.
+    /// Values from the reviewer that replace proposed ones.
     #[serde(default)]
     pub edits: Map<String, Value>,
-    /// Fields that are turned down; what is in neither list is left out.
+    /// Fields to reject. Fields in neither list are left undecided.
     #[serde(default)]
     pub rejected: Vec<String>,
-    /// The revision of the card the reviewer looked at: fields in conflict are taken over with the
-    /// reviewer's own value if it still is that one.
+    /// Card revision the reviewer saw. Fields in conflict are set to the reviewer's own value if the card
+    /// is still at this revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub seen: Option<u32>,
-    /// Why, in the reviewer's words.
+    /// Reason for the decision, written by the reviewer.
     #[serde(default)]
     pub reason: String,
-    /// The reviewer's name; the one in the review policy, or who asks, when empty.
+    /// Name of the reviewer. Default: the name in the review policy, otherwise the caller's.
     #[serde(default)]
     pub by: String,
 }
 
-/// Turns a proposal down.
+/// Request to reject a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalReject {
-    /// Its number.
+    /// Proposal number.
     pub id: u32,
-    /// Why, in the reviewer's words.
+    /// Reason for the decision, written by the reviewer.
     #[serde(default)]
     pub reason: String,
-    /// The reviewer's name, as in [`ProposalAccept`].
+    /// Name of the reviewer, as in [`ProposalAccept`].
     #[serde(default)]
     pub by: String,
 }
 
-/// Says something about a proposal.
+/// Request to comment on a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalComment {
-    /// Its number.
+    /// Proposal number.
     pub id: u32,
-    /// What.
+    /// Comment text.
     pub words: String,
-    /// The reviewer's name, as in [`ProposalAccept`].
+    /// Name of the reviewer, as in [`ProposalAccept`].
     #[serde(default)]
     pub by: String,
 }
 
-/// Several proposals.
+/// Reference to several proposals.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalsRef {
-    /// Their numbers.
+    /// Proposal numbers.
     pub ids: Vec<u32>,
 }
 
-/// A proposal that could be accepted without a closer look.
+/// Proposal that can be accepted without individual review.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SafeProposal {
-    /// Its number.
+    /// Proposal number.
     pub id: u32,
-    /// The card it is about.
+    /// Name of the card.
     pub title: String,
-    /// Why it is proposed, in a sentence.
+    /// Reason for the proposal, in one sentence.
     pub reason: String,
-    /// What it would change.
+    /// Changes to the card.
     pub diff: Vec<FieldDiff>,
 }
 
-/// A proposal that wants a closer look.
+/// Proposal that requires individual review.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct UnsafeProposal {
-    /// Its number.
+    /// Proposal number.
     pub id: u32,
-    /// The card it is about.
+    /// Name of the card.
     pub title: String,
-    /// Why.
+    /// Why it requires individual review.
     pub why: String,
 }
 
-/// What accepting the safe ones among some proposals would do.
+/// Preview of accepting those of several proposals that are safe.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct AcceptPreview {
-    /// Those that would be accepted, in the order asked for.
+    /// Proposals that would be accepted, in the requested order.
     pub safe: Vec<SafeProposal>,
-    /// Those that would be left to wait.
+    /// Proposals that would be left pending.
     pub left: Vec<UnsafeProposal>,
-    /// Names what was looked at: handed back when accepting, so that nothing unseen is.
+    /// Digest of the preview, to be returned with the acceptance so that nothing else is accepted.
     pub seen: String,
 }
 
-/// Accepts the safe ones among some proposals, as previewed.
+/// Request to accept those of several proposals that are safe, as previewed.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalsAccept {
-    /// Their numbers, as asked for in the preview.
+    /// Proposal numbers, as in the preview request.
     pub ids: Vec<u32>,
-    /// What the preview said.
+    /// Digest from the preview.
     pub seen: String,
-    /// The reviewer's name, as in [`ProposalAccept`].
+    /// Name of the reviewer, as in [`ProposalAccept`].
     #[serde(default)]
     pub by: String,
 }
 
-/// How this library is reviewed.
+/// Rules of review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct ReviewPolicy {
-    /// How many reviewers have to accept a proposal, by different names.
+    /// Number of reviewers, with different names, who have to accept a proposal.
     pub approvals: u32,
-    /// The name decisions are signed with; the person's name on this machine when empty.
+    /// Name of the reviewer for decisions; if empty, the person's name on this machine.
     pub reviewer: String,
 }
 

@@ -1,318 +1,320 @@
-//! Tools behind AutoKit: the servers they come from.
+//! MCP servers behind AutoKit, client programs of agents, and agents' activity.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// How an MCP server is reached.
+/// Transport of an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "transport", rename_all = "snake_case")]
 pub enum ServerReach {
-    /// A program that is started when it is needed.
+    /// Program that is started on demand.
     Stdio {
-        /// The program.
+        /// Program.
         command: String,
-        /// Its arguments.
+        /// Arguments.
         #[serde(default)]
         args: Vec<String>,
-        /// Folder it is started in; empty for the home folder.
+        /// Working directory; empty for the home folder.
         #[serde(default)]
         folder: String,
     },
     /// Streamable HTTP.
     Http {
-        /// Address of its endpoint.
+        /// Address of the endpoint.
         url: String,
     },
 }
 
-/// Adds an MCP server, or changes one.
+/// Request to add an MCP server, or to replace the one of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ServerAdd {
-    /// What it is called here; provider of its cards.
+    /// Name of the server, and provider of its cards: up to 40 letters, digits, spaces, dots, `-` and `_`.
     pub name: String,
-    /// How it is reached.
+    /// Transport.
     pub reach: ServerReach,
-    /// Variables (of a program) or headers (of an address) it is given. They are kept like keys and never
-    /// shown again.
+    /// Environment variables (of a program) or headers (of an address). Stored in the secret store and
+    /// never returned.
     #[serde(default)]
     pub secrets: BTreeMap<String, String>,
-    /// Whether its tools are taken over without review, now and when they change.
+    /// Whether its tools are accepted without review, now and when they change.
     #[serde(default)]
     pub trusted: bool,
 }
 
-/// The settings of a program that agents run in, to read its MCP servers from.
+/// Settings of a client program, to read its MCP servers from.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ServersText {
-    /// JSON, with comments if there are any.
+    /// JSON, with or without comments.
     pub text: String,
 }
 
-/// They hold keys.
+/// Prints no text, because it contains API keys.
 impl std::fmt::Debug for ServersText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ServersText(…)")
     }
 }
 
-/// The MCP servers that settings hold; nothing is added yet.
+/// MCP servers found in the settings of a client program. Nothing is added yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ServersRead {
-    /// What adding each would take. The keys among them are handed on, not kept.
+    /// Requests that add the servers. Their secrets are passed on, not stored.
     pub servers: Vec<ServerAdd>,
-    /// Names of those that are here already: adding them changes what is here.
+    /// Names of servers that exist already and would be replaced.
     pub taken: Vec<String>,
-    /// Of servers that cannot be added so, each with why.
+    /// Servers that cannot be added, each with the reason.
     pub problems: Vec<String>,
 }
 
-/// An MCP server.
+/// MCP server behind AutoKit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Server {
-    /// What it is called here.
+    /// Name of the server.
     pub name: String,
-    /// How it is reached.
+    /// Transport.
     pub reach: ServerReach,
-    /// Names of the variables or headers it is given.
+    /// Names of its environment variables or headers.
     pub secrets: Vec<String>,
-    /// Whether its tools are taken over without review.
+    /// Whether its tools are accepted without review.
     pub trusted: bool,
-    /// Whether it runs now.
+    /// Whether it is running now.
     pub running: bool,
-    /// Its tools in the library: they can be called.
+    /// Number of its tools in the library, which can be called.
     pub tools: u32,
-    /// What it says that waits in Review.
+    /// Number of its proposals that wait in Review.
     pub waiting: u32,
-    /// When its tools were last looked at, RFC 3339 in UTC.
+    /// Time of the last scan of its tools, RFC 3339 in UTC.
     pub checked_at: Option<String>,
-    /// Why the last look failed, if it did.
+    /// Why the last scan failed; `null` if it succeeded.
     pub failed: Option<String>,
-    /// The tools that the last look left out, each with the reason.
+    /// Tools left out by the last scan, each with the reason.
     pub skipped: Vec<String>,
 }
 
-/// Names an MCP server.
+/// Reference to an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ServerRef {
-    /// What it is called here.
+    /// Name of the server.
     pub name: String,
 }
 
-/// A program agents run in, and AutoKit in its settings.
+/// Client program in which agents run, and whether AutoKit is connected to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct AgentClient {
-    /// Names it in requests.
+    /// Id for requests.
     pub id: String,
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// The file of its MCP servers.
+    /// Settings file that lists its MCP servers.
     pub file: String,
-    /// Whether the program seems to be used on this machine.
+    /// Whether the program appears to be used on this machine.
     pub here: bool,
-    /// Whether AutoKit is among its servers, as it should be.
+    /// Whether AutoKit is among its MCP servers, with the current settings.
     pub connected: bool,
-    /// The lines to paste by hand.
+    /// Lines to paste by hand.
     pub lines: String,
-    /// What connecting would change in the file, with a few lines around it; the rest may hold what is
-    /// nobody's business. None if it cannot be changed without losing something.
+    /// Change to the file that connecting makes, with a few lines of context; the rest of the file may be
+    /// private. `null` if the file cannot be changed without loss.
     pub change: Option<Vec<ChangedLine>>,
-    /// What disconnecting would change in the file; none where AutoKit is not among its servers.
+    /// Change to the file that disconnecting makes; `null` if AutoKit is not among its servers.
     pub leave: Option<Vec<ChangedLine>>,
-    /// Names the file as it is: what is written later has to start from the same.
+    /// Digest of the file, to be returned with a change so that a file changed since is not overwritten.
     pub seen: String,
-    /// Why it cannot be changed.
+    /// Why the file cannot be changed; `null` if it can.
     pub problem: Option<String>,
 }
 
-/// A line of a file that is about to change.
+/// Line of a file in a preview of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ChangedLine {
-    /// What becomes of it.
+    /// Whether the line is kept, added or removed.
     pub fate: LineFate,
-    /// The line without its end.
+    /// The line without its line break.
     pub text: String,
 }
 
-/// What becomes of a line.
+/// Effect of a change on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum LineFate {
-    /// It stays.
+    /// Unchanged.
     Stays,
-    /// It comes.
+    /// Added.
     Comes,
-    /// It goes.
+    /// Removed.
     Goes,
 }
 
-/// Puts AutoKit among the servers of a program, or takes it out, as previewed.
+/// Request to connect AutoKit to a client program or to disconnect it, as previewed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ConnectClient {
-    /// The program.
+    /// Id of the client program.
     pub id: String,
-    /// Names the file as it was when it was looked at.
+    /// Digest of the file, as in [`AgentClient::seen`].
     pub seen: String,
 }
 
-/// A program whose settings were changed.
+/// Client program whose settings were changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ClientConnected {
-    /// The program, as it is now.
+    /// The program after the change.
     pub client: AgentClient,
-    /// Copy of its file as it was before; none if there was none.
+    /// Path of the backup of its settings file; `null` if there was no file.
     pub backup: Option<String>,
 }
 
-/// How far back what agents did is counted.
+/// Request for a report on agents' activity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ActivityQuery {
-    /// Days.
+    /// Number of days to look back.
     pub days: u32,
 }
 
-/// How long something took.
+/// Distribution of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Latency {
-    /// Median, in milliseconds.
+    /// Median in milliseconds.
     pub p50_ms: f64,
-    /// 95th percentile, in milliseconds.
+    /// 95th percentile in milliseconds.
     pub p95_ms: f64,
 }
 
-/// How long searches of a tier took.
+/// Latency of searches in one tier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct TierLatency {
-    /// The tier.
+    /// Search tier.
     pub tier: String,
-    /// Searches.
+    /// Number of searches.
     pub searches: u32,
-    /// How long they took.
+    /// Latency of the searches.
     pub latency: Latency,
 }
 
-/// How a tool was used.
+/// Usage of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct ToolUse {
-    /// Id of its card, or name of one of AutoKit's own.
+    /// Id of the tool's card, or of one of AutoKit's own tools.
     pub tool: String,
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// Calls.
+    /// Number of calls.
     pub calls: u32,
-    /// Calls that gave an error.
+    /// Number of calls that returned an error.
     pub failed: u32,
-    /// How long they took.
+    /// Latency of the calls.
     pub latency: Latency,
 }
 
-/// What agents did on one day.
+/// Activity of agents on one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ActivityDay {
-    /// The day in UTC, e.g. `2026-03-09`.
+    /// Date in UTC, e.g. `2026-03-09`.
     pub day: String,
-    /// Searches.
+    /// Number of searches.
     pub searches: u32,
-    /// Calls.
+    /// Number of calls.
     pub calls: u32,
-    /// Of these, those that gave an error.
+    /// Number of calls that returned an error.
     pub failed_calls: u32,
-    /// Loops that were broken.
+    /// Number of loops stopped.
     pub loops: u32,
-    /// How long searches took.
+    /// Latency of searches.
     pub search: Latency,
-    /// Tools called among tools found; none where nothing was found.
+    /// Share of the tools found that were called; `null` if none were found.
     pub accuracy: Option<f64>,
 }
 
-/// What agents did.
+/// Activity of agents over several days.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ActivityReport {
-    /// Days that are counted.
+    /// Number of days covered.
     pub days: u32,
-    /// Sessions that began.
+    /// Number of sessions started.
     pub sessions: u32,
-    /// Of each program, whatever its version, how many.
+    /// Number of sessions by client program, ignoring its version.
     pub clients: std::collections::BTreeMap<String, u32>,
-    /// Searches.
+    /// Number of searches.
     pub searches: u32,
-    /// Of these, those that found nothing.
+    /// Number of searches that found nothing.
     pub empty_searches: u32,
-    /// Of these, those that found what an earlier one had found.
+    /// Number of searches that found the same tools as an earlier one.
     pub repeated_searches: u32,
-    /// How long they took.
+    /// Latency of searches.
     pub search: Latency,
-    /// How long they took by tier.
+    /// Latency of searches by tier.
     pub tiers: Vec<TierLatency>,
-    /// Tools that were bound.
+    /// Number of tools bound to sessions.
     pub bound: u32,
-    /// Tools that were let go because they were idle, in the way or too expensive.
+    /// Number of tools evicted: idle, least recently used, or over the token budget.
     pub evicted: u32,
-    /// Loops that were broken.
+    /// Number of loops stopped.
     pub loops: u32,
-    /// Calls.
+    /// Number of calls.
     pub calls: u32,
-    /// Of these, those that gave an error.
+    /// Number of calls that returned an error.
     pub failed_calls: u32,
-    /// Day by day, oldest first; days on which nothing happened are there as well.
+    /// Activity per day, oldest first, including days without any.
     pub days_list: Vec<ActivityDay>,
-    /// The tools that were called most.
+    /// Most frequently called tools.
     pub tools: Vec<ToolUse>,
-    /// Other tools that were called.
+    /// Number of further tools that were called.
     pub other_tools: u32,
-    /// Tools called among tools found, over all sessions (Kaman, equation 4); none where nothing was found.
+    /// Share of the tools found that were called, over all sessions (Kaman, equation 4); `null` if none
+    /// were found.
     pub accuracy: Option<f64>,
-    /// Tokens of the tools every session has.
+    /// Tokens of the tools listed in every session.
     #[ts(type = "number")]
     pub own_tokens: u64,
-    /// Tokens of the search results of a session, in the median.
+    /// Tokens of the search results in a session, median over the sessions that searched.
     #[ts(type = "number")]
     pub search_tokens: u64,
-    /// Tokens of all results of calls.
+    /// Total tokens of the results of calls.
     #[ts(type = "number")]
     pub result_tokens: u64,
-    /// Tokens it would cost to give every session every tool that can be called.
+    /// Tokens it would take to list every callable tool in a session.
     #[ts(type = "number")]
     pub static_tokens: u64,
-    /// Events of another version, which are not counted.
+    /// Number of events of another version, which are not counted.
     pub unknown: u32,
 }
 
-/// The address for agents that cannot start a program.
+/// Local HTTP server for agents that cannot start a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct AgentsHttp {
-    /// Whether it is switched on.
+    /// Whether the server is switched on.
     pub enabled: bool,
-    /// Port on this machine; no other machine can reach it.
+    /// Port on the loopback interface; other machines cannot connect.
     pub port: u16,
-    /// Whether this process answers there now.
+    /// Whether this process is listening there now.
     pub open: bool,
-    /// The address. A program that names a profile by `?profile=NAME` or the header `x-autokit-profile` is
-    /// bound by that one as well as by the one its token belongs to.
+    /// Address. If a client names a profile by `?profile=NAME` or the header `x-autokit-profile`, both that
+    /// profile and the one of its token apply.
     pub url: String,
-    /// The profile whose token is in `lines`; empty for everybody's.
+    /// Profile of the token in `lines`; empty for the one that applies to all agents.
     pub profile: String,
-    /// Lines for the settings of a program, with what it has to present; empty where it is switched off.
+    /// Lines for the settings of a client program, including the token; empty if the server is switched
+    /// off.
     pub lines: String,
-    /// Why nobody answers there although it is switched on.
+    /// Why the server is not listening although it is switched on.
     pub problem: Option<String>,
 }
 
-/// The address as programs of a profile use it, with a token that belongs to that profile.
+/// Request for the HTTP server as used by clients of one profile, with a token of that profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct AgentsHttpRef {
-    /// The profile; empty for everybody's.
+    /// Profile name; empty for the one that applies to all agents.
     pub profile: String,
 }
 
-/// Switches the address for agents on or off.
+/// Request to switch the HTTP server for agents on or off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct AgentsHttpSet {
-    /// Whether it is on.
+    /// Whether it is to be on.
     pub enabled: bool,
-    /// Its port; the one it had when not given.
+    /// Port. Default: unchanged.
     #[serde(default)]
     pub port: Option<u16>,
 }

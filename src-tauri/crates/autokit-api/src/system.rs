@@ -1,217 +1,218 @@
-//! The state of the program as a whole.
+//! Status, events, diagnostics and backups.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::jobs::Job;
 
-/// For commands that take or give nothing.
+/// Empty request or response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Nothing {}
 
-/// Whether this process has the store or talks to the one that has.
+/// Role of this process: it owns the store or talks to the process that does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It has the store.
+    /// Owns the store.
     Owner,
-    /// It asks the owner.
+    /// Sends requests to the owner.
     Client,
 }
 
-/// Whether meaning can be searched.
+/// State of the embedding model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelState {
-    /// No model on this machine: keywords only.
+    /// No model on this machine; only keyword search works.
     Missing,
-    /// Being loaded.
+    /// Loading.
     Loading,
     /// Ready.
     Ready,
-    /// Its files do not serve; see `model_error`.
+    /// Its files cannot be used; see `model_error`.
     Failed,
 }
 
-/// What the shell shows.
+/// Status of the program, as shown by the shell.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Status {
-    /// Version of AutoKit.
+    /// AutoKit version.
     pub version: String,
-    /// The data directory.
+    /// Data directory.
     pub data_dir: String,
-    /// Process id of the store's owner.
+    /// Process id of the owner of the store.
     pub owner_pid: u32,
-    /// Cards in the library.
+    /// Number of cards in the library.
     pub cards: u32,
-    /// Cards that can be found by meaning.
+    /// Number of cards with embeddings, which semantic search can find.
     pub embedded: u32,
-    /// The model in use.
+    /// Name of the embedding model.
     pub model: String,
-    /// Whether it works.
+    /// State of the embedding model.
     pub model_state: ModelState,
-    /// Why it does not.
+    /// Why the model cannot be used.
     pub model_error: Option<String>,
-    /// What is missing or altered in the library, in a sentence.
+    /// What is missing or altered in the library, as a sentence.
     pub damage: Option<String>,
-    /// Why nothing can be changed, in a sentence.
+    /// Why the library is read-only, as a sentence; `null` if it is writable.
     pub read_only: Option<String>,
-    /// Whether the library was created by this start, so that the first-run tour fits.
+    /// Whether this start created the library, so that the first-run tour is shown.
     pub first_run: bool,
-    /// Proposals that wait for a person.
+    /// Number of proposals that wait in Review.
     pub proposals: u32,
-    /// The search service in use, for people.
+    /// Display name of the configured search service.
     pub search: Option<String>,
-    /// The language model in use, for people.
+    /// Display name of the configured language model.
     pub llm: Option<String>,
-    /// What `undo` would take back.
+    /// Description of the change that `changes_undo` would undo.
     pub undoable: Option<String>,
-    /// Position in the journal; changes with every change to a card.
+    /// Position in the change log; increases with every change to a card.
     #[ts(type = "number")]
     pub cursor: u64,
-    /// Grows with every check of a card that is kept.
+    /// Version of the check results; increases with every stored check.
     #[serde(default)]
     #[ts(type = "number")]
     pub checks: u64,
-    /// Folder of the backup made because this start moved the schema forward.
+    /// Folder of the backup made because this start migrated the schema.
     pub migrated_from: Option<String>,
 }
 
-/// What a library keeps beside its cards, by the name it has in the store.
+/// Setting stored in the library, by its key in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Setting {
-    /// The address at which agents reach it over HTTP.
+    /// HTTP server for agents.
     AgentsHttp,
-    /// Which keys for web APIs there are.
+    /// List of credentials for web APIs; the secrets are stored elsewhere.
     ApiKeys,
-    /// Keys that signed bundles.
+    /// Known keys that signed bundles.
     BundleKeys,
-    /// How cards are checked.
+    /// Settings of automatic checks.
     Checks,
-    /// Where tools are looked for.
+    /// Sources of tools that can be installed.
     MarketSources,
-    /// The MCP servers.
+    /// MCP servers behind AutoKit.
     McpServers,
-    /// Profiles of agents, and how their sessions are kept.
+    /// Profiles of agents, and settings of their sessions.
     Profiles,
-    /// The rules of review.
+    /// Review policy.
     Review,
-    /// What language models were used for.
+    /// Usage of language models.
     Spending,
-    /// Bundles that are followed.
+    /// Subscriptions to bundles.
     Subscriptions,
-    /// A run of checks that is not over.
+    /// Run of checks in progress.
     VerifyRun,
-    /// Which cards stand for tools of servers.
+    /// Bindings of cards to tools of servers.
     VouchedTools,
 }
 
-/// News a host passes on.
+/// Notification from the engine to its clients.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// A job began, moved or ended.
+    /// A job started, progressed or ended.
     Job {
-        /// Its state now.
+        /// Current state of the job.
         job: Box<Job>,
     },
     /// Cards changed.
     Library {
-        /// Position in the journal.
+        /// Position in the change log.
         #[ts(type = "number")]
         cursor: u64,
     },
-    /// The model was loaded, switched or failed, or more cards can be found by meaning.
+    /// The model was loaded, switched or failed, or more cards were embedded.
     Model {
-        /// Its state now.
+        /// Current state.
         state: ModelState,
     },
-    /// A session with the agent went on.
+    /// An agent session changed.
     Session {
-        /// Id.
+        /// Session id.
         session: String,
-        /// Its version now.
+        /// Current version.
         #[ts(type = "number")]
         version: u64,
     },
-    /// Proposals were made or decided.
+    /// Proposals were created or decided.
     Proposals {
-        /// How many wait.
+        /// Number of pending proposals.
         waiting: u32,
     },
-    /// Services were chosen anew.
+    /// The settings of services changed.
     Providers,
-    /// Something else that the library keeps was changed.
+    /// Another setting of the library changed.
     Setting {
-        /// What.
+        /// The setting.
         setting: Setting,
     },
-    /// Another process took the store over, or this one did.
+    /// This process or another one became the owner of the store.
     Owner {
-        /// What this process is now.
+        /// Current role of this process.
         role: Role,
     },
 }
 
-/// How one check came out.
+/// Result of one diagnostic check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// As it should be.
+    /// No problem.
     Good,
-    /// Works, but a person should know.
+    /// Works, but requires attention.
     Warning,
     /// Does not work.
     Bad,
 }
 
-/// One thing looked at.
+/// Diagnostic check.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Check {
-    /// What was looked at.
+    /// What was checked.
     pub name: String,
-    /// How it came out.
+    /// Result.
     pub state: CheckState,
-    /// What was seen.
+    /// Finding, in words.
     pub detail: String,
-    /// What to do, when not good.
+    /// What to do about it, unless the result is good.
     pub remedy: Option<String>,
 }
 
-/// How closely the installation is looked at.
+/// Request to run diagnostics.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, TS)]
 pub struct DoctorRequest {
-    /// Compares everything in the library with its log of changes, which takes seconds where there are
-    /// many cards. Else what is known since the last time is told.
+    /// Whether to compare the whole library with its change log, which takes seconds for a large library.
+    /// Otherwise the last known result is reported.
     #[serde(default)]
     #[ts(optional, as = "Option<bool>")]
     pub verify: bool,
 }
 
-/// The state of the installation.
+/// Diagnostics of the installation.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Doctor {
-    /// What was looked at, in order.
+    /// Checks, in order.
     pub checks: Vec<Check>,
-    /// Acknowledged changes are missing from the store, or may be, and nobody has gone on without them yet.
+    /// Whether acknowledged changes are or may be missing from the store, and the loss has not been
+    /// accepted yet.
     pub can_accept_losses: bool,
 }
 
-/// A backup that is there.
+/// Backup of the library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Backup {
-    /// Its name, by which it is verified and restored.
+    /// Name by which it is verified and restored.
     pub name: String,
-    /// When it was made, RFC 3339 in UTC.
+    /// Time of creation, RFC 3339 in UTC.
     pub created_at: String,
-    /// Cards in it.
+    /// Number of cards.
     #[ts(type = "number")]
     pub cards: u64,
-    /// The newest change in it.
+    /// Number of the last commit it contains.
     #[ts(type = "number")]
     pub commit: u64,
-    /// Bytes on the disk.
+    /// Size on disk in bytes.
     #[ts(type = "number")]
     pub bytes: u64,
 }

@@ -1,164 +1,163 @@
-//! Tools that can be called from here, and calls a person makes (the tool registry of Elyra: list, execute by
-//! name).
+//! Callable tools, and manual calls by a person (Elyra's tool registry: list, execute by name).
 
 use autokit_policy::{Need, Permission};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
-/// Which tools are asked for.
+/// Request for a page of the list of callable tools.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ToolsQuery {
-    /// Those of which all of these words are said, in name, provider or description; all if empty.
+    /// Words that must all occur in name, provider or description; empty for all tools.
     #[serde(default)]
     pub text: String,
-    /// Those from there; all if empty.
+    /// Sources of the tools; empty for all.
     #[serde(default)]
     pub sources: Vec<ToolSource>,
-    /// As agents of this profile have them; everybody's if empty.
+    /// Profile whose permissions apply; empty for the one that applies to all agents.
     #[serde(default)]
     pub profile: String,
-    /// Tools to skip.
+    /// Number of tools to skip.
     #[serde(default)]
     pub offset: u32,
-    /// Tools to return; at most 1,000 in one answer.
+    /// Maximum number of tools, up to 1,000.
     pub limit: u32,
 }
 
-/// Where a tool that can be called comes from.
+/// Source of a callable tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolSource {
-    /// Of AutoKit's own; every session of an agent has it.
+    /// AutoKit's own tool, available in every session.
     Session,
-    /// Of AutoKit's own; an agent finds it by a search.
+    /// AutoKit's own tool, found by search.
     Builtin,
-    /// An MCP server.
+    /// MCP server.
     Server,
-    /// A web API.
+    /// Web API.
     Api,
 }
 
-/// A tool that can be called from here.
+/// Callable tool as shown in lists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ToolEntry {
-    /// Id of its card, or of a tool of AutoKit's own.
+    /// Id of its card, or of one of AutoKit's own tools.
     pub id: String,
-    /// Its name.
+    /// Tool name.
     pub name: String,
-    /// Who offers it.
+    /// Provider.
     pub provider: String,
-    /// What it does, in one line.
+    /// First sentence of the description, shortened.
     pub line: String,
-    /// Where it comes from.
+    /// Source of the tool.
     pub source: ToolSource,
-    /// Whether agents of the profile may call it; what a call needs besides is decided on when it is made.
+    /// Whether agents of the profile may call it. Further permissions are decided when a call is made.
     pub permission: Permission,
 }
 
-/// A window into the list of tools.
+/// Page of the list of callable tools.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ToolList {
-    /// Tools that fit, in all.
+    /// Total number of matching tools.
     pub total: u32,
-    /// Those asked for: AutoKit's own first, then by provider and name.
+    /// Tools of the page: AutoKit's own first, then by provider and name.
     pub tools: Vec<ToolEntry>,
 }
 
-/// Names a tool.
+/// Reference to a callable tool.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ToolRef {
-    /// Id or name.
+    /// Tool id or name.
     pub tool: String,
-    /// As agents of this profile have it; everybody's if empty.
+    /// Profile whose permissions apply; empty for the one that applies to all agents.
     #[serde(default)]
     pub profile: String,
 }
 
-/// A tool with what it takes.
+/// Callable tool with its parameters.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ToolView {
-    /// The tool.
+    /// The tool as shown in lists.
     pub entry: ToolEntry,
-    /// What it does.
+    /// Full description.
     pub description: String,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     #[ts(type = "Record<string, unknown>")]
     pub schema: Map<String, Value>,
-    /// Arguments to begin with: what it requires, filled in as far as the schema says how.
+    /// Example arguments: the required ones, filled in as far as the schema allows.
     #[ts(type = "Record<string, unknown>")]
     pub example: Map<String, Value>,
 }
 
-/// Calls a tool.
+/// Request to call a tool.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ToolRun {
-    /// Id or name.
+    /// Tool id or name.
     pub tool: String,
-    /// By the rules of this profile; everybody's if empty.
+    /// Profile whose permissions apply; empty for the one that applies to all agents.
     #[serde(default)]
     pub profile: String,
-    /// Its arguments.
+    /// Arguments.
     #[serde(default)]
     #[ts(type = "Record<string, unknown>")]
     pub arguments: Map<String, Value>,
-    /// What the person has allowed for this call.
+    /// Permissions the person granted for this call.
     #[serde(default)]
     pub granted: Vec<Need>,
 }
 
-/// What became of the wish to call a tool.
+/// Response to a request to call a tool.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ToolRunStart {
-    /// A person has to allow this first; nothing was done.
+    /// The call needs permissions that a person has to grant first; nothing was called.
     Asks {
-        /// What.
+        /// Permissions to grant.
         needs: Vec<Need>,
-        /// The same in words: "to run code in python".
+        /// The permissions in words, e.g. "to run code in python".
         words: Vec<String>,
     },
-    /// It is being called; the outcome is there when the job is done.
+    /// The call was started; its result is available when the job is done.
     Started {
-        /// The job.
+        /// Job id.
         job: String,
     },
 }
 
-/// A part of what a tool answered.
+/// Content block of a tool's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ToolBlock {
     /// Text.
     Text {
-        /// As it came, cut where it was too long.
+        /// The text, truncated if it is too long.
         text: String,
     },
-    /// A picture.
+    /// Image.
     Image {
-        /// Its media type.
+        /// Media type.
         mime: String,
-        /// In Base64.
+        /// Base64-encoded data.
         data: String,
     },
-    /// Anything else, as the protocol has it.
+    /// Any other content block of the protocol.
     Other {
-        /// JSON.
+        /// The block as JSON.
         #[ts(type = "unknown")]
         value: Value,
     },
 }
 
-/// What a tool answered.
+/// Result of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct ToolOutcome {
-    /// Whether the tool itself calls it a failure.
+    /// Whether the tool reported an error.
     pub failed: bool,
-    /// What it says.
+    /// Content blocks.
     pub blocks: Vec<ToolBlock>,
-    /// The same as data, where it gives any.
+    /// Structured content, if the tool returned any.
     #[ts(type = "unknown")]
     pub structured: Option<Value>,
-    /// Milliseconds it took.
+    /// Duration in milliseconds.
     pub took_ms: f64,
 }

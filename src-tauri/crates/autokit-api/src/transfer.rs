@@ -1,4 +1,4 @@
-//! Cards in and out: files, bundles, what would happen, what happened.
+//! Import and export of cards: sources, previews, results, subscriptions and signing keys.
 
 use autokit_bundle::VectorModel;
 use autokit_toolcard::{CardId, FieldDiff, Problem};
@@ -8,38 +8,38 @@ use ts_rs::TS;
 
 use super::cards::CardsQuery;
 
-/// Where cards come from.
+/// Source of cards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportSource {
-    /// A file or a folder on this machine.
+    /// File or folder on this machine.
     Path(String),
     /// Pasted text.
     Text(String),
-    /// An address on the web.
+    /// Web address.
     Url(String),
 }
 
-/// What an import would do to one card.
+/// Effect of an import on one card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemStatus {
-    /// The library has no such card.
+    /// The library does not have the card.
     New,
-    /// There is something new in it, and nothing of the library's own is in the way.
+    /// The source has changes that do not conflict with the library.
     Changed,
-    /// Both changed the same field, each to something else.
+    /// Library and source changed the same field to different values.
     Conflicting,
-    /// The library has all that is in it.
+    /// The source has nothing new.
     Identical,
-    /// The library has no such card, but one that is probably the same tool.
+    /// The library does not have the card, but has one that is probably the same tool.
     Similar,
-    /// It cannot be taken.
+    /// The card cannot be imported.
     Invalid,
 }
 
 impl ItemStatus {
-    /// All of them, in the order they are shown.
+    /// All values, in display order.
     pub const ALL: [ItemStatus; 6] = [
         ItemStatus::New,
         ItemStatus::Changed,
@@ -50,253 +50,253 @@ impl ItemStatus {
     ];
 }
 
-/// Asks what an import would do.
+/// Request for a page of the preview of an import.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ImportPreviewRequest {
     /// The source.
     pub source: ImportSource,
-    /// Only items of this status.
+    /// Status of the items to return. Default: all.
     #[serde(default)]
     pub status: Option<ItemStatus>,
-    /// Items to skip.
+    /// Number of items to skip.
     #[serde(default)]
     pub offset: u32,
-    /// Items to return; at most 1,000 in one answer.
+    /// Maximum number of items, up to 1,000.
     pub limit: u32,
 }
 
-/// A field both libraries changed.
+/// Field that was changed both in the library and in the source.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct FieldConflict {
-    /// Its name.
+    /// Field name.
     pub field: String,
-    /// What it was when both had the same, if such a state is known.
+    /// Value in the last common revision, if there is one.
     pub base: Option<Value>,
-    /// What this library has.
+    /// Value in this library.
     pub ours: Option<Value>,
-    /// What the source has.
+    /// Value in the source.
     pub theirs: Option<Value>,
 }
 
-/// One card of a source.
+/// Card of a source, in the preview of an import.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ImportItem {
-    /// Position in the source, from 1.
+    /// Position in the source, starting at 1.
     pub position: u32,
-    /// Name, as far as it has one.
+    /// Name, or an empty string.
     pub name: String,
     /// Provider, or an empty string.
     pub provider: String,
-    /// What would happen.
+    /// Effect of the import on this card.
     pub status: ItemStatus,
-    /// The card of the library it would change.
+    /// Id of the library's card that would change.
     pub card: Option<CardId>,
-    /// Why it cannot be taken, or what to look at.
+    /// Errors that prevent the import, or warnings.
     pub problems: Vec<Problem>,
-    /// What would change, disputed fields included.
+    /// Changes to the library's card, including fields in conflict.
     pub diff: Vec<FieldDiff>,
-    /// Fields both changed.
+    /// Fields in conflict.
     pub conflicts: Vec<FieldConflict>,
-    /// Cards of the library that may be the same tool: id and name.
+    /// Cards of the library that may be the same tool, as pairs of id and name.
     pub similar: Vec<(String, String)>,
-    /// Who changed it last where it comes from, and when, where that is told.
+    /// Author of the last change in the source; empty if unknown.
     pub by: String,
-    /// When, RFC 3339 in UTC; empty where it is not told.
+    /// Time of the last change in the source, RFC 3339 in UTC; empty if unknown.
     pub at: String,
-    /// Its licence, where one is named.
+    /// Licence, if one is given.
     pub licence: Option<String>,
-    /// The library's card is newer than this one.
+    /// Whether the library's card is newer than this one.
     pub behind: bool,
-    /// A text that is new with it hides something or gives orders to a model: it waits in Review, wherever the
-    /// rest goes.
+    /// Whether a text that is not in the library yet is flagged as hidden text or instructions to a model.
+    /// Such a card waits in Review even if the others go to the library.
     pub suspect: bool,
 }
 
-/// The format of a source or of an export.
+/// Format of a source or an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// A bundle: one file.
+    /// Bundle as one file.
     Bundle,
-    /// A bundle: a folder for version control.
+    /// Bundle as a folder, for version control.
     Folder,
-    /// An array of cards.
+    /// JSON array of cards.
     #[default]
     Json,
-    /// A table.
+    /// CSV table.
     Csv,
-    /// Servers as MCP clients configure them.
+    /// Servers as configured in MCP clients.
     McpServers,
-    /// A server as the MCP registry describes it.
+    /// Server as described in the MCP registry.
     ServerJson,
-    /// An OpenAPI document: a card for each operation.
+    /// OpenAPI document: one card per operation.
     OpenApi,
-    /// RapidAPI's documentation of an API: a card for each endpoint.
+    /// RapidAPI's documentation of an API: one card per endpoint.
     RapidApi,
-    /// A catalogue to read; only out.
+    /// Markdown catalogue; export only.
     Markdown,
-    /// A page to search; only out.
+    /// HTML page with a search box; export only.
     Html,
 }
 
 impl Trust {
-    /// Whether something is not as earlier bundles of the same author were: nobody should take it over
-    /// unseen.
+    /// Returns whether the signature differs from earlier bundles of the same author, so that the bundle
+    /// should not be imported without review.
     pub fn is_suspicious(self) -> bool {
         matches!(self, Trust::Stripped | Trust::OtherKey)
     }
 }
 
-/// How far a signature can be relied on.
+/// Trust in the signature of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// Nobody signed it.
+    /// No signature.
     Unsigned,
-    /// Nobody signed it, although earlier bundles of this author were.
+    /// No signature, although earlier bundles of this author were signed.
     Stripped,
-    /// By a key that is trusted here.
+    /// Signed with a key that is trusted here.
     Trusted,
-    /// By a key that was seen before and neither trusted nor refused.
+    /// Signed with a key that was seen before and is not marked as trusted.
     Known,
-    /// By a key that was never seen here.
+    /// Signed with a key that was never seen here.
     New,
-    /// By another key than earlier bundles of this author.
+    /// Signed with a different key than earlier bundles of this author.
     OtherKey,
 }
 
-/// Who signed a bundle.
+/// Signature of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct SignatureView {
-    /// How far it can be relied on.
+    /// Trust in the signature.
     pub trust: Trust,
-    /// What whoever signed calls themselves; empty when nobody did.
+    /// Name of the signer as stated by the signer; empty without a signature.
     pub signer: String,
-    /// The key, in base64; empty when nobody signed.
+    /// Public key in Base64; empty without a signature.
     pub key: String,
-    /// What people compare of the key.
+    /// Fingerprint of the key, for comparison by people; empty without a signature.
     pub fingerprint: String,
 }
 
-/// What a source is.
+/// Description of a source.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SourceInfo {
-    /// Its format.
+    /// Format.
     pub format: Format,
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// Who made it; empty where it does not say.
+    /// Author; empty if not given.
     pub author: String,
-    /// When, RFC 3339 in UTC; empty where it does not say.
+    /// Time of creation, RFC 3339 in UTC; empty if not given.
     pub created_at: String,
-    /// The licence of cards that name none.
+    /// Licence of cards that name none.
     pub licence: Option<String>,
-    /// What else is said about it.
+    /// Note by the author.
     pub note: String,
-    /// Whether the history of cards comes along.
+    /// Whether the source contains the history of its cards.
     pub history: bool,
-    /// What its vectors were made with, if it holds any.
+    /// Model of its embeddings, if it contains any.
     pub vectors: Option<VectorModel>,
-    /// Names what it says, checksums included.
+    /// Digest of the contents.
     pub digest: String,
-    /// Who signed it.
+    /// Signature of the bundle.
     pub signature: SignatureView,
 }
 
-/// What an import would do.
+/// Preview of an import.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ImportPreview {
-    /// What the source is.
+    /// Description of the source.
     pub about: SourceInfo,
-    /// Cards the library does not have.
+    /// Number of cards that the library does not have.
     pub new: u32,
-    /// Cards with something new.
+    /// Number of cards with changes.
     pub changed: u32,
-    /// Cards both changed in the same field.
+    /// Number of cards with a field in conflict.
     pub conflicting: u32,
-    /// Cards that are probably there under another name.
+    /// Number of cards that the library probably has under another name.
     pub similar: u32,
-    /// Cards with nothing new.
+    /// Number of cards with nothing new.
     pub identical: u32,
-    /// Cards that cannot be taken.
+    /// Number of cards that cannot be imported.
     pub invalid: u32,
-    /// Cards that bring a suspect text.
+    /// Number of cards with a flagged text that is not in the library yet.
     pub suspect: u32,
-    /// Of those, the ones the library does not have.
+    /// How many of the cards with a flagged text the library does not have.
     pub suspect_new: u32,
-    /// Items of the status asked for, in all.
+    /// Total number of items with the requested status.
     pub total: u32,
-    /// The items asked for.
+    /// Items of the page.
     pub items: Vec<ImportItem>,
 }
 
-/// What happens to cards the library has already.
+/// Treatment of cards that the library already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ExistingCards {
-    /// What the source changed is taken over; where both changed a field, a person decides.
+    /// Merge the changes of the source; a person decides on fields in conflict.
     Merge,
-    /// The source's version becomes a new revision.
+    /// Store the source's version as a new revision.
     #[default]
     Replace,
-    /// The library's version stays.
+    /// Keep the library's version.
     Keep,
 }
 
-/// Where imported cards go.
+/// Destination of imported cards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Landing {
-    /// Into Review, as proposals.
+    /// Review, as proposals.
     Review,
-    /// Into the library at once: the person trusts the source. What is in conflict waits in Review.
+    /// The library, because the person trusts the source. Conflicts and flagged texts wait in Review.
     #[default]
     Library,
 }
 
-/// What a person chose for one card of a source.
+/// Choice of a person for one card of a source.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ItemChoice {
-    /// Its position in the source.
+    /// Position in the source.
     pub position: u32,
-    /// Whether it is taken at all.
+    /// Whether to import the card.
     pub take: bool,
-    /// The fields to take; all that are not in conflict when not given. A field in conflict that is named
-    /// here is decided: the source's value is taken.
+    /// Fields to import. Default: all that are not in conflict. For a field in conflict that is listed
+    /// here, the source's value is used.
     #[serde(default)]
     pub fields: Option<Vec<String>>,
-    /// Fields in conflict that are decided in Review, where others are chosen.
+    /// Fields in conflict to decide in Review, if others are chosen now.
     #[serde(default)]
     pub later: Vec<String>,
-    /// The card of the library it is, under another name.
+    /// Id of the library's card that is the same tool under another name.
     #[serde(default)]
     pub same_as: Option<String>,
 }
 
-/// Imports cards in one undoable change.
+/// Request to import cards in one change, which can be undone.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ImportRequest {
     /// The source.
     pub source: ImportSource,
-    /// What to do with cards the library has.
+    /// Treatment of cards that the library already has.
     #[serde(default)]
     pub existing: ExistingCards,
-    /// Where the cards go.
+    /// Destination of the cards.
     #[serde(default)]
     pub landing: Landing,
-    /// The digest of the source that was looked at; another one is refused.
+    /// Digest of the source that was previewed; the import fails if the source changed since.
     #[serde(default)]
     pub digest: Option<String>,
-    /// What was chosen for single cards; the others are taken.
+    /// Choices for single cards; all others are imported.
     #[serde(default)]
     pub choices: Vec<ItemChoice>,
-    /// Why, in the person's words.
+    /// Reason for the import, written by the person.
     #[serde(default)]
     pub reason: String,
 }
 
 impl ImportRequest {
-    /// All of a source, straight into the library, in place of cards that are there.
+    /// Creates a request that imports all of a source to the library and replaces existing cards.
     pub fn new(source: ImportSource) -> ImportRequest {
         ImportRequest {
             source,
@@ -309,221 +309,221 @@ impl ImportRequest {
     }
 }
 
-/// An import that was made.
+/// Import in the list of past imports.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ImportView {
-    /// The change by which it is undone.
+    /// Id of the import's change, for undo.
     pub import: String,
-    /// Whether it was.
+    /// Whether the import was undone.
     pub undone: bool,
-    /// What there is to know about it.
+    /// Description of the import.
     pub note: ImportNote,
 }
 
-/// What is kept of an import.
+/// Stored description of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ImportNote {
-    /// Where it came from: a file, a folder, an address.
+    /// File, folder or address of the source.
     pub source: String,
-    /// What it calls itself.
+    /// Name of the source as stated by itself.
     pub name: String,
-    /// Who made it.
+    /// Author of the source.
     pub author: String,
-    /// Names what it said.
+    /// Digest of the source's contents.
     pub digest: String,
-    /// What people compare of the key it was signed with; empty when nobody signed.
+    /// Fingerprint of the key that signed the source; empty without a signature.
     pub fingerprint: String,
-    /// When it was imported, RFC 3339 in UTC.
+    /// Time of the import, RFC 3339 in UTC.
     pub at: String,
-    /// By whom.
+    /// Person who imported it.
     pub by: String,
-    /// Cards written or proposed.
+    /// Number of cards written or proposed.
     pub cards: u32,
 }
 
-/// Names an import.
+/// Reference to an import.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ImportRef {
-    /// The change by which it is undone.
+    /// Id of the import's change.
     pub import: String,
 }
 
-/// Which cards leave, in what form.
+/// Request to export cards.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct ExportRequest {
-    /// Which cards.
+    /// Filters that select the cards.
     #[serde(default)]
     pub query: CardsQuery,
-    /// Only these ids, when given.
+    /// Ids of the cards to export. Default: all that match.
     #[serde(default)]
     pub cards: Option<Vec<String>>,
-    /// Ids to leave out.
+    /// Ids of cards to leave out.
     #[serde(default)]
     pub without: Vec<String>,
-    /// The file or folder to write; text is returned when not given.
+    /// File or folder to write. Default: the text is returned.
     #[serde(default)]
     pub path: Option<String>,
-    /// The format.
+    /// Format of the export.
     #[serde(default)]
     pub format: Format,
-    /// Of a bundle: with the history of cards.
+    /// Whether a bundle includes the history of its cards.
     #[serde(default)]
     pub history: bool,
-    /// Of a bundle: with the vectors of the present model.
+    /// Whether a bundle includes embeddings of the current model.
     #[serde(default)]
     pub vectors: bool,
-    /// Of a bundle: signed with this library's key, which is made if there is none.
+    /// Whether to sign a bundle with this library's key, which is created if there is none.
     #[serde(default)]
     pub sign: bool,
-    /// What it is called; as its file when empty.
+    /// Name of the export; if empty, the file name.
     #[serde(default)]
     pub name: String,
-    /// The licence of cards that name none.
+    /// Licence of cards that name none.
     #[serde(default)]
     pub licence: Option<String>,
-    /// What else there is to say.
+    /// Note for the reader.
     #[serde(default)]
     pub note: String,
 }
 
-/// A value that keeps a card from leaving.
+/// Secret that prevents a card from being exported.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SecretFound {
-    /// The card.
+    /// Card id.
     pub card: CardId,
-    /// Its name.
+    /// Name of the card.
     pub name: String,
-    /// Where in it.
+    /// Location of the secret in the card.
     pub field: String,
-    /// What it looks like; never the value.
+    /// Kind of secret; never the value.
     pub kind: String,
-    /// Whether it is in an earlier revision only.
+    /// Whether it occurs only in an earlier revision.
     pub in_history: bool,
 }
 
-/// What would leave.
+/// Preview of an export.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ExportPreview {
-    /// Cards.
+    /// Number of cards.
     pub cards: u32,
-    /// Earlier revisions.
+    /// Number of earlier revisions.
     pub revisions: u32,
-    /// Cards with vectors.
+    /// Number of cards with embeddings.
     pub vectors: u32,
-    /// Bytes, about, before they are packed.
+    /// Approximate size in bytes before compression.
     pub bytes: u64,
     /// Names of the first cards.
     pub names: Vec<String>,
-    /// What keeps cards from leaving.
+    /// Secrets that prevent the export.
     pub secrets: Vec<SecretFound>,
 }
 
-/// What was exported.
+/// Result of an export.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ExportOutcome {
-    /// Cards written.
+    /// Number of cards written.
     pub cards: u32,
-    /// The file, if one was written.
+    /// Path of the file, if one was written.
     pub path: Option<String>,
-    /// The text, if not.
+    /// Text of the export, if no file was written.
     pub text: Option<String>,
-    /// Names what a bundle says; empty for other formats.
+    /// Digest of a bundle's contents; empty for other formats.
     pub digest: String,
-    /// The key it was signed with; empty when it was not.
+    /// Fingerprint of the key that signed the bundle; empty without a signature.
     pub fingerprint: String,
 }
 
 /// Keys that sign bundles.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SigningKeys {
-    /// The public part of this person's own key, in base64; none before something is signed.
+    /// Public part of the person's own key, in Base64; `null` until it is created.
     pub own: Option<String>,
-    /// What people compare of it.
+    /// Fingerprint of the person's own key.
     pub own_fingerprint: Option<String>,
-    /// The keys of others.
+    /// Keys of others.
     pub known: Vec<KnownKeyView>,
 }
 
-/// Somebody's key.
+/// Key of another person.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct KnownKeyView {
-    /// In base64.
+    /// Public key in Base64.
     pub key: String,
-    /// What people compare of it.
+    /// Fingerprint of the key, for comparison by people.
     pub fingerprint: String,
-    /// What its owner called themselves when it was first seen.
+    /// Name stated by its owner when the key was first seen.
     pub signer: String,
-    /// When that was, RFC 3339 in UTC.
+    /// Time the key was first seen, RFC 3339 in UTC.
     pub first_seen: String,
-    /// Whether a person said that it counts.
+    /// Whether a person marked the key as trusted.
     pub trusted: bool,
     /// Authors of the bundles it signed.
     pub authors: Vec<String>,
 }
 
-/// Names a key.
+/// Reference to a signing key.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct KeyRef {
-    /// In base64.
+    /// Public key in Base64.
     pub key: String,
 }
 
-/// Says whether a key counts.
+/// Request to trust a signing key or to withdraw the trust.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct KeyTrust {
-    /// In base64.
+    /// Public key in Base64.
     pub key: String,
-    /// Whether it does.
+    /// Whether the key is trusted.
     pub trusted: bool,
-    /// Whose it is, for a key that was not seen before.
+    /// Name of the owner, for a key that was not seen before.
     #[serde(default)]
     pub signer: String,
 }
 
-/// Names a bundle on this machine.
+/// Reference to a bundle on this machine.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct BundlePath {
-    /// The file or folder.
+    /// File or folder.
     pub path: String,
 }
 
-/// A bundle that is looked at for a newer version now and then.
+/// Bundle that is regularly checked for a newer version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Subscription {
-    /// Names it.
+    /// Subscription id.
     pub id: String,
-    /// Where it is: a file or folder of this machine, or an address.
+    /// File, folder or web address of the bundle.
     pub source: ImportSource,
-    /// Hours between two looks.
+    /// Hours between two checks.
     pub every_hours: u32,
-    /// Where what is new goes.
+    /// Destination of new cards and changes.
     pub landing: Landing,
-    /// What the bundle calls itself, once it was read.
+    /// Name of the bundle, once it was read.
     #[serde(default)]
     pub name: String,
-    /// When it was looked at last, RFC 3339 in UTC.
+    /// Time of the last check, RFC 3339 in UTC.
     #[serde(default)]
     pub checked_at: Option<String>,
-    /// Names what it said then.
+    /// Digest of the version read last.
     #[serde(default)]
     pub digest: Option<String>,
-    /// The key it was signed with the first time, in base64. A version signed with another one, or not
-    /// at all, is not brought in.
+    /// Public key that signed the first version, in Base64. A version that is signed with another key, or
+    /// unsigned, is not imported.
     #[serde(default)]
     pub key: Option<String>,
-    /// Why the last look failed, if it did.
+    /// Why the last check failed; `null` if it succeeded.
     #[serde(default)]
     pub failed: Option<String>,
 }
 
-/// Looks at a bundle for a newer version now and then.
+/// Request to check a bundle for newer versions regularly.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Subscribe {
-    /// Where it is.
+    /// File, folder or web address of the bundle.
     pub source: ImportSource,
-    /// Hours between two looks, from 1 to 8,760.
+    /// Hours between two checks, 1 to 8,760.
     pub every_hours: u32,
-    /// Where what is new goes.
+    /// Destination of new cards and changes. Default: Review.
     #[serde(default = "in_review")]
     pub landing: Landing,
 }
@@ -532,9 +532,9 @@ fn in_review() -> Landing {
     Landing::Review
 }
 
-/// Names a subscription.
+/// Reference to a subscription.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SubscriptionRef {
-    /// Its id.
+    /// Subscription id.
     pub id: String,
 }

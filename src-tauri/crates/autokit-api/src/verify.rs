@@ -1,4 +1,4 @@
-//! Cards against their pages.
+//! Checks of cards against their documentation pages.
 
 use autokit_fuel::Report;
 use autokit_toolcard::CardState;
@@ -7,80 +7,80 @@ use ts_rs::TS;
 
 use super::cards::CardsQuery;
 
-/// Which cards are checked.
+/// Cards to check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum VerifyScope {
-    /// These, by id or name.
+    /// Named cards.
     Cards {
-        /// Ids or names.
+        /// Card ids or names.
         cards: Vec<String>,
     },
-    /// All.
+    /// All cards.
     All,
-    /// Those a list shows.
+    /// Cards that match a query.
     Matching {
-        /// Which.
+        /// The query.
         query: CardsQuery,
     },
-    /// Those whose last check is this long ago, and those never checked.
+    /// Cards last checked at least this long ago, and cards never checked.
     Older {
-        /// Days.
+        /// Number of days.
         days: u32,
     },
-    /// Those whose page is to be tried again by now.
+    /// Cards whose unreachable page is due for another attempt.
     Due,
 }
 
-/// Starts a run of checks.
+/// Request to start a run of checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct VerifyStart {
-    /// Which cards.
+    /// Cards to check.
     pub scope: VerifyScope,
-    /// Propose better descriptions and what the cards leave out as well.
+    /// Whether to also propose better descriptions and values for empty fields.
     #[serde(default)]
     pub improve: bool,
-    /// Begin from the beginning, also where the same run was broken off less than a day ago.
+    /// Whether to start over even if the same run was interrupted less than a day ago.
     #[serde(default)]
     pub anew: bool,
 }
 
-/// The newest check of a card.
+/// Last check of a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Checked {
-    /// How the card stands.
+    /// Result of the check.
     pub state: CardState,
-    /// When it was checked, RFC 3339 in UTC.
+    /// Time of the check, RFC 3339 in UTC.
     pub checked_at: String,
-    /// When it is checked again, if its page could not be had.
+    /// Time of the next attempt, if the page was unreachable.
     pub next_at: Option<String>,
-    /// The card was changed since: what was found is about an earlier revision.
+    /// Whether the card changed after the check, so that the result is about an earlier revision.
     #[serde(default)]
     pub changed: bool,
-    /// What was found, field by field.
+    /// Findings per field.
     pub report: Report,
 }
 
-/// The newest check of a card, if there was one, and what waits for a person because of it.
+/// Last check of a card, and the proposals that wait because of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct CardVerification {
-    /// The check.
+    /// The check; `null` if the card was never checked.
     pub checked: Option<Checked>,
-    /// Number of the newest proposal for this card that waits in Review.
+    /// Number of the card's newest proposal that waits in Review.
     #[serde(default)]
     pub proposal: Option<u32>,
-    /// How many wait.
+    /// Number of the card's proposals that wait in Review.
     #[serde(default)]
     pub waiting: u32,
 }
 
-/// When cards are checked without being asked to.
+/// Settings of automatic checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct CheckSettings {
-    /// Cards are checked again after this many days; 0 for never.
+    /// Days after which a card is checked again; 0 for never.
     pub every_days: u32,
-    /// Cards that were accepted, imported or added are checked soon after.
+    /// Whether accepted, imported, added or changed cards are checked soon afterwards.
     pub new_cards: bool,
 }
 
