@@ -12,7 +12,7 @@ use autokit_bundle::{
 };
 use autokit_tests::bundle::{Files, unpack};
 use autokit_tests::{Seeded, made_up_cards};
-use autokit_toolcard::{Author, Operation, ReadItem, RevisionId, Toolcard};
+use autokit_toolcard::{Author, Operation, ReadItem, RevisionId, Timestamp, Toolcard};
 use sha2::{Digest as _, Sha256};
 use zip::write::SimpleFileOptions;
 // Pins one feature set for the whole workspace; nothing to name.
@@ -81,7 +81,7 @@ fn main() -> Result<()> {
 /// A good bundle, file by file.
 fn base() -> Result<Files> {
     let author = Author("Alice".to_owned());
-    let at = "2026-01-02T03:04:05.678Z";
+    let at: Timestamp = "2026-01-02T03:04:05.678Z".parse()?;
     let mut cards = Vec::new();
     for (n, card) in made_up_cards(4).into_iter().enumerate() {
         let card = Toolcard::from_json(&card.to_string()).ok().context("a card")?;
@@ -90,7 +90,7 @@ fn base() -> Result<Files> {
             id: RevisionId::first(&entry.id, Some("{}")),
             operation: Operation::Create,
             author: author.clone(),
-            at: at.to_owned(),
+            at,
             reason: String::new(),
             merged: Vec::new(),
         };
@@ -99,7 +99,7 @@ fn base() -> Result<Files> {
         cards.push(entry);
     }
     cards.sort_by(|a, b| a.id.cmp(&b.id));
-    let about = About { name: "n".into(), author: "Alice".into(), created_at: at.into(), ..About::default() };
+    let about = About { name: "n".into(), author: "Alice".into(), created_at: Some(at), ..About::default() };
     let vectors = Some(VectorModel { model: "m".to_owned(), dim: 2 });
     let contents = Contents { about, cards, history: true, vectors };
     let mut out = Cursor::new(Vec::new());

@@ -38,8 +38,8 @@ pub fn field(name: &str, value: Value, confidence: f32) -> ProposedField {
     let said = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let visit = |url: &str, status| Visit { url: url.to_owned(), status };
     let chain = vec![visit("https://example.org/tools", 301), visit(url, 200)];
-    let evidence =
-        vec![Evidence { chain, ..Evidence::new(url, format!("{name}: {said}"), "2026-01-01T08:00:00.000Z") }];
+    let fetched_at = "2026-01-01T08:00:00.000Z".parse().expect("a time");
+    let evidence = vec![Evidence { chain, ..Evidence::new(url, format!("{name}: {said}"), fetched_at) }];
     ProposedField { field: name.to_owned(), value: Some(value), evidence, confidence }
 }
 
@@ -122,7 +122,7 @@ pub async fn checked_library(library: &Library, proposals: usize) -> Result<()> 
         let verification = Verification {
             card: CardKey::new("", &name(n)).id(),
             state,
-            checked_at: "2026-01-30T08:00:00.000Z".to_owned(),
+            checked_at: "2026-01-30T08:00:00.000Z".parse()?,
             attempts: 0,
             next_at: None,
             revision: None,

@@ -274,7 +274,7 @@ fn the_newest_backup_is_kept_whatever_lies_beside_it() -> Result<()> {
         let kept = |name: &str| folder.join(format!("{name}.autokit-backup"));
         // As of a clock that was wrong, and one a person put there.
         for number in 0..8 {
-            fs::write(kept(&format!("9999-12-31T00-00-0{number}.000Z")), future(&kept(&first), number)?)?;
+            fs::write(kept(&format!("9999-01-01T00-00-0{number}.000Z")), future(&kept(&first), number)?)?;
         }
         fs::copy(kept(&first), kept("mine"))?;
         fs::write(folder.join("cut-off.partial"), "half")?;
@@ -284,7 +284,7 @@ fn the_newest_backup_is_kept_whatever_lies_beside_it() -> Result<()> {
         }
         ensure!(made.iter().rev().take(7).all(|name| kept(name).exists()), "one of the newest seven is gone");
         ensure!(!kept(&made[0]).exists() && !kept(&first).exists(), "more than seven are kept");
-        ensure!(kept("mine").exists() && kept("9999-12-31T00-00-00.000Z").exists());
+        ensure!(kept("mine").exists() && kept("9999-01-01T00-00-00.000Z").exists());
         ensure!(!folder.join("cut-off.partial").exists());
         // Nor does a date in the future put off the next one.
         let owned = DataDir::new(place.data_dir()).try_own()?;
@@ -303,7 +303,7 @@ fn future(of: &std::path::Path, second: usize) -> Result<Vec<u8>> {
     flate2::read::MultiGzDecoder::new(fs::File::open(of)?).read_to_string(&mut text)?;
     let (first, rest) = text.split_once('\n').context("a first line")?;
     let mut header: serde_json::Value = serde_json::from_str(first)?;
-    header["created_at"] = json!(format!("9999-12-31T00:00:0{second}.000Z"));
+    header["created_at"] = json!(format!("9999-01-01T00:00:0{second}.000Z"));
     let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     write!(out, "{header}\n{rest}")?;
     Ok(out.finish()?)

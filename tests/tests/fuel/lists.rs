@@ -70,7 +70,7 @@ async fn lists_follow_what_checks_found() -> Result<()> {
     let one = node.call::<GetCard>(CardRef { card: kettle.clone() }).await?.summary;
     assert_eq!(rows, std::slice::from_ref(&one));
     assert_eq!(one.health, Some(CardState::Verified));
-    assert_eq!(one.checked_at.as_deref(), Some("2026-03-01T12:00:00.000Z"));
+    assert_eq!(one.checked_at, Some("2026-03-01T12:00:00.000Z".parse()?));
     let asked = AskRequest { question: "Kettle boils water".into(), limit: Some(3), depth: None };
     let answer = node.call::<Ask>(asked).await?;
     assert!(answer.candidates.iter().any(|candidate| candidate.card == one), "{answer:?}");

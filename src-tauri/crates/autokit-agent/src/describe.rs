@@ -4,7 +4,7 @@
 //! rules miss, and of those only what occurs in the text is kept.
 
 use autokit_llm::{Model, Request, Usage};
-use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields, is_web_address};
+use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, Timestamp, fields, is_web_address};
 use autokit_web::extract;
 use serde_json::{Map, Value, json};
 
@@ -80,7 +80,7 @@ fn by_rules(text: &str) -> Vec<(String, Value, String)> {
 }
 
 /// Drafts a card from a text, by rules alone.
-pub fn describe(text: &str, now: &str) -> Draft {
+pub fn describe(text: &str, now: Timestamp) -> Draft {
     draft(by_rules(text), now)
 }
 
@@ -93,7 +93,7 @@ pub async fn describe_with(
     model: &Model,
     prompts: &Prompts,
     text: &str,
-    now: &str,
+    now: Timestamp,
     is_word: &(dyn Fn(&str) -> bool + Sync),
 ) -> autokit_llm::Result<(Draft, Usage)> {
     let properties: Map<String, Value> =
@@ -137,7 +137,7 @@ pub async fn describe_with(
     Ok((draft(found, now), answer.usage))
 }
 
-fn draft(found: Vec<(String, Value, String)>, now: &str) -> Draft {
+fn draft(found: Vec<(String, Value, String)>, now: Timestamp) -> Draft {
     let fields = found
         .into_iter()
         .map(|(field, value, quote)| ProposedField {
@@ -154,15 +154,18 @@ fn draft(found: Vec<(String, Value, String)>, now: &str) -> Draft {
 mod tests {
     use super::*;
 
+    fn described(text: &str) -> Draft {
+        describe(text, "2026-01-01T00:00:00.000Z".parse().expect("a time"))
+    }
+
     fn value<'a>(draft: &'a Draft, field: &str) -> Option<&'a str> {
         draft.fields.iter().find(|f| f.field == field)?.value.as_ref()?.as_str()
     }
 
     #[test]
     fn a_few_sentences_become_a_card() {
-        let draft = describe(
+        let draft = described(
             "Weather Kit is a library that gives forecasts for any place. See https://docs.example.org/weather.\n\n```python\nfrom weather_kit import WeatherKit\nkit = WeatherKit(key=\"x\")\n```\n",
-            "2026-01-01T00:00:00.000Z",
         );
         assert_eq!(value(&draft, "name"), Some("Weather Kit"));
         assert_eq!(value(&draft, "documentation"), Some("https://docs.example.org/weather"));
@@ -180,16 +183,16 @@ mod tests {
             "What I want is a weather service",
             "This is a library for charts.",
         ] {
-            assert_eq!(value(&describe(text, "2026-01-01T00:00:00.000Z"), "name"), None, "{text}");
+            assert_eq!(value(&described(text), "name"), None, "{text}");
         }
-        let draft = describe("Chart Maker draws charts from tables.", "2026-01-01T00:00:00.000Z");
+        let draft = described("Chart Maker draws charts from tables.");
         assert_eq!(value(&draft, "name"), None, "where the name ends is not known");
     }
 
     #[test]
     fn what_is_not_said_is_not_there() {
-        let draft = describe("Just a word", "2026-01-01T00:00:00.000Z");
+        let draft = described("Just a word");
         assert_eq!((value(&draft, "name"), value(&draft, "module")), (Some("Just a word"), None));
-        assert!(describe("", "2026-01-01T00:00:00.000Z").fields.is_empty());
+        assert!(described("").fields.is_empty());
     }
 }

@@ -3,6 +3,7 @@
 use autokit_agent::ask::{AgentAnswer, StepEvent};
 use autokit_agent::discover::Discovered;
 use autokit_error::ApiError;
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -118,8 +119,8 @@ pub struct Turn {
 pub struct Session {
     /// Session id.
     pub id: String,
-    /// Start time, RFC 3339 in UTC.
-    pub at: String,
+    /// Start time.
+    pub at: Timestamp,
     /// Version number, incremented with every change.
     #[ts(type = "number")]
     pub version: u64,
@@ -152,8 +153,8 @@ pub struct AddFinding {
 pub struct SessionNote {
     /// Session id.
     pub id: String,
-    /// Start time, RFC 3339 in UTC.
-    pub at: String,
+    /// Start time.
+    pub at: Timestamp,
     /// First question of the session.
     pub question: String,
 }

@@ -1,7 +1,6 @@
 //! Cards: lists, details and edits.
 
-use autokit_toolcard::CardState;
-use autokit_toolcard::{FieldDiff, Kind, Operation, Problem, Stub};
+use autokit_toolcard::{CardState, FieldDiff, Kind, Operation, Problem, Stub, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
@@ -28,9 +27,9 @@ pub struct CardSummary {
     /// Result of the last check; `null` if the card was never checked.
     #[serde(default)]
     pub health: Option<CardState>,
-    /// Time of the last check, RFC 3339 in UTC.
+    /// Time of the last check.
     #[serde(default)]
-    pub checked_at: Option<String>,
+    pub checked_at: Option<Timestamp>,
     /// Whether the card changed after its last check, so that the result is about an earlier revision.
     #[serde(default)]
     pub changed: bool,
@@ -38,8 +37,8 @@ pub struct CardSummary {
     pub tags: Vec<String>,
     /// Number of the latest revision.
     pub number: u32,
-    /// Time of the last change, RFC 3339.
-    pub updated_at: String,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
 }
 
 /// Card with all its fields.
@@ -53,8 +52,8 @@ pub struct CardDetail {
     pub warnings: Vec<Problem>,
     /// Import and call of the tool.
     pub stub: Option<Stub>,
-    /// Time the card was added, RFC 3339.
-    pub created_at: String,
+    /// Time the card was added.
+    pub created_at: Timestamp,
 }
 
 /// Reference to a card.
@@ -294,8 +293,8 @@ pub struct RevisionView {
     pub author: String,
     /// Reason given for the change.
     pub reason: String,
-    /// Time of the change, RFC 3339.
-    pub at: String,
+    /// Time of the change.
+    pub at: Timestamp,
     /// Fields after the change; `null` if it deleted the card.
     pub fields: Option<Map<String, Value>>,
     /// Differences from the previous revision.

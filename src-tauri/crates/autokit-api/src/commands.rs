@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {

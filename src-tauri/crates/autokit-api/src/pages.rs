@@ -1,5 +1,6 @@
 //! Documentation pages of cards.
 
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -32,8 +33,8 @@ pub struct PageView {
     pub url: String,
     /// Page title.
     pub title: String,
-    /// Time of the last attempt, RFC 3339 in UTC.
-    pub fetched_at: String,
+    /// Time of the last attempt.
+    pub fetched_at: Timestamp,
     /// Why the last attempt failed; `null` if it succeeded.
     pub failed: Option<String>,
     /// Sections in reading order.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use autokit_gateway::Settings as SessionSettings;
 pub use autokit_gateway::{CallOutcome, DecidedBy};
 use autokit_policy::{Need, Permissions};
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
@@ -83,10 +84,10 @@ pub struct ProfileRef {
 pub struct AgentAsk {
     /// Id for the response.
     pub id: String,
-    /// Time since when the call waits, RFC 3339 in UTC.
-    pub at: String,
-    /// Time at which the call is refused unless it is answered, RFC 3339 in UTC.
-    pub until: String,
+    /// Time since when the call waits.
+    pub at: Timestamp,
+    /// Time at which the call is refused unless it is answered.
+    pub until: Timestamp,
     /// Id of the agent's session.
     pub session: String,
     /// Name of the client program, as reported by itself.
@@ -167,8 +168,8 @@ pub struct AuditQuery {
 /// Call in the audit log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct AuditEntry {
-    /// End of the call, RFC 3339 in UTC.
-    pub at: String,
+    /// End of the call.
+    pub at: Timestamp,
     /// Id of the agent's session.
     pub session: String,
     /// Name of the client program, as reported by itself.

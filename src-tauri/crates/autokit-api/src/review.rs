@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use autokit_toolcard::{FieldDiff, Origin, Proposal, ProposalEvent, ProposalState, Risk, TextMark};
+use autokit_toolcard::{
+    FieldDiff, Origin, Proposal, ProposalEvent, ProposalState, Risk, TextMark, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
@@ -45,8 +47,8 @@ pub struct ProposalRow {
     pub fields: Vec<String>,
     /// Probability that all of it is true, 0 to 1.
     pub confidence: f32,
-    /// Time of creation, RFC 3339 in UTC.
-    pub created_at: String,
+    /// Time of creation.
+    pub created_at: Timestamp,
     /// Reason for the proposal, in one sentence.
     pub reason: String,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -85,8 +86,8 @@ pub struct Server {
     pub tools: u32,
     /// Number of its proposals that wait in Review.
     pub waiting: u32,
-    /// Time of the last scan of its tools, RFC 3339 in UTC.
-    pub checked_at: Option<String>,
+    /// Time of the last scan of its tools.
+    pub checked_at: Option<Timestamp>,
     /// Why the last scan failed; `null` if it succeeded.
     pub failed: Option<String>,
     /// Tools left out by the last scan, each with the reason.

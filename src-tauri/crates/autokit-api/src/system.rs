@@ -1,5 +1,6 @@
 //! Status, events, diagnostics and backups.
 
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -204,8 +205,8 @@ pub struct Doctor {
 pub struct Backup {
     /// Name by which it is verified and restored.
     pub name: String,
-    /// Time of creation, RFC 3339 in UTC.
-    pub created_at: String,
+    /// Time of creation.
+    pub created_at: Timestamp,
     /// Number of cards.
     #[ts(type = "number")]
     pub cards: u64,

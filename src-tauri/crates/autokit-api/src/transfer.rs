@@ -1,7 +1,7 @@
 //! Import and export of cards: sources, previews, results, subscriptions and signing keys.
 
 use autokit_bundle::VectorModel;
-use autokit_toolcard::{CardId, FieldDiff, Problem};
+use autokit_toolcard::{CardId, FieldDiff, Problem, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
@@ -101,8 +101,8 @@ pub struct ImportItem {
     pub similar: Vec<(String, String)>,
     /// Author of the last change in the source; empty if unknown.
     pub by: String,
-    /// Time of the last change in the source, RFC 3339 in UTC; empty if unknown.
-    pub at: String,
+    /// Time of the last change in the source, if known.
+    pub at: Option<Timestamp>,
     /// Licence, if one is given.
     pub licence: Option<String>,
     /// Whether the library's card is newer than this one.
@@ -187,8 +187,8 @@ pub struct SourceInfo {
     pub name: String,
     /// Author; empty if not given.
     pub author: String,
-    /// Time of creation, RFC 3339 in UTC; empty if not given.
-    pub created_at: String,
+    /// Time of creation, if given.
+    pub created_at: Option<Timestamp>,
     /// Licence of cards that name none.
     pub licence: Option<String>,
     /// Note by the author.
@@ -333,8 +333,8 @@ pub struct ImportNote {
     pub digest: String,
     /// Fingerprint of the key that signed the source; empty without a signature.
     pub fingerprint: String,
-    /// Time of the import, RFC 3339 in UTC.
-    pub at: String,
+    /// Time of the import.
+    pub at: Timestamp,
     /// Person who imported it.
     pub by: String,
     /// Number of cards written or proposed.
@@ -453,8 +453,8 @@ pub struct KnownKeyView {
     pub fingerprint: String,
     /// Name stated by its owner when the key was first seen.
     pub signer: String,
-    /// Time the key was first seen, RFC 3339 in UTC.
-    pub first_seen: String,
+    /// Time the key was first seen.
+    pub first_seen: Timestamp,
     /// Whether a person marked the key as trusted.
     pub trusted: bool,
     /// Authors of the bundles it signed.
@@ -501,9 +501,9 @@ pub struct Subscription {
     /// Name of the bundle, once it was read.
     #[serde(default)]
     pub name: String,
-    /// Time of the last check, RFC 3339 in UTC.
+    /// Time of the last check.
     #[serde(default)]
-    pub checked_at: Option<String>,
+    pub checked_at: Option<Timestamp>,
     /// Digest of the version read last.
     #[serde(default)]
     pub digest: Option<String>,

@@ -1,7 +1,7 @@
 //! Checks of cards against their documentation pages.
 
 use autokit_fuel::Report;
-use autokit_toolcard::CardState;
+use autokit_toolcard::{CardState, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -50,10 +50,10 @@ pub struct VerifyStart {
 pub struct Checked {
     /// Result of the check.
     pub state: CardState,
-    /// Time of the check, RFC 3339 in UTC.
-    pub checked_at: String,
+    /// Time of the check.
+    pub checked_at: Timestamp,
     /// Time of the next attempt, if the page was unreachable.
-    pub next_at: Option<String>,
+    pub next_at: Option<Timestamp>,
     /// Whether the card changed after the check, so that the result is about an earlier revision.
     #[serde(default)]
     pub changed: bool,

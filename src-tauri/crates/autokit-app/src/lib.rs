@@ -24,7 +24,7 @@ pub use autokit_search::eval::{AskReport, RetrievalReport};
 pub use autokit_search::{Depth, Field, Mode, ScoreParts, Thresholds};
 pub use autokit_toolcard::{
     CardState, ChangeKind, FieldDiff, FieldVerdict, Kind, MarkSort, Origin, ProposalState, Risk, SpanOp,
-    TextMark, is_web_address, visible,
+    TextMark, Timestamp, is_web_address, visible,
 };
 pub use autokit_workspace::{paths, secrets};
 pub use engine::bytes;

@@ -1,6 +1,8 @@
 //! The content of a bundle, in either form.
 
-use autokit_toolcard::{Author, CardId, Operation, Problem, ReadItem, Revision, RevisionId, Toolcard};
+use autokit_toolcard::{
+    Author, CardId, Operation, Problem, ReadItem, Revision, RevisionId, Timestamp, Toolcard,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use ts_rs::TS;
@@ -17,8 +19,8 @@ pub struct About {
     pub name: String,
     /// Who made it.
     pub author: String,
-    /// Creation time, RFC 3339 in UTC.
-    pub created_at: String,
+    /// Creation time; every bundle has one.
+    pub created_at: Option<Timestamp>,
     /// The licence of cards that do not name their own: an SPDX expression or a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
@@ -28,9 +30,9 @@ pub struct About {
 }
 
 impl About {
-    /// The day of creation, or an empty string.
-    pub fn day(&self) -> &str {
-        self.created_at.get(..10).unwrap_or_default()
+    /// The day of creation in UTC, or an empty string.
+    pub fn day(&self) -> String {
+        self.created_at.map(Timestamp::date).unwrap_or_default()
     }
 }
 
@@ -61,8 +63,8 @@ pub struct VectorModel {
 pub struct Provenance {
     /// Who first added it.
     pub author: Author,
-    /// When it was added, RFC 3339 in UTC.
-    pub at: String,
+    /// When it was added.
+    pub at: Timestamp,
     /// How it was added.
     pub operation: Operation,
     /// Its licence.
@@ -80,8 +82,8 @@ pub struct Step {
     pub operation: Operation,
     /// Who made it.
     pub author: Author,
-    /// Time of the change, RFC 3339 in UTC.
-    pub at: String,
+    /// Time of the change.
+    pub at: Timestamp,
     /// The reason given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
@@ -97,7 +99,7 @@ impl Step {
             id,
             operation: revision.operation,
             author: revision.author.clone(),
-            at: revision.at.clone(),
+            at: revision.at,
             reason: revision.reason.clone(),
             merged: revision.merged.clone(),
         }
@@ -138,13 +140,13 @@ pub struct Entry {
 
 impl Entry {
     /// A card without a history, for example from a file in another format.
-    pub fn plain(item: ReadItem, by: &Author, at: &str) -> Entry {
+    pub fn plain(item: ReadItem, by: &Author, at: Timestamp) -> Entry {
         let id = item.card.key().id();
         let step = Step {
             id: RevisionId::first(&id, Some(&item.card.to_json())),
             operation: Operation::Import,
             author: by.clone(),
-            at: at.to_owned(),
+            at,
             reason: String::new(),
             merged: Vec::new(),
         };
@@ -156,7 +158,7 @@ impl Entry {
             history: Vec::new(),
             provenance: Provenance {
                 author: by.clone(),
-                at: at.to_owned(),
+                at,
                 operation: Operation::Import,
                 licence: None,
             },
@@ -245,6 +247,21 @@ pub(crate) struct CardLine<'a> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ancestors: Vec<RevisionId>,
     pub(crate) provenance: Provenance,
+    #[serde(borrow)]
+    pub(crate) card: &'a RawValue,
+}
+
+/// A line of `cards.jsonl` as read. The revision and the provenance are parsed apart, so that a card for which
+/// one of them is invalid is rejected alone.
+#[derive(Deserialize)]
+pub(crate) struct ReadCardLine<'a> {
+    pub(crate) id: CardId,
+    #[serde(borrow)]
+    pub(crate) revision: &'a RawValue,
+    #[serde(default)]
+    pub(crate) ancestors: Vec<RevisionId>,
+    #[serde(borrow)]
+    pub(crate) provenance: &'a RawValue,
     #[serde(borrow)]
     pub(crate) card: &'a RawValue,
 }

@@ -10,7 +10,7 @@ use crate::bundle::Bundle;
 use crate::content::{Contents, FORMAT, FileSum, Manifest, Part, VERSION};
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::lines::{BundleReader, check_time, cleaned_about, label, note, write_part};
+use crate::lines::{BundleReader, cleaned_about, label, note, write_part};
 use crate::secrets::refuse_secrets;
 use crate::sign::{Signature, SigningKey};
 
@@ -219,7 +219,7 @@ pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
         .and_then(|()| label("author", &about.author, limits::LABEL_CHARS))
         .and_then(|()| label("licence", about.licence.as_deref().unwrap_or_default(), limits::LABEL_CHARS))
         .and_then(|()| note("note", &about.note))
-        .and_then(|()| check_time(&about.created_at))
+        .and_then(|()| about.created_at.map(|_| ()).ok_or_else(|| "has no creation time".to_owned()))
         .and_then(|()| {
             let model = manifest.vectors.as_ref().map_or("", |vectors| vectors.model.as_str());
             label("model", model, limits::LABEL_CHARS)

@@ -9,7 +9,7 @@ use autokit_toolcard::CardId;
 use sha2::{Digest, Sha256};
 
 use crate::bundle::Bundle;
-use crate::content::{CardLine, Contents, Entry, FORMAT, HistoryLine, Part, VectorLine};
+use crate::content::{CardLine, Contents, Entry, FORMAT, HistoryLine, Part, ReadCardLine, VectorLine};
 use crate::error::{Error, Result};
 use crate::file::{MANIFEST, SIGNATURE, digest_of, read_manifest};
 use crate::limits;
@@ -328,7 +328,8 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
         take(bytes)?;
         let text = text_of(&dir.join(CARDS).join(&name), limits::LINE_BYTES as u64)?;
         let damaged = |why: String| Error::Damaged { file: format!("{CARDS}/{name}"), why };
-        let line: CardLine<'_> = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        let line: ReadCardLine<'_> =
+            serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         reading.card(line).map_err(damaged)?;
     }
     for (name, bytes) in files_in(&dir.join(HISTORY), ".jsonl")? {

@@ -176,7 +176,7 @@ mod tests {
                 operation: Operation::Edit,
                 author: Author(by.to_owned()),
                 reason: String::new(),
-                at: format!("2026-01-0{number}T00:00:00.000Z"),
+                at: format!("2026-01-0{number}T00:00:00.000Z").parse().expect("a time"),
                 body: Some(state.to_string()),
                 id: None,
                 merged: Vec::new(),
@@ -201,7 +201,7 @@ mod tests {
                 card,
                 provenance: Provenance {
                     author: newest.revision.author.clone(),
-                    at: newest.revision.at.clone(),
+                    at: newest.revision.at,
                     operation: Operation::Edit,
                     licence: None,
                 },

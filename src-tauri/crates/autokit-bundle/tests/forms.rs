@@ -24,7 +24,7 @@ fn step(id: RevisionId, author: &str) -> Step {
         id,
         operation: Operation::Edit,
         author: Author(author.to_owned()),
-        at: "2026-01-02T03:04:05.678Z".to_owned(),
+        at: "2026-01-02T03:04:05.678Z".parse().expect("a time"),
         reason: "because".to_owned(),
         merged: Vec::new(),
     }
@@ -49,7 +49,7 @@ fn entry(position: usize, card: &Value) -> Entry {
         ],
         provenance: Provenance {
             author: Author("Bob".to_owned()),
-            at: "2026-01-01T00:00:00.000Z".to_owned(),
+            at: "2026-01-01T00:00:00.000Z".parse().expect("a time"),
             operation: Operation::Create,
             licence: Some("MIT".to_owned()),
         },
@@ -75,7 +75,7 @@ fn contents() -> Contents {
         about: About {
             name: "Team cards".to_owned(),
             author: "Alice".to_owned(),
-            created_at: "2026-01-02T03:04:05.678Z".to_owned(),
+            created_at: "2026-01-02T03:04:05.678Z".parse().ok(),
             licence: Some("CC-BY-4.0".to_owned()),
             note: String::new(),
         },

@@ -363,7 +363,7 @@ pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<String>) -> R
                     text,
                     "{}  {}  {}",
                     session.id.bold(),
-                    moment(&session.at).dimmed(),
+                    moment(session.at).dimmed(),
                     one_line(&session.question, 80)
                 )
             })
@@ -395,7 +395,7 @@ pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> R
                 None => writeln!(text, "Its page hasn't been read yet. Read it with `autokit pages fetch`."),
                 Some(page) => {
                     writeln!(text, "{}  {}", printable(&page.title).bold(), printable(&page.url).cyan())?;
-                    writeln!(text, "{}", format!("read {}", moment(&page.fetched_at)).dimmed())?;
+                    writeln!(text, "{}", format!("read {}", moment(page.fetched_at)).dimmed())?;
                     if let Some(failed) = &page.failed {
                         writeln!(text, "{} {}", "last attempt failed:".yellow(), printable(failed))?;
                     }

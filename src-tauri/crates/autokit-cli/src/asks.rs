@@ -4,9 +4,9 @@ use std::io::{BufRead as _, Write as _};
 
 use autokit_api::commands::{AnswerAsk, WaitAsks};
 use autokit_api::{AgentAsk, AskAnswer, AskReply, AsksWait};
+use autokit_app::Timestamp;
 use autokit_app::node::Node;
 use clap::{Subcommand, ValueEnum};
-use jiff::Timestamp;
 use owo_colors::OwoColorize as _;
 use tokio::sync::mpsc;
 
@@ -139,13 +139,9 @@ async fn watch(node: &Node) -> Result<()> {
 }
 
 /// When a call is refused that nobody answers.
-fn left(until: &str) -> String {
-    match until.parse::<Timestamp>() {
-        Ok(until) => {
-            format!("in {} s if no one responds", until.duration_since(Timestamp::now()).as_secs().max(0))
-        }
-        Err(_) => format!("after {}", printable(until)),
-    }
+fn left(until: Timestamp) -> String {
+    let left = until.instant().duration_since(jiff::Timestamp::now());
+    format!("in {} s if no one responds", left.as_secs().max(0))
 }
 
 fn write(text: &mut dyn std::io::Write, ask: &AgentAsk) -> std::io::Result<()> {
@@ -166,7 +162,7 @@ fn write(text: &mut dyn std::io::Write, ask: &AgentAsk) -> std::io::Result<()> {
         printable(&ask.id),
         printable(profile),
         printable(&ask.tool),
-        left(&ask.until)
+        left(ask.until)
     )?;
     for (name, value) in ask.arguments.as_object().into_iter().flatten() {
         match value.as_str() {

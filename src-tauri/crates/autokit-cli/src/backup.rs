@@ -100,7 +100,7 @@ fn line(backup: &Backup) -> String {
     format!(
         "{}  {}  {}  {size}",
         printable(&backup.name),
-        moment(&backup.created_at),
+        moment(backup.created_at),
         count(backup.cards, "card")
     )
 }

@@ -277,8 +277,8 @@ fn about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {
     if !about.author.is_empty() {
         write!(out, " by {}", printable(&about.author))?;
     }
-    if let Some(day) = about.created_at.get(..10) {
-        write!(out, ", {day}")?;
+    if let Some(made) = about.created_at {
+        write!(out, ", {}", made.date())?;
     }
     writeln!(out)?;
     let mut told: Vec<String> = Vec::new();
@@ -412,7 +412,7 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
         for one in &made {
             let name = if one.note.name.is_empty() { &one.note.source } else { &one.note.name };
             let state = if one.undone { " (undone)".dimmed().to_string() } else { String::new() };
-            let day = one.note.at.get(..10).unwrap_or_default();
+            let day = one.note.at.date();
             writeln!(
                 text,
                 "{}  {day}  {}  {}{state}",
@@ -462,8 +462,8 @@ fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Re
             Landing::Review => "to review",
             Landing::Library => "imported directly",
         };
-        let seen = match one.checked_at.as_deref().and_then(|at| at.get(..10)) {
-            Some(day) => format!("checked {day}"),
+        let seen = match one.checked_at {
+            Some(at) => format!("checked {}", at.date()),
             None => "not checked yet".to_owned(),
         };
         writeln!(out, "{}  {}  every {} h, {landing}, {seen}", one.id, name.bold(), one.every_hours)?;
@@ -496,7 +496,7 @@ fn write_keys(out: &mut dyn Write, keys: &SigningKeys) -> std::io::Result<()> {
     for known in &keys.known {
         let trust =
             if known.trusted { "trusted  ".green().to_string() } else { "known    ".dimmed().to_string() };
-        let day = known.first_seen.get(..10).unwrap_or_default();
+        let day = known.first_seen.date();
         writeln!(out, "{trust} {}  {}, since {day}", known.fingerprint, printable(&known.signer))?;
         writeln!(out, "          {}", known.key)?;
     }

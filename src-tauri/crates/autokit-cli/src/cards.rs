@@ -339,7 +339,7 @@ fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
     writeln!(
         out,
         "{}",
-        format!("{} · revision {} · changed {}", card.id, card.number, moment(&card.updated_at)).dimmed()
+        format!("{} · revision {} · changed {}", card.id, card.number, moment(card.updated_at)).dimmed()
     )?;
     for (field, value) in &detail.fields {
         if field == "name" {
@@ -370,7 +370,7 @@ fn write_revision(out: &mut dyn Write, revision: &RevisionView) -> io::Result<()
         "{} {} {}",
         format!("revision {}", revision.number).bold(),
         printable(&revision.reason),
-        format!("· {} · {}", printable(&revision.author), moment(&revision.at)).dimmed()
+        format!("· {} · {}", printable(&revision.author), moment(revision.at)).dimmed()
     )?;
     revision.diff.iter().try_for_each(|diff| write_diff(out, diff))
 }

@@ -225,7 +225,7 @@ fn write(text: &mut dyn std::io::Write, server: &Server) -> std::io::Result<()> 
     }
     if let Some(failed) = &server.failed {
         writeln!(text, "  {}", printable(failed))?;
-    } else if let Some(at) = &server.checked_at {
+    } else if let Some(at) = server.checked_at {
         writeln!(text, "  scanned {}", moment(at))?;
     }
     Ok(())

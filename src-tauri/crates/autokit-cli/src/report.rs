@@ -156,7 +156,7 @@ pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> R
             writeln!(
                 text,
                 "{}  {}  {outcome}, {word} {}  {}",
-                moment(&entry.at),
+                moment(entry.at),
                 printable(&entry.name).bold(),
                 decided,
                 printable(&entry.client)

@@ -151,7 +151,7 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
     for claim in &report.claims {
         write_claim(out, claim)?;
     }
-    if let Some(next) = &checked.next_at {
+    if let Some(next) = checked.next_at {
         writeln!(out, "  {}", format!("next attempt after {}", moment(next)).dimmed())?;
     }
     Ok(())

@@ -111,8 +111,8 @@ impl EvalEngine {
             for card in cards {
                 next = next.max(self.verification(card).await?.checked.and_then(|checked| checked.next_at));
             }
-            let Some(next) = next.and_then(|next| next.parse::<Timestamp>().ok()) else { break };
-            let wait = next.duration_since(self.clock.now()).as_secs() + 1;
+            let Some(next) = next else { break };
+            let wait = next.instant().duration_since(self.clock.now()).as_secs() + 1;
             self.ahead.fetch_add(wait.max(1), Ordering::Relaxed);
             self.run(VerifyScope::Due, improve).await?;
         }

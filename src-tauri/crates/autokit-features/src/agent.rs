@@ -16,7 +16,7 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Feedback;
-use autokit_toolcard::{Author, CardId};
+use autokit_toolcard::{Author, CardId, Timestamp};
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::search::Search;
@@ -114,7 +114,7 @@ impl Agent {
     async fn discover(
         &self,
         need: &str,
-        now: &(dyn Fn() -> String + Send + Sync),
+        now: &(dyn Fn() -> Timestamp + Send + Sync),
         on: &mut (dyn FnMut(StepEvent) + Send),
     ) -> Result<Discovered> {
         let Some(web) = self.web().await? else {

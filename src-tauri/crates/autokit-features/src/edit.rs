@@ -188,7 +188,7 @@ impl Handle<GetHistory> for Editing {
                 operation: revision.operation,
                 author: revision.author.0.clone(),
                 reason: revision.reason.clone(),
-                at: revision.at.clone(),
+                at: revision.at,
                 fields,
                 diff,
             });

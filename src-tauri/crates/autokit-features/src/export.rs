@@ -106,7 +106,7 @@ impl Exports {
             about: About {
                 name: called(request),
                 author: author.to_owned(),
-                created_at: self.workspace.clock.stamp(),
+                created_at: Some(self.workspace.clock.stamp()),
                 licence: request.licence.clone().filter(|licence| !licence.trim().is_empty()),
                 note: request.note.trim().to_owned(),
             },
@@ -206,7 +206,7 @@ fn entry_of(
             .map_err(|error| ApiError::internal(format!("where {} comes from: {error}", record.id)))?,
         None => Provenance {
             author: first.revision.author.clone(),
-            at: first.revision.at.clone(),
+            at: first.revision.at,
             operation: first.revision.operation,
             licence: licence_of(&record.card()),
         },

@@ -81,10 +81,10 @@ impl Imports {
                     choices: HashMap::new(),
                     reason: "Loaded the starter cards".to_owned(),
                     by: Author::autokit(),
-                    at: at.clone(),
+                    at,
                 };
                 let read = in_background(crate::starter::cards).await?;
-                let incoming = Arc::new(Incoming::starter(read, &options.by, &at));
+                let incoming = Arc::new(Incoming::starter(read, &options.by, at));
                 imports.run_import(incoming, options, None, &progress).await
             },
         )
@@ -124,7 +124,7 @@ impl Imports {
             author: incoming.about.author.clone(),
             digest: incoming.digest.clone(),
             fingerprint: incoming.signature.as_ref().map_or_else(String::new, |s| s.key.fingerprint()),
-            at: options.at.clone(),
+            at: options.at,
             by: options.by.0.clone(),
             cards: count,
         };

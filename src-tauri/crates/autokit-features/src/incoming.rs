@@ -9,7 +9,7 @@ use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_openapi as openapi;
 use autokit_openapi::rapidapi;
-use autokit_toolcard::{Author, ReadCards, Rejected, is_web_address, read_cards};
+use autokit_toolcard::{Author, ReadCards, Rejected, Timestamp, is_web_address, read_cards};
 
 /// The contents of a source.
 #[derive(Debug)]
@@ -83,18 +83,18 @@ fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
 
 impl Incoming {
     /// The starter cards that ship with AutoKit.
-    pub(crate) fn starter(read: ReadCards, by: &Author, at: &str) -> Incoming {
+    pub(crate) fn starter(read: ReadCards, by: &Author, at: Timestamp) -> Incoming {
         from_cards(read, Format::Json, "the starter cards", b"starter", by, at)
     }
 
     /// The tools of an MCP server.
-    pub(crate) fn of_server(read: ReadCards, server: &str, by: &Author, at: &str) -> Incoming {
+    pub(crate) fn of_server(read: ReadCards, server: &str, by: &Author, at: Timestamp) -> Incoming {
         let source = format!("the MCP server {server}");
         from_cards(read, Format::McpServers, &source, source.as_bytes(), by, at)
     }
 }
 
-pub(crate) fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
+pub(crate) fn from_path(path: &str, by: &Author, at: Timestamp) -> Result<Incoming> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
     if metadata.is_dir() {
         let bundle =
@@ -124,7 +124,7 @@ pub(crate) fn from_path(path: &str, by: &Author, at: &str) -> Result<Incoming> {
 }
 
 /// Parses bytes of any supported format. `source` says where they came from, for people.
-pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: &str) -> Result<Incoming> {
+pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp) -> Result<Incoming> {
     if bytes.starts_with(b"PK\x03\x04") {
         let bundle = autokit_bundle::read_file(std::io::Cursor::new(bytes))
             .map_err(|error| bundle_error(source, &error))?;
@@ -179,7 +179,7 @@ fn from_cards(
     source: &str,
     bytes: &[u8],
     by: &Author,
-    at: &str,
+    at: Timestamp,
 ) -> Incoming {
     Incoming {
         format,

@@ -5,7 +5,7 @@ use autokit_api::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKe
 use autokit_api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
 use autokit_bundle::{PublicKey, Signature, SigningKey};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_toolcard::is_unseen;
+use autokit_toolcard::{Timestamp, is_unseen};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::secrets::Secret;
 use autokit_workspace::workspace::Workspace;
@@ -22,7 +22,7 @@ struct KnownKey {
     key: PublicKey,
     /// What the signer called themselves the first time.
     signer: String,
-    first_seen: String,
+    first_seen: Timestamp,
     trusted: bool,
     /// Authors of the bundles this key signed.
     authors: Vec<String>,
@@ -168,7 +168,7 @@ impl BundleKeys {
             key: known.key.to_string(),
             fingerprint: known.key.fingerprint(),
             signer: known.signer.clone(),
-            first_seen: known.first_seen.clone(),
+            first_seen: known.first_seen,
             trusted: known.trusted,
             authors: known.authors.clone(),
         };

@@ -8,7 +8,7 @@ use autokit_api::commands::{Context, FetchPages, GetPage, Handle};
 use autokit_api::{CardPage, CardRef, JobKind, JobRef, PagePiece, PageView, PagesFetch};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Page, PageChunk};
-use autokit_toolcard::{CardId, fields};
+use autokit_toolcard::{CardId, Timestamp, fields};
 use autokit_web::{ChunkOptions, Validators, chunks, extract};
 use autokit_workspace::background::in_background;
 use autokit_workspace::indexing::set_pieces;
@@ -18,7 +18,6 @@ use autokit_workspace::page_vectors::{hash_of, packed};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
 use futures_util::StreamExt;
-use jiff::Timestamp;
 
 /// Pages fetched concurrently; the HTTP client allows two requests per host.
 const AT_ONCE: usize = 8;
@@ -128,7 +127,7 @@ impl Pages {
         if let Some(page) = &before
             && !again
             && page.failed.is_none()
-            && fresh(&page.fetched_at, self.workspace.clock.now())
+            && fresh(page.fetched_at, self.workspace.clock.now())
         {
             self.index_page(page).await?;
             return Ok(FetchOutcome::Same);
@@ -152,7 +151,7 @@ impl Pages {
             hash: String::new(),
             etag: None,
             last_modified: None,
-            fetched_at: now.clone(),
+            fetched_at: now,
             failed: None,
             chunks: Vec::new(),
         };
@@ -160,7 +159,7 @@ impl Pages {
             Ok(fetched) => fetched,
             Err(error) => {
                 let failed = Some(error.message.clone());
-                let page = Page { fetched_at: now.clone(), failed, ..before.unwrap_or_else(empty) };
+                let page = Page { fetched_at: now, failed, ..before.unwrap_or_else(empty) };
                 self.workspace.library.put_page(&page, None).await?;
                 return Ok(FetchOutcome::Failed(error));
             }
@@ -243,8 +242,8 @@ fn unreadable(message: String) -> ApiError {
     ApiError::new(ErrorCode::Provider, message, "See whether the address of the page is right.")
 }
 
-fn fresh(at: &str, now: Timestamp) -> bool {
-    at.parse::<Timestamp>().is_ok_and(|at| now.duration_since(at).unsigned_abs() < FRESH)
+fn fresh(at: Timestamp, now: jiff::Timestamp) -> bool {
+    now.duration_since(at.instant()).unsigned_abs() < FRESH
 }
 
 impl Handle<FetchPages> for Pages {

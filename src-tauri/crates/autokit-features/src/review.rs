@@ -172,15 +172,15 @@ impl Proposals {
         let draft = match &services.small {
             Some(small) => {
                 let small = with_patience(small, LONGEST_SILENCE);
-                match autokit_agent::describe_with(&small, &services.prompts, text, &now, &is_word).await {
+                match autokit_agent::describe_with(&small, &services.prompts, text, now, &is_word).await {
                     Ok((draft, _)) => draft,
                     Err(error) => {
                         tracing::info!(%error, "the card is made by rules");
-                        autokit_agent::describe(text, &now)
+                        autokit_agent::describe(text, now)
                     }
                 }
             }
-            None => autokit_agent::describe(text, &now),
+            None => autokit_agent::describe(text, now),
         };
         if draft.key().is_none_or(|key| key.name.is_empty()) {
             return Err(ApiError::new(
@@ -207,7 +207,7 @@ impl Proposals {
             card: proposal.draft.card.as_ref().map(ToString::to_string),
             fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
             confidence: proposal.draft.confidence(),
-            created_at: proposal.created_at.clone(),
+            created_at: proposal.created_at,
             reason: proposal.draft.reason.clone(),
         }
     }

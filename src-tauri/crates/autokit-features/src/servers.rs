@@ -109,7 +109,7 @@ impl Servers {
         }
         let said: Vec<Toolcard> = read.cards.iter().map(|item| item.card.clone()).collect();
         let (by, at) = (Author(proposer(name)), self.workspace.clock.stamp());
-        let incoming = Arc::new(Incoming::of_server(read, name, &by, &at));
+        let incoming = Arc::new(Incoming::of_server(read, name, &by, at));
         let options = ImportOptions {
             existing: ExistingCards::Merge,
             landing: if server.trusted { Landing::Library } else { Landing::Review },
@@ -152,7 +152,7 @@ impl Servers {
             running: running.contains(&kept.name),
             tools: counts.get(&kept.name).copied().unwrap_or_default(),
             waiting: waiting(&kept.name),
-            checked_at: kept.checked_at.clone(),
+            checked_at: kept.checked_at,
             failed: kept.failed.clone(),
             skipped: kept.skipped.clone(),
         };

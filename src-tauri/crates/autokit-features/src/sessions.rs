@@ -79,7 +79,7 @@ impl Agent {
             let oldest = all
                 .iter()
                 .filter(|(_, entry)| at_rest(entry))
-                .map(|(id, entry)| (entry.state.borrow().at.clone(), id.clone()))
+                .map(|(id, entry)| (entry.state.borrow().at, id.clone()))
                 .min();
             let Some((_, id)) = oldest else { break };
             all.remove(&id);
@@ -108,7 +108,7 @@ impl Agent {
         let session = entry.state.borrow().clone();
         let note = SessionNote {
             id: session.id.clone(),
-            at: session.at.clone(),
+            at: session.at,
             question: session.turns.first().map(|turn| turn.asked.clone()).unwrap_or_default(),
         };
         let body = serde_json::to_string(&session).map_err(|error| ApiError::internal(error.to_string()))?;

@@ -110,9 +110,9 @@ impl Sources {
                 return Ok(Arc::clone(&read.incoming));
             }
             let read = Arc::new(match &source {
-                ImportSource::Text(text) => from_bytes(text.as_bytes(), "the pasted text", &by, &at)?,
-                ImportSource::Path(path) => from_path(path, &by, &at)?,
-                ImportSource::Url(url) => from_bytes(fetched.as_deref().unwrap_or_default(), url, &by, &at)?,
+                ImportSource::Text(text) => from_bytes(text.as_bytes(), "the pasted text", &by, at)?,
+                ImportSource::Path(path) => from_path(path, &by, at)?,
+                ImportSource::Url(url) => from_bytes(fetched.as_deref().unwrap_or_default(), url, &by, at)?,
             });
             cache.lock().expect("no holder panics").0 =
                 Some(CachedSource { key, at: Instant::now(), incoming: Arc::clone(&read) });

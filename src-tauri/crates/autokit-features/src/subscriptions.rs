@@ -10,8 +10,7 @@ use autokit_api::{
     SubscriptionRef,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::stamp;
-use autokit_toolcard::Author;
+use autokit_toolcard::{Author, Timestamp};
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
@@ -76,8 +75,8 @@ impl Subscriptions {
         let now = self.workspace.clock.now();
         let is_due = |one: &&Subscription| {
             let wait = SignedDuration::from_hours(i64::from(one.every_hours));
-            let limit = now.checked_sub(wait).ok().map(stamp);
-            one.checked_at.as_ref().is_none_or(|last| limit.is_some_and(|limit| *last <= limit))
+            let limit = now.checked_sub(wait).ok().map(Timestamp::from);
+            one.checked_at.is_none_or(|last| limit.is_some_and(|limit| last <= limit))
         };
         let due: Vec<String> = self.list().await?.iter().filter(is_due).map(|one| one.id.clone()).collect();
         Ok((!due.is_empty()).then(|| self.start_looking(Some(due))))

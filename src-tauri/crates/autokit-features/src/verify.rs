@@ -15,12 +15,12 @@ use autokit_api::{
     VerifyStart,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, stamp};
-use autokit_toolcard::fields;
+use autokit_library::CardRecord;
+use autokit_toolcard::{Timestamp, fields};
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::sync::broadcast;
 
 use crate::catalogue::Catalogue;
@@ -36,8 +36,8 @@ const LOOK_EVERY: Duration = Duration::from_mins(10);
 const MOST_DAYS: u32 = 3_650;
 
 /// Returns the time this many days ago; `None` if it is out of range.
-fn days_before(now: Timestamp, days: u32) -> Option<String> {
-    now.checked_sub(SignedDuration::from_hours(24 * i64::from(days))).ok().map(stamp)
+fn days_before(now: Timestamp, days: u32) -> Option<Timestamp> {
+    now.instant().checked_sub(SignedDuration::from_hours(24 * i64::from(days))).ok().map(Timestamp::from)
 }
 
 /// Checks that a number of days is plausible.
@@ -80,7 +80,7 @@ impl Checking {
 
     /// Records today's health and notifies listeners.
     async fn note_health(&self) -> Result<()> {
-        let day = self.workspace.clock.now().strftime("%Y-%m-%d").to_string();
+        let day = self.workspace.clock.stamp().date();
         let counts = self.workspace.library.health().await?;
         self.workspace.library.record_health_day(&day, counts).await?;
         self.workspace.notify_library_changed();
@@ -99,18 +99,17 @@ impl Checking {
         }
         let settings = self.check_settings().await?;
         let known = self.newest_checks().await?;
-        let now = self.workspace.clock.now();
+        let now = self.workspace.clock.stamp();
         let limit =
             Some(settings.every_days).filter(|days| *days > 0).and_then(|days| days_before(now, days));
-        let now = stamp(now);
         // Starter cards do not count as new; checking all of them is for a person to start.
         let starter = starter_keys()?;
         let due = |record: &&Arc<CardRecord>| match known.get(&record.id) {
             Some(last) => {
                 let changed = settings.new_cards && last.is_outdated(record.number);
-                last.next_at.as_ref().is_some_and(|next| *next <= now)
+                last.next_at.is_some_and(|next| next <= now)
                     || changed && record.documented && !starter.contains(&record.key)
-                    || limit.as_ref().is_some_and(|limit| last.checked_at <= *limit)
+                    || limit.is_some_and(|limit| last.checked_at <= limit)
             }
             None => settings.new_cards && record.documented && !starter.contains(&record.key),
         };

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use autokit_toolcard::{CardId, CardState, Toolcard};
+use autokit_toolcard::{CardId, CardState, Timestamp, Toolcard};
 
 use crate::condition::{Condition, condition};
 use crate::fuel::Fuel;
@@ -45,8 +45,8 @@ pub struct CheckRequest<'a> {
     pub counts: bool,
     /// Whether a card with `verified: false` may be proposed as verified merely because the check was sound.
     pub verifies: bool,
-    /// The current time, RFC 3339 in UTC.
-    pub now: &'a str,
+    /// The current time.
+    pub now: Timestamp,
 }
 
 impl Fuel {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use autokit_toolcard::{CardState, Draft, Evidence, Origin, PageCandidate, ProposedField, Visit, fields};
+use autokit_toolcard::{
+    CardState, Draft, Evidence, Origin, PageCandidate, ProposedField, Timestamp, Visit, fields,
+};
 use serde_json::Value;
 
 use crate::claims::{Claim, Standing, claims};
@@ -187,7 +189,7 @@ pub(crate) fn unverified(case: &CheckRequest<'_>, report: &Report, text: Option<
     })
 }
 
-fn evidence(page: &Page, quote: &str, now: &str) -> Evidence {
+fn evidence(page: &Page, quote: &str, now: Timestamp) -> Evidence {
     Evidence {
         chain: page
             .fetched

@@ -1,5 +1,6 @@
 //! Agent activity, and the MCP sessions that agents can resume after a restart.
 
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
 
@@ -12,8 +13,8 @@ use crate::store::Library;
 pub struct AgentSession {
     /// The session's id.
     pub id: String,
-    /// When the session last received a request, RFC 3339 in UTC.
-    pub used: String,
+    /// When the session last received a request.
+    pub used: Timestamp,
     /// The whole session, as JSON.
     pub record: String,
 }
@@ -21,8 +22,8 @@ pub struct AgentSession {
 /// One action of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
-    /// When it happened, RFC 3339 in UTC.
-    pub at: String,
+    /// When it happened.
+    pub at: Timestamp,
     /// The session it happened in.
     pub session: String,
     /// What happened, serialized as JSON by the caller.
@@ -47,7 +48,7 @@ impl Library {
             .map(|session| {
                 object! {
                     id: RecordId::new("agent", session.id.as_str()),
-                    used: session.used.clone(),
+                    used: session.used.to_string(),
                     record: session.record.clone(),
                 }
             })
@@ -57,7 +58,7 @@ impl Library {
             Some(last) => {
                 let text =
                     serde_json::to_string(done).map_err(|error| LibraryError::Database(error.to_string()))?;
-                vec![object! { id: RecordId::new("activity", key), at: last.at.clone(), done: text }]
+                vec![object! { id: RecordId::new("activity", key), at: last.at.to_string(), done: text }]
             }
         };
         if sessions.is_empty() && rows.is_empty() {
@@ -98,16 +99,16 @@ impl Library {
         self.execute("DELETE type::record('agent', $id) RETURN NONE;", object! { id: id.to_owned() }).await
     }
 
-    /// Returns the activity since a time (RFC 3339 in UTC), oldest first.
+    /// Returns the activity since a time, oldest first.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn activity_since(&self, at: &str) -> Result<Vec<Activity>> {
+    pub async fn activity_since(&self, at: Timestamp) -> Result<Vec<Activity>> {
         let mut response = self
             .db()
             .await?
             .query("SELECT id, done FROM activity WHERE at >= $at ORDER BY id")
-            .bind(("at", at.to_owned()))
+            .bind(("at", at.to_string()))
             .await
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<ActivityRow> = response.take(0).map_err(|error| self.failed(&error))?;
@@ -116,7 +117,7 @@ impl Library {
             let done: Vec<Activity> =
                 serde_json::from_str(&row.done).map_err(|error| LibraryError::Database(error.to_string()))?;
             // A row carries the time of its last event, so earlier events in it are filtered out here.
-            all.extend(done.into_iter().filter(|done| done.at.as_str() >= at));
+            all.extend(done.into_iter().filter(|done| done.at >= at));
         }
         Ok(all)
     }
@@ -125,10 +126,10 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn forget_activity(&self, unused_since: &str, done_before: &str) -> Result<()> {
+    pub async fn forget_activity(&self, unused_since: Timestamp, done_before: Timestamp) -> Result<()> {
         self.execute(
             "DELETE agent WHERE used < $unused RETURN NONE; DELETE activity WHERE at < $before RETURN NONE;",
-            object! { unused: unused_since.to_owned(), before: done_before.to_owned() },
+            object! { unused: unused_since.to_string(), before: done_before.to_string() },
         )
         .await
     }

@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use autokit_toolcard::Timestamp;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -79,7 +80,7 @@ pub(crate) struct Header {
     format: String,
     version: u32,
     pub(crate) schema: u32,
-    created_at: String,
+    created_at: Timestamp,
     pub(crate) commit: u64,
     pub(crate) hash: String,
     pub(crate) cards: u64,
@@ -104,8 +105,8 @@ struct Footer {
 pub struct Backup {
     /// Its name, which verifying and restoring take.
     pub name: String,
-    /// When it was made, RFC 3339 in UTC.
-    pub created_at: String,
+    /// When it was made.
+    pub created_at: Timestamp,
     /// Number of cards in it.
     pub cards: u64,
     /// Number of the newest commit in it.
@@ -159,7 +160,7 @@ impl Library {
         fs::create_dir_all(dir.backups()).map_err(failed)?;
         remove_partial(&dir.backups());
         let created_at = self.clock.stamp();
-        let name = file_stamp(&created_at);
+        let name = file_stamp(created_at);
         let partial = dir.backups().join(format!("{name}.partial"));
         let written = async {
             let snapshot = {
@@ -167,7 +168,7 @@ impl Library {
                 self.recover_state().await?;
                 self.snapshot().await?
             };
-            let outcome = write_backup(&snapshot, &partial, &created_at).await;
+            let outcome = write_backup(&snapshot, &partial, created_at).await;
             snapshot.end().await;
             outcome?;
             let verified = verify_file(&partial, self.clock.clone()).await?;
@@ -192,7 +193,7 @@ impl Library {
         // Backups a person copied here, and those dated in the future by a wrong clock, are neither counted
         // nor removed.
         let now = self.clock.stamp();
-        let made_here = |old: &Backup| old.name == file_stamp(&old.created_at) && old.created_at <= now;
+        let made_here = |old: &Backup| old.name == file_stamp(old.created_at) && old.created_at <= now;
         for old in dir.list_backups().into_iter().filter(made_here).skip(KEPT) {
             fs::remove_file(dir.backups().join(format!("{}{SUFFIX}", old.name))).map_err(failed)?;
         }
@@ -213,14 +214,14 @@ impl Library {
     }
 }
 
-async fn write_backup(snapshot: &Snapshot<'_>, path: &Path, created_at: &str) -> Result<()> {
+async fn write_backup(snapshot: &Snapshot<'_>, path: &Path, created_at: Timestamp) -> Result<()> {
     let failed = |error| LibraryError::io(path, error);
     let newest = snapshot.newest_commit().await?;
     let header = Header {
         format: FORMAT.to_owned(),
         version: VERSION,
         schema: migrate::SCHEMA_VERSION,
-        created_at: created_at.to_owned(),
+        created_at,
         commit: newest.seq,
         hash: newest.hash,
         cards: newest.cards,
@@ -278,9 +279,9 @@ fn remove_partial(folder: &Path) {
     }
 }
 
-/// Formats a timestamp for use in a file name.
-pub(crate) fn file_stamp(stamp: &str) -> String {
-    stamp.replace(':', "-")
+/// Formats a time for use in a file name.
+pub(crate) fn file_stamp(at: Timestamp) -> String {
+    at.to_string().replace(':', "-")
 }
 
 pub(crate) fn describe(file: &Path) -> Option<Backup> {
@@ -292,8 +293,7 @@ pub(crate) fn describe(file: &Path) -> Option<Backup> {
     BufReader::new(start).read_line(&mut line).ok()?;
     let header: Header = serde_json::from_str(&line).ok()?;
     (header.format == FORMAT).then_some(())?;
-    let plain = |text: &str| !text.chars().any(char::is_control);
-    (plain(&name) && plain(&header.created_at)).then_some(())?;
+    (!name.chars().any(char::is_control)).then_some(())?;
     let Header { created_at, cards, commit, .. } = header;
     Some(Backup { name, created_at, cards, commit, bytes: about.len() })
 }

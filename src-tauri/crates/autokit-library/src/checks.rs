@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use autokit_toolcard::{CardId, CardState};
+use autokit_toolcard::{CardId, CardState, Timestamp};
 use serde_json::Value;
 
 /// The newest check of a card.
@@ -12,12 +12,12 @@ pub struct Verification {
     pub card: CardId,
     /// The verdict.
     pub state: CardState,
-    /// When the card was checked, RFC 3339 in UTC.
-    pub checked_at: String,
+    /// When the card was checked.
+    pub checked_at: Timestamp,
     /// Number of consecutive checks that could not be completed.
     pub attempts: u32,
-    /// When to check again, RFC 3339 in UTC.
-    pub next_at: Option<String>,
+    /// When to check again.
+    pub next_at: Option<Timestamp>,
     /// The revision of the card that was checked; `None` for checks from before this was recorded.
     pub revision: Option<u32>,
     /// What was compared, as recorded by the checker; `null` where the report was not read.
@@ -63,8 +63,8 @@ pub struct HealthDay {
 pub struct LastCheck {
     /// The verdict.
     pub state: CardState,
-    /// When the card was checked, RFC 3339 in UTC.
-    pub checked_at: Box<str>,
+    /// When the card was checked.
+    pub checked_at: Timestamp,
     /// The revision that was checked, where recorded.
     pub revision: Option<u32>,
 }
@@ -91,7 +91,7 @@ impl Checks {
     pub(crate) fn keep(&mut self, found: &Verification) {
         let last = LastCheck {
             state: found.state,
-            checked_at: found.checked_at.as_str().into(),
+            checked_at: found.checked_at,
             revision: found.revision,
         };
         self.0.insert(found.card.clone(), last);

@@ -3,38 +3,31 @@
 use std::fmt;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
+use autokit_toolcard::Timestamp;
 /// A time source that tests can replace.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+pub struct Clock(Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>);
 
 impl Clock {
     /// The system's clock.
     pub fn system() -> Clock {
-        Clock(Arc::new(Timestamp::now))
+        Clock(Arc::new(jiff::Timestamp::now))
     }
 
     /// A clock that returns what `now` returns.
-    pub fn from_fn(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Clock {
+    pub fn from_fn(now: impl Fn() -> jiff::Timestamp + Send + Sync + 'static) -> Clock {
         Clock(Arc::new(now))
     }
 
     /// Returns the current time.
-    pub fn now(&self) -> Timestamp {
+    pub fn now(&self) -> jiff::Timestamp {
         (self.0)()
     }
 
-    /// Returns the current time as RFC 3339 in UTC, to the millisecond.
-    pub fn stamp(&self) -> String {
-        stamp(self.now())
+    /// Returns the current time as it is stored, to the millisecond.
+    pub fn stamp(&self) -> Timestamp {
+        self.now().into()
     }
-}
-
-/// Formats a timestamp as RFC 3339 in UTC, to the millisecond.
-pub fn stamp(at: Timestamp) -> String {
-    // Always three digits: stamps are compared as text.
-    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
 impl fmt::Debug for Clock {

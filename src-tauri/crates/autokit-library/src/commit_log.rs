@@ -13,6 +13,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use autokit_toolcard::Timestamp;
 use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value, object};
 
@@ -125,7 +126,7 @@ pub(crate) struct CommitRecord {
     pub(crate) id: RecordId,
     prev: String,
     pub(crate) hash: String,
-    pub(crate) at: String,
+    at: String,
     /// A description of the commit.
     pub(crate) reason: String,
     pub(crate) cards: i64,
@@ -138,7 +139,7 @@ impl CommitRecord {
     pub(crate) fn after(
         tip: &Tip,
         seq: u64,
-        at: &str,
+        at: Timestamp,
         reason: &str,
         cards: u64,
         changes: &[RowChange],
@@ -147,13 +148,18 @@ impl CommitRecord {
             id: RecordId::new("commit_log", seq_text(seq)),
             prev: tip.hash.clone(),
             hash: String::new(),
-            at: at.to_owned(),
+            at: at.to_string(),
             reason: reason.to_owned(),
             cards: i64::try_from(cards).unwrap_or(i64::MAX),
             rows: lines(changes),
         };
         record.hash = record.computed_hash();
         record
+    }
+
+    /// When it was made; `None` when the text was damaged, which the hash reveals.
+    pub(crate) fn at(&self) -> Option<Timestamp> {
+        self.at.parse().ok()
     }
 
     pub(crate) fn seq(&self) -> u64 {
@@ -267,6 +273,10 @@ impl Expected {
 mod tests {
     use super::*;
 
+    fn moment() -> Timestamp {
+        "2026-11-22T10:00:00.000Z".parse().expect("a time")
+    }
+
     fn row(table: &'static str, key: &str, text: &str) -> Object {
         object! { id: RecordId::new(table, key), at: "t", text: text.to_owned(), none: Option::<String>::None }
     }
@@ -288,7 +298,7 @@ mod tests {
             RowChange::Written { row: "rejection:ab".to_owned(), digest: [7; 16], proposal: Some(3) },
             RowChange::Forgiven { proposal: 3 },
         ];
-        let record = CommitRecord::after(&Tip::default(), 1, "t", "r", 0, &changes);
+        let record = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &changes);
         assert_eq!(record.changes().collect::<Vec<_>>(), changes);
         assert!(record.follows(&Tip::default()));
         assert_eq!(RowChange::of(&row("vector", "1", "x")), None);
@@ -296,8 +306,8 @@ mod tests {
 
     #[test]
     fn a_record_that_was_altered_does_not_follow() {
-        let first = CommitRecord::after(&Tip::default(), 1, "t", "r", 0, &[]);
-        let second = CommitRecord::after(&first.tip(), 2, "t", "r", 1, &[]);
+        let first = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &[]);
+        let second = CommitRecord::after(&first.tip(), 2, moment(), "r", 1, &[]);
         assert!(second.follows(&first.tip()));
         assert!(!second.follows(&Tip::default()));
         let mut altered = second.clone();
@@ -316,12 +326,12 @@ mod tests {
             proposal: Some(if row.ends_with('a') { 1 } else { 2 }),
         });
         let mut expected = Expected::default();
-        let first = CommitRecord::after(&Tip::default(), 1, "t", "r", 0, &noes);
+        let first = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &noes);
         expected.fold(&first);
         expected.fold(&CommitRecord::after(
             &first.tip(),
             2,
-            "t",
+            moment(),
             "r",
             0,
             &[RowChange::Forgiven { proposal: 1 }],

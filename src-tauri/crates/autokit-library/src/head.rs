@@ -12,7 +12,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use autokit_toolcard::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{LibraryError, Result};
@@ -34,10 +35,19 @@ pub struct Loss {
     pub first: u64,
     /// Number of the last that is missing.
     pub last: u64,
-    /// Time of the newest commit that is still there, RFC 3339 in UTC; empty if there is none.
-    pub since: String,
-    /// When the loss was noticed, RFC 3339 in UTC.
-    pub noticed_at: String,
+    /// Time of the newest commit that is still there, if there is one.
+    #[serde(deserialize_with = "time_if_known")]
+    pub since: Option<Timestamp>,
+    /// When the loss was noticed.
+    pub noticed_at: Timestamp,
+}
+
+/// Reads a time that earlier versions wrote as an empty text if there was none.
+fn time_if_known<'de, D>(deserializer: D) -> std::result::Result<Option<Timestamp>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    Ok(Option::<String>::deserialize(deserializer)?.and_then(|text| text.parse().ok()))
 }
 
 /// Whether the store is closed, open, or failed a write.
@@ -67,10 +77,9 @@ pub(crate) struct Head {
     pub(crate) state: StoreState,
     /// Losses that nobody has accepted yet.
     pub(crate) losses: Vec<Loss>,
-    /// When the library was opened without a head, RFC 3339 in UTC; set until somebody accepts that changes
-    /// may be missing.
+    /// When the library was opened without a head; set until somebody accepts that changes may be missing.
     #[serde(default)]
-    pub(crate) missing_since: Option<String>,
+    pub(crate) missing_since: Option<Timestamp>,
 }
 
 /// The open head file.
@@ -227,8 +236,8 @@ mod tests {
     fn many_losses_are_told_as_fewer_that_span_them() {
         let mut head = Head::default();
         for n in 0..200 {
-            let at = "2026-11-22T10:00:00.000Z".to_owned();
-            head.losses.push(Loss { first: n, last: n, since: at.clone(), noticed_at: at });
+            let at = "2026-11-22T10:00:00.000Z".parse().expect("a time");
+            head.losses.push(Loss { first: n, last: n, since: Some(at), noticed_at: at });
         }
         let read = decode(&encode(&head).expect("fits")).expect("read");
         assert_eq!((read.losses[0].first, read.losses.last().expect("one").last), (0, 199));

@@ -9,7 +9,7 @@ use tokio::sync::RwLockReadGuard;
 
 use crate::checks::{Checks, HealthCounts, HealthDay, Verification};
 use crate::error::{LibraryError, Result};
-use crate::rows::{HealthRow, VerificationRow, key_text};
+use crate::rows::{HealthRow, VerificationRow, key_text, timestamp};
 use crate::store::Library;
 
 impl VerificationRow {
@@ -24,9 +24,14 @@ impl VerificationRow {
         };
         Ok(Verification {
             state: CardState::parse(&self.state).ok_or_else(|| unreadable(&self.state))?,
-            checked_at: self.checked_at,
+            checked_at: timestamp(&self.checked_at).map_err(|error| unreadable(&error))?,
             attempts: self.attempts as u32,
-            next_at: self.next_at,
+            next_at: self
+                .next_at
+                .as_deref()
+                .map(timestamp)
+                .transpose()
+                .map_err(|error| unreadable(&error))?,
             revision: self.revision.map(|revision| revision as u32),
             report,
             card,
@@ -46,9 +51,9 @@ impl Library {
                 id: RecordId::new("verification", verification.card.as_str()),
                 row: object! {
                     state: verification.state.as_str().to_owned(),
-                    checked_at: verification.checked_at.clone(),
+                    checked_at: verification.checked_at.to_string(),
                     attempts: i64::from(verification.attempts),
-                    next_at: verification.next_at.clone(),
+                    next_at: verification.next_at.map(|at| at.to_string()),
                     report: verification.report.to_string(),
                     revision: verification.revision.map(i64::from),
                 },

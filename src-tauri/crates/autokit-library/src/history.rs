@@ -7,7 +7,7 @@ use autokit_toolcard::{Author, CardId, Operation, Revision, RevisionId, Toolcard
 use surrealdb::types::RecordId;
 
 use crate::error::{LibraryError, Result};
-use crate::rows::{ChangeRow, RevisionRow, key_text};
+use crate::rows::{ChangeRow, RevisionRow, key_text, timestamp};
 use crate::store::Library;
 use crate::write::{CommitExtras, Committed, Meta, UndoTarget, Undone, Write};
 
@@ -31,7 +31,7 @@ impl RevisionRow {
             change: self.change,
             author: Author(self.author),
             reason: self.reason,
-            at: self.at,
+            at: timestamp(&self.at).map_err(|_| unreadable("readable time"))?,
             body: self.body,
             id: self.uid.map(RevisionId::try_from).transpose().map_err(LibraryError::Database)?,
             merged: names(self.merged.unwrap_or_default())?,

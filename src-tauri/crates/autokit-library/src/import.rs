@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::{Author, CardId, CardKey, Draft, Named, Operation, RevisionId, lineage};
+use autokit_toolcard::{Author, CardId, CardKey, Draft, Named, Operation, RevisionId, Timestamp, lineage};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
@@ -34,8 +34,8 @@ pub struct ImportedRevision {
     pub author: Author,
     /// Its reason.
     pub reason: String,
-    /// When it was made, RFC 3339 in UTC.
-    pub at: String,
+    /// When it was made.
+    pub at: Timestamp,
     /// The card's JSON text after it.
     pub body: String,
     /// Its id, if another library assigned one.
@@ -265,7 +265,7 @@ impl Library {
                 forgiven: Vec::<i64>::new(),
                 request: request.map(|key| RecordId::new("request", key)),
                 outcome: serde_json::to_string(&outcome).unwrap_or_default(),
-                at: self.clock.stamp(),
+                at: self.clock.stamp().to_string(),
                 staged: true,
             };
             let steps = vec![
@@ -384,13 +384,13 @@ impl Library {
         for arrival in batch {
             let (mut number, created_at) = self.read(|replica| {
                 let here =
-                    replica.get(&arrival.id).map(|record| (record.number, record.created_at.to_string()));
-                here.or_else(|| replica.deleted.get(&arrival.id).map(|(number, at)| (*number, at.clone())))
-                    .unwrap_or_else(|| (0, arrival.revisions[0].at.clone()))
+                    replica.get(&arrival.id).map(|record| (record.number, record.created_at));
+                here.or_else(|| replica.deleted.get(&arrival.id).copied())
+                    .unwrap_or_else(|| (0, arrival.revisions[0].at))
             });
             let newest = &arrival.revisions[arrival.revisions.len() - 1];
             let key = key_of(&newest.body)?;
-            let updated_at = newest.at.clone();
+            let updated_at = newest.at;
             for revision in arrival.revisions {
                 number += 1;
                 rows.revisions.push(object! {
@@ -401,7 +401,7 @@ impl Library {
                     operation: revision.operation.as_str().to_owned(),
                     author: revision.author.0,
                     reason: revision.reason,
-                    at: revision.at,
+                    at: revision.at.to_string(),
                     body: revision.body,
                     uid: revision.id.as_ref().map(ToString::to_string),
                     merged: (!revision.merged.is_empty())
@@ -415,8 +415,8 @@ impl Library {
                 name: key.name,
                 number: i64::from(number),
                 revision: RecordId::new("revision", seq_text(*seq - 1)),
-                created_at: created_at,
-                updated_at: updated_at,
+                created_at: created_at.to_string(),
+                updated_at: updated_at.to_string(),
             });
             if let Some(told) = arrival.provenance {
                 rows.told.push(object! {

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use autokit_toolcard::Timestamp;
 use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 
@@ -102,7 +102,7 @@ impl Library {
     pub(crate) async fn check_head(&self, head: Option<&Head>) -> Result<Vec<Problem>> {
         let Some(newest) = self.newest_commit().await? else {
             return match head.filter(|head| head.seq > 0) {
-                Some(head) => self.note_loss(head, &Tip::default(), String::new()),
+                Some(head) => self.note_loss(head, &Tip::default(), None),
                 None => self.begin_log().await,
             };
         };
@@ -118,7 +118,7 @@ impl Library {
             return Ok(problems);
         };
         if tip.seq < head.seq {
-            problems.extend(self.note_loss(head, &tip, newest.at.clone())?);
+            problems.extend(self.note_loss(head, &tip, newest.at())?);
         } else {
             problems.extend(self.check_tail(head, &tip).await?);
             if tip.seq > head.seq {
@@ -164,11 +164,7 @@ impl Library {
         let found: HashMap<String, RowDigest> = rows.iter().filter_map(named_digest).collect();
         for name in names {
             let (digest, seq) = expected.rows[name];
-            let written_at = || {
-                tail.iter()
-                    .find(|record| record.seq() == seq)
-                    .map_or_else(String::new, |record| record.at.clone())
-            };
+            let written_at = || tail.iter().find(|record| record.seq() == seq).and_then(CommitRecord::at);
             match found.get(name) {
                 None => problems.push(Problem::RowMissing { row: name.clone(), written_at: written_at() }),
                 Some(is) if *is != digest => {
@@ -181,7 +177,7 @@ impl Library {
     }
 
     /// Records that acknowledged commits are missing, so that the loss is reported until somebody accepts it.
-    fn note_loss(&self, head: &Head, tip: &Tip, since: String) -> Result<Vec<Problem>> {
+    fn note_loss(&self, head: &Head, tip: &Tip, since: Option<Timestamp>) -> Result<Vec<Problem>> {
         let loss = Loss { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
         tracing::warn!(?loss, "acknowledged changes are missing from the store");
         let known = head.losses.iter().any(|known| known.first == loss.first && known.last == loss.last);
@@ -205,7 +201,7 @@ impl Library {
         }
         let cards = self.read(|replica| replica.len() as u64);
         let reason = "Begin the log of changes";
-        let record = CommitRecord::after(&Tip::default(), 1, &self.clock.stamp(), reason, cards, &changes);
+        let record = CommitRecord::after(&Tip::default(), 1, self.clock.stamp(), reason, cards, &changes);
         let tip = record.tip();
         let mut variables = Object::new();
         variables.insert("record", Value::Object(record.into_row()));
@@ -244,7 +240,7 @@ impl Library {
             other => other?,
         }
         self.found.lock().expect("no holder panics").clone_from(&report.problems);
-        *self.verified.lock().expect("no holder panics") = Some((self.clock.now(), report.clone()));
+        *self.verified.lock().expect("no holder panics") = Some((self.clock.stamp(), report.clone()));
         Ok(report)
     }
 }
@@ -256,7 +252,7 @@ async fn compare_all(
     report: &mut Verified,
 ) -> Result<()> {
     let mut expected = Expected::default();
-    let mut times: HashMap<u64, String> = HashMap::new();
+    let mut times: HashMap<u64, Timestamp> = HashMap::new();
     let mut before = Tip::default();
     let newest = snapshot.newest_commit().await?;
     let each = |record: CommitRecord| {
@@ -266,7 +262,7 @@ async fn compare_all(
         expected.fold(&record);
         before = record.tip();
         report.commits += 1;
-        times.insert(record.seq(), record.at);
+        times.extend(record.at().map(|at| (record.seq(), at)));
     };
     snapshot.each_commit(1, newest.seq, each).await?;
     if let Some(head) = snapshot.head.as_ref().filter(|head| head.seq > 0 && head.losses.is_empty())
@@ -288,7 +284,7 @@ async fn compare_all(
                 None => unknown.push(name),
                 Some((was, _)) if was == digest(row) => {}
                 Some((_, seq)) => {
-                    let written_at = times.get(&seq).cloned().unwrap_or_default();
+                    let written_at = times.get(&seq).copied();
                     report.add(Problem::RowAltered { row: name, written_at });
                 }
             }
@@ -303,7 +299,7 @@ async fn compare_all(
         expected.rows.into_iter().map(|(row, (_, seq))| (row, seq)).collect();
     missing.sort();
     for (row, seq) in missing {
-        report.add(Problem::RowMissing { row, written_at: times.get(&seq).cloned().unwrap_or_default() });
+        report.add(Problem::RowMissing { row, written_at: times.get(&seq).copied() });
     }
     compare_cards(snapshot, cards, newest_bodies, report).await
 }

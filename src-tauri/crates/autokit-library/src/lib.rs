@@ -45,7 +45,7 @@ mod write;
 pub use activity::{Activity, AgentSession};
 pub use backup::Backup;
 pub use checks::{Checks, HealthCounts, HealthDay, LastCheck, Verification};
-pub use clock::{Clock, stamp};
+pub use clock::Clock;
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
 pub use head::Loss;

@@ -1,18 +1,18 @@
 //! Past ask sessions, and people's feedback on answers.
 
-use autokit_toolcard::CardId;
+use autokit_toolcard::{CardId, Timestamp};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{RecordId, RecordIdKey, object};
 
 use crate::error::Result;
-use crate::rows::{FeedbackRow, SessionRow, key_text};
+use crate::rows::{FeedbackRow, SessionRow, key_text, timestamp};
 use crate::store::Library;
 
 /// A person's feedback on a recommended tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feedback {
-    /// When it was given, RFC 3339 in UTC.
-    pub at: String,
+    /// When it was given.
+    pub at: Timestamp,
     /// Profile of the person; people who share a library do not share feedback.
     pub profile: String,
     /// The question that was answered.
@@ -30,8 +30,8 @@ pub struct Feedback {
 pub struct SessionNote {
     /// The session's id.
     pub id: String,
-    /// When it started, RFC 3339 in UTC.
-    pub at: String,
+    /// When it started.
+    pub at: Timestamp,
     /// The question.
     pub question: String,
 }
@@ -49,7 +49,7 @@ impl Library {
         self.execute(
             "UPSERT $id CONTENT $row RETURN NONE",
             object! { id: id, row: object! {
-                at: feedback.at.clone(),
+                at: feedback.at.to_string(),
                 profile: feedback.profile.clone(),
                 question: feedback.question.clone(),
                 card: feedback.card.as_str().to_owned(),
@@ -73,17 +73,17 @@ impl Library {
             .await
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<FeedbackRow> = response.take(0).map_err(|error| self.failed(&error))?;
-        Ok(rows
-            .into_iter()
-            .map(|row| Feedback {
-                at: row.at,
+        let feedback = |row: FeedbackRow| -> Result<Feedback> {
+            Ok(Feedback {
+                at: timestamp(&row.at)?,
                 profile: row.profile,
                 question: row.question,
                 card: CardId::new(row.card),
                 helpful: row.helpful,
                 said: row.said,
             })
-            .collect())
+        };
+        rows.into_iter().map(feedback).collect()
     }
 
     /// Stores the current state of an ask session; a later call with the same id replaces it.
@@ -95,7 +95,7 @@ impl Library {
             "UPSERT $id CONTENT { at: $at, question: $question, body: $body } RETURN NONE",
             object! {
                 id: RecordId::new("session", note.id.as_str()),
-                at: note.at.clone(),
+                at: note.at.to_string(),
                 question: note.question.clone(),
                 body: body.to_owned(),
             },
@@ -116,9 +116,10 @@ impl Library {
             .await
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<SessionRow> = response.take(0).map_err(|error| self.failed(&error))?;
-        let note =
-            |row: SessionRow| SessionNote { id: key_text(&row.id), at: row.at, question: row.question };
-        Ok(rows.into_iter().map(note).collect())
+        let note = |row: SessionRow| -> Result<SessionNote> {
+            Ok(SessionNote { id: key_text(&row.id), at: timestamp(&row.at)?, question: row.question })
+        };
+        rows.into_iter().map(note).collect()
     }
 
     /// Returns the stored JSON of an ask session.

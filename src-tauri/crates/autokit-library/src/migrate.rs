@@ -7,11 +7,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::SurrealValue;
 
+use crate::backup::file_stamp;
 use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
 use crate::store_files::copy_tree;
@@ -264,10 +266,10 @@ pub(crate) fn refuse_newer(path: &Path, found: u32) -> Result<()> {
 pub(crate) fn back_up_before_migration(
     dir: &DataDir,
     on_disk: Option<u32>,
-    stamp: &str,
+    now: Timestamp,
 ) -> Result<Option<PathBuf>> {
     let Some(version) = on_disk.filter(|version| *version < SCHEMA_VERSION) else { return Ok(None) };
-    let name = format!("schema-{version}-{}", stamp.replace(':', "-"));
+    let name = format!("schema-{version}-{}", file_stamp(now));
     let target = dir.backups().join(&name);
     let partial = dir.backups().join(format!("{name}.partial"));
     copy_tree(&dir.store(), &partial.join("store"))
@@ -345,13 +347,14 @@ mod tests {
         migrate_to(db, dir.root(), 2).await.expect("migrated");
         let draft = serde_json::to_string(&Draft::new(Origin::Discovery, "r", Vec::new())).expect("JSON");
         db.query(
-            "CREATE type::record('proposal', '0000000001') CONTENT { draft: $draft, proposed_by: 'a', created_at: 't',
+            "CREATE type::record('proposal', '0000000001') CONTENT { draft: $draft, proposed_by: 'a', created_at: $at,
                 state: 'pending', accepted: [] };
-             CREATE type::record('proposal', '0000000002') CONTENT { draft: $draft, proposed_by: 'a', created_at: 't',
-                state: 'rejected', accepted: [], decided_at: 't', decided_by: 'b', decision: 'no' };
-             CREATE proposal_event CONTENT { proposal: 1, at: 't', by: 'a', what: 'proposed', why: 'r' };",
+             CREATE type::record('proposal', '0000000002') CONTENT { draft: $draft, proposed_by: 'a', created_at: $at,
+                state: 'rejected', accepted: [], decided_at: $at, decided_by: 'b', decision: 'no' };
+             CREATE proposal_event CONTENT { proposal: 1, at: $at, by: 'a', what: 'proposed', why: 'r' };",
         )
         .bind(("draft", draft))
+        .bind(("at", "2026-01-01T08:00:00.000Z".to_owned()))
         .await
         .and_then(surrealdb::IndexedResults::check)
         .expect("written");

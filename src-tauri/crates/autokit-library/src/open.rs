@@ -43,7 +43,7 @@ impl Library {
                 let dir = owned.dir().clone();
                 finish_restore(&dir)?;
                 let on_disk = migrate::version_on_disk(&dir)?;
-                let migrated_from = migrate::back_up_before_migration(&dir, on_disk, &clock.stamp())?;
+                let migrated_from = migrate::back_up_before_migration(&dir, on_disk, clock.stamp())?;
                 let (mut head, head_found) = HeadFile::open(&dir.head_file())?;
                 // A library from before the head existed has no head to miss.
                 let head_missing =

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use autokit_toolcard::CardId;
+use autokit_toolcard::{CardId, Timestamp};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
 
 use crate::error::{LibraryError, Result};
-use crate::rows::{PageHash, PageRow, PageVectorRow, VectorHash, key_text};
+use crate::rows::{PageHash, PageRow, PageVectorRow, VectorHash, key_text, timestamp};
 use crate::store::Library;
 use crate::vectors::{PackedVectors, packed, unpacked};
 
@@ -42,8 +42,8 @@ pub struct Page {
     pub etag: Option<String>,
     /// `Last-Modified` of the response.
     pub last_modified: Option<String>,
-    /// When it was last fetched, RFC 3339 in UTC.
-    pub fetched_at: String,
+    /// When it was last fetched.
+    pub fetched_at: Timestamp,
     /// Why the last fetch failed, if it did; the chunks are then those of the last success.
     pub failed: Option<String>,
     /// The chunks, in reading order.
@@ -74,8 +74,11 @@ impl PageVectors {
 impl Page {
     fn from_row(row: PageRow) -> Result<Page> {
         let card = CardId::new(key_text(&row.id));
-        let chunks = serde_json::from_str(&row.chunks)
-            .map_err(|error| LibraryError::Database(format!("the page of {card} cannot be read: {error}")))?;
+        let unreadable = |error: &dyn std::fmt::Display| {
+            LibraryError::Database(format!("the page of {card} cannot be read: {error}"))
+        };
+        let chunks = serde_json::from_str(&row.chunks).map_err(|error| unreadable(&error))?;
+        let fetched_at = timestamp(&row.fetched_at).map_err(|error| unreadable(&error))?;
         Ok(Page {
             card,
             url: row.url,
@@ -84,7 +87,7 @@ impl Page {
             hash: row.hash,
             etag: row.etag,
             last_modified: row.last_modified,
-            fetched_at: row.fetched_at,
+            fetched_at,
             failed: row.failed,
             chunks,
         })
@@ -101,7 +104,7 @@ impl Page {
             hash: self.hash.clone(),
             etag: self.etag.clone(),
             last_modified: self.last_modified.clone(),
-            fetched_at: self.fetched_at.clone(),
+            fetched_at: self.fetched_at.to_string(),
             failed: self.failed.clone(),
             chunks: chunks,
         })

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -18,8 +19,8 @@ pub enum Problem {
     CommitsMissing {
         /// How many are missing.
         count: u64,
-        /// Time of the newest commit that is there, RFC 3339 in UTC; empty if there is none.
-        since: String,
+        /// Time of the newest commit that is there, if there is one.
+        since: Option<Timestamp>,
     },
     /// The hash chain of the commit log is broken at this commit.
     LogBroken {
@@ -37,15 +38,15 @@ pub enum Problem {
     RowMissing {
         /// `table:key`.
         row: String,
-        /// When it was written, RFC 3339 in UTC.
-        written_at: String,
+        /// When it was written, if the log still tells.
+        written_at: Option<Timestamp>,
     },
     /// A row is not as it was written.
     RowAltered {
         /// `table:key`.
         row: String,
-        /// When it was written, RFC 3339 in UTC.
-        written_at: String,
+        /// When it was written, if the log still tells.
+        written_at: Option<Timestamp>,
     },
     /// A row belongs to no commit.
     RowUnknown {
@@ -69,24 +70,24 @@ pub enum Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::CommitsMissing { count: 1, since } if since.is_empty() => {
-                write!(f, "the only change is missing")
-            }
-            Problem::CommitsMissing { count, since } if since.is_empty() => {
-                write!(f, "all {count} changes are missing")
-            }
-            Problem::CommitsMissing { count: 1, since } => {
+            Problem::CommitsMissing { count: 1, since: None } => write!(f, "the only change is missing"),
+            Problem::CommitsMissing { count, since: None } => write!(f, "all {count} changes are missing"),
+            Problem::CommitsMissing { count: 1, since: Some(since) } => {
                 write!(f, "1 change made after {since} is missing")
             }
-            Problem::CommitsMissing { count, since } => {
+            Problem::CommitsMissing { count, since: Some(since) } => {
                 write!(f, "{count} changes made after {since} are missing")
             }
             Problem::LogBroken { commit } => write!(f, "the log of changes is damaged at change {commit}"),
             Problem::CardCount { expected, found } => {
                 write!(f, "there are {found} cards instead of {expected}")
             }
-            Problem::RowMissing { row, written_at } => write!(f, "{row}, written {written_at}, is missing"),
-            Problem::RowAltered { row, written_at } => write!(f, "{row}, written {written_at}, was altered"),
+            Problem::RowMissing { row, written_at: Some(at) } => write!(f, "{row}, written {at}, is missing"),
+            Problem::RowMissing { row, written_at: None } => write!(f, "{row} is missing"),
+            Problem::RowAltered { row, written_at: Some(at) } => {
+                write!(f, "{row}, written {at}, was altered")
+            }
+            Problem::RowAltered { row, written_at: None } => write!(f, "{row} was altered"),
             Problem::RowUnknown { row } => write!(f, "{row} does not belong to any change"),
             Problem::CardDiffers { card } => write!(f, "card {card} differs from its newest revision"),
             Problem::HeadMissing => write!(f, "the file `head` is missing or unreadable"),

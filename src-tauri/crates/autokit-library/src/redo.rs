@@ -47,7 +47,7 @@ impl Library {
         let added: i64 = steps.iter().map(Step::cards_added).sum();
         let cards = before.cards.saturating_add_signed(added);
         let seq = self.next_commit(&before);
-        let record = CommitRecord::after(&before, seq, &self.clock.stamp(), reason, cards, &staged);
+        let record = CommitRecord::after(&before, seq, self.clock.stamp(), reason, cards, &staged);
         let after = record.tip();
         let last = steps.pop();
         steps.push(Step::Record(record.into_row()));

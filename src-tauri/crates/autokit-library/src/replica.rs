@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, RwLock};
 
-use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Toolcard, fields};
+use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Timestamp, Toolcard, fields};
 use memchr::memmem::Finder;
 
 /// A card, with the columns that lists need.
@@ -18,10 +18,10 @@ pub struct CardRecord {
     pub number: u32,
     /// Its JSON text.
     pub body: Box<str>,
-    /// When it was first added, RFC 3339.
-    pub created_at: Box<str>,
-    /// When it last changed, RFC 3339.
-    pub updated_at: Box<str>,
+    /// When it was first added.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
     /// The kind of tool.
     pub kind: Kind,
     /// Programming language, if any.
@@ -56,16 +56,16 @@ impl CardRecord {
         card: &Toolcard,
         body: String,
         number: u32,
-        created_at: String,
-        updated_at: String,
+        created_at: Timestamp,
+        updated_at: Timestamp,
     ) -> CardRecord {
         CardRecord {
             id,
             key: card.key(),
             number,
             body: body.into(),
-            created_at: created_at.into(),
-            updated_at: updated_at.into(),
+            created_at,
+            updated_at,
             kind: card.kind(),
             language: card.text(fields::LANGUAGE).map(Into::into),
             verified: card.verified(),
@@ -101,7 +101,7 @@ pub struct Replica {
     pub(crate) cards: HashMap<CardId, Arc<CardRecord>>,
     pub(crate) by_key: HashMap<CardKey, CardId>,
     /// Last revision number and creation time of deleted cards.
-    pub(crate) deleted: HashMap<CardId, (u32, String)>,
+    pub(crate) deleted: HashMap<CardId, (u32, Timestamp)>,
     /// Sequence number of the newest revision included.
     pub(crate) cursor: u64,
 }
@@ -188,7 +188,7 @@ impl Replica {
             if self.by_key.get(&old.key) == Some(id) {
                 self.by_key.remove(&old.key);
             }
-            self.deleted.insert(id.clone(), (number, old.created_at.to_string()));
+            self.deleted.insert(id.clone(), (number, old.created_at));
         }
     }
 }

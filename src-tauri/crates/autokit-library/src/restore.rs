@@ -75,7 +75,7 @@ impl Ownership {
         instance.close().await.map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
         // Dropping it would close it again after its folder was renamed.
         std::mem::forget(instance);
-        let replaced = dir.backups().join(format!("replaced-{}", file_stamp(&clock.stamp())));
+        let replaced = dir.backups().join(format!("replaced-{}", file_stamp(clock.stamp())));
         let journal = Journal {
             replaced: replaced.clone(),
             commit: header.commit,

@@ -1,6 +1,9 @@
 //! Database rows.
 
+use autokit_toolcard::Timestamp;
 use surrealdb::types::{Bytes, RecordId, RecordIdKey, SurrealValue};
+
+use crate::error::{LibraryError, Result};
 
 /// An existing card.
 #[derive(Clone, Debug, SurrealValue)]
@@ -191,6 +194,11 @@ pub(crate) fn key_text(id: &RecordId) -> String {
         RecordIdKey::String(text) => text.clone(),
         other => format!("{other:?}"),
     }
+}
+
+/// Parses a stored time.
+pub(crate) fn timestamp(text: &str) -> Result<Timestamp> {
+    text.parse().map_err(|_| LibraryError::Database(format!("{text:?} is not a time")))
 }
 
 /// Formats a sequence number, zero-padded so that text order is numeric order.

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
-use autokit_toolcard::{CardId, Toolcard};
-use jiff::Timestamp;
+use autokit_toolcard::{CardId, Timestamp, Toolcard};
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{RecordId, SurrealValue, object};
@@ -22,7 +21,7 @@ use crate::error::{Code, LibraryError, Result};
 use crate::problems::{Problem, Verified};
 use crate::queue::Queue;
 use crate::replica::{CardRecord, Cards, Replica};
-use crate::rows::{CardRow, TombstoneRow, key_text};
+use crate::rows::{CardRow, TombstoneRow, key_text, timestamp};
 use crate::step::Step;
 
 /// Where a library is stored.
@@ -250,10 +249,14 @@ impl Library {
         replica.cards.reserve(cards.len());
         replica.by_key.reserve(cards.len());
         for row in cards {
-            replica.put(self.record(row)?);
+            let times = timestamp(&row.created_at).and_then(|at| Ok((at, timestamp(&row.updated_at)?)));
+            let (created_at, updated_at) = times.map_err(|error| self.damaged(&row.id, &error))?;
+            let id = CardId::new(key_text(&row.id));
+            replica.put(self.record(id, row.body, row.number as u32, created_at, updated_at)?);
         }
         for row in tombstones {
-            replica.deleted.insert(CardId::new(key_text(&row.id)), (row.number as u32, row.created_at));
+            let created_at = timestamp(&row.created_at).map_err(|error| self.damaged(&row.id, &error))?;
+            replica.deleted.insert(CardId::new(key_text(&row.id)), (row.number as u32, created_at));
         }
         replica.cursor = newest;
         *self.replica.write().expect("no reader panics") = replica;
@@ -277,13 +280,26 @@ impl Library {
         Ok(newest.first().and_then(|row| key_text(&row.id).parse().ok()).unwrap_or(0))
     }
 
-    pub(crate) fn record(&self, row: CardRow) -> Result<CardRecord> {
-        let id = CardId::new(key_text(&row.id));
-        let card = Toolcard::from_json(&row.body).map_err(|problems| LibraryError::Damaged {
+    pub(crate) fn record(
+        &self,
+        id: CardId,
+        body: String,
+        number: u32,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+    ) -> Result<CardRecord> {
+        let card = Toolcard::from_json(&body).map_err(|problems| LibraryError::Damaged {
             path: self.root().map(Path::to_owned).unwrap_or_default(),
             reason: format!("card {id}: {}", problems.first().map(ToString::to_string).unwrap_or_default()),
         })?;
-        Ok(CardRecord::new(id, &card, row.body, row.number as u32, row.created_at, row.updated_at))
+        Ok(CardRecord::new(id, &card, body, number, created_at, updated_at))
+    }
+
+    fn damaged(&self, row: &RecordId, error: &LibraryError) -> LibraryError {
+        LibraryError::Damaged {
+            path: self.root().map(Path::to_owned).unwrap_or_default(),
+            reason: format!("card {}: {error}", key_text(row)),
+        }
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::{Author, CardId, CardKey, Operation, RevisionId, Toolcard};
+use autokit_toolcard::{Author, CardId, CardKey, Operation, RevisionId, Timestamp, Toolcard};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, object};
 
 use crate::error::{LibraryError, Result};
-use crate::replica::{CardRecord, Replica};
-use crate::rows::{CardRow, RevisionRow, key_text, seq_text};
+use crate::replica::Replica;
+use crate::rows::{RevisionRow, key_text, seq_text, timestamp};
 use crate::step::Step;
 use crate::store::Library;
 use crate::vectors::PackedVectors;
@@ -119,8 +119,8 @@ pub struct Undone {
 /// The state of a card while a batch is computed.
 #[derive(Clone)]
 enum Staged {
-    Live { key: CardKey, number: u32, body: Arc<str>, created_at: String, revision: u64 },
-    Gone { number: u32, created_at: String },
+    Live { key: CardKey, number: u32, body: Arc<str>, created_at: Timestamp, revision: u64 },
+    Gone { number: u32, created_at: Timestamp },
 }
 
 /// A batch being computed against the replica.
@@ -132,7 +132,7 @@ struct Batch<'a> {
     vectors: Vec<Object>,
     outcome: Committed,
     next: u64,
-    stamp: String,
+    now: Timestamp,
     change: String,
     meta: &'a Meta,
     /// Revisions of other libraries merged into what is written.
@@ -149,13 +149,13 @@ impl Batch<'_> {
                 key: record.key.clone(),
                 number: record.number,
                 body: Arc::from(&*record.body),
-                created_at: record.created_at.to_string(),
+                created_at: record.created_at,
                 // Only cards written by this batch refer to one of its revisions.
                 revision: 0,
             });
         }
         let (number, created_at) = self.replica.deleted.get(id)?;
-        Some(Staged::Gone { number: *number, created_at: created_at.clone() })
+        Some(Staged::Gone { number: *number, created_at: *created_at })
     }
 
     fn holder(&self, key: &CardKey) -> Option<CardId> {
@@ -250,7 +250,7 @@ impl Batch<'_> {
                 (number + 1, created_at, true)
             }
             Some(Staged::Gone { number, created_at }) => (number + 1, created_at, false),
-            None => (1, self.stamp.clone(), false),
+            None => (1, self.now, false),
         };
         let revision = self.next;
         self.revise(&id, number, Some(&text));
@@ -277,7 +277,7 @@ impl Batch<'_> {
             operation: self.meta.operation.as_str().to_owned(),
             author: self.meta.author.0.clone(),
             reason: self.meta.reason.clone(),
-            at: self.stamp.clone(),
+            at: self.now.to_string(),
             body: body.map(str::to_owned),
             merged: (!self.merged.is_empty()).then(|| self.merged.clone()),
         });
@@ -295,13 +295,13 @@ impl Batch<'_> {
                     name: key.name.clone(),
                     number: i64::from(*number),
                     revision: RecordId::new("revision", seq_text(*revision)),
-                    created_at: created_at.clone(),
-                    updated_at: self.stamp.clone(),
+                    created_at: created_at.to_string(),
+                    updated_at: self.now.to_string(),
                 }),
                 Staged::Gone { number, created_at } => gone.push(object! {
                     id: RecordId::new("tombstone", id.as_str()),
                     number: i64::from(*number),
-                    created_at: created_at.clone(),
+                    created_at: created_at.to_string(),
                 }),
             }
         }
@@ -384,7 +384,7 @@ impl Library {
                     deleted: Vec::new(),
                 },
                 next,
-                stamp: self.clock.stamp(),
+                now: self.clock.stamp(),
                 change: meta.change.clone().unwrap_or_else(|| seq_text(next)),
                 meta,
                 merged: merged.iter().map(ToString::to_string).collect(),
@@ -427,7 +427,7 @@ impl Library {
                 }),
                 request: meta.request.as_deref().map(|key| RecordId::new("request", key)),
                 outcome: outcome_text,
-                at: batch.stamp,
+                at: batch.now.to_string(),
             };
             let mut dropped = ids("card", &moved);
             dropped.extend(ids("tombstone", &revived));
@@ -531,21 +531,13 @@ impl Library {
             match row.body {
                 None => replica.remove(&id, number),
                 Some(body) => {
+                    let updated_at = timestamp(&row.at)?;
                     let created_at = match (replica.cards.get(&id), replica.deleted.get(&id)) {
-                        (Some(record), _) => record.created_at.to_string(),
-                        (None, Some((_, created_at))) => created_at.clone(),
-                        (None, None) => row.at.clone(),
+                        (Some(record), _) => record.created_at,
+                        (None, Some((_, created_at))) => *created_at,
+                        (None, None) => updated_at,
                     };
-                    let record: CardRecord = self.record(CardRow {
-                        id: RecordId::new("card", id.as_str()),
-                        provider: String::new(),
-                        name: String::new(),
-                        number: row.number,
-                        body,
-                        created_at,
-                        updated_at: row.at,
-                    })?;
-                    replica.put(record);
+                    replica.put(self.record(id, body, number, created_at, updated_at)?);
                 }
             }
             replica.cursor = key_text(&row.id).parse().unwrap_or(replica.cursor);

@@ -8,6 +8,7 @@ use autokit_api::commands::{ConnectAgent, Context, DisconnectAgent, Handle, List
 use autokit_api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineFate, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::clients::{Client, Folders, Start};
+use autokit_toolcard::Timestamp;
 use autokit_workspace::background::in_background;
 use autokit_workspace::paths;
 use autokit_workspace::workspace::Workspace;
@@ -138,7 +139,7 @@ fn change(before: &str, after: &str) -> Vec<ChangedLine> {
 }
 
 /// Replaces the file atomically, with the permissions it had, and keeps a backup.
-fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<Option<PathBuf>> {
+fn write(file: &Path, before: Option<&str>, after: &str, now: Timestamp) -> Result<Option<PathBuf>> {
     let failed = |error: std::io::Error| {
         ApiError::new(
             ErrorCode::ReadOnly,
@@ -152,7 +153,7 @@ fn write(file: &Path, before: Option<&str>, after: &str, stamp: &str) -> Result<
     std::fs::create_dir_all(folder).map_err(failed)?;
     let backup = before.map(|_| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        folder.join(format!("{name}.before-autokit-{}", stamp.replace(':', "-")))
+        folder.join(format!("{name}.before-autokit-{}", now.to_string().replace(':', "-")))
     });
     if let Some(backup) = &backup {
         // Copied with its permissions, because the file may contain keys.
@@ -194,7 +195,7 @@ impl Clients {
                 "See which there are in the list of programs.",
             )
         })?;
-        let (start, stamp) = (self.start()?, self.workspace.clock.stamp());
+        let (start, at) = (self.start()?, self.workspace.clock.stamp());
         in_background(move || {
             let folders = folders();
             let now = look(client, &folders, &start);
@@ -207,7 +208,7 @@ impl Clients {
                 ));
             }
             let (before, after) = wanted(now)?;
-            let backup = write(&file, before.as_deref(), &after, &stamp)?;
+            let backup = write(&file, before.as_deref(), &after, at)?;
             let client = view(client, &folders, &start, &look(client, &folders, &start));
             Ok(ClientConnected { client, backup: backup.map(|backup| backup.display().to_string()) })
         })

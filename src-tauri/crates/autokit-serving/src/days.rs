@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use autokit_api::ActivityDay;
 use autokit_gateway::{Event, EvictionReason};
-use autokit_library::stamp;
-use jiff::{SignedDuration, Timestamp};
+use autokit_toolcard::Timestamp;
+use jiff::SignedDuration;
 
 use crate::report::latency;
 
@@ -50,17 +50,14 @@ impl Day {
     }
 }
 
-/// Returns the date of a timestamp (RFC 3339 in UTC).
-pub(crate) fn day_of(at: &str) -> &str {
-    at.split_once('T').map_or(at, |(day, _)| day)
-}
 
 /// Returns the days from `days` ago until today, including those without activity.
 pub(crate) fn each_day(now: Timestamp, days: u32, mut counted: BTreeMap<String, Day>) -> Vec<ActivityDay> {
+    let now = now.instant();
     (0..=days)
         .rev()
         .filter_map(|back| now.checked_sub(SignedDuration::from_hours(i64::from(back) * 24)).ok())
-        .map(|at| day_of(&stamp(at)).to_owned())
+        .map(|at| Timestamp::from(at).date())
         .map(|day| counted.remove(&day).unwrap_or_default().finish(day))
         .collect()
 }

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use autokit_error::{ApiError, Result};
 use autokit_gateway::{Audit, Event, SessionRecord};
-use autokit_library::{Activity, AgentSession, stamp};
+use autokit_library::{Activity, AgentSession};
+use autokit_toolcard::Timestamp;
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
 use tokio::sync::Notify;
@@ -162,9 +163,9 @@ impl Journal {
     async fn forget_old(&self, session_secs: u64) -> Result<()> {
         let now = self.workspace.clock.now();
         let before = |hours: i64| {
-            now.checked_sub(SignedDuration::from_hours(hours)).map_or_else(|_| String::new(), stamp)
+            now.checked_sub(SignedDuration::from_hours(hours)).map_or(Timestamp::EPOCH, Timestamp::from)
         };
-        self.tidy(&before(session_secs as i64 / 3600), &before(KEPT_DAYS * 24)).await
+        self.tidy(before(session_secs as i64 / 3600), before(KEPT_DAYS * 24)).await
     }
 
     /// Writes what is waiting.
@@ -192,11 +193,11 @@ impl Journal {
         self.write_all().await
     }
 
-    /// Deletes sessions last used before `unused`, and activity before `before` (RFC 3339 in UTC).
+    /// Deletes sessions last used before `unused`, and activity before `before`.
     ///
     /// # Errors
     /// If the database fails.
-    async fn tidy(&self, unused: &str, before: &str) -> Result<()> {
+    async fn tidy(&self, unused: Timestamp, before: Timestamp) -> Result<()> {
         let closed = self.state.writing.lock().await;
         if closed.0 { Ok(()) } else { Ok(self.workspace.library.forget_activity(unused, before).await?) }
     }
@@ -213,7 +214,7 @@ impl Journal {
             .map(|session| {
                 Ok(AgentSession {
                     id: session.id.clone(),
-                    used: stamp(session.used),
+                    used: session.used.into(),
                     record: serde_json::to_string(session)
                         .map_err(|error| ApiError::internal(error.to_string()))?,
                 })
@@ -221,7 +222,7 @@ impl Journal {
             .collect::<Result<Vec<_>>>()?;
         // Keys in chronological order, with a random part because two processes may write at the same
         // instant.
-        let first = waiting.done.first().map_or_else(String::new, |done| done.at.clone());
+        let first = waiting.done.first().map_or_else(String::new, |done| done.at.to_string());
         let key = format!("{first}-{}", autokit_workspace::token(4));
         let written = self.workspace.library.record_activity(&key, &sessions, &waiting.done).await;
         if let Err(error) = written {
@@ -273,7 +274,7 @@ mod tests {
         journal.close().await.unwrap();
         // Too late: the call has been recorded.
         journal.end(broken_off, "s", &audit("slow"));
-        let rows = workspace.library.activity_since("").await.unwrap();
+        let rows = workspace.library.activity_since(Timestamp::EPOCH).await.unwrap();
         let told: Vec<(String, CallOutcome, String)> = rows
             .iter()
             .filter_map(|row| match serde_json::from_str(&row.event) {

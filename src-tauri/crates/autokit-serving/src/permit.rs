@@ -3,7 +3,6 @@
 use autokit_api::{AgentAsk, AskReply};
 use autokit_bundle::may_be_secret;
 use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Progress, Refusal};
-use autokit_library::stamp;
 use autokit_policy::audit::redacted;
 use autokit_policy::{Need, Permission};
 use serde_json::{Map, Value};
@@ -126,8 +125,8 @@ impl Approvals {
         let now = self.workspace.clock.now();
         let asked = self.asks.ask(AgentAsk {
             id: autokit_workspace::token(8),
-            at: stamp(now),
-            until: stamp(now + PATIENCE),
+            at: now.into(),
+            until: (now + PATIENCE).into(),
             session: call.session.clone(),
             client: call.client.clone(),
             profile: call.profile.clone(),

@@ -7,13 +7,14 @@ use autokit_api::commands::{Context, GetActivity, Handle};
 use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Event, EvictionReason, Gateway, Tier};
-use autokit_library::{Activity as Done, stamp};
+use autokit_library::Activity as Done;
+use autokit_toolcard::Timestamp;
 use autokit_toolcard::CardId;
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
 
 use crate::builtin;
-use crate::days::{Day, day_of, each_day};
+use crate::days::{Day, each_day};
 use crate::journal::Journal;
 use crate::journal::KEPT_DAYS;
 use crate::serving::Serving;
@@ -62,8 +63,8 @@ struct Counter {
 }
 
 impl Counter {
-    fn count(&mut self, at: &str, session: &str, event: Event) {
-        self.days.entry(day_of(at).to_owned()).or_default().count(session, &event);
+    fn count(&mut self, at: Timestamp, session: &str, event: Event) {
+        self.days.entry(at.date()).or_default().count(session, &event);
         let report = &mut self.report;
         let here = self.sessions.entry(session.to_owned()).or_default();
         match event {
@@ -140,7 +141,7 @@ impl Activity {
         let now = self.workspace.clock.now();
         let length = SignedDuration::from_hours(i64::from(days) * 24);
         let since = now.checked_sub(length).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(self.workspace.library.activity_since(&stamp(since)).await?)
+        Ok(self.workspace.library.activity_since(since.into()).await?)
     }
 }
 
@@ -150,7 +151,7 @@ impl Handle<GetActivity> for Activity {
         let mut counter = Counter::default();
         for done in done {
             match serde_json::from_str::<Event>(&done.event) {
-                Ok(event) => counter.count(&done.at, &done.session, event),
+                Ok(event) => counter.count(done.at, &done.session, event),
                 // An event of a newer or older version.
                 Err(error) => {
                     tracing::debug!(%error, "an event of an agent is not known");
@@ -159,7 +160,7 @@ impl Handle<GetActivity> for Activity {
             }
         }
         let Counter { mut report, sessions, tools, tiers, searches, days } = counter;
-        report.days_list = each_day(self.workspace.clock.now(), request.days, days);
+        report.days_list = each_day(self.workspace.clock.stamp(), request.days, days);
         report.days = request.days;
         report.search = latency(searches);
         report.tiers = tiers
@@ -262,17 +263,15 @@ mod tests {
         };
         let called =
             |tool: &str| Event::Called { tool: tool.to_owned(), took_ms: 2.0, good: true, tokens: 3 };
-        counter.count("2026-03-09T10:00:00Z", "a", searched(&["1", "2"]));
-        counter.count("2026-03-09T10:00:00Z", "a", called("1"));
-        counter.count("2026-03-09T10:00:00Z", "a", called("1"));
+        let [morning, night] =
+            ["2026-03-09T10:00:00Z", "2026-03-09T23:59:59Z"].map(|at| at.parse().expect("a time"));
+        counter.count(morning, "a", searched(&["1", "2"]));
+        counter.count(morning, "a", called("1"));
+        counter.count(morning, "a", called("1"));
         // Found by another session than the one that called it.
-        counter.count("2026-03-09T10:00:00Z", "a", called("3"));
-        counter.count("2026-03-09T23:59:59Z", "b", searched(&["3"]));
-        counter.count(
-            "2026-03-09T23:59:59Z",
-            "b",
-            Event::Gone { tool: "3".to_owned(), why: EvictionReason::Loop },
-        );
+        counter.count(morning, "a", called("3"));
+        counter.count(night, "b", searched(&["3"]));
+        counter.count(night, "b", Event::Gone { tool: "3".to_owned(), why: EvictionReason::Loop });
         let a = &counter.sessions["a"];
         assert_eq!(a.bound.intersection(&a.called).count(), 1);
         assert_eq!((counter.report.calls, counter.report.loops, counter.report.bound), (3, 1, 3));

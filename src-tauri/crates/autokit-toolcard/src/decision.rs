@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
+use crate::time::Timestamp;
+
 /// A reviewer's verdict on a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -29,15 +31,15 @@ pub struct FieldDecision {
     pub value: Option<Value>,
     /// Who decided.
     pub by: String,
-    /// When it was decided, RFC 3339 in UTC.
-    pub at: String,
+    /// When it was decided.
+    pub at: Timestamp,
 }
 
 /// An event in the history of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ProposalEvent {
-    /// When it happened, RFC 3339 in UTC.
-    pub at: String,
+    /// When it happened.
+    pub at: Timestamp,
     /// Who caused it.
     pub by: String,
     /// `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
@@ -52,8 +54,8 @@ pub struct ProposalEvent {
 pub struct Approval {
     /// The reviewer.
     pub by: String,
-    /// When it was given, RFC 3339 in UTC.
-    pub at: String,
+    /// When it was given.
+    pub at: Timestamp,
     /// The fields to accept, each with its value as JSON text; an empty text removes the field.
     pub values: BTreeMap<String, String>,
 }

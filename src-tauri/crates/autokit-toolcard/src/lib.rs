@@ -33,6 +33,7 @@ mod revision;
 mod risk;
 mod state;
 mod stub;
+mod time;
 mod validate;
 mod visible;
 
@@ -60,5 +61,6 @@ pub use revision::{Author, Operation, Revision};
 pub use risk::{Risk, risk};
 pub use state::CardState;
 pub use stub::Stub;
+pub use time::{InvalidTimestamp, Timestamp};
 pub use validate::{Limits, Problem, Severity, check, is_web_address};
 pub use visible::{is_unseen, visible};

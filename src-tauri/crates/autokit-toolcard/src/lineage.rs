@@ -37,7 +37,7 @@ impl RevisionId {
             &parent.0,
             revision.operation.as_str(),
             &revision.author.0,
-            &revision.at,
+            &revision.at.to_string(),
             &revision.reason,
             // A deleted card counts as an empty text.
             revision.body.as_deref().unwrap_or_default(),
@@ -132,7 +132,7 @@ mod tests {
             operation: Operation::Edit,
             author: Author(author.into()),
             reason: String::new(),
-            at: "t".into(),
+            at: "2026-01-01T08:00:00.000Z".parse().unwrap(),
             body: body.map(str::to_owned),
             id: None,
             merged: Vec::new(),

@@ -13,6 +13,7 @@ use crate::decision::{Approval, FieldDecision};
 use crate::identity::{CardId, CardKey};
 use crate::lineage::RevisionId;
 use crate::risk::{Risk, risk};
+use crate::time::Timestamp;
 
 /// Evidence for a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -21,8 +22,8 @@ pub struct Evidence {
     pub url: String,
     /// The supporting words or line of code, verbatim.
     pub quote: String,
-    /// When the source was read, RFC 3339 in UTC.
-    pub fetched_at: String,
+    /// When the source was read.
+    pub fetched_at: Timestamp,
     /// Every request made to reach the page, including the last one; empty if no request was made.
     #[serde(default)]
     pub chain: Vec<Visit>,
@@ -30,8 +31,8 @@ pub struct Evidence {
 
 impl Evidence {
     /// Creates evidence from a quote, without a request chain.
-    pub fn new(url: impl Into<String>, quote: impl Into<String>, fetched_at: impl Into<String>) -> Evidence {
-        Evidence { url: url.into(), quote: quote.into(), fetched_at: fetched_at.into(), chain: Vec::new() }
+    pub fn new(url: impl Into<String>, quote: impl Into<String>, fetched_at: Timestamp) -> Evidence {
+        Evidence { url: url.into(), quote: quote.into(), fetched_at, chain: Vec::new() }
     }
 }
 
@@ -200,11 +201,11 @@ pub struct Proposal {
     /// The person or program that proposed it.
     pub proposed_by: String,
     /// When it was created.
-    pub created_at: String,
+    pub created_at: Timestamp,
     /// Its state.
     pub state: ProposalState,
     /// When it was decided.
-    pub decided_at: Option<String>,
+    pub decided_at: Option<Timestamp>,
     /// Who decided it.
     pub decided_by: Option<String>,
     /// The reason, in the reviewer's words.
@@ -357,11 +358,12 @@ mod tests {
         let old = json!({
             "card": null, "base": null, "origin": "discovery", "reason": "r", "similar": [],
             "fields": [{ "field": "name", "value": "A", "confidence": 0.5,
-                "evidence": [{ "url": "u", "quote": "q", "fetched_at": "t" }] }],
+                "evidence": [{ "url": "u", "quote": "q", "fetched_at": "2026-01-01T08:00:00.000Z" }] }],
         });
         let read: Draft = serde_json::from_value(old).unwrap();
         assert_eq!((read.basis, read.candidates.len()), (None, 0));
-        assert_eq!(read.fields[0].evidence[0], Evidence::new("u", "q", "t"));
+        let fetched_at = "2026-01-01T08:00:00.000Z".parse().unwrap();
+        assert_eq!(read.fields[0].evidence[0], Evidence::new("u", "q", fetched_at));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use ts_rs::TS;
 
 use crate::identity::CardId;
 use crate::lineage::RevisionId;
+use crate::time::Timestamp;
 
 /// Author of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -91,8 +92,8 @@ pub struct Revision {
     pub author: Author,
     /// The reason, in the author's words.
     pub reason: String,
-    /// When it was made, RFC 3339 in UTC.
-    pub at: String,
+    /// When it was made.
+    pub at: Timestamp,
     /// The card's JSON text after the change; `None` when it was deleted.
     pub body: Option<String>,
     /// Its id in every library, if it came with a bundle; otherwise the id is computed.

@@ -84,7 +84,8 @@ mod tests {
     use crate::proposal::Evidence;
 
     fn field(name: &str, value: Option<Value>) -> ProposedField {
-        let evidence = vec![Evidence::new("https://docs.example.org", "as it says", "")];
+        let fetched_at = "2026-01-01T08:00:00.000Z".parse().unwrap();
+        let evidence = vec![Evidence::new("https://docs.example.org", "as it says", fetched_at)];
         ProposedField { field: name.into(), value, evidence, confidence: 0.9 }
     }
 

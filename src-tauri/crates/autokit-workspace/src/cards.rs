@@ -26,11 +26,11 @@ fn summary_of(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSumm
         documentation: card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()).map(str::to_owned),
         verified: record.verified,
         health: last.map(|last| last.state),
-        checked_at: last.map(|last| last.checked_at.to_string()),
+        checked_at: last.map(|last| last.checked_at),
         changed: last.is_some_and(|last| last.is_outdated(record.number)),
         tags: card.tags().map(str::to_owned).collect(),
         number: record.number,
-        updated_at: record.updated_at.to_string(),
+        updated_at: record.updated_at,
     }
 }
 
@@ -70,7 +70,7 @@ pub fn detail(record: &CardRecord, checks: &Checks) -> CardDetail {
         warnings,
         stub: card.stub(),
         fields: card.into_object(),
-        created_at: record.created_at.to_string(),
+        created_at: record.created_at,
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use autokit_llm::{Model, Usage};
 use autokit_search::{Depth, Thresholds};
+use autokit_toolcard::Timestamp;
 
 use super::draft::Draft;
 use super::graph::{Next, Outcome, RETRIES, Step, next};
@@ -28,7 +29,7 @@ struct Run<'a, H> {
     deps: &'a AgentDeps,
     question: &'a Question,
     on: OnStep<'a>,
-    now: &'a (dyn Fn() -> String + Send + Sync),
+    now: &'a (dyn Fn() -> Timestamp + Send + Sync),
     /// The models, until their service fails.
     small: Option<Model>,
     large: Option<Model>,
@@ -104,7 +105,7 @@ impl AgentDeps {
         &self,
         retriever: &H,
         question: &Question,
-        now: &(dyn Fn() -> String + Send + Sync),
+        now: &(dyn Fn() -> Timestamp + Send + Sync),
         on: OnStep<'_>,
     ) -> Result<AgentAnswer> {
         let began = tokio::time::Instant::now();

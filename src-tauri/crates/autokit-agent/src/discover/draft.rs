@@ -16,7 +16,7 @@ pub(super) fn address(url: &str) -> String {
 
 /// Drafts the card for a page, with the supporting text as evidence for each field.
 pub(super) fn draft(page: &Candidate, score: f32, similar: &[String]) -> Draft {
-    let evidence = |quote: &str| Evidence::new(page.url(), quote, &page.fetched_at);
+    let evidence = |quote: &str| Evidence::new(page.url(), quote, page.fetched_at);
     let facts = &page.facts;
     let mut proposed = Vec::new();
     let mut add = |field: &str, value: Value, quote: &str, confidence: f32| {
@@ -42,7 +42,7 @@ pub(super) fn draft(page: &Candidate, score: f32, similar: &[String]) -> Draft {
     add(fields::DOCUMENTATION, Value::from(page.url()), &page.document.page_title, score.clamp(0.0, 1.0));
     if let Some(repository) = &page.repository {
         let quote = facts_of(repository);
-        let evidence = vec![Evidence::new(&repository.html_url, quote, &page.fetched_at)];
+        let evidence = vec![Evidence::new(&repository.html_url, quote, page.fetched_at)];
         let value = Value::from(vec![repository.html_url.as_str()]);
         proposed.push(ProposedField {
             field: fields::SOURCES.to_owned(),

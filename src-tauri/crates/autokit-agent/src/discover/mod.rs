@@ -17,7 +17,7 @@ use autokit_facts::{distinctive, opening};
 use autokit_pages::{HITS, Need, PageMark, PageMarks, PageReader, Part};
 use autokit_search::eval::ToolText;
 use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex};
-use autokit_toolcard::{Draft, fields};
+use autokit_toolcard::{Draft, Timestamp, fields};
 use autokit_web::Fetched;
 use autokit_web::search::{GitHub, Hit, Provider};
 use futures_util::future::join_all;
@@ -173,7 +173,7 @@ impl Discovery {
     pub async fn run(
         &self,
         need: &str,
-        now: &(dyn Fn() -> String + Send + Sync),
+        now: &(dyn Fn() -> Timestamp + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<Discovered> {
         if self.providers.is_empty() {
@@ -313,7 +313,7 @@ impl Discovery {
     async fn read(
         &self,
         pool: &mut CandidatePool,
-        now: &(dyn Fn() -> String + Send + Sync),
+        now: &(dyn Fn() -> Timestamp + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<()> {
         let waiting = pool.waiting(PAGES);

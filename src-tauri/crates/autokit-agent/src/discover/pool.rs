@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use autokit_pages::{FoundPages, Page, without_fragment};
 use autokit_search::dot;
-use autokit_toolcard::is_web_address;
+use autokit_toolcard::{Timestamp, is_web_address};
 use autokit_web::search::{Hit, Repository};
 
 /// Number of pages whose titles make up the query of the second round.
@@ -15,7 +15,7 @@ const LEADERS: usize = 3;
 pub(super) struct Candidate {
     pub(super) page: Arc<Page>,
     pub(super) hit: Hit,
-    pub(super) fetched_at: String,
+    pub(super) fetched_at: Timestamp,
     /// The GitHub repository, if the page was found there.
     pub(super) repository: Option<Repository>,
 }
@@ -69,7 +69,7 @@ impl CandidatePool {
     }
 
     /// Adds a page that was read, unless it is already in the pool.
-    pub(super) fn put(&mut self, hit: Hit, fetched_at: String, page: Arc<Page>) {
+    pub(super) fn put(&mut self, hit: Hit, fetched_at: Timestamp, page: Arc<Page>) {
         self.asked.insert(hit.url.clone());
         if !self.has(&page.fetched.url) {
             let repository = self.repositories.get(&hit.url).cloned();

@@ -9,6 +9,7 @@ use std::time::Duration;
 use autokit_llm::{GaveUp, Model, Observation, React, Request, RunOutcome, Step, Tool, Toolbox, Usage};
 use autokit_pages::{Need, Opened, PageMark, Part, WebTools, text_tool};
 use autokit_search::{Mode, Query, QueryPlan, SearchIndex};
+use autokit_toolcard::Timestamp;
 use autokit_web::search::Hit;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -126,7 +127,7 @@ impl Discovery {
         model: Option<(&Model, Duration)>,
         prompts: &Prompts,
         need: &str,
-        now: &(dyn Fn() -> String + Send + Sync),
+        now: &(dyn Fn() -> Timestamp + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<WebSearchOutcome> {
         let mut note = None;
@@ -162,7 +163,7 @@ impl Discovery {
         model: &Model,
         prompts: &Prompts,
         need: &str,
-        now: &(dyn Fn() -> String + Send + Sync),
+        now: &(dyn Fn() -> Timestamp + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<ModelSearch> {
         if self.providers.is_empty() {

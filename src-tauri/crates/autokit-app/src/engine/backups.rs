@@ -6,7 +6,7 @@ use autokit_api::commands::{AcceptMissingChanges, Context, CreateBackup, Handle,
 use autokit_api::{Backup, Nothing};
 use autokit_error::Result;
 use autokit_workspace::workspace::Workspace;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use crate::backups::{list, shown};
 
@@ -37,8 +37,8 @@ impl Backups {
         }
         let now = self.workspace.clock.now();
         let newest = self.workspace.library.newest_backup();
-        let made_at = newest.as_ref().and_then(|backup| backup.created_at.parse::<Timestamp>().ok());
-        let due = made_at.is_none_or(|made| now.duration_since(made) >= DUE_AFTER);
+        let age = newest.as_ref().map(|backup| now.duration_since(backup.created_at.instant()));
+        let due = age.is_none_or(|age| age >= DUE_AFTER);
         if !due || !self.workspace.library.changed_since(newest.as_ref()) {
             return Ok(None);
         }

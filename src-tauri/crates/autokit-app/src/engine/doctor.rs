@@ -6,7 +6,7 @@ use std::path::Path;
 use autokit_api::commands::{Context, Handle, RunDoctor};
 use autokit_api::{Check, CheckState, Doctor, DoctorRequest, ModelState};
 use autokit_error::{ApiError, Result};
-use autokit_library::{Library, Verified, stamp};
+use autokit_library::{Library, Verified};
 use autokit_workspace::indexing::without_vector;
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
@@ -32,7 +32,7 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
         let detail = match library.last_verified() {
             Some((at, verified)) => {
                 let Verified { commits, cards, .. } = verified;
-                format!("{commits} changes, {cards} cards: all there, compared {}", stamp(at))
+                format!("{commits} changes, {cards} cards: all there, compared {at}")
             }
             None => "the newest changes are there; the others are compared in a few minutes".to_owned(),
         };

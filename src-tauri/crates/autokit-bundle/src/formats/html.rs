@@ -30,7 +30,7 @@ pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &About) -> io
     let title = if about.name.trim().is_empty() { "Toolcards" } else { about.name.trim() };
     let mut facts = vec![count(cards)];
     facts.extend(
-        [about.author.as_str(), about.day()]
+        [about.author.as_str(), about.day().as_str()]
             .into_iter()
             .map(|text| text.trim().to_owned())
             .filter(|text| !text.is_empty()),

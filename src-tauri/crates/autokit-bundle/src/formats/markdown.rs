@@ -21,7 +21,10 @@ pub fn write_markdown(out: &mut impl Write, cards: &[Toolcard], about: &About) -
     writeln!(out, "# {}\n", line(title))?;
     let mut facts = vec![count(cards)];
     facts.extend(
-        [about.author.as_str(), about.day()].into_iter().filter(|text| !text.trim().is_empty()).map(line),
+        [about.author.as_str(), about.day().as_str()]
+            .into_iter()
+            .filter(|text| !text.trim().is_empty())
+            .map(line),
     );
     writeln!(out, "{}", facts.join(" · "))?;
 

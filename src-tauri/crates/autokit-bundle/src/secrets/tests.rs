@@ -225,7 +225,8 @@ fn what_goes_with_cards_is_looked_through() {
     assert!(refused.starts_with("the bundle would leave with a key") && !refused.contains(&key), "{refused}");
     let card = Toolcard::from_json(r#"{"name": "a"}"#).expect("a card");
     let item = autokit_toolcard::ReadItem { position: 1, card, warnings: Vec::new() };
-    let mut entry = Entry::plain(item, &autokit_toolcard::Author(key.clone()), "2026-01-01T00:00:00.000Z");
+    let at = "2026-01-01T00:00:00.000Z".parse().expect("a time");
+    let mut entry = Entry::plain(item, &autokit_toolcard::Author(key.clone()), at);
     entry.provenance.licence = Some(key);
     let found: Vec<String> = secrets_of(&[entry]).into_iter().map(|secret| secret.field).collect();
     assert_eq!(found, ["author", "provenance.author", "provenance.licence"]);

@@ -114,7 +114,7 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
         }
         for evidence in &proposed.evidence {
             let quote = format!("“{}”", one_line(&evidence.quote, 80));
-            let read = format!("{} read {}", printable(&evidence.url), moment(&evidence.fetched_at));
+            let read = format!("{} read {}", printable(&evidence.url), moment(evidence.fetched_at));
             writeln!(out, "      {} {}", quote.dimmed(), read.dimmed())?;
             if evidence.chain.len() > 1 {
                 let way: Vec<String> = evidence
@@ -185,7 +185,7 @@ fn write_history(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()>
     for event in &detail.events {
         let words = one_line(&event.why, 100);
         let colon = if words.is_empty() { "" } else { ": " };
-        let line = format!("{} {} by {}{colon}{words}", moment(&event.at), event.what, printable(&event.by));
+        let line = format!("{} {} by {}{colon}{words}", moment(event.at), event.what, printable(&event.by));
         writeln!(out, "{}", line.dimmed())?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use autokit_api::{ExistingCards, ItemChoice, Landing};
-use autokit_toolcard::Author;
+use autokit_toolcard::{Author, Timestamp};
 
 /// The options an import is carried out with.
 pub(crate) struct ImportOptions {
@@ -15,7 +15,7 @@ pub(crate) struct ImportOptions {
     pub(crate) choices: HashMap<u32, ItemChoice>,
     pub(crate) reason: String,
     pub(crate) by: Author,
-    pub(crate) at: String,
+    pub(crate) at: Timestamp,
 }
 
 impl ImportOptions {

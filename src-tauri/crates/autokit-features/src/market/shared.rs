@@ -27,7 +27,7 @@ pub(crate) async fn read(market: &Market, url: &str) -> Result<Incoming> {
     let file = fetcher.download(url, &Validators::default(), BYTES).await?;
     let bytes = file.map(|file| file.bytes).unwrap_or_default();
     let (url, at) = (url.to_owned(), market.workspace.clock.stamp());
-    in_background(move || from_bytes(&bytes, &url, &Author::autokit(), &at)).await
+    in_background(move || from_bytes(&bytes, &url, &Author::autokit(), at)).await
 }
 
 /// Returns the cards of a bundle as offers, with notes.

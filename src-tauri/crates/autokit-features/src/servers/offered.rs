@@ -50,7 +50,7 @@ impl Servers {
         }
         let said: Vec<Toolcard> = all.cards.iter().map(|item| item.card.clone()).collect();
         let (by, at) = (Author::autokit(), self.workspace.clock.stamp());
-        let incoming = Arc::new(Incoming::of_server(all, "to measure", &by, &at));
+        let incoming = Arc::new(Incoming::of_server(all, "to measure", &by, at));
         let options = ImportOptions {
             existing: ExistingCards::Keep,
             landing: Landing::Library,

@@ -2,7 +2,7 @@
 
 use autokit_api::{ItemChoice, ServerReach};
 use autokit_library::CardRecord;
-use autokit_toolcard::{Kind, ReadCards, ReadItem, Rejected, Toolcard, fields};
+use autokit_toolcard::{Kind, ReadCards, ReadItem, Rejected, Timestamp, Toolcard, fields};
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ pub struct SavedServer {
     /// The names of its secrets, which are stored separately.
     pub secrets: Vec<String>,
     pub(super) trusted: bool,
-    pub(super) checked_at: Option<String>,
+    pub(super) checked_at: Option<Timestamp>,
     pub(super) failed: Option<String>,
     /// The tools the last scan left out, each with the reason.
     #[serde(default)]

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use autokit_error::{ApiError, Result};
 use autokit_fuel::{CheckRequest, Examined, Fuel, Report};
-use autokit_library::{HealthCounts, LibraryError, Verification, stamp};
-use autokit_toolcard::{Author, CardId, CardKey, CardState};
+use autokit_library::{HealthCounts, LibraryError, Verification};
+use autokit_toolcard::{Author, CardId, CardKey, CardState, Timestamp};
 use jiff::SignedDuration;
 
 use super::Checking;
@@ -97,7 +97,7 @@ impl Checking {
         let card = record.card();
         let began = self.workspace.clock.stamp();
         let last = self.workspace.library.verification(id).await?.filter(|last| last.checked_at <= began);
-        let waits = last.as_ref().and_then(|last| last.next_at.clone()).filter(|next| *next > began);
+        let waits = last.as_ref().and_then(|last| last.next_at).filter(|next| *next > began);
         let case = CheckRequest {
             id,
             revision: record.number,
@@ -107,7 +107,7 @@ impl Checking {
             // The starter cards all say that they are unverified, which is intended as long as nobody has
             // edited them.
             verifies: record.number > 1 || !starter.contains(&record.key),
-            now: &began,
+            now: began,
         };
         let Examined { report, draft } =
             fuel.examine(&case).await.map_err(|error| ApiError::internal(error.to_string()))?;
@@ -139,7 +139,7 @@ impl Checking {
         let temporary = state == CardState::Unreachable && report.link.is_temporary();
         let next = || {
             let wait = AGAIN.get(report.attempts.saturating_sub(1) as usize).or(AGAIN.last())?;
-            self.workspace.clock.now().checked_add(*wait).ok().map(stamp)
+            self.workspace.clock.now().checked_add(*wait).ok().map(Timestamp::from)
         };
         let verification = Verification {
             card: id.clone(),

@@ -7,12 +7,12 @@ use std::time::Duration;
 use autokit_api::{Job, JobKind, JobRef, JobState, JobTally, Setting, VerifyScope};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_fuel::{Advisor, Fuel, Visits};
-use autokit_library::{CardRecord, Verification, stamp};
-use autokit_toolcard::{CardId, CardKey};
+use autokit_library::{CardRecord, Verification};
+use autokit_toolcard::{CardId, CardKey, Timestamp};
 use autokit_workspace::jobs::{Outcome, Progress};
 use futures_util::StreamExt;
+use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore};
 
@@ -101,7 +101,7 @@ pub(super) struct Run {
     #[serde(default)]
     improve: bool,
     /// When it started. Cards checked since then are done.
-    began: String,
+    began: Timestamp,
     /// Whether a person stopped it: it is then resumed on request only.
     #[serde(default)]
     stopped: bool,
@@ -222,19 +222,18 @@ impl Checking {
     async fn go_on(&self, run: &mut Run) -> Result<()> {
         let same = |kept: &Run| kept.scope == run.scope && kept.improve == run.improve;
         let Some(kept) = self.kept_run().await?.filter(same) else { return Ok(()) };
-        let now = self.workspace.clock.now();
-        let text = stamp(now);
+        let now = self.workspace.clock.stamp();
         let last = self
             .newest_checks()
             .await?
             .into_values()
             .map(|found| found.checked_at)
-            .filter(|at| *at >= kept.began && *at <= text)
+            .filter(|at| *at >= kept.began && *at <= now)
             .max()
-            .unwrap_or_else(|| kept.began.clone());
-        let rested = last.parse::<Timestamp>().is_ok_and(|last| now.duration_since(last) > RESTED);
+            .unwrap_or(kept.began);
+        let rested = now.instant().duration_since(last.instant()) > RESTED;
         // A run that started while the clock was ahead would consider every card done.
-        if kept.began <= text && !rested {
+        if kept.began <= now && !rested {
             run.began = kept.began;
             run.wanted = RunOrigin::TakenUp;
         }
@@ -253,7 +252,7 @@ impl Checking {
                 self.keep_run(Some(run)).await?;
             } else if records.len() < all.len() {
                 let done = all.len() - records.len();
-                let began = clock_time(&run.began);
+                let began = clock_time(run.began);
                 progress.say(&format!("Going on with the run of {began}: {done} of {} are done", all.len()));
             }
         }
@@ -339,7 +338,7 @@ impl Checking {
             _ => None,
         };
         let limit = match run.scope {
-            VerifyScope::Older { days } => super::days_before(self.workspace.clock.now(), days),
+            VerifyScope::Older { days } => super::days_before(now, days),
             _ => None,
         };
         let wanted = |record: &&Arc<CardRecord>| {
@@ -348,7 +347,7 @@ impl Checking {
             if run.lasts() && as_it_is.is_some_and(|last| last.checked_at >= run.began) {
                 return false;
             }
-            let again = || last.and_then(|last| last.next_at.as_ref()).is_some_and(|next| *next <= now);
+            let again = || last.and_then(|last| last.next_at).is_some_and(|next| next <= now);
             match &run.scope {
                 VerifyScope::Cards { .. } | VerifyScope::Matching { .. } => {
                     named.as_ref().is_some_and(|named| named.contains(&record.id))
@@ -357,8 +356,7 @@ impl Checking {
                 VerifyScope::Due => again(),
                 VerifyScope::Older { .. } => {
                     again()
-                        || as_it_is
-                            .is_none_or(|last| limit.as_ref().is_some_and(|limit| last.checked_at <= *limit))
+                        || as_it_is.is_none_or(|last| limit.is_some_and(|limit| last.checked_at <= limit))
                 }
             }
         };
@@ -389,8 +387,7 @@ pub(super) fn starter_keys() -> Result<HashSet<CardKey>> {
     Ok(crate::starter::cards()?.cards.iter().map(|item| item.card.key()).collect())
 }
 
-/// Formats a timestamp as local hours and minutes.
-fn clock_time(at: &str) -> String {
-    at.parse::<Timestamp>()
-        .map_or_else(|_| at.to_owned(), |at| at.to_zoned(TimeZone::system()).strftime("%H:%M").to_string())
+/// Formats a time as local hours and minutes.
+fn clock_time(at: Timestamp) -> String {
+    at.instant().to_zoned(TimeZone::system()).strftime("%H:%M").to_string()
 }

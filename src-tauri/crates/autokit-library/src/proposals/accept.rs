@@ -153,7 +153,7 @@ impl Library {
                 .then(|| acceptance.card.object().get(field).cloned())
                 .flatten(),
             by: by.clone(),
-            at: at.clone(),
+            at,
         };
         let verdict = |field: &String| {
             if acceptance.edited.contains(field) { FieldVerdict::Edited } else { FieldVerdict::Accepted }
@@ -163,7 +163,7 @@ impl Library {
             self.ensure_pending(proposal)?;
             let mut now = proposal.clone();
             now.state = ProposalState::Accepted;
-            now.decided_at = Some(at.clone());
+            now.decided_at = Some(at);
             now.decided_by = Some(by.clone());
             now.decision = Some(meta.reason.clone());
             now.accepted.clone_from(&acceptance.fields);
@@ -174,9 +174,9 @@ impl Library {
                 .chain(acceptance.rejected.iter().map(|field| decided(field, FieldVerdict::Rejected)))
                 .collect();
             now.conflicts.clear();
-            let told = self.event(now.id, &at, by, "accepted", &account(proposal, &acceptance));
+            let told = self.event(now.id, at, by, "accepted", &account(proposal, &acceptance));
             let mut rows = vec![row(&now, change)?, told];
-            rows.extend(rejections(proposal, &acceptance.rejected, by, &at));
+            rows.extend(rejections(proposal, &acceptance.rejected, by, at));
             Ok(rows)
         };
         let card = Box::new(acceptance.card.clone());
@@ -235,9 +235,9 @@ impl Library {
         let at = self.clock.stamp();
         now.approvals.retain(|approval| !same_name(&approval.by, by));
         let values = acceptance.values.clone();
-        now.approvals.push(Approval { by: by.clone(), at: at.clone(), values });
+        now.approvals.push(Approval { by: by.clone(), at, values });
         let why = format!("{}; {} of {needed}", account(proposal, acceptance), others + 1);
-        let events = vec![self.event(now.id, &at, by, "approved", &why)];
+        let events = vec![self.event(now.id, at, by, "approved", &why)];
         let note =
             Note { changed: vec![now.clone()], events, outcome: now.id.to_string(), ..Note::default() };
         self.note(note, None, &meta.reason).await?;

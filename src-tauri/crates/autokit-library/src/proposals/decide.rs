@@ -32,15 +32,15 @@ impl Library {
             verdict: FieldVerdict::Rejected,
             value: None,
             by: by.0.clone(),
-            at: at.clone(),
+            at,
         };
-        let rejections = rejections(&proposal, &fields, &by.0, &at);
+        let rejections = rejections(&proposal, &fields, &by.0, at);
         proposal.decisions = fields.iter().map(turned_down).collect();
         proposal.state = ProposalState::Rejected;
-        proposal.decided_at = Some(at.clone());
+        proposal.decided_at = Some(at);
         proposal.decided_by = Some(by.0.clone());
         proposal.decision = Some(why.to_owned());
-        let events = vec![self.event(id, &at, &by.0, "rejected", why)];
+        let events = vec![self.event(id, at, &by.0, "rejected", why)];
         let changed = vec![proposal.clone()];
         let note = Note { changed, events, rejections, outcome: id.to_string(), ..Note::default() };
         self.note(note, request, why).await?;
@@ -65,7 +65,7 @@ impl Library {
             return Err(LibraryError::NothingToUndo);
         }
         reset_to_pending(&mut proposal);
-        let mut events = vec![self.event(id, &self.clock.stamp(), &by.0, "undone", "")];
+        let mut events = vec![self.event(id, self.clock.stamp(), &by.0, "undone", "")];
         events.extend(self.compare(&mut proposal).await?);
         let changed = vec![proposal.clone()];
         let note = Note { changed, events, forgiven: vec![id], outcome: id.to_string(), ..Note::default() };
@@ -90,7 +90,7 @@ impl Library {
         if self.outcome_text(request).await?.is_some() {
             return Ok(());
         }
-        let events = vec![self.event(id, &self.clock.stamp(), &by.0, "commented", words)];
+        let events = vec![self.event(id, self.clock.stamp(), &by.0, "commented", words)];
         let note = Note { events, outcome: id.to_string(), ..Note::default() };
         self.note(note, request, "Comment on a proposal").await
     }
@@ -123,13 +123,13 @@ impl Library {
             if arrived {
                 // Proposals of an import are withdrawn with it, whatever was decided about them.
                 proposal.state = ProposalState::Withdrawn;
-                proposal.decided_at = Some(at.clone());
+                proposal.decided_at = Some(at);
                 proposal.decided_by = Some(by.0.clone());
                 proposal.decision = Some("The import was undone".to_owned());
             }
             let what = if arrived { "withdrawn" } else { "undone" };
             rows.push(row(&proposal, None)?);
-            rows.push(self.event(proposal.id, &at, &by.0, what, ""));
+            rows.push(self.event(proposal.id, at, &by.0, what, ""));
             ids.push(proposal.id);
         }
         Ok((rows, ids))

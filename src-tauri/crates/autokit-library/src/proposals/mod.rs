@@ -19,12 +19,14 @@ mod withdraw;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::{Approval, Draft, FieldDecision, Proposal, ProposalEvent, ProposalState, Risk};
+use autokit_toolcard::{
+    Approval, Draft, FieldDecision, Proposal, ProposalEvent, ProposalState, Risk, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
 
 use crate::error::{LibraryError, Result};
-use crate::rows::{ProposalEventRow, ProposalRow, key_text};
+use crate::rows::{ProposalEventRow, ProposalRow, key_text, timestamp};
 use crate::step::Step;
 use crate::store::Library;
 
@@ -56,8 +58,13 @@ impl ProposalRow {
             draft: serde_json::from_str(&self.draft).map_err(|error| unreadable(&error))?,
             state: ProposalState::parse(&self.state).ok_or_else(|| unreadable(&self.state))?,
             proposed_by: self.proposed_by,
-            created_at: self.created_at,
-            decided_at: self.decided_at,
+            created_at: timestamp(&self.created_at).map_err(|error| unreadable(&error))?,
+            decided_at: self
+                .decided_at
+                .as_deref()
+                .map(timestamp)
+                .transpose()
+                .map_err(|error| unreadable(&error))?,
             decided_by: self.decided_by,
             decision: self.decision,
             accepted: self.accepted,
@@ -91,9 +98,9 @@ pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
         id: record(proposal.id),
         draft: text(serde_json::to_string(&proposal.draft))?,
         proposed_by: proposal.proposed_by.clone(),
-        created_at: proposal.created_at.clone(),
+        created_at: proposal.created_at.to_string(),
         state: proposal.state.as_str().to_owned(),
-        decided_at: proposal.decided_at.clone(),
+        decided_at: proposal.decided_at.map(|at| at.to_string()),
         decided_by: proposal.decided_by.clone(),
         decision: proposal.decision.clone(),
         accepted: proposal.accepted.clone(),
@@ -164,10 +171,10 @@ impl Library {
             .await
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<ProposalEventRow> = response.take(0).map_err(|error| self.failed(&error))?;
-        Ok(rows
-            .into_iter()
-            .map(|row| ProposalEvent { at: row.at, by: row.by, what: row.what, why: row.why })
-            .collect())
+        let event = |row: ProposalEventRow| -> Result<ProposalEvent> {
+            Ok(ProposalEvent { at: timestamp(&row.at)?, by: row.by, what: row.what, why: row.why })
+        };
+        rows.into_iter().map(event).collect()
     }
 
     /// Returns the change that accepting a proposal made, if it was accepted.
@@ -194,7 +201,7 @@ impl Library {
             forgiven: note.forgiven.into_iter().map(i64::from).collect::<Vec<_>>(),
             request: request.map(|key| RecordId::new("request", key)),
             outcome: note.outcome,
-            at: self.clock.stamp(),
+            at: self.clock.stamp().to_string(),
         };
         self.queue_stale.store(true, Ordering::Release);
         let steps =
@@ -219,12 +226,12 @@ impl Library {
     }
 
     /// Creates the row of an event. Its id keeps events with the same timestamp in order.
-    fn event(&self, id: u32, at: &str, by: &str, what: &str, why: &str) -> Object {
+    fn event(&self, id: u32, at: Timestamp, by: &str, what: &str, why: &str) -> Object {
         let step = self.steps.fetch_add(1, Ordering::Relaxed);
         object! {
             id: RecordId::new("proposal_event", format!("{id:010}|{at}|{step:010}")),
             proposal: i64::from(id),
-            at: at.to_owned(),
+            at: at.to_string(),
             by: by.to_owned(),
             what: what.to_owned(),
             why: why.to_owned(),
@@ -233,7 +240,7 @@ impl Library {
 }
 
 /// Creates the rows that record the rejection of these fields.
-fn rejections(proposal: &Proposal, fields: &[String], by: &str, at: &str) -> Vec<Object> {
+fn rejections(proposal: &Proposal, fields: &[String], by: &str, at: Timestamp) -> Vec<Object> {
     let draft: &Draft = &proposal.draft;
     let turned_down = draft.fields.iter().filter(|field| fields.contains(&field.field));
     turned_down
@@ -246,7 +253,7 @@ fn rejections(proposal: &Proposal, fields: &[String], by: &str, at: &str) -> Vec
                 value: field.value.as_ref().map(ToString::to_string),
                 basis: draft.basis.clone(),
                 by: by.to_owned(),
-                at: at.to_owned(),
+                at: at.to_string(),
             }
         })
         .collect()

@@ -127,7 +127,7 @@ impl Library {
             let mut now = Proposal::clone(&waiting);
             let Some(taken) = take_in(&mut now, &mut draft) else { continue };
             note.events
-                .extend(taken.told.iter().map(|(what, why)| self.event(now.id, &at, &by.0, what, why)));
+                .extend(taken.told.iter().map(|(what, why)| self.event(now.id, at, &by.0, what, why)));
             note.events.extend(self.compare(&mut now).await?);
             merged.extend(taken.fields);
             home.get_or_insert_with(|| now.clone());
@@ -138,7 +138,7 @@ impl Library {
             let mut proposal = Proposal {
                 id: next,
                 proposed_by: by.0.clone(),
-                created_at: at.clone(),
+                created_at: at,
                 state: ProposalState::Pending,
                 decided_at: None,
                 decided_by: None,
@@ -151,7 +151,7 @@ impl Library {
                 risk: Risk::Low,
                 draft,
             };
-            note.events.push(self.event(proposal.id, &at, &by.0, "proposed", &proposal.draft.reason));
+            note.events.push(self.event(proposal.id, at, &by.0, "proposed", &proposal.draft.reason));
             let compared: Vec<Object> = self.compare(&mut proposal).await?;
             note.events.extend(compared);
             home = Some(proposal.clone());

@@ -5,7 +5,9 @@
 
 use std::collections::HashSet;
 
-use autokit_toolcard::{Author, CardId, Draft, Origin, Proposal, ProposalState, ProposedField, fields};
+use autokit_toolcard::{
+    Author, CardId, Draft, Origin, Proposal, ProposalState, ProposedField, Timestamp, fields,
+};
 use surrealdb::types::Object;
 
 use super::Note;
@@ -63,15 +65,15 @@ impl Library {
             }
             let mut now = Proposal::clone(&waiting);
             if kept.is_empty() {
-                withdrawn(&mut now, &at, by, why);
+                withdrawn(&mut now, at, by, why);
                 closed += 1;
-                note.events.push(self.event(now.id, &at, &by.0, "withdrawn", why));
+                note.events.push(self.event(now.id, at, &by.0, "withdrawn", why));
             } else {
                 now.draft.fields = kept;
                 let names: Vec<&str> = left.iter().map(|field| field.field.as_str()).collect();
                 let told = format!("{}: {why}", names.join(", "));
                 now.rebased.retain(|field, _| !names.contains(&field.as_str()));
-                note.events.push(self.event(now.id, &at, &by.0, "withdrawn", &told));
+                note.events.push(self.event(now.id, at, &by.0, "withdrawn", &told));
                 note.events.extend(self.compare(&mut now).await?);
             }
             note.changed.push(now);
@@ -102,8 +104,8 @@ impl Library {
             let mut note = Note::default();
             for waiting in some {
                 let mut now = Proposal::clone(waiting);
-                withdrawn(&mut now, &at, by, why);
-                note.events.push(self.event(now.id, &at, &by.0, "withdrawn", why));
+                withdrawn(&mut now, at, by, why);
+                note.events.push(self.event(now.id, at, &by.0, "withdrawn", why));
                 note.changed.push(now);
             }
             self.note(note, None, why).await?;
@@ -147,8 +149,8 @@ impl Library {
             return Ok(Vec::new());
         }
         let (at, why) = (self.clock.stamp(), "the card says so by now");
-        withdrawn(proposal, &at, &Author(SYSTEM_AUTHOR.to_owned()), why);
-        Ok(vec![self.event(proposal.id, &at, SYSTEM_AUTHOR, "withdrawn", why)])
+        withdrawn(proposal, at, &Author(SYSTEM_AUTHOR.to_owned()), why);
+        Ok(vec![self.event(proposal.id, at, SYSTEM_AUTHOR, "withdrawn", why)])
     }
 
     /// Whether nobody else contributed to the proposal; the same value from another origin is merged into a
@@ -169,9 +171,9 @@ impl Library {
     }
 }
 
-fn withdrawn(proposal: &mut Proposal, at: &str, by: &Author, why: &str) {
+fn withdrawn(proposal: &mut Proposal, at: Timestamp, by: &Author, why: &str) {
     proposal.state = ProposalState::Withdrawn;
-    proposal.decided_at = Some(at.to_owned());
+    proposal.decided_at = Some(at);
     proposal.decided_by = Some(by.0.clone());
     proposal.decision = Some(why.to_owned());
     proposal.approvals.clear();

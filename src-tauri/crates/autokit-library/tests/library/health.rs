@@ -22,9 +22,9 @@ fn found(card: &CardId, state: CardState) -> Verification {
     Verification {
         card: card.clone(),
         state,
-        checked_at: "2026-01-01T00:00:00.000Z".into(),
+        checked_at: "2026-01-01T00:00:00.000Z".parse().expect("a time"),
         attempts: 2,
-        next_at: Some("2026-01-02T00:00:00.000Z".into()),
+        next_at: "2026-01-02T00:00:00.000Z".parse().ok(),
         revision: Some(1),
         report: json!({ "status": 404, "said": "“gone”" }),
     }

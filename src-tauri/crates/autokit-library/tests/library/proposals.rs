@@ -22,8 +22,8 @@ fn meta(reason: &str) -> Meta {
 }
 
 fn field(name: &str, value: Value) -> ProposedField {
-    let evidence =
-        vec![Evidence::new("https://docs.example.org/tool", "as it says", "2026-01-01T00:00:00.000Z")];
+    let fetched_at = "2026-01-01T00:00:00.000Z".parse().expect("a time");
+    let evidence = vec![Evidence::new("https://docs.example.org/tool", "as it says", fetched_at)];
     ProposedField { field: name.into(), value: Some(value), evidence, confidence: 0.8 }
 }
 
@@ -162,7 +162,7 @@ async fn pages_feedback_and_sessions_survive_closing() {
         hash: "h1".into(),
         etag: Some("\"1\"".into()),
         last_modified: None,
-        fetched_at: "2026-01-01T00:00:00.000Z".into(),
+        fetched_at: "2026-01-01T00:00:00.000Z".parse().expect("a time"),
         failed: None,
         chunks: vec![PageChunk {
             path: vec!["A".into(), "Use".into()],
@@ -171,7 +171,7 @@ async fn pages_feedback_and_sessions_survive_closing() {
         }],
     };
     let said = Feedback {
-        at: "2026-01-01T00:00:00.000Z".into(),
+        at: page.fetched_at,
         profile: "ann".into(),
         question: "a calendar".into(),
         card: card.clone(),
@@ -179,7 +179,7 @@ async fn pages_feedback_and_sessions_survive_closing() {
         said: "wrong language".into(),
     };
     let note =
-        SessionNote { id: "s1".into(), at: "2026-01-01T00:00:00.000Z".into(), question: "a calendar".into() };
+        SessionNote { id: "s1".into(), at: page.fetched_at, question: "a calendar".into() };
     {
         let library = open().await;
         let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![0.6, 0.8] };

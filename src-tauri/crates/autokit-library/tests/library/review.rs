@@ -23,7 +23,8 @@ fn meta(by: &str) -> Meta {
 }
 
 fn field(name: &str, value: Value, quote: &str) -> ProposedField {
-    let evidence = vec![Evidence::new("https://docs.example.org/tool", quote, "2026-01-01T00:00:00.000Z")];
+    let fetched_at = "2026-01-01T00:00:00.000Z".parse().expect("a time");
+    let evidence = vec![Evidence::new("https://docs.example.org/tool", quote, fetched_at)];
     ProposedField { field: name.into(), value: Some(value), evidence, confidence: 0.9 }
 }
 

@@ -45,7 +45,7 @@ async fn every_change_is_a_revision_and_any_revision_comes_back() {
         told,
         [(2, Operation::Edit, "tester", "better words"), (1, Operation::Create, "tester", "new")]
     );
-    assert!(history[0].at >= history[1].at && history[0].at.ends_with('Z'), "{}", history[0].at);
+    assert!(history[0].at >= history[1].at, "{}", history[0].at);
 
     library.restore(&id, 1, Author("tester".into()), None).await.expect("restored");
     assert_eq!(description(&library, &id).as_deref(), Some("one"));
@@ -305,7 +305,7 @@ proptest! {
                 library.read(|replica| {
                     let mut rows: Vec<_> = replica
                         .iter()
-                        .map(|r| (r.id.clone(), r.number, r.body.to_string(), r.created_at.to_string(), r.updated_at.to_string()))
+                        .map(|r| (r.id.clone(), r.number, r.body.to_string(), r.created_at, r.updated_at))
                         .collect();
                     rows.sort();
                     (rows, replica.cursor())

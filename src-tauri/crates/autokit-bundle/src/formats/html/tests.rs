@@ -11,7 +11,7 @@ fn written(cards: &[Toolcard], title: &str) -> String {
     let about = About {
         name: title.into(),
         author: "Ada & co".into(),
-        created_at: "2026-03-01T10:00:00.000Z".into(),
+        created_at: "2026-03-01T10:00:00.000Z".parse().ok(),
         ..About::default()
     };
     let mut out = Vec::new();

@@ -12,7 +12,7 @@ fn written(cards: &[Toolcard]) -> String {
     let about = About {
         name: "My tools".into(),
         author: "Ada".into(),
-        created_at: "2026-03-01T10:00:00.000Z".into(),
+        created_at: "2026-03-01T10:00:00.000Z".parse().ok(),
         ..About::default()
     };
     let mut out = Vec::new();
