@@ -294,7 +294,5 @@ impl Library {
 }
 
 fn stored(body: &str) -> Result<Toolcard> {
-    Toolcard::from_json(body).map_err(|problems| {
-        LibraryError::Invalid(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-    })
+    Toolcard::from_stored(body).map_err(|problem| LibraryError::Invalid(problem.to_string()))
 }

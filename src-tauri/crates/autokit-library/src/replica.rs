@@ -86,12 +86,12 @@ impl CardRecord {
         self.match_keys.contains(&fingerprint)
     }
 
-    /// Returns the card, which was validated when it was stored.
+    /// Returns the card.
     ///
     /// # Panics
-    /// When the text in memory is not a valid card, which would be a bug in this crate.
+    /// When the text in memory is not a card, which would be a bug in this crate.
     pub fn card(&self) -> Toolcard {
-        Toolcard::from_json(&self.body).expect("stored cards were validated")
+        Toolcard::from_stored(&self.body).expect("the text was parsed when the record was made")
     }
 }
 

@@ -288,9 +288,9 @@ impl Library {
         created_at: Timestamp,
         updated_at: Timestamp,
     ) -> Result<CardRecord> {
-        let card = Toolcard::from_json(&body).map_err(|problems| LibraryError::Damaged {
+        let card = Toolcard::from_stored(&body).map_err(|problem| LibraryError::Damaged {
             path: self.root().map(Path::to_owned).unwrap_or_default(),
-            reason: format!("card {id}: {}", problems.first().map(ToString::to_string).unwrap_or_default()),
+            reason: format!("card {id}: {problem}"),
         })?;
         Ok(CardRecord::new(id, &card, body, number, created_at, updated_at))
     }
@@ -320,5 +320,32 @@ impl std::ops::Deref for DbHandle {
 
     fn deref(&self) -> &Surreal<Db> {
         &self.0.db
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autokit_toolcard::fields;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_card_that_a_newer_rule_refuses_is_still_read() {
+        let library = Library::open(Storage::Memory, Clock::system()).await.expect("opens");
+        let body = r#"{"name":"Kettle","verified":"yes"}"#;
+        assert!(Toolcard::from_json(body).is_err());
+        let row = object! {
+            id: RecordId::new("card", "kettle"),
+            provider: "",
+            name: "Kettle",
+            number: 1,
+            body: body,
+            created_at: "2026-01-01T08:00:00.000Z",
+            updated_at: "2026-01-01T08:00:00.000Z",
+        };
+        library.execute("INSERT INTO card $row RETURN NONE", object! { row: row }).await.expect("written");
+        library.load().await.expect("read");
+        let record = library.card(&CardId::new("kettle")).expect("there");
+        assert_eq!(record.card().text(fields::NAME), Some("Kettle"));
     }
 }

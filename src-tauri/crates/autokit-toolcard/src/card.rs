@@ -118,15 +118,22 @@ impl Toolcard {
         if problems.is_empty() { Ok(Toolcard { object }) } else { Err(problems) }
     }
 
-    /// Parses the JSON text of a card that was valid when stored.
+    /// Parses and validates the JSON text of a card.
     ///
     /// # Errors
     /// As [`Toolcard::new`]; text that is not a JSON object is a problem of the whole card.
     pub fn from_json(text: &str) -> Result<Toolcard, Vec<Problem>> {
-        match serde_json::from_str::<Map<String, Value>>(text) {
-            Ok(object) => Toolcard::new(object),
-            Err(error) => Err(vec![Problem::error("", format!("is not a JSON object: {error}"))]),
-        }
+        Toolcard::new(parse(text).map_err(|problem| vec![problem])?)
+    }
+
+    /// Parses the JSON text of a card that was valid when it was stored. Only what identifies a card is
+    /// required, so that a library opens although this version has stricter rules than the one that wrote it.
+    ///
+    /// # Errors
+    /// When the text is not a JSON object, or the card has no name.
+    pub fn from_stored(text: &str) -> Result<Toolcard, Problem> {
+        let card = Toolcard { object: parse(text)? };
+        if card.name().trim().is_empty() { Err(Problem::error(fields::NAME, "is missing")) } else { Ok(card) }
     }
 
     /// Returns the card as compact JSON, which is byte-identical for equal cards.
@@ -195,6 +202,10 @@ impl Toolcard {
     }
 }
 
+fn parse(text: &str) -> Result<Map<String, Value>, Problem> {
+    serde_json::from_str(text).map_err(|error| Problem::error("", format!("is not a JSON object: {error}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +219,17 @@ mod tests {
         let text =
             r#"{"zeta":1,"name":"A","init_args":{"b":"2","a":null},"openapi":null,"alpha":[1.5,{"k":"v"}]}"#;
         assert_eq!(card(text).to_json(), text);
+    }
+
+    #[test]
+    fn a_stored_card_needs_only_a_name() {
+        for text in [r#"{"name":"A","verified":"yes"}"#, r#"{"name":"A","documentation":7}"#] {
+            assert!(Toolcard::from_json(text).is_err(), "{text}");
+            assert_eq!(Toolcard::from_stored(text).expect("a card").to_json(), text);
+        }
+        for text in ["", "[]", "{}", r#"{"name":" "}"#, r#"{"name":7}"#] {
+            assert!(Toolcard::from_stored(text).is_err(), "{text}");
+        }
     }
 
     #[test]
