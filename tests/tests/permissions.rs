@@ -615,13 +615,20 @@ fn allowing_what_everybody_is_denied_is_told_to_change_nothing() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     place.json(&["profiles", "add", "writer"])?;
     place.json(&["profiles", "deny", "host", "api.example.org"])?;
-    let said = |host: &str| -> Result<String> {
-        let allowed = place.run(&["profiles", "allow", "host", host, "--profile", "writer"])?;
+    place.json(&["profiles", "deny", "host", "*.example.net"])?;
+    place.json(&["profiles", "deny", "folder", "/srv"])?;
+    let said = |scope: &str, of: &str| -> Result<String> {
+        let allowed = place.run(&["profiles", "allow", scope, of, "--profile", "writer"])?;
         ensure!(allowed.status.success(), "{allowed:?}");
         Ok(String::from_utf8_lossy(&allowed.stderr).into_owned())
     };
-    ensure!(said("api.example.org")?.contains("It stays denied"));
-    ensure!(said("www.example.org")?.is_empty());
+    for (scope, of) in [("host", "api.example.org"), ("host", "api.example.net"), ("folder", "/srv/app")] {
+        ensure!(said(scope, of)?.contains("It stays denied"), "{scope} {of}");
+    }
+    // Closed unless a rule opens it, which a profile may.
+    for (scope, of) in [("host", "www.example.org"), ("folder", "/home")] {
+        ensure!(said(scope, of)?.is_empty(), "{scope} {of}");
+    }
     Ok(())
 }
 

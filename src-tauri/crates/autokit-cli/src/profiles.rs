@@ -8,7 +8,7 @@ use autokit_api::{
     Allowlist, CardRef, Nothing, Profile, ProfileChange, ProfileRef, Profiles, ToolEntry, ToolRef,
 };
 use autokit_app::node::Node;
-use autokit_app::{ApiError, BUILT_IN, ErrorCode, Permission, Rule, Rules, file_problem};
+use autokit_app::{ApiError, BUILT_IN, ErrorCode, Need, Permission, Rule, Rules, file_problem};
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
@@ -228,18 +228,36 @@ async fn say(
     .await
 }
 
-/// Says so where what a profile allows stays denied to everybody.
+/// The need that a rule for this target is about.
+async fn need_of(node: &Node, scope: ScopeChoice, of: &str) -> Result<Need> {
+    let target = thing(node, scope, of).await?;
+    Ok(match scope {
+        ScopeChoice::Tool => {
+            let tool = ToolRef { tool: target.clone(), profile: String::new() };
+            let provider = match target.strip_suffix("/*") {
+                Some(provider) => provider.to_owned(),
+                // A card that cannot be called has no provider that a rule could name.
+                None => node.call::<GetTool>(tool).await.map(|view| view.entry.provider).unwrap_or_default(),
+            };
+            Need::Tool { name: target.clone(), id: target, provider }
+        }
+        ScopeChoice::Host => Need::Host { host: target },
+        ScopeChoice::Folder => Need::Files { folder: target },
+        ScopeChoice::Key => Need::Secret { of: target },
+        ScopeChoice::Code => Need::Code { language: target },
+    })
+}
+
+/// Warns that what a profile now allows stays denied by a rule for everyone.
 async fn warn_of_deny(node: &Node, profiles: &mut Profiles, word: &RuleArgs) -> Result<()> {
-    let named = match &word.of {
-        Some(of) => thing(node, word.scope, of).await?,
-        None => String::new(),
-    };
-    let Some(everybody) = profiles.profiles.iter_mut().find(|profile| profile.name.is_empty()) else {
+    let Some(everyone) = profiles.profiles.iter_mut().find(|profile| profile.name.is_empty()) else {
         return Ok(());
     };
-    let rules = rules(everybody, word.scope);
-    let said = rules.rules.iter().find(|rule| rule.of == named).map(|rule| rule.permission);
-    if said.or(rules.otherwise) == Some(Permission::Deny) {
+    let denied = match &word.of {
+        Some(of) => everyone.permissions.denies(&need_of(node, word.scope, of).await?),
+        None => rules(everyone, word.scope).otherwise == Some(Permission::Deny),
+    };
+    if denied {
         // The rule is kept, whoever reads this.
         let _ = warn(
             "It stays denied: profiles can't allow what is denied for everyone.",

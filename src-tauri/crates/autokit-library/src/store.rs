@@ -338,7 +338,7 @@ mod tests {
             id: RecordId::new("card", "kettle"),
             provider: "",
             name: "Kettle",
-            number: 1,
+            number: 1_i64,
             body: body,
             created_at: "2026-01-01T08:00:00.000Z",
             updated_at: "2026-01-01T08:00:00.000Z",

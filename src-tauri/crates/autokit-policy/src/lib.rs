@@ -130,6 +130,11 @@ impl Permissions {
         need.rules(self).says(|of| need.fit(of))
     }
 
+    /// Whether a rule, or `otherwise`, denies this. Among the rules for everybody such a denial is final.
+    pub fn denies(&self, need: &Need) -> bool {
+        self.says(need).is_some_and(|said| said.permission == Permission::Deny)
+    }
+
     /// Sets the permission for one thing.
     pub fn set(&mut self, need: &Need, permission: Permission) {
         let rules = match need {

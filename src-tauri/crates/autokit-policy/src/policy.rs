@@ -58,12 +58,11 @@ impl Policy {
     /// Decides on one need.
     pub fn on(&self, need: &Need) -> Permission {
         let built_in = RuleMatch { exactness: 0, permission: need.built_in(), overridable: true };
-        let common = match self.everybody.says(need) {
-            // Marks do not matter here: a deny for everybody is final.
-            Some(said) if said.permission == Permission::Deny => return Permission::Deny,
-            Some(said) => said,
-            None => built_in,
-        };
+        // Whether the rule is overridable does not matter here: a deny for everybody is final.
+        if self.everybody.denies(need) {
+            return Permission::Deny;
+        }
+        let common = self.everybody.says(need).unwrap_or(built_in);
         let inherited = |profile: &Option<Arc<Permissions>>| {
             let Some(own) = profile.as_ref().and_then(|profile| profile.says(need)) else {
                 return common.permission;
