@@ -306,7 +306,7 @@ async fn state(place: &Workplace) -> Result<Vec<String>> {
     lines.push(format!("{} cards, {} rows", verified.cards, verified.rows));
     for proposal in library.proposals(None).await? {
         let events = library.proposal_events(proposal.id).await?;
-        let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
+        let told: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
         let decided: Vec<_> = proposal.decisions.iter().map(|field| (&field.field, field.verdict)).collect();
         lines.push(format!("{} {:?} {decided:?} {told:?}", proposal.id, proposal.state));
     }

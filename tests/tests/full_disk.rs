@@ -12,7 +12,7 @@ use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::disk::{Disk, FileSystem};
 use autokit_tests::review::{put_cards, refresh};
 use autokit_tests::{Workplace, made_up_cards};
-use autokit_toolcard::{Author, CardKey, ProposalState};
+use autokit_toolcard::{Author, CardKey, ProposalEventKind, ProposalState};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -112,7 +112,7 @@ async fn try_killed_recovery(disk: &Disk, made: &Path, point: &str) -> Result<()
     disk.empty()?;
     let (library, _folder) = open_copy(&place).await?;
     let told = library.proposal_events(1).await?;
-    let said = told.iter().filter(|event| event.what == "commented").count();
+    let said = told.iter().filter(|event| event.kind == ProposalEventKind::Commented).count();
     ensure!(said == 1, "{said} comments");
     let verified = library.verify().await?;
     ensure!(verified.is_ok(), "{:?}", verified.problems);
@@ -246,7 +246,7 @@ async fn try_case(
         }
         Operation::Comment => {
             let told = library.proposal_events(1).await?;
-            let said = told.iter().filter(|event| event.what == "commented").count();
+            let said = told.iter().filter(|event| event.kind == ProposalEventKind::Commented).count();
             ensure!(said == usize::from(done), "{outcome:?}: {said} comments");
         }
         Operation::Import => {

@@ -14,7 +14,7 @@ use autokit_app::{ErrorCode, Risk};
 use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::Workplace;
 use autokit_tests::review::{put_cards, refresh};
-use autokit_toolcard::{Author, Draft, ProposalState};
+use autokit_toolcard::{Author, Draft, ProposalEventKind, ProposalState};
 use serde_json::{Value, json};
 
 /// A library with a card a draft, and the drafts proposed.
@@ -244,7 +244,11 @@ async fn who_is_late_hears_who_was_quicker_and_what_is_in_the_way() -> Result<()
     set("tool 1", "by hand").await?;
     let back = node.call::<ReopenProposal>(ProposalRef { id: 2 }).await?;
     ensure!(back.proposal.conflicts == ["pricing"], "{:?}", back.proposal.conflicts);
-    ensure!(back.events.iter().any(|event| event.what == "kept" && event.why.contains("pricing")));
+    ensure!(
+        back.events
+            .iter()
+            .any(|event| event.kind == ProposalEventKind::Kept && event.why.contains("pricing"))
+    );
     Ok(())
 }
 

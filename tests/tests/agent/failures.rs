@@ -14,6 +14,7 @@ use autokit_search::{Depth, Thresholds};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, told};
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_toolcard::Timestamp;
 use serde_json::json;
 
 use autokit_tests::calendar::{NEED, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, card, cards, site, stock};
@@ -207,7 +208,7 @@ async fn with_patience(
         deadline: 2 * hours,
     };
     let question = Question { text: "which tool is it?".into(), ..Question::default() };
-    let told = deps.ask(&OneCard, &question, &String::new, &mut |_| {}).await?;
+    let told = deps.ask(&OneCard, &question, &|| Timestamp::EPOCH, &mut |_| {}).await?;
     Ok((told, scripted.asked().len()))
 }
 

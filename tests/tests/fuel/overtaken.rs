@@ -69,7 +69,7 @@ async fn a_page_that_is_back_takes_the_doubt_back() -> Result<()> {
     let now = node.call::<GetProposal>(doubt.id.into()).await?;
     ensure!(now.proposal.state == ProposalState::Withdrawn, "{:?}", now.proposal.state);
     let last = now.events.last().context("an event")?;
-    ensure!((last.what.as_str(), last.by.as_str()) == ("withdrawn", "AutoKit verifier"), "{last:?}");
+    ensure!((last.kind.as_str(), last.by.as_str()) == ("withdrawn", "AutoKit verifier"), "{last:?}");
     ensure!(!last.why.is_empty());
     let late = ProposalAccept { id: doubt.id, ..ProposalAccept::default() };
     ensure!(node.call::<AcceptProposal>(late).await.is_err(), "it was taken back");

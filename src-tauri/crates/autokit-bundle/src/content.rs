@@ -156,12 +156,7 @@ impl Entry {
             step,
             ancestors: Vec::new(),
             history: Vec::new(),
-            provenance: Provenance {
-                author: by.clone(),
-                at,
-                operation: Operation::Import,
-                licence: None,
-            },
+            provenance: Provenance { author: by.clone(), at, operation: Operation::Import, licence: None },
             vectors: None,
             warnings: item.warnings,
             card: item.card,

@@ -235,8 +235,7 @@ fn metadata(line: &ReadCardLine<'_>) -> Result<(Step, Provenance), String> {
     check_id(&line.id)?;
     let wrong =
         |part: &str, error: &serde_json::Error| format!("has an invalid {part}: {}", without_position(error));
-    let step: Step =
-        serde_json::from_str(line.revision.get()).map_err(|error| wrong("revision", &error))?;
+    let step: Step = serde_json::from_str(line.revision.get()).map_err(|error| wrong("revision", &error))?;
     let provenance: Provenance =
         serde_json::from_str(line.provenance.get()).map_err(|error| wrong("provenance", &error))?;
     check_step(&step)?;

@@ -89,11 +89,7 @@ impl Checks {
     }
 
     pub(crate) fn keep(&mut self, found: &Verification) {
-        let last = LastCheck {
-            state: found.state,
-            checked_at: found.checked_at,
-            revision: found.revision,
-        };
+        let last = LastCheck { state: found.state, checked_at: found.checked_at, revision: found.revision };
         self.0.insert(found.card.clone(), last);
     }
 }

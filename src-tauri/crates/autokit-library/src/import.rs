@@ -383,8 +383,7 @@ impl Library {
         let mut rows = Rows::default();
         for arrival in batch {
             let (mut number, created_at) = self.read(|replica| {
-                let here =
-                    replica.get(&arrival.id).map(|record| (record.number, record.created_at));
+                let here = replica.get(&arrival.id).map(|record| (record.number, record.created_at));
                 here.or_else(|| replica.deleted.get(&arrival.id).copied())
                     .unwrap_or_else(|| (0, arrival.revisions[0].at))
             });

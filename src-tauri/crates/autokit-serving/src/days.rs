@@ -50,7 +50,6 @@ impl Day {
     }
 }
 
-
 /// Returns the days from `days` ago until today, including those without activity.
 pub(crate) fn each_day(now: Timestamp, days: u32, mut counted: BTreeMap<String, Day>) -> Vec<ActivityDay> {
     let now = now.instant();

@@ -8,8 +8,8 @@ use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Event, EvictionReason, Gateway, Tier};
 use autokit_library::Activity as Done;
-use autokit_toolcard::Timestamp;
 use autokit_toolcard::CardId;
+use autokit_toolcard::Timestamp;
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
 

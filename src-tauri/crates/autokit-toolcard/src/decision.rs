@@ -35,6 +35,76 @@ pub struct FieldDecision {
     pub at: Timestamp,
 }
 
+/// What happened to a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ProposalEventKind {
+    /// It was created.
+    Proposed,
+    /// The same values were proposed again, from another source.
+    Merged,
+    /// Values were replaced by newer ones of the same origin.
+    Replaced,
+    /// It was compared with a later revision of its card.
+    Rebased,
+    /// Somebody changed the card in a way that conflicts with it.
+    Conflicting,
+    /// A reviewer left a comment.
+    Commented,
+    /// A reviewer approved it while more approvals were needed.
+    Approved,
+    /// It was accepted.
+    Accepted,
+    /// It was rejected.
+    Rejected,
+    /// The decision was undone, so that it is pending again.
+    Undone,
+    /// The acceptance was undone, but the card keeps fields that were changed since.
+    Kept,
+    /// All or some fields were withdrawn.
+    Withdrawn,
+}
+
+impl ProposalEventKind {
+    const ALL: [ProposalEventKind; 12] = [
+        ProposalEventKind::Proposed,
+        ProposalEventKind::Merged,
+        ProposalEventKind::Replaced,
+        ProposalEventKind::Rebased,
+        ProposalEventKind::Conflicting,
+        ProposalEventKind::Commented,
+        ProposalEventKind::Approved,
+        ProposalEventKind::Accepted,
+        ProposalEventKind::Rejected,
+        ProposalEventKind::Undone,
+        ProposalEventKind::Kept,
+        ProposalEventKind::Withdrawn,
+    ];
+
+    /// Returns the name used in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ProposalEventKind::Proposed => "proposed",
+            ProposalEventKind::Merged => "merged",
+            ProposalEventKind::Replaced => "replaced",
+            ProposalEventKind::Rebased => "rebased",
+            ProposalEventKind::Conflicting => "conflicting",
+            ProposalEventKind::Commented => "commented",
+            ProposalEventKind::Approved => "approved",
+            ProposalEventKind::Accepted => "accepted",
+            ProposalEventKind::Rejected => "rejected",
+            ProposalEventKind::Undone => "undone",
+            ProposalEventKind::Kept => "kept",
+            ProposalEventKind::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// Parses the name used in the store.
+    pub fn parse(text: &str) -> Option<ProposalEventKind> {
+        ProposalEventKind::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
 /// An event in the history of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ProposalEvent {
@@ -42,9 +112,8 @@ pub struct ProposalEvent {
     pub at: Timestamp,
     /// Who caused it.
     pub by: String,
-    /// `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
-    /// `rejected`, `undone`, `kept`, `withdrawn`.
-    pub what: String,
+    /// What happened.
+    pub kind: ProposalEventKind,
     /// Details in words.
     pub why: String,
 }

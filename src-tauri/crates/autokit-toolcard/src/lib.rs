@@ -41,7 +41,7 @@ mod visible;
 use workspace_hack as _;
 
 pub use card::{Kind, Toolcard, fields};
-pub use decision::{Approval, FieldDecision, FieldVerdict, ProposalEvent};
+pub use decision::{Approval, FieldDecision, FieldVerdict, ProposalEvent, ProposalEventKind};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
 pub use format::{
     Candidate, MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_card, read_cards,

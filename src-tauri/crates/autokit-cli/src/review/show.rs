@@ -185,7 +185,8 @@ fn write_history(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()>
     for event in &detail.events {
         let words = one_line(&event.why, 100);
         let colon = if words.is_empty() { "" } else { ": " };
-        let line = format!("{} {} by {}{colon}{words}", moment(event.at), event.what, printable(&event.by));
+        let line =
+            format!("{} {} by {}{colon}{words}", moment(event.at), event.kind.as_str(), printable(&event.by));
         writeln!(out, "{}", line.dimmed())?;
     }
     Ok(())

@@ -355,8 +355,7 @@ impl Checking {
                 VerifyScope::All => true,
                 VerifyScope::Due => again(),
                 VerifyScope::Older { .. } => {
-                    again()
-                        || as_it_is.is_none_or(|last| limit.is_some_and(|limit| last.checked_at <= limit))
+                    again() || as_it_is.is_none_or(|last| limit.is_some_and(|limit| last.checked_at <= limit))
                 }
             }
         };

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use autokit_toolcard::{
-    Approval, CardId, FieldDecision, FieldVerdict, Operation, Proposal, ProposalState, RevisionId, Toolcard,
+    Approval, CardId, FieldDecision, FieldVerdict, Operation, Proposal, ProposalEventKind, ProposalState,
+    RevisionId, Toolcard,
 };
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
@@ -174,7 +175,8 @@ impl Library {
                 .chain(acceptance.rejected.iter().map(|field| decided(field, FieldVerdict::Rejected)))
                 .collect();
             now.conflicts.clear();
-            let told = self.event(now.id, at, by, "accepted", &account(proposal, &acceptance));
+            let told =
+                self.event(now.id, at, by, ProposalEventKind::Accepted, &account(proposal, &acceptance));
             let mut rows = vec![row(&now, change)?, told];
             rows.extend(rejections(proposal, &acceptance.rejected, by, at));
             Ok(rows)
@@ -237,7 +239,7 @@ impl Library {
         let values = acceptance.values.clone();
         now.approvals.push(Approval { by: by.clone(), at, values });
         let why = format!("{}; {} of {needed}", account(proposal, acceptance), others + 1);
-        let events = vec![self.event(now.id, at, by, "approved", &why)];
+        let events = vec![self.event(now.id, at, by, ProposalEventKind::Approved, &why)];
         let note =
             Note { changed: vec![now.clone()], events, outcome: now.id.to_string(), ..Note::default() };
         self.note(note, None, &meta.reason).await?;

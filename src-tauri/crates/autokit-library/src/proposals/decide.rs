@@ -1,6 +1,8 @@
 //! Rejecting and reopening proposals, and commenting on them.
 
-use autokit_toolcard::{Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalState};
+use autokit_toolcard::{
+    Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalEventKind, ProposalState,
+};
 use surrealdb::types::Object;
 
 use super::{Note, rejections, row};
@@ -40,7 +42,7 @@ impl Library {
         proposal.decided_at = Some(at);
         proposal.decided_by = Some(by.0.clone());
         proposal.decision = Some(why.to_owned());
-        let events = vec![self.event(id, at, &by.0, "rejected", why)];
+        let events = vec![self.event(id, at, &by.0, ProposalEventKind::Rejected, why)];
         let changed = vec![proposal.clone()];
         let note = Note { changed, events, rejections, outcome: id.to_string(), ..Note::default() };
         self.note(note, request, why).await?;
@@ -65,7 +67,7 @@ impl Library {
             return Err(LibraryError::NothingToUndo);
         }
         reset_to_pending(&mut proposal);
-        let mut events = vec![self.event(id, self.clock.stamp(), &by.0, "undone", "")];
+        let mut events = vec![self.event(id, self.clock.stamp(), &by.0, ProposalEventKind::Undone, "")];
         events.extend(self.compare(&mut proposal).await?);
         let changed = vec![proposal.clone()];
         let note = Note { changed, events, forgiven: vec![id], outcome: id.to_string(), ..Note::default() };
@@ -90,7 +92,7 @@ impl Library {
         if self.outcome_text(request).await?.is_some() {
             return Ok(());
         }
-        let events = vec![self.event(id, self.clock.stamp(), &by.0, "commented", words)];
+        let events = vec![self.event(id, self.clock.stamp(), &by.0, ProposalEventKind::Commented, words)];
         let note = Note { events, outcome: id.to_string(), ..Note::default() };
         self.note(note, request, "Comment on a proposal").await
     }
@@ -127,9 +129,9 @@ impl Library {
                 proposal.decided_by = Some(by.0.clone());
                 proposal.decision = Some("The import was undone".to_owned());
             }
-            let what = if arrived { "withdrawn" } else { "undone" };
+            let kind = if arrived { ProposalEventKind::Withdrawn } else { ProposalEventKind::Undone };
             rows.push(row(&proposal, None)?);
-            rows.push(self.event(proposal.id, at, &by.0, what, ""));
+            rows.push(self.event(proposal.id, at, &by.0, kind, ""));
             ids.push(proposal.id);
         }
         Ok((rows, ids))

@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use autokit_toolcard::{
-    Approval, Draft, FieldDecision, Proposal, ProposalEvent, ProposalState, Risk, Timestamp,
+    Approval, Draft, FieldDecision, Proposal, ProposalEvent, ProposalEventKind, ProposalState, Risk,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
@@ -172,7 +173,9 @@ impl Library {
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<ProposalEventRow> = response.take(0).map_err(|error| self.failed(&error))?;
         let event = |row: ProposalEventRow| -> Result<ProposalEvent> {
-            Ok(ProposalEvent { at: timestamp(&row.at)?, by: row.by, what: row.what, why: row.why })
+            let kind = ProposalEventKind::parse(&row.what)
+                .ok_or_else(|| LibraryError::Database(format!("{:?} is not an event", row.what)))?;
+            Ok(ProposalEvent { at: timestamp(&row.at)?, by: row.by, kind, why: row.why })
         };
         rows.into_iter().map(event).collect()
     }
@@ -226,14 +229,14 @@ impl Library {
     }
 
     /// Creates the row of an event. Its id keeps events with the same timestamp in order.
-    fn event(&self, id: u32, at: Timestamp, by: &str, what: &str, why: &str) -> Object {
+    fn event(&self, id: u32, at: Timestamp, by: &str, kind: ProposalEventKind, why: &str) -> Object {
         let step = self.steps.fetch_add(1, Ordering::Relaxed);
         object! {
             id: RecordId::new("proposal_event", format!("{id:010}|{at}|{step:010}")),
             proposal: i64::from(id),
             at: at.to_string(),
             by: by.to_owned(),
-            what: what.to_owned(),
+            what: kind.as_str().to_owned(),
             why: why.to_owned(),
         }
     }

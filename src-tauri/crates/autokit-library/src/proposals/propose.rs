@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use autokit_toolcard::{Author, Draft, Evidence, Proposal, ProposalState, ProposedField, Risk, fields};
+use autokit_toolcard::{
+    Author, Draft, Evidence, Proposal, ProposalEventKind, ProposalState, ProposedField, Risk, fields,
+};
 use surrealdb::types::{Object, RecordId, SurrealValue};
 
 use super::Note;
@@ -127,7 +129,7 @@ impl Library {
             let mut now = Proposal::clone(&waiting);
             let Some(taken) = take_in(&mut now, &mut draft) else { continue };
             note.events
-                .extend(taken.told.iter().map(|(what, why)| self.event(now.id, at, &by.0, what, why)));
+                .extend(taken.told.iter().map(|(kind, why)| self.event(now.id, at, &by.0, *kind, why)));
             note.events.extend(self.compare(&mut now).await?);
             merged.extend(taken.fields);
             home.get_or_insert_with(|| now.clone());
@@ -151,7 +153,13 @@ impl Library {
                 risk: Risk::Low,
                 draft,
             };
-            note.events.push(self.event(proposal.id, at, &by.0, "proposed", &proposal.draft.reason));
+            note.events.push(self.event(
+                proposal.id,
+                at,
+                &by.0,
+                ProposalEventKind::Proposed,
+                &proposal.draft.reason,
+            ));
             let compared: Vec<Object> = self.compare(&mut proposal).await?;
             note.events.extend(compared);
             home = Some(proposal.clone());
@@ -205,7 +213,7 @@ fn of_new_card(draft: &Draft, noes: &[(String, u32)]) -> Vec<(String, u32)> {
 struct Merged {
     fields: Vec<String>,
     /// Events to record: kind and description.
-    told: Vec<(&'static str, String)>,
+    told: Vec<(ProposalEventKind, String)>,
 }
 
 /// Moves fields of `draft` that belong to a pending proposal into it.
@@ -261,12 +269,12 @@ fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Merged> {
     }
     let mut told = Vec::new();
     if !united.is_empty() {
-        told.push(("merged", format!("{}: {}", united.join(", "), draft.reason)));
+        told.push((ProposalEventKind::Merged, format!("{}: {}", united.join(", "), draft.reason)));
     }
     if !replaced.is_empty() {
         waiting.draft.reason.clone_from(&draft.reason);
         waiting.draft.candidates.clone_from(&draft.candidates);
-        told.push(("replaced", replaced.join("; ")));
+        told.push((ProposalEventKind::Replaced, replaced.join("; ")));
     }
     Some(Merged { fields: taken, told })
 }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use autokit_toolcard::{Arrived, CardId, Proposal};
+use autokit_toolcard::{Arrived, CardId, Proposal, ProposalEventKind};
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
 
@@ -51,7 +51,7 @@ impl Library {
         let mut events = Vec::new();
         if !kept.is_empty() {
             let why = format!("the card was changed since and keeps what it says: {}", kept.join(", "));
-            events.push(self.event(id, self.clock.stamp(), SYSTEM_AUTHOR, "kept", &why));
+            events.push(self.event(id, self.clock.stamp(), SYSTEM_AUTHOR, ProposalEventKind::Kept, &why));
         }
         events.extend(self.compare(&mut proposal).await?);
         let note = Note { changed: vec![proposal], events, ..Note::default() };
@@ -83,13 +83,13 @@ impl Library {
             .collect();
         if !fresh.is_empty() {
             let why = if number == 0 { "the card was removed".to_owned() } else { fresh.join(", ") };
-            events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, "conflicting", &why));
+            events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Conflicting, &why));
         }
         if conflicts.is_empty() && proposal.draft.base != Some(number) {
             proposal.draft.base = Some(number);
             proposal.rebased.clear();
             let why = format!("on revision {number} of the card");
-            events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, "rebased", &why));
+            events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Rebased, &why));
         } else if number > 0 && !conflicts.is_empty() {
             let moved: Vec<String> = names().filter(|field| !conflicts.contains(field)).collect();
             proposal.rebased.extend(moved.into_iter().map(|field| (field, number)));

@@ -6,7 +6,8 @@
 use std::collections::HashSet;
 
 use autokit_toolcard::{
-    Author, CardId, Draft, Origin, Proposal, ProposalState, ProposedField, Timestamp, fields,
+    Author, CardId, Draft, Origin, Proposal, ProposalEventKind, ProposalState, ProposedField, Timestamp,
+    fields,
 };
 use surrealdb::types::Object;
 
@@ -67,13 +68,13 @@ impl Library {
             if kept.is_empty() {
                 withdrawn(&mut now, at, by, why);
                 closed += 1;
-                note.events.push(self.event(now.id, at, &by.0, "withdrawn", why));
+                note.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, why));
             } else {
                 now.draft.fields = kept;
                 let names: Vec<&str> = left.iter().map(|field| field.field.as_str()).collect();
                 let told = format!("{}: {why}", names.join(", "));
                 now.rebased.retain(|field, _| !names.contains(&field.as_str()));
-                note.events.push(self.event(now.id, at, &by.0, "withdrawn", &told));
+                note.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, &told));
                 note.events.extend(self.compare(&mut now).await?);
             }
             note.changed.push(now);
@@ -105,7 +106,7 @@ impl Library {
             for waiting in some {
                 let mut now = Proposal::clone(waiting);
                 withdrawn(&mut now, at, by, why);
-                note.events.push(self.event(now.id, at, &by.0, "withdrawn", why));
+                note.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, why));
                 note.changed.push(now);
             }
             self.note(note, None, why).await?;
@@ -150,7 +151,7 @@ impl Library {
         }
         let (at, why) = (self.clock.stamp(), "the card says so by now");
         withdrawn(proposal, at, &Author(SYSTEM_AUTHOR.to_owned()), why);
-        Ok(vec![self.event(proposal.id, at, SYSTEM_AUTHOR, "withdrawn", why)])
+        Ok(vec![self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Withdrawn, why)])
     }
 
     /// Whether nobody else contributed to the proposal; the same value from another origin is merged into a

@@ -5,7 +5,8 @@ use autokit_library::{
     SessionNote, Write,
 };
 use autokit_toolcard::{
-    CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalState, ProposedField, Toolcard,
+    CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalEventKind, ProposalState, ProposedField,
+    Toolcard,
 };
 use serde_json::{Value, json};
 
@@ -100,9 +101,9 @@ async fn a_rejection_is_remembered_with_its_reason_and_can_be_taken_back() {
     assert!(library.proposals(Some(ProposalState::Pending)).await.expect("read").is_empty());
     library.reopen(1, &author("ann"), None).await.expect("waits again");
     assert_eq!(library.proposals(Some(ProposalState::Pending)).await.expect("read").len(), 1);
-    let told: Vec<String> =
-        library.proposal_events(1).await.expect("read").into_iter().map(|event| event.what).collect();
-    assert_eq!(told, ["proposed", "rejected", "undone"]);
+    let told: Vec<ProposalEventKind> =
+        library.proposal_events(1).await.expect("read").into_iter().map(|event| event.kind).collect();
+    assert_eq!(told, [ProposalEventKind::Proposed, ProposalEventKind::Rejected, ProposalEventKind::Undone]);
     assert!(matches!(library.proposal(9).await, Err(LibraryError::NoProposal(9))));
 }
 
@@ -178,8 +179,7 @@ async fn pages_feedback_and_sessions_survive_closing() {
         helpful: false,
         said: "wrong language".into(),
     };
-    let note =
-        SessionNote { id: "s1".into(), at: page.fetched_at, question: "a calendar".into() };
+    let note = SessionNote { id: "s1".into(), at: page.fetched_at, question: "a calendar".into() };
     {
         let library = open().await;
         let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![0.6, 0.8] };

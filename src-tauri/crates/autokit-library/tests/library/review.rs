@@ -51,8 +51,8 @@ async fn waiting(library: &Library) -> Vec<Proposal> {
     library.proposals(Some(ProposalState::Pending)).await.expect("read")
 }
 
-async fn told(library: &Library, id: u32) -> Vec<String> {
-    library.proposal_events(id).await.expect("read").into_iter().map(|event| event.what).collect()
+async fn told(library: &Library, id: u32) -> Vec<&'static str> {
+    library.proposal_events(id).await.expect("read").into_iter().map(|event| event.kind.as_str()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,7 +141,7 @@ async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
     let undone = library.proposal(first.id).await.expect("there");
     assert!(undone.decisions.is_empty() && undone.state == ProposalState::Pending);
     let steps = told(&library, first.id).await;
-    assert!(steps.contains(&"accepted".to_owned()) && steps.contains(&"undone".to_owned()), "{steps:?}");
+    assert!(steps.contains(&"accepted") && steps.contains(&"undone"), "{steps:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -223,7 +223,7 @@ async fn words_decide_nothing_and_who_is_late_is_told() {
     assert!(library.comment(proposal.id, &author("ann"), "  ", None).await.is_err());
     assert!(matches!(library.comment(9, &author("ann"), "x", None).await, Err(LibraryError::NoProposal(9))));
     let said = library.proposal_events(proposal.id).await.expect("read").pop().expect("said");
-    assert_eq!((said.what.as_str(), said.why.as_str()), ("commented", "is this so?"));
+    assert_eq!((said.kind.as_str(), said.why.as_str()), ("commented", "is this so?"));
     assert_eq!(waiting(&library).await.len(), 1);
 
     let late = library.acceptance(&proposal, &Selection::default()).await.expect("a card");
@@ -301,7 +301,7 @@ async fn a_source_that_is_left_takes_back_all_it_proposed_alone() {
     assert_eq!(left, [shared, theirs]);
     let gone = library.proposal(own[500]).await.expect("there");
     assert_eq!((gone.state, gone.decision.as_deref()), (ProposalState::Withdrawn, Some("left")));
-    assert_eq!(told(&library, own[0]).await.last().map(String::as_str), Some("withdrawn"));
+    assert_eq!(told(&library, own[0]).await.last(), Some(&"withdrawn"));
     assert_eq!(library.withdraw_all(&source, "left").await.expect("kept"), 0);
     // No reviewer rejected it, so when the source returns its proposal is pending again.
     let again = by_source("own 0").await;
@@ -331,7 +331,7 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     assert_eq!(library.proposal(better).await.expect("there").draft.fields[0].field, "description");
     assert_eq!(library.withdraw(&id, None, &verifier, "a later check").await.expect("kept"), 1);
     assert_eq!((state(own).await, state(theirs).await), (ProposalState::Withdrawn, ProposalState::Pending));
-    assert_eq!(told(&library, own).await.last().map(String::as_str), Some("withdrawn"));
+    assert_eq!(told(&library, own).await.last(), Some(&"withdrawn"));
     assert_eq!(state(better).await, ProposalState::Pending);
 
     // What somebody else proposed too is for a person to decide.
