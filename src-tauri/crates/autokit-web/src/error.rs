@@ -187,10 +187,53 @@ pub enum Error {
     },
 }
 
+/// Replaces a key, as it is and as it is written in an address.
+pub(crate) fn without_key(text: &str, key: Option<&str>) -> String {
+    let Some(key) = key.map(str::trim).filter(|key| !key.is_empty()) else { return text.to_owned() };
+    let encoded: String = url::form_urlencoded::byte_serialize(key.as_bytes()).collect();
+    text.replace(key, "…").replace(&encoded, "…")
+}
+
 /// `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// Takes a key out of every text of the error: some services repeat what they were sent, and an address
+    /// may contain it.
+    #[must_use]
+    pub(crate) fn without(mut self, key: Option<&str>) -> Error {
+        let strip = |text: &mut String| *text = without_key(text, key);
+        match &mut self {
+            Error::BadUrl { url, reason } | Error::Robots { url, reason } => {
+                strip(url);
+                strip(reason);
+            }
+            Error::NotText { url, content_type } => {
+                strip(url);
+                strip(content_type);
+            }
+            Error::Timeout { url, .. } | Error::TooLarge { url, .. } | Error::Status { url, .. } => {
+                strip(url)
+            }
+            Error::Redirects { hops, .. } => hops.iter_mut().for_each(|hop| strip(&mut hop.url)),
+            Error::NoConnection { reason, .. }
+            | Error::Tls { reason, .. }
+            | Error::Provider { reason, .. } => {
+                strip(reason);
+            }
+            Error::WrongAddress { url, reason, .. } => {
+                strip(url);
+                strip(reason);
+            }
+            Error::PrivateAddress { .. }
+            | Error::Closed { .. }
+            | Error::NoSuchHost { .. }
+            | Error::WrongKey { .. }
+            | Error::RateLimited { .. } => {}
+        }
+        self
+    }
+
     /// Returns the code to branch on.
     pub fn code(&self) -> Code {
         match self {
@@ -258,6 +301,18 @@ impl From<Error> for ApiError {
 #[cfg(test)]
 mod tests {
     use super::Error;
+
+    #[test]
+    fn a_key_is_in_no_text() {
+        let error = Error::WrongAddress {
+            provider: "A".into(),
+            url: "https://a.example/?key=s%26t".into(),
+            reason: "s&t is wrong".into(),
+        };
+        assert_eq!(error.clone().without(None).to_string(), error.to_string());
+        let told = error.without(Some("s&t")).to_string();
+        assert!(!told.contains("s&t") && !told.contains("s%26t"), "{told}");
+    }
 
     #[test]
     fn a_host_is_named_once_and_sizes_are_said_as_people_do() {

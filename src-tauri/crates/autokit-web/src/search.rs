@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::body::one_line;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, without_key};
 use crate::fetch::{Fetcher, ServiceAnswer, ServiceCall};
 
 pub use github::{CodeFile, GitHub, Repository};
@@ -189,7 +189,8 @@ impl Provider {
             Service::Brave => brave::search(self, query, limit).await,
             Service::Searxng => searxng::search(self, query).await,
             Service::Duckduckgo => duckduckgo::search(self, query).await,
-        }?;
+        };
+        let hits = hits.map_err(|error| error.without(self.key.as_deref()))?;
         let mut seen = std::collections::HashSet::new();
         Ok(hits
             .into_iter()
@@ -206,7 +207,9 @@ impl Provider {
         json: Option<&serde_json::Value>,
     ) -> Result<ServiceAnswer> {
         let url = format!("{}{path}", self.base);
-        ask(&self.fetcher, self.service.title(), method, &url, headers, json).await
+        let key = self.key.as_deref();
+        ask(&self.fetcher, self.service.title(), ServiceRequest { method, url: &url, headers, json }, key)
+            .await
     }
 
     fn parse<T: DeserializeOwned>(&self, answer: &ServiceAnswer) -> Result<T> {
@@ -214,15 +217,23 @@ impl Provider {
     }
 }
 
-/// Makes a request to a service and maps the errors that are common to all services.
+/// A request to a service.
+struct ServiceRequest<'a> {
+    method: Method,
+    url: &'a str,
+    headers: &'a [(&'static str, &'a str)],
+    json: Option<&'a serde_json::Value>,
+}
+
+/// Makes a request to a service and maps the errors that are common to all services. `key` is taken out of
+/// what the service says about an error.
 async fn ask(
     fetcher: &Fetcher,
     provider: &str,
-    method: Method,
-    url: &str,
-    headers: &[(&'static str, &str)],
-    json: Option<&serde_json::Value>,
+    call: ServiceRequest<'_>,
+    key: Option<&str>,
 ) -> Result<ServiceAnswer> {
+    let ServiceRequest { method, url, headers, json } = call;
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         let mut value =
@@ -255,14 +266,9 @@ async fn ask(
         }
         status if status.is_redirection() => Err(wrong_address(format!("it answers {status}"))),
         status => {
-            // Some services echo what they were sent; the key must not be shown or stored.
-            let mut text = answer.text;
-            for (_, value) in headers.iter().filter(|(name, _)| KEY_HEADERS.contains(name)) {
-                let key = value.strip_prefix("Bearer ").unwrap_or(value).trim();
-                if !key.is_empty() {
-                    text = text.replace(key, "…");
-                }
-            }
+            // Some services echo what they were sent. The key is taken out before the text is shortened, or
+            // the beginning of a key at the cut would stay.
+            let text = without_key(&answer.text, key);
             Err(Error::Provider { provider: provider.into(), reason: said(status, &text) })
         }
     }
@@ -285,9 +291,6 @@ fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer)
         }
     })
 }
-
-/// Headers that carry keys.
-const KEY_HEADERS: [&str; 2] = ["authorization", "x-subscription-token"];
 
 /// Formats a status with the start of the response, without markup.
 fn said(status: StatusCode, text: &str) -> String {

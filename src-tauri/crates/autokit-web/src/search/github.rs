@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
-use super::{ask, encoded, parse};
+use super::{ServiceRequest, ask, encoded, parse};
 use crate::error::{Error, Result};
 use crate::fetch::Fetcher;
 
@@ -159,7 +159,9 @@ impl GitHub {
         let mut headers =
             vec![("accept", "application/vnd.github+json"), ("x-github-api-version", "2022-11-28")];
         headers.extend(bearer.as_deref().map(|bearer| ("authorization", bearer)));
-        let answer = ask(&self.fetcher, NAME, Method::GET, &url, &headers, None).await?;
-        parse(NAME, &url, &answer)
+        let call = ServiceRequest { method: Method::GET, url: &url, headers: &headers, json: None };
+        let token = self.token.as_deref();
+        let answer = ask(&self.fetcher, NAME, call, token).await.map_err(|error| error.without(token))?;
+        parse(NAME, &url, &answer).map_err(|error| error.without(token))
     }
 }
