@@ -3,8 +3,8 @@ import svelte from "eslint-plugin-svelte";
 import globals from "globals";
 import ts from "typescript-eslint";
 
-// Texts people read stand in src/texts, to be reviewed and translated there. In code a string counts as one where it
-// has two words or looks like the beginning of a sentence: ids and classes do neither.
+// User-visible texts belong in src/texts, where they are reviewed and translated. A string in code counts as one if it
+// contains two words or looks like the beginning of a sentence, which ids and class names do not.
 const PROSE = "/[A-Za-z]{2},? [A-Za-z]{2}|^[A-Z][a-z]+(?:[.…?!:]|$)/";
 const SENTENCE = "/^[A-Z][a-z]+,? [a-z]/";
 const LABELS =
@@ -35,11 +35,11 @@ export default ts.config(
   {
     languageOptions: { globals: { ...globals.browser } },
     rules: {
-      // A leading underscore says that something is not used on purpose.
+      // A leading underscore marks what is unused on purpose.
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
-      // Plain maps and sets are kept beside the state on purpose: what they hold is replaced as a whole.
+      // Non-reactive maps and sets are intended: they are replaced as a whole.
       "svelte/prefer-svelte-reactivity": "off",
-      // {" "} keeps a space that the formatter would take.
+      // {" "} keeps a space that the formatter would remove.
       "svelte/no-useless-mustaches": "off",
       eqeqeq: ["error", "always", { null: "ignore" }],
     },

@@ -3,12 +3,12 @@ import { ServerResponse } from "node:http";
 import type { ProxyOptions } from "vite";
 import { defineConfig } from "vitest/config";
 
-// In a browser (tests, `vite preview`) the pages talk to a running `autokit serve` through this
-// server, so that they and the engine share an origin.
+// In a browser (tests, `vite preview`), requests to a running `autokit serve` are proxied by this server, so that the
+// pages and the engine share an origin.
 const engine = process.env.AUTOKIT_ENGINE;
 const proxy = engine ? { "/v1": engineProxy(engine) } : undefined;
 
-/** The head of the news goes out at once: a proxy would hold it back until there is some. */
+/** Proxies to the engine. Sends headers at once: the event stream's would be delayed until its first event. */
 function engineProxy(target: string): ProxyOptions {
   return {
     target,
@@ -27,7 +27,7 @@ export default defineConfig({
   preview: { proxy },
   server: { proxy },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : undefined,
-  // A test that needs a document asks for one: `@vitest-environment jsdom`.
-  // Nothing takes long; the times are there so that a test that fails does not hang, also on a busy machine.
+  // Tests that need a DOM declare `@vitest-environment jsdom`. The timeouts only end tests that hang; they are long
+  // enough for a busy machine.
   test: { environment: "node", include: ["src/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },
 });
