@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use autokit_bundle::{
-    About, Contents, Entry, PastRevision, SigningKey, Step, VectorModel, formats, read_file, write_file,
+    BundleCard, BundleContents, BundleInfo, PastRevision, RevisionMeta, SigningKey, VectorModel, formats,
+    read_file, write_file,
 };
 use autokit_tests::bundle::{Files, unpack};
 use autokit_tests::{Seeded, made_up_cards};
@@ -85,8 +86,9 @@ fn base() -> Result<Files> {
     let mut cards = Vec::new();
     for (n, card) in made_up_cards(4).into_iter().enumerate() {
         let card = Toolcard::from_json(&card.to_string()).ok().context("a card")?;
-        let mut entry = Entry::plain(ReadItem { position: n + 1, card, warnings: Vec::new() }, &author, at);
-        let step = Step {
+        let mut entry =
+            BundleCard::plain(ReadItem { position: n + 1, card, warnings: Vec::new() }, &author, at);
+        let step = RevisionMeta {
             id: RevisionId::first(&entry.id, Some("{}")),
             operation: Operation::Create,
             author: author.clone(),
@@ -99,9 +101,14 @@ fn base() -> Result<Files> {
         cards.push(entry);
     }
     cards.sort_by(|a, b| a.id.cmp(&b.id));
-    let about = About { name: "n".into(), author: "Alice".into(), created_at: Some(at), ..About::default() };
+    let about = BundleInfo {
+        name: "n".into(),
+        author: "Alice".into(),
+        created_at: Some(at),
+        ..BundleInfo::default()
+    };
     let vectors = Some(VectorModel { model: "m".to_owned(), dim: 2 });
-    let contents = Contents { about, cards, history: true, vectors };
+    let contents = BundleContents { about, cards, history: true, vectors };
     let mut out = Cursor::new(Vec::new());
     write_file(&mut out, &contents, Some(&SigningKey::generate()))?;
     unpack(out)
@@ -244,7 +251,7 @@ fn text(bytes: &[u8]) -> Result<bool> {
     };
     let Some(read) = read else { return Ok(false) };
     let cards: Vec<Toolcard> = read.cards.into_iter().map(|item| item.card).collect();
-    let about = About::default();
+    let about = BundleInfo::default();
     formats::write_csv(&mut Vec::new(), &cards)?;
     formats::write_markdown(&mut Vec::new(), &cards, &about)?;
     formats::write_html(&mut Vec::new(), &cards, &about)?;

@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_api::commands::{
-    AnswerAsk, GetActivity, GetAudit, GetCard, GetTool, GetToolOutcome, ListApiKeys, ListProfiles, ListTools,
-    RemoveApiKey, RemoveProfile, RunTool, SetAgentSessions, SetApiKey, SetProfile, SetProviders, WaitAsks,
-    WaitJob,
+    AnswerApproval, GetActivity, GetAudit, GetCard, GetTool, GetToolOutcome, ListApiKeys, ListProfiles,
+    ListTools, RemoveApiKey, RemoveProfile, RunTool, SetAgentSessions, SetApiKey, SetProfile, SetProviders,
+    WaitApprovals, WaitJob,
 };
 use autokit_api::{
-    ActivityQuery, AgentAsk, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer, AskReply,
-    AsksWait, AuditLog, AuditQuery, CallOutcome, CardRef, DecidedBy, JobRef, JobState, JobWait, Nothing,
-    Profile, ProviderSettings, ToolBlock, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource,
-    ToolsQuery,
+    ActivityQuery, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, ApprovalAnswer,
+    ApprovalDecision, ApprovalRequest, ApprovalsWait, AuditLog, AuditQuery, CallOutcome, CardRef, DecidedBy,
+    JobRef, JobState, JobWait, Nothing, Profile, ProviderSettings, ToolBlock, ToolOutcome, ToolRef, ToolRun,
+    ToolRunStart, ToolSource, ToolsQuery,
 };
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
@@ -299,10 +299,10 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
 }
 
 /// Waits for the call that waits for a person.
-async fn waiting(node: &Node) -> Result<AgentAsk> {
+async fn waiting(node: &Node) -> Result<ApprovalRequest> {
     let mut after = 0;
     loop {
-        let asks = node.call::<WaitAsks>(AsksWait { after }).await?;
+        let asks = node.call::<WaitApprovals>(ApprovalsWait { after }).await?;
         if let Some(ask) = asks.asks.into_iter().next() {
             return Ok(ask);
         }
@@ -321,31 +321,31 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     let code = |text: &str| json!({"language": "python", "code": text, "seconds": 60});
     // Nobody is there: it is refused at once, with what a person can do.
     refused(&agent, "code_exec", code("print(6 * 7)"), "none is there to be asked").await?;
-    let answer = async |arguments: Value, reply: AskReply| -> Result<(AgentAsk, String, bool)> {
+    let answer = async |args: Value, reply: ApprovalDecision| -> Result<(ApprovalRequest, String, bool)> {
         // Somebody looks from now on.
-        node.call::<WaitAsks>(AsksWait { after: 0 }).await?;
+        node.call::<WaitApprovals>(ApprovalsWait { after: 0 }).await?;
         let replying = async {
             let ask = waiting(&node).await?;
-            node.call::<AnswerAsk>(AskAnswer { id: ask.id.clone(), reply }).await?;
+            node.call::<AnswerApproval>(ApprovalAnswer { id: ask.id.clone(), reply }).await?;
             Ok::<_, anyhow::Error>(ask)
         };
-        let (given, ask) = tokio::join!(agent.use_tool("code_exec", arguments), replying);
+        let (given, ask) = tokio::join!(agent.use_tool("code_exec", args), replying);
         let (text, failed) = given?;
         Ok((ask?, text, failed))
     };
-    let (ask, text, failed) = answer(code("print(6 * 7)"), AskReply::Once).await?;
+    let (ask, text, failed) = answer(code("print(6 * 7)"), ApprovalDecision::Once).await?;
     ensure!(!failed && text.contains(r#""stdout":"42\n""#), "{text}");
     ensure!(ask.until > ask.at, "{ask:?}");
     ensure!(ask.words == ["to run code in python"] && ask.client == "test agent 1.0", "{ask:?}");
     ensure!(ask.arguments == code("print(6 * 7)") && ask.name == "code_exec", "{ask:?}");
-    let (_, text, failed) = answer(code("print(1)"), AskReply::No).await?;
+    let (_, text, failed) = answer(code("print(1)"), ApprovalDecision::No).await?;
     ensure!(failed && text.contains("did not allow"), "{text}");
     // For the session: the next one is not asked for; another language is.
-    let (_, _, failed) = answer(code("print(2)"), AskReply::Session).await?;
+    let (_, _, failed) = answer(code("print(2)"), ApprovalDecision::Session).await?;
     ensure!(!failed);
     ensure!(!agent.use_tool("code_exec", code("print(3)")).await?.1);
     let shell = json!({"language": "shell", "code": "echo 4", "seconds": 60});
-    let (ask, text, failed) = answer(shell, AskReply::Never).await?;
+    let (ask, text, failed) = answer(shell, ApprovalDecision::Never).await?;
     ensure!(failed && text.contains("did not allow"), "{text}");
     let kept = node.call::<ListProfiles>(Nothing {}).await?.profiles;
     let everybody = Policy::everybody(Arc::new(kept[0].permissions.clone()));
@@ -354,12 +354,11 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     // Another session is asked again, and a word for always is kept.
     let mut other = Agent::over_stdio(&place, Generation::Stateless).await?;
     other.search("run python code").await?;
-    node.call::<WaitAsks>(AsksWait { after: 0 }).await?;
+    node.call::<WaitApprovals>(ApprovalsWait { after: 0 }).await?;
     let replying = async {
         let ask = waiting(&node).await?;
-        Ok::<_, anyhow::Error>(
-            node.call::<AnswerAsk>(AskAnswer { id: ask.id, reply: AskReply::Always }).await?,
-        )
+        let always = ApprovalAnswer { id: ask.id, reply: ApprovalDecision::Always };
+        Ok::<_, anyhow::Error>(node.call::<AnswerApproval>(always).await?)
     };
     let (given, asks) = tokio::join!(other.use_tool("code_exec", code("print(7)")), replying);
     ensure!(!given?.1 && asks?.asks.is_empty());
@@ -368,7 +367,7 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     word(&node, |permissions| permissions.code.otherwise = Some(Permission::Ask)).await?;
     let mut last = Agent::over_stdio(&place, Generation::Session).await?;
     last.search("run python code").await?;
-    node.call::<WaitAsks>(AsksWait { after: 0 }).await?;
+    node.call::<WaitApprovals>(ApprovalsWait { after: 0 }).await?;
     let ask = {
         let calling = last.use_tool("code_exec", code("print(9)"));
         tokio::pin!(calling);
@@ -380,13 +379,14 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     last.leave().await?;
     let mut after = 0;
     loop {
-        let asks = node.call::<WaitAsks>(AsksWait { after }).await?;
+        let asks = node.call::<WaitApprovals>(ApprovalsWait { after }).await?;
         if asks.asks.is_empty() {
             break;
         }
         after = asks.version;
     }
-    let late = node.call::<AnswerAsk>(AskAnswer { id: ask.id, reply: AskReply::Once }).await;
+    let once = ApprovalAnswer { id: ask.id, reply: ApprovalDecision::Once };
+    let late = node.call::<AnswerApproval>(once).await;
     ensure!(late.is_err_and(|error| error.message.contains("does not wait")));
     // It is written down when the last of it is gone.
     let log = loop {

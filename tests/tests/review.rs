@@ -6,8 +6,8 @@ use autokit_api::commands::{
     SetReviewPolicy, Undo, WaitJob,
 };
 use autokit_api::{
-    FieldSide, JobRef, JobState, JobWait, Nothing, ProposalAccept, ProposalLook, ProposalRef,
-    ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
+    FieldSide, JobRef, JobState, JobWait, Nothing, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept,
+    ProposalsQuery, ProposalsRef, ReviewPolicy,
 };
 use autokit_app::node::Node;
 use autokit_app::{ErrorCode, Risk};
@@ -86,7 +86,7 @@ async fn the_safe_ones_are_accepted_together_as_previewed_and_taken_back_togethe
     ensure!(node.call::<ListProposals>(waiting.clone()).await?.waiting == 11);
     let other = preview.safe[1].id;
     ensure!(
-        node.call::<GetProposal>(ProposalLook::from(other)).await?.proposal.state == ProposalState::Accepted
+        node.call::<GetProposal>(ProposalGet::from(other)).await?.proposal.state == ProposalState::Accepted
     );
     node.call::<Undo>(Nothing {}).await?;
     // The newest change is the one that took one of them back: it is not undone again.
@@ -112,7 +112,7 @@ async fn what_hides_or_gives_orders_is_shown_and_never_accepted_unseen() -> Resu
     let preview = node.call::<PreviewAccept>(ProposalsRef { ids }).await?;
     ensure!((preview.safe.len(), preview.safe[0].id, preview.left.len()) == (1, 1, 3), "{preview:?}");
     ensure!(preview.left.iter().all(|one| one.why.contains("orders to a model")), "{:?}", preview.left);
-    let detail = node.call::<GetProposal>(ProposalLook::from(3)).await?;
+    let detail = node.call::<GetProposal>(ProposalGet::from(3)).await?;
     let [text] = detail.suspect.as_slice() else { anyhow::bail!("{:?}", detail.suspect) };
     ensure!((text.field.as_str(), text.side, text.pointer.as_str()) == ("pricing", FieldSide::After, ""));
     ensure!((text.marks[0].start, text.marks[0].end) == (0, 20), "{:?}", text.marks);

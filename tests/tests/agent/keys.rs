@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use autokit_api::commands::{KeepSecret, NAMES};
-use autokit_api::{KeyName, SetSecret};
+use autokit_api::commands::{NAMES, SetSecret};
+use autokit_api::{KeyName, SecretSet};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
@@ -176,9 +176,9 @@ async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
     let site = site().await?;
     let mut events = node.events();
     stock(node, &cards()).await?;
-    let secret = SetSecret { name: KeyName::Openai, value: key.to_owned() };
+    let secret = SecretSet { name: KeyName::Openai, value: key.to_owned() };
     let mut heard = format!("{secret:?}");
-    heard.push_str(&serde_json::to_string(&node.call::<KeepSecret>(secret).await?)?);
+    heard.push_str(&serde_json::to_string(&node.call::<SetSecret>(secret).await?)?);
     choose(node, Some(&model), Some(&site)).await?;
 
     let session = ask(node, "find news").await?;

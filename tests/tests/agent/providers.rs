@@ -1,10 +1,10 @@
 //! Services are chosen while the program runs; what is wrong with one is told apart.
 
 use anyhow::{Context, Result};
-use autokit_api::commands::{GetStatus, KeepSecret, RunDoctor, SetProviders, TestConnection};
+use autokit_api::commands::{GetStatus, RunDoctor, SetProviders, SetSecret, TestConnection};
 use autokit_api::{
     CheckState, Connection, DoctorRequest, KeyName, LlmKind, Nothing, ProviderSettings, SearchKind,
-    SetSecret, TestRequest,
+    SecretSet, TestRequest,
 };
 use autokit_app::ErrorCode;
 use autokit_app::node::Node;
@@ -104,11 +104,11 @@ async fn what_is_wrong_with_a_model_is_told_apart() -> Result<()> {
     let with = |model: &ScriptedModel| services(Some(model), None);
 
     let guarded = ScriptedModel::guarded("the-right-key", |_| Reply::Text("Yes.".into())).await?;
-    let key = |value: &str| SetSecret { name: KeyName::Openai, value: value.into() };
-    node.call::<KeepSecret>(key("another-key")).await?;
+    let key = |value: &str| SecretSet { name: KeyName::Openai, value: value.into() };
+    node.call::<SetSecret>(key("another-key")).await?;
     let (wrong_key, key_remedy) = outcome(&node, with(&guarded)).await?;
     assert_eq!(wrong_key, ErrorCode::WrongKey);
-    node.call::<KeepSecret>(key("the-right-key")).await?;
+    node.call::<SetSecret>(key("the-right-key")).await?;
     let fine = node.call::<TestConnection>(TestRequest { connection: Connection::Llm }).await?;
     assert_eq!(fine.text, "large-1 answers");
 
@@ -164,8 +164,8 @@ async fn a_service_without_its_key_is_not_shown_as_one_that_answers() -> Result<
     assert!(notes.contains("Not used, although chosen: Anthropic wants a key"), "{notes}");
 
     // With the key it is there; nothing was sent anywhere to find that out.
-    let key = SetSecret { name: KeyName::Anthropic, value: "a-key".into() };
-    node.call::<KeepSecret>(key).await?;
+    let key = SecretSet { name: KeyName::Anthropic, value: "a-key".into() };
+    node.call::<SetSecret>(key).await?;
     let status = node.call::<GetStatus>(Nothing {}).await?;
     assert_eq!(status.llm.as_deref(), Some("large-1 via Anthropic"));
     node.close().await?;
@@ -179,9 +179,9 @@ async fn a_key_a_service_repeats_is_neither_shown_nor_kept() -> Result<()> {
     stock(&node, &cards()).await?;
     let told_key = |_: &Asked| Reply::status(400, "the header Bearer the-planted-key is odd \u{1b}[31m");
     let model = ScriptedModel::saying(told_key).await?;
-    let key = SetSecret { name: KeyName::Openai, value: "the-planted-key".into() };
+    let key = SecretSet { name: KeyName::Openai, value: "the-planted-key".into() };
     node.call::<SetProviders>(services(Some(&model), None)).await?;
-    node.call::<KeepSecret>(key).await?;
+    node.call::<SetSecret>(key).await?;
     let session = ask(&node, NEED).await?;
     let notes = told(&session)?.notes.join("\n");
     assert!(notes.contains("the header Bearer … is odd"), "{notes}");

@@ -9,7 +9,7 @@ use autokit_api::commands::{
 };
 use autokit_api::{
     CardList, CardRef, CardUpdate, CardsQuery, ExportRequest, Format, Landing, Nothing, ProposalDetail,
-    ProposalLook, ProposalsQuery,
+    ProposalGet, ProposalsQuery,
 };
 use autokit_app::ProposalState;
 use autokit_app::node::Node;
@@ -86,7 +86,7 @@ impl Side {
         let query = ProposalsQuery { state: Some(ProposalState::Pending) };
         let mut all = Vec::new();
         for row in self.node.call::<ListProposals>(query).await?.rows {
-            all.push(self.node.call::<GetProposal>(ProposalLook::from(row.id)).await?);
+            all.push(self.node.call::<GetProposal>(ProposalGet::from(row.id)).await?);
         }
         Ok(all)
     }

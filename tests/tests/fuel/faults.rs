@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use autokit_api::VerifyScope;
 use autokit_app::CardState;
-use autokit_app::fuel::{LinkState, Sought};
+use autokit_app::fuel::{LinkState, PageSearchOutcome};
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;
 use autokit_tests::site::{Page, Site};
@@ -163,7 +163,11 @@ async fn what_is_gone_is_called_gone() -> Result<()> {
     let id = add(&node, &tide).await?;
     let found = check(&node, &id).await?;
     assert_eq!((found.state, found.report.link.state), (CardState::Broken, LinkState::NoPage));
-    assert!(matches!(found.report.search, Some(Sought::Gone | Sought::Unsure)), "{:?}", found.report.search);
+    assert!(
+        matches!(found.report.search, Some(PageSearchOutcome::Gone | PageSearchOutcome::Unsure)),
+        "{:?}",
+        found.report.search
+    );
     let proposals = waiting(&node, &id).await?;
     let proposal = proposals.first().context("it can no longer be called verified")?;
     assert_eq!(proposed(proposal, "verified"), Some(&json!(false)));

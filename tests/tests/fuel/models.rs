@@ -2,8 +2,8 @@
 //! only where the page shows it.
 
 use anyhow::{Context, Result, ensure};
-use autokit_api::{Checked, ProposalDetail, VerifyScope};
-use autokit_app::fuel::Standing;
+use autokit_api::{LatestCheck, ProposalDetail, VerifyScope};
+use autokit_app::fuel::ClaimVerdict;
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
@@ -39,7 +39,7 @@ fn card(site: &Site) -> Value {
 /// Checks and improves the card with a model that follows a script.
 async fn with(
     script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
-) -> Result<(Checked, Vec<ProposalDetail>)> {
+) -> Result<(LatestCheck, Vec<ProposalDetail>)> {
     let place = Workplace::with_stand_in()?;
     let site = Site::serving([("/docs/tools/tide_tables", page())]).await?;
     let model = ScriptedModel::saying(script).await?;
@@ -57,7 +57,7 @@ fn claims(all: &[Value]) -> Reply {
 }
 
 /// Nothing a lie names is anywhere in what is proposed or called supported.
-fn clean(found: &(Checked, Vec<ProposalDetail>)) -> Result<()> {
+fn clean(found: &(LatestCheck, Vec<ProposalDetail>)) -> Result<()> {
     for proposal in &found.1 {
         for field in &proposal.proposal.draft.fields {
             let value = field.value.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -66,7 +66,7 @@ fn clean(found: &(Checked, Vec<ProposalDetail>)) -> Result<()> {
             }
         }
     }
-    for claim in found.0.report.claims.iter().filter(|claim| claim.standing != Standing::NotFound) {
+    for claim in found.0.report.claims.iter().filter(|claim| claim.standing != ClaimVerdict::NotFound) {
         let said = format!("{} {}", claim.quote, claim.value.clone().unwrap_or_default());
         for lie in LIES {
             ensure!(!said.contains(lie), "{lie} in {claim:?}");
@@ -75,7 +75,10 @@ fn clean(found: &(Checked, Vec<ProposalDetail>)) -> Result<()> {
     Ok(())
 }
 
-fn claim<'a>(found: &'a (Checked, Vec<ProposalDetail>), field: &str) -> Result<&'a autokit_app::fuel::Claim> {
+fn claim<'a>(
+    found: &'a (LatestCheck, Vec<ProposalDetail>),
+    field: &str,
+) -> Result<&'a autokit_app::fuel::Claim> {
     found
         .0
         .report
@@ -98,7 +101,7 @@ async fn a_good_model_adds_what_the_rules_cannot_say() -> Result<()> {
     })
     .await?;
     let pricing = claim(&found, "pricing")?;
-    assert!(pricing.by_model && pricing.standing == Standing::Contradicted, "{pricing:?}");
+    assert!(pricing.by_model && pricing.standing == ClaimVerdict::Contradicted, "{pricing:?}");
     assert!(found.0.report.judged_by.contains("small-1"), "{}", found.0.report.judged_by);
     let fields: Vec<&str> =
         found.1.iter().flat_map(|p| &p.proposal.draft.fields).map(|field| field.field.as_str()).collect();
@@ -139,7 +142,7 @@ async fn a_liar_gets_nothing_in() -> Result<()> {
         _ => Reply::Text("https://evil.example".into()),
     })
     .await?;
-    assert_eq!(claim(&found, "pricing")?.standing, Standing::NotFound);
+    assert_eq!(claim(&found, "pricing")?.standing, ClaimVerdict::NotFound);
     clean(&found)
 }
 

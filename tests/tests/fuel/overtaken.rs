@@ -7,7 +7,7 @@ use autokit_api::commands::{
 use autokit_api::{
     CardUpdate, HealthFilter, Nothing, ProposalAccept, ProposalReject, ProposalsRef, VerifyScope,
 };
-use autokit_app::fuel::Sought;
+use autokit_app::fuel::PageSearchOutcome;
 use autokit_app::node::Node;
 use autokit_app::{CardState, ProposalState};
 use autokit_tests::Workplace;
@@ -139,14 +139,14 @@ async fn without_a_search_that_works_nothing_is_said_about_other_pages() -> Resu
     site.fail("/search", 500);
     let found = check(&node, &id).await?;
     ensure!(found.state == CardState::Broken);
-    ensure!(matches!(&found.report.search, Some(Sought::SearchFailed { why }) if !why.is_empty()));
+    ensure!(matches!(&found.report.search, Some(PageSearchOutcome::SearchFailed { why }) if !why.is_empty()));
     ensure!(waiting(&node, &id).await?.is_empty(), "nothing is known about other pages");
 
     let mut services = autokit_tests::agent::services(None, Some(&site));
     services.search = autokit_api::SearchSettings::default();
     node.call::<autokit_api::commands::SetProviders>(services).await?;
     let found = check(&node, &id).await?;
-    ensure!(matches!(found.report.search, Some(Sought::NoSearch)), "{:?}", found.report.search);
+    ensure!(matches!(found.report.search, Some(PageSearchOutcome::NoSearch)), "{:?}", found.report.search);
     ensure!(waiting(&node, &id).await?.is_empty());
     node.close().await?;
     Ok(())

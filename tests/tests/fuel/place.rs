@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use anyhow::{Context, Result};
 use autokit_api::commands::{CreateCard, GetProposal, GetVerification, ListProposals, StartVerify};
 use autokit_api::{
-    CardCreate, CardRef, Checked, Job, ProposalDetail, ProposalLook, ProposalsQuery, VerifyScope, VerifyStart,
+    CardCreate, CardRef, Job, LatestCheck, ProposalDetail, ProposalGet, ProposalsQuery, VerifyScope,
+    VerifyStart,
 };
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
@@ -65,13 +66,13 @@ pub(crate) async fn verify(node: &Node, scope: VerifyScope, improve: bool) -> Re
 }
 
 /// Checks one card and gives what was found.
-pub(crate) async fn check(node: &Node, card: &str) -> Result<Checked> {
+pub(crate) async fn check(node: &Node, card: &str) -> Result<LatestCheck> {
     verify(node, VerifyScope::Cards { cards: vec![card.to_owned()] }, false).await?;
     checked(node, card).await
 }
 
 /// What was found last.
-pub(crate) async fn checked(node: &Node, card: &str) -> Result<Checked> {
+pub(crate) async fn checked(node: &Node, card: &str) -> Result<LatestCheck> {
     let found = node.call::<GetVerification>(CardRef { card: card.to_owned() }).await?;
     found.checked.context("the card was checked")
 }
@@ -82,7 +83,7 @@ pub(crate) async fn waiting(node: &Node, card: &str) -> Result<Vec<ProposalDetai
     let mut all = Vec::new();
     for row in node.call::<ListProposals>(ProposalsQuery { state }).await?.rows {
         if row.card.as_deref() == Some(card) {
-            all.push(node.call::<GetProposal>(ProposalLook::from(row.id)).await?);
+            all.push(node.call::<GetProposal>(ProposalGet::from(row.id)).await?);
         }
     }
     Ok(all)

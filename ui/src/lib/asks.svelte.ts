@@ -1,13 +1,13 @@
 // Agent calls that need a person's approval. They wait for one only while a client watches for them.
 
 import { pauseAfter } from "./asks";
-import type { AgentAsk, AskReply } from "./bindings";
+import type { ApprovalDecision, ApprovalRequest } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 
 class Asks {
   /** The waiting calls, as last received from the engine. */
-  #told = $state.raw<AgentAsk[]>([]);
+  #told = $state.raw<ApprovalRequest[]>([]);
   /** Calls answered in this window. A response sent before the answer must not show them again. */
   #answered = $state.raw<ReadonlySet<string>>(new Set());
   /** Moves the focus to the card, or back to its previous place. Set by the component that shows the card. */
@@ -16,7 +16,7 @@ class Asks {
   #turn = 0;
 
   /** The waiting calls, the longest-waiting one first. */
-  get waiting(): AgentAsk[] {
+  get waiting(): ApprovalRequest[] {
     return this.#told.filter(({ id }) => !this.#answered.has(id));
   }
 
@@ -53,7 +53,7 @@ class Asks {
     }
   }
 
-  async answer(ask: AgentAsk, reply: AskReply): Promise<void> {
+  async answer(ask: ApprovalRequest, reply: ApprovalDecision): Promise<void> {
     try {
       await engine.call("approvals_answer", { id: ask.id, reply });
       this.#answered = new Set([...this.#answered, ask.id]);

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { askerOf, askSaid, leftOf, pauseAfter, repliesOf, shownArguments, whomOf } from "./asks";
 import { asks } from "./asks.svelte";
-import type { AgentAsk, AgentAsks } from "./bindings";
+import type { ApprovalRequest, ApprovalRequests } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError, type Host } from "./host";
 
-const ask = (id: string, more: Partial<AgentAsk> = {}): AgentAsk => ({
+const ask = (id: string, more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   id,
   at: "2026-01-01T00:00:00Z",
   until: "2026-01-01T00:02:00Z",
@@ -24,7 +24,7 @@ const ask = (id: string, more: Partial<AgentAsk> = {}): AgentAsk => ({
 
 /** Creates an engine whose responses to `approvals_wait` the test controls. */
 function waits() {
-  const asked: { after: number; tell: (asks: AgentAsks) => void; fail: (reason: unknown) => void }[] = [];
+  const asked: { after: number; tell: (asks: ApprovalRequests) => void; fail: (reason: unknown) => void }[] = [];
   const answered: unknown[] = [];
   const call = (name: string, request: { after: number }) => {
     if (name !== "approvals_wait") return (answered.push(request), Promise.resolve({ version: 0, asks: [] }));

@@ -1,11 +1,11 @@
 // Display of an agent call that waits for a person's approval.
 
-import type { AgentAsk, AskReply } from "./bindings";
+import type { ApprovalDecision, ApprovalRequest } from "./bindings";
 import { visibleLine } from "./visible";
 import { asks as texts } from "../texts/asks";
 
 /** The possible answers; those for the single call first. */
-export const REPLIES: { reply: AskReply; name: string; about: string }[] = [
+export const REPLIES: { reply: ApprovalDecision; name: string; about: string }[] = [
   { reply: "once", name: texts.replies.once.name, about: texts.replies.once.about },
   { reply: "no", name: texts.replies.no.name, about: texts.replies.no.about },
   {
@@ -18,7 +18,7 @@ export const REPLIES: { reply: AskReply; name: string; about: string }[] = [
 ];
 
 /** Returns the possible answers. "Always" is left out if a rule for all agents asks every time. */
-export function repliesOf({ can_always }: Pick<AgentAsk, "can_always">): typeof REPLIES {
+export function repliesOf({ can_always }: Pick<ApprovalRequest, "can_always">): typeof REPLIES {
   return REPLIES.filter(({ reply }) => can_always || reply !== "always");
 }
 
@@ -29,7 +29,7 @@ export function repliesOf({ can_always }: Pick<AgentAsk, "can_always">): typeof 
 export const ARM_MS = 700;
 
 /** Returns the name the client gives itself, with its profiles. */
-export function askerOf({ client, profile }: Pick<AgentAsk, "client" | "profile">): string {
+export function askerOf({ client, profile }: Pick<ApprovalRequest, "client" | "profile">): string {
   const program = visibleLine(client) || texts.unnamed;
   return profile ? texts.inProfile(program, profileSaid(profile)) : program;
 }
@@ -52,7 +52,7 @@ export function whomOf(profile: string): string {
 }
 
 /** Describes a call in a sentence for screen readers; `shortcut` focuses its card. */
-export function askSaid(ask: AgentAsk, shortcut: string): string {
+export function askSaid(ask: ApprovalRequest, shortcut: string): string {
   return texts.said(
     askerOf(ask),
     visibleLine(ask.name),

@@ -253,77 +253,6 @@ findings: Array<Finding>,
 notes: Array<string>, };
 
 /**
- * A call that waits for a person's word.
- */
-export type AgentAsk = { 
-/**
- * Names it in answers.
- */
-id: string, 
-/**
- * Since when, RFC 3339 in UTC.
- */
-at: string, 
-/**
- * When it is refused if nobody has answered, RFC 3339 in UTC.
- */
-until: string, 
-/**
- * The session of the agent.
- */
-session: string, 
-/**
- * The program the agent runs in, as it calls itself.
- */
-client: string, 
-/**
- * Profile of the agent; empty for everybody's.
- */
-profile: string, 
-/**
- * Id of the tool's card, or of a tool of AutoKit's own.
- */
-tool: string, 
-/**
- * What the tool is called.
- */
-name: string, 
-/**
- * Who offers it.
- */
-provider: string, 
-/**
- * What nobody has allowed yet.
- */
-needs: Array<Need>, 
-/**
- * Whether it can be allowed from now on: a rule for everybody may ask each time, whatever the profile
- * says.
- */
-can_always: boolean, 
-/**
- * The same in words: "to run code in python".
- */
-words: Array<string>, 
-/**
- * The arguments, all of them as they are.
- */
-arguments: unknown, };
-
-/**
- * The calls that wait for a person.
- */
-export type AgentAsks = { 
-/**
- * Grows with each change.
- */
-version: number, 
-/**
- * The one that waits longest first.
- */
-asks: Array<AgentAsk>, };
-
-/**
  * A program agents run in, and AutoKit in its settings.
  */
 export type AgentClient = { 
@@ -499,6 +428,23 @@ searched: number,
 took_ms: number, };
 
 /**
+ * What the person said about an answer.
+ */
+export type AnswerFeedback = { 
+/**
+ * Yes or no.
+ */
+helpful: boolean, 
+/**
+ * The use case after yes, the reason after no.
+ */
+text: string, 
+/**
+ * Starter code, after yes.
+ */
+starter: Starter | null, };
+
+/**
  * An error that a person can act on.
  */
 export type ApiError = { 
@@ -638,31 +584,9 @@ at: string,
 values: { [key in string]: string }, };
 
 /**
- * A card of another library that a proposal imports.
- */
-export type Arrived = { 
-/**
- * Id of the import.
- */
-import: string, 
-/**
- * The card's id in the other library.
- */
-card: CardId, 
-/**
- * Its revision there. Once the proposal is decided, this revision and its ancestors count as merged.
- */
-revision: RevisionId, 
-/**
- * Fields that both libraries changed, or that differ without a common ancestor; only a person can tell
- * which value is right.
- */
-conflicts: Array<string>, };
-
-/**
  * Answers a call that waits.
  */
-export type AskAnswer = { 
+export type ApprovalAnswer = { 
 /**
  * Which.
  */
@@ -670,12 +594,93 @@ id: string,
 /**
  * The person's word.
  */
-reply: AskReply, };
+reply: ApprovalDecision, };
 
 /**
  * What a person says to a call that waits.
  */
-export type AskReply = "once" | "session" | "always" | "no" | "never";
+export type ApprovalDecision = "once" | "session" | "always" | "no" | "never";
+
+/**
+ * A call that waits for a person's word.
+ */
+export type ApprovalRequest = { 
+/**
+ * Names it in answers.
+ */
+id: string, 
+/**
+ * Since when, RFC 3339 in UTC.
+ */
+at: string, 
+/**
+ * When it is refused if nobody has answered, RFC 3339 in UTC.
+ */
+until: string, 
+/**
+ * The session of the agent.
+ */
+session: string, 
+/**
+ * The program the agent runs in, as it calls itself.
+ */
+client: string, 
+/**
+ * Profile of the agent; empty for everybody's.
+ */
+profile: string, 
+/**
+ * Id of the tool's card, or of a tool of AutoKit's own.
+ */
+tool: string, 
+/**
+ * What the tool is called.
+ */
+name: string, 
+/**
+ * Who offers it.
+ */
+provider: string, 
+/**
+ * What nobody has allowed yet.
+ */
+needs: Array<Need>, 
+/**
+ * Whether it can be allowed from now on: a rule for everybody may ask each time, whatever the profile
+ * says.
+ */
+can_always: boolean, 
+/**
+ * The same in words: "to run code in python".
+ */
+words: Array<string>, 
+/**
+ * The arguments, all of them as they are.
+ */
+arguments: unknown, };
+
+/**
+ * The calls that wait for a person.
+ */
+export type ApprovalRequests = { 
+/**
+ * Grows with each change.
+ */
+version: number, 
+/**
+ * The one that waits longest first.
+ */
+asks: Array<ApprovalRequest>, };
+
+/**
+ * Waits for news of the calls that wait for a person. While anybody waits so, agents are told to be
+ * patient; else what has to be asked is refused at once.
+ */
+export type ApprovalsWait = { 
+/**
+ * Version that is known; 0 for none.
+ */
+after: number, };
 
 /**
  * A request in words.
@@ -693,16 +698,6 @@ limit?: number,
  * How far the ranking goes; reranked when not given.
  */
 depth?: Depth, };
-
-/**
- * Waits for news of the calls that wait for a person. While anybody waits so, agents are told to be
- * patient; else what has to be asked is refused at once.
- */
-export type AsksWait = { 
-/**
- * Version that is known; 0 for none.
- */
-after: number, };
 
 /**
  * One call, as it was written down.
@@ -1076,7 +1071,7 @@ export type CardVerification = {
 /**
  * The check.
  */
-checked: Checked | null, 
+checked: LatestCheck | null, 
 /**
  * Number of the newest proposal for this card that waits in Review.
  */
@@ -1173,7 +1168,7 @@ export type ChangedLine = {
 /**
  * What becomes of it.
  */
-fate: LineFate, 
+fate: LineChange, 
 /**
  * The line without its end.
  */
@@ -1219,31 +1214,6 @@ new_cards: boolean, };
 export type CheckState = "good" | "warning" | "bad";
 
 /**
- * The newest check of a card.
- */
-export type Checked = { 
-/**
- * How the card stands.
- */
-state: CardState, 
-/**
- * When it was checked, RFC 3339 in UTC.
- */
-checked_at: string, 
-/**
- * When it is checked again, if its page could not be had.
- */
-next_at: string | null, 
-/**
- * The card was changed since: what was found is about an earlier revision.
- */
-changed: boolean, 
-/**
- * What was found, field by field.
- */
-report: Report, };
-
-/**
  * A passage that supports a statement.
  */
 export type Citation = { 
@@ -1275,7 +1245,7 @@ field: string,
 /**
  * What the page says about it.
  */
-standing: Standing, 
+standing: ClaimVerdict, 
 /**
  * The supporting sentence or line of code, verbatim from the page; empty if there is none.
  */
@@ -1292,6 +1262,11 @@ confidence: number,
  * Whether the rules found nothing and a language model made the claim, backed by the page.
  */
 by_model: boolean, };
+
+/**
+ * What the page says about a claim.
+ */
+export type ClaimVerdict = "supported" | "contradicted" | "not_found" | "unsaid";
 
 /**
  * A program whose settings were changed.
@@ -1419,7 +1394,7 @@ candidates: Array<PageCandidate>,
 /**
  * The imported card, if the proposal is part of an import.
  */
-arrived: Arrived | null, };
+arrived: ImportOrigin | null, };
 
 /**
  * Error code for the window and the terminal to branch on.
@@ -1787,6 +1762,31 @@ similar: Array<string>,
 draft: Draft, };
 
 /**
+ * A text of a proposal that hides something or gives orders to a model.
+ */
+export type FlaggedText = { 
+/**
+ * The field.
+ */
+field: string, 
+/**
+ * In which of its values.
+ */
+side: FieldSide, 
+/**
+ * JSON Pointer of the text inside the value; empty for the value itself.
+ */
+pointer: string, 
+/**
+ * Whether it is the name of the member there, instead of its value.
+ */
+in_name: boolean, 
+/**
+ * The parts of it that are not meant for whoever reads it, in order.
+ */
+marks: Array<InjectionMatch>, };
+
+/**
  * The format of a source or of an export.
  */
 export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "open_api" | "rapid_api" | "markdown" | "html";
@@ -1959,6 +1959,28 @@ by: string,
 cards: number, };
 
 /**
+ * A card of another library that a proposal imports.
+ */
+export type ImportOrigin = { 
+/**
+ * Id of the import.
+ */
+import: string, 
+/**
+ * The card's id in the other library.
+ */
+card: CardId, 
+/**
+ * Its revision there. Once the proposal is decided, this revision and its ancestors count as merged.
+ */
+revision: RevisionId, 
+/**
+ * Fields that both libraries changed, or that differ without a common ancestor; only a person can tell
+ * which value is right.
+ */
+conflicts: Array<string>, };
+
+/**
  * What an import would do.
  */
 export type ImportPreview = { 
@@ -2087,6 +2109,32 @@ undone: boolean,
  * What there is to know about it.
  */
 note: ImportNote, };
+
+/**
+ * Kind of problem with a part of a text.
+ */
+export type InjectionKind = "invisible" | "hidden" | "instruction" | "encoded" | "stuffed" | "code";
+
+/**
+ * A flagged part of a text.
+ */
+export type InjectionMatch = { 
+/**
+ * Start offset in UTF-16 code units, as the window counts them.
+ */
+start: number, 
+/**
+ * End offset, likewise.
+ */
+end: number, 
+/**
+ * Kind of problem.
+ */
+sort: InjectionKind, 
+/**
+ * Explanation in a short sentence.
+ */
+why: string, };
 
 /**
  * What a person chose for one card of a source.
@@ -2416,6 +2464,31 @@ p50_ms: number,
 p95_ms: number, };
 
 /**
+ * The newest check of a card.
+ */
+export type LatestCheck = { 
+/**
+ * How the card stands.
+ */
+state: CardState, 
+/**
+ * When it was checked, RFC 3339 in UTC.
+ */
+checked_at: string, 
+/**
+ * When it is checked again, if its page could not be had.
+ */
+next_at: string | null, 
+/**
+ * The card was changed since: what was found is about an earlier revision.
+ */
+changed: boolean, 
+/**
+ * What was found, field by field.
+ */
+report: Report, };
+
+/**
  * How many cards are in which state, now and over time.
  */
 export type LibraryHealth = { 
@@ -2455,7 +2528,7 @@ trend: Array<HealthPoint>, };
 /**
  * What becomes of a line.
  */
-export type LineFate = "stays" | "comes" | "goes";
+export type LineChange = "stays" | "comes" | "goes";
 
 /**
  * State of a link, with details of the response.
@@ -2548,11 +2621,6 @@ price_out: number | null,
  * US dollars after which nothing is asked any more until the limit is raised or the count begun anew.
  */
 cap: number | null, };
-
-/**
- * Kind of problem with a part of a text.
- */
-export type MarkSort = "invisible" | "hidden" | "instruction" | "encoded" | "stuffed" | "code";
 
 /**
  * What the sources have.
@@ -2988,6 +3056,19 @@ url: string,
 text: string, };
 
 /**
+ * Result of searching for another page.
+ */
+export type PageSearchOutcome = { "kind": "found", 
+/**
+ * The page.
+ */
+page: ScoredPage, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" } | { "kind": "no_search" } | { "kind": "search_failed", 
+/**
+ * The error of one service.
+ */
+why: string, };
+
+/**
  * A card's page as last read.
  */
 export type PageView = { 
@@ -3299,7 +3380,7 @@ risks: { [key in string]: Risk },
 /**
  * Texts of its fields, before and after, that hide something or give orders to a model.
  */
-suspect: Array<SuspectText>, 
+suspect: Array<FlaggedText>, 
 /**
  * Reviewers who have to say yes.
  */
@@ -3338,7 +3419,7 @@ why: string, };
 /**
  * Asks for a proposal.
  */
-export type ProposalLook = { 
+export type ProposalGet = { 
 /**
  * Its number.
  */
@@ -3639,11 +3720,11 @@ claims: Array<Claim>,
 /**
  * Result of searching for another page, if that was done.
  */
-search: Sought | null, 
+search: PageSearchOutcome | null, 
 /**
  * The pages that were scored, best first.
  */
-candidates: Array<Weighed>, 
+candidates: Array<ScoredPage>, 
 /**
  * Consecutive failures to reach the page, including this one.
  */
@@ -3781,23 +3862,6 @@ reason: string,
 diff: Array<FieldDiff>, };
 
 /**
- * What the person said about an answer.
- */
-export type Said = { 
-/**
- * Yes or no.
- */
-helpful: boolean, 
-/**
- * The use case after yes, the reason after no.
- */
-text: string, 
-/**
- * Starter code, after yes.
- */
-starter: Starter | null, };
-
-/**
  * Why a card was found. The score is `keyword + vector + name + feedback + rerank`, up to rounding.
  */
 export type ScoreParts = { 
@@ -3851,6 +3915,31 @@ clause?: string,
  * Words of the request found in the card, with the field.
  */
 matched_terms: Array<MatchedTerm>, };
+
+/**
+ * A page that was scored.
+ */
+export type ScoredPage = { 
+/**
+ * Its URL.
+ */
+url: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * Probability that it documents this tool, 0 to 1.
+ */
+score: number, 
+/**
+ * The page marks behind the score.
+ */
+marks: PageMarks, 
+/**
+ * The reason for people, in one sentence.
+ */
+why: string, };
 
 /**
  * One result.
@@ -3985,6 +4074,19 @@ kind: string,
  * Whether it is in an earlier revision only.
  */
 in_history: boolean, };
+
+/**
+ * Keeps a key. The one request that carries it; no answer and no event does.
+ */
+export type SecretSet = { 
+/**
+ * What it is for.
+ */
+name: KeyName, 
+/**
+ * The key; empty takes it away.
+ */
+value: string, };
 
 /**
  * An MCP server.
@@ -4241,19 +4343,6 @@ session: string,
 after: number, };
 
 /**
- * Keeps a key. The one request that carries it; no answer and no event does.
- */
-export type SetSecret = { 
-/**
- * What it is for.
- */
-name: KeyName, 
-/**
- * The key; empty takes it away.
- */
-value: string, };
-
-/**
  * What a library keeps beside its cards, by the name it has in the store.
  */
 export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "profiles" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
@@ -4324,19 +4413,6 @@ known: Array<KnownKeyView>, };
 export type Sort = "name" | "provider" | "kind" | "updated" | "health";
 
 /**
- * Result of searching for another page.
- */
-export type Sought = { "kind": "found", 
-/**
- * The page.
- */
-page: Weighed, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "nothing_found" } | { "kind": "no_search" } | { "kind": "search_failed", 
-/**
- * The error of one service.
- */
-why: string, };
-
-/**
  * What a source is.
  */
 export type SourceInfo = { 
@@ -4399,11 +4475,6 @@ text: string, };
  * Which side a span of text belongs to.
  */
 export type SpanOp = "equal" | "delete" | "insert";
-
-/**
- * What the page says about a claim.
- */
-export type Standing = "supported" | "contradicted" | "not_found" | "unsaid";
 
 /**
  * Starter code for a use case.
@@ -4551,23 +4622,6 @@ language: string,
 code: string, };
 
 /**
- * Looks at a bundle for a newer version now and then.
- */
-export type Subscribe = { 
-/**
- * Where it is.
- */
-source: ImportSource, 
-/**
- * Hours between two looks, from 1 to 8,760.
- */
-every_hours: number, 
-/**
- * Where what is new goes.
- */
-landing: Landing, };
-
-/**
  * A bundle that is looked at for a newer version now and then.
  */
 export type Subscription = { 
@@ -4610,6 +4664,23 @@ key: string | null,
 failed: string | null, };
 
 /**
+ * Looks at a bundle for a newer version now and then.
+ */
+export type SubscriptionAdd = { 
+/**
+ * Where it is.
+ */
+source: ImportSource, 
+/**
+ * Hours between two looks, from 1 to 8,760.
+ */
+every_hours: number, 
+/**
+ * Where what is new goes.
+ */
+landing: Landing, };
+
+/**
  * Names a subscription.
  */
 export type SubscriptionRef = { 
@@ -4617,31 +4688,6 @@ export type SubscriptionRef = {
  * Its id.
  */
 id: string, };
-
-/**
- * A text of a proposal that hides something or gives orders to a model.
- */
-export type SuspectText = { 
-/**
- * The field.
- */
-field: string, 
-/**
- * In which of its values.
- */
-side: FieldSide, 
-/**
- * JSON Pointer of the text inside the value; empty for the value itself.
- */
-pointer: string, 
-/**
- * Whether it is the name of the member there, instead of its value.
- */
-in_name: boolean, 
-/**
- * The parts of it that are not meant for whoever reads it, in order.
- */
-marks: Array<TextMark>, };
 
 /**
  * What came of trying. What went wrong is an error with its remedy.
@@ -4664,27 +4710,6 @@ export type TestRequest = {
  * Which.
  */
 connection: Connection, };
-
-/**
- * A flagged part of a text.
- */
-export type TextMark = { 
-/**
- * Start offset in UTF-16 code units, as the window counts them.
- */
-start: number, 
-/**
- * End offset, likewise.
- */
-end: number, 
-/**
- * Kind of problem.
- */
-sort: MarkSort, 
-/**
- * Explanation in a short sentence.
- */
-why: string, };
 
 /**
  * How long searches of a tier took.
@@ -4971,7 +4996,7 @@ discovered: Discovered | null,
 /**
  * What the person said about it.
  */
-said: Said | null, 
+said: AnswerFeedback | null, 
 /**
  * Why it failed.
  */
@@ -5090,31 +5115,6 @@ url: string,
  */
 status: number, };
 
-/**
- * A page that was scored.
- */
-export type Weighed = { 
-/**
- * Its URL.
- */
-url: string, 
-/**
- * Its title.
- */
-title: string, 
-/**
- * Probability that it documents this tool, 0 to 1.
- */
-score: number, 
-/**
- * The page marks behind the score.
- */
-marks: PageMarks, 
-/**
- * The reason for people, in one sentence.
- */
-why: string, };
-
 /** Every command by name, with what it takes and gives. */
 export interface Commands {
   /** What the shell shows. */
@@ -5160,7 +5160,7 @@ export interface Commands {
   /** Bundles that are looked at for newer versions. */
   subscriptions_list: { request: Nothing; response: Array<Subscription> };
   /** Looks at a bundle for newer versions from now on, and at once. */
-  subscriptions_add: { request: Subscribe; response: Array<Subscription> };
+  subscriptions_add: { request: SubscriptionAdd; response: Array<Subscription> };
   /** Looks at it no more; what came from it stays. */
   subscriptions_remove: { request: SubscriptionRef; response: Array<Subscription> };
   /** Looks at all of them now. */
@@ -5218,7 +5218,7 @@ export interface Commands {
   /** The review queue. */
   proposals_list: { request: ProposalsQuery; response: Proposals };
   /** Everything about a proposal. */
-  proposals_get: { request: ProposalLook; response: ProposalDetail };
+  proposals_get: { request: ProposalGet; response: ProposalDetail };
   /** Takes a proposal over, whole or in part. */
   proposals_accept: { request: ProposalAccept; response: ProposalDetail };
   /** Turns a proposal down. */
@@ -5248,7 +5248,7 @@ export interface Commands {
   /** Begins the count of what language models cost anew. */
   spending_reset: { request: Nothing; response: Providers };
   /** Keeps a key, or takes it away. */
-  secrets_set: { request: SetSecret; response: Providers };
+  secrets_set: { request: SecretSet; response: Providers };
   /** Tries a connection with one real request. */
   providers_test: { request: TestRequest; response: TestOutcome };
   /** The MCP servers behind AutoKit. */
@@ -5286,9 +5286,9 @@ export interface Commands {
   /** Sets how the sessions of agents are kept. */
   agent_sessions_set: { request: AgentSessions; response: Profiles };
   /** Waits for calls of agents that need a person's word. */
-  approvals_wait: { request: AsksWait; response: AgentAsks };
+  approvals_wait: { request: ApprovalsWait; response: ApprovalRequests };
   /** Gives a person's word on a call of an agent. */
-  approvals_answer: { request: AskAnswer; response: AgentAsks };
+  approvals_answer: { request: ApprovalAnswer; response: ApprovalRequests };
   /** The tools that can be called from here, with whether agents may. */
   tools_list: { request: ToolsQuery; response: ToolList };
   /** One of them, with what it takes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CardSummary, Claim, LinkHealth, Report, Standing } from "./bindings";
+import type { CardSummary, Claim, ClaimVerdict, LinkHealth, Report } from "./bindings";
 import {
   badgeOf,
   inOrder,
@@ -39,7 +39,7 @@ const link = (more: Partial<LinkHealth> = {}): LinkHealth => ({
   ...more,
 });
 
-const claim = (field: string, standing: Standing): Claim => ({
+const claim = (field: string, standing: ClaimVerdict): Claim => ({
   field,
   standing,
   quote: "",

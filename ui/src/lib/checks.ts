@@ -1,6 +1,15 @@
 // Results of checks of cards against their pages, for display.
 
-import type { CardState, CardSummary, Claim, HealthFilter, LinkHealth, LinkState, Report, Standing } from "./bindings";
+import type {
+  CardState,
+  CardSummary,
+  Claim,
+  ClaimVerdict,
+  HealthFilter,
+  LinkHealth,
+  LinkState,
+  Report,
+} from "./bindings";
 import { ago, moment, took } from "./format";
 import { common } from "../texts/common";
 import { checks as texts } from "../texts/checks";
@@ -108,14 +117,14 @@ export function wayOf(link: LinkHealth): string {
   return facts.filter(Boolean).join(", ");
 }
 
-export const STANDINGS: Record<Standing, Shown> = {
+export const STANDINGS: Record<ClaimVerdict, Shown> = {
   contradicted: { word: texts.standings.contradicted, kind: "warn", icon: "differs" },
   unsaid: { word: texts.standings.unsaid, kind: "", icon: "plus" },
   supported: { word: texts.standings.supported, kind: "good", icon: "check" },
   not_found: { word: texts.standings.not_found, kind: "", icon: "minus" },
 };
 
-const ORDER: Standing[] = ["contradicted", "unsaid", "supported", "not_found"];
+const ORDER: ClaimVerdict[] = ["contradicted", "unsaid", "supported", "not_found"];
 
 /** Sorts claims, most urgent first. */
 export function inOrder(claims: Claim[]): Claim[] {
@@ -124,7 +133,7 @@ export function inOrder(claims: Claim[]): Claim[] {
 
 /** Counts claims by standing: "2 say otherwise, 3 supported, 1 not found". */
 export function tallyOf(claims: Claim[]): string {
-  const words: Record<Standing, string> = {
+  const words: Record<ClaimVerdict, string> = {
     contradicted: texts.tally.contradicted,
     unsaid: texts.tally.unsaid,
     supported: texts.tally.supported,

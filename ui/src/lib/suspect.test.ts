@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue, MarkSort, SuspectText } from "./bindings";
+import type { FlaggedText, InjectionKind, JsonValue } from "./bindings";
 import {
   foundIn,
   piecesOf,
@@ -16,10 +16,10 @@ import { spansOf } from "./words";
 const text = (
   field: string,
   side: "before" | "after",
-  marks: [number, number, MarkSort?][],
+  marks: [number, number, InjectionKind?][],
   pointer = "",
   in_name = false,
-): SuspectText => ({
+): FlaggedText => ({
   field,
   side,
   pointer,
@@ -27,7 +27,7 @@ const text = (
   marks: marks.map(([start, end, sort = "hidden"]) => ({ start, end, sort, why: `${sort}.` })),
 });
 
-const placed = (suspect: SuspectText[], sides: Sides) => placesOf(suspect, () => sides);
+const placed = (suspect: FlaggedText[], sides: Sides) => placesOf(suspect, () => sides);
 const place = (number: number): Place => ({
   number,
   field: "f",

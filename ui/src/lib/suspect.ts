@@ -1,14 +1,14 @@
 // Flagged text in proposals, that is, hidden text and prompt injection: where it is, and the pieces it is displayed in.
 
-import type { FieldSide, JsonValue, MarkSort, Span, SpanOp, SuspectText } from "./bindings";
+import type { FieldSide, FlaggedText, InjectionKind, JsonValue, Span, SpanOp } from "./bindings";
 import { visible, visibleLetters, visibleLine } from "./visible";
 import { review as texts } from "../texts/review";
 
 /** Kinds of flagged text, most important first. */
-const ORDER: MarkSort[] = ["instruction", "code", "hidden", "invisible", "encoded", "stuffed"];
+const ORDER: InjectionKind[] = ["instruction", "code", "hidden", "invisible", "encoded", "stuffed"];
 
 /** Returns the display name of a kind of flagged text. */
-export function sortLabel(sort: MarkSort): string {
+export function sortLabel(sort: InjectionKind): string {
   return texts.sorts[sort].label;
 }
 
@@ -34,7 +34,7 @@ export interface Place {
   /** JSON Pointer into the field's value. */
   pointer: string;
   inName: boolean;
-  sort: MarkSort;
+  sort: InjectionKind;
   why: string;
   /** The flagged text. */
   quote: string;
@@ -45,7 +45,7 @@ export interface Place {
 export type Sides = { [side in FieldSide]?: JsonValue | undefined };
 
 /** Returns the flagged passages of a proposal, in the order of its fields. */
-export function placesOf(suspect: SuspectText[], sides: (field: string) => Sides): Place[] {
+export function placesOf(suspect: FlaggedText[], sides: (field: string) => Sides): Place[] {
   const places: Place[] = [];
   for (const { field, side, pointer, in_name, marks } of suspect) {
     const text = textAt(sides(field)[side], pointer, in_name);

@@ -81,7 +81,7 @@ pub struct Starter {
 
 /// Feedback of a person on an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-pub struct Said {
+pub struct AnswerFeedback {
     /// Whether the answer helped.
     pub helpful: bool,
     /// Use case if the answer helped, otherwise what was wrong with it.
@@ -107,7 +107,7 @@ pub struct Turn {
     /// Tools found on the web by a `discover` turn.
     pub discovered: Option<Discovered>,
     /// Feedback on the answer.
-    pub said: Option<Said>,
+    pub said: Option<AnswerFeedback>,
     /// Error that ended the turn.
     pub error: Option<ApiError>,
     /// Duration in milliseconds.

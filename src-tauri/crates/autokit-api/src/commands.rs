@@ -13,21 +13,21 @@ use serde_json::Value;
 use ts_rs::{Config, TS};
 
 use crate::{
-    AcceptPreview, ActivityQuery, ActivityReport, AddFinding, AgentAsks, AgentClient, AgentQuestion,
-    AgentSessions, AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, AskAnswer,
-    AskRequest, AsksWait, AuditLog, AuditQuery, Backup, BundlePath, CardChange, CardCheck, CardCreate,
-    CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate, CardVerification,
-    CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient, Doctor, DoctorRequest,
-    Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, ImportPreview,
-    ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef,
-    KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef, MarketSource,
-    MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch, Profile, ProfileChange,
-    ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook, ProposalRef,
-    ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
-    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, Server, ServerAdd, ServerRef, ServersRead,
-    ServersText, Session, SessionNote, SessionRef, SessionWait, SetSecret, SigningKeys, Status, Subscribe,
-    Subscription, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
-    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
+    AcceptPreview, ActivityQuery, ActivityReport, AddFinding, AgentClient, AgentQuestion, AgentSessions,
+    AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, ApprovalAnswer,
+    ApprovalRequests, ApprovalsWait, AskRequest, AuditLog, AuditQuery, Backup, BundlePath, CardChange,
+    CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
+    CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient,
+    Doctor, DoctorRequest, Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest,
+    ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef,
+    JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef,
+    MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch, Profile,
+    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
+    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
+    Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd,
+    ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
+    Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef,
+    ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
@@ -158,7 +158,7 @@ commands! {
     /// Returns the subscriptions to bundles.
     ListSubscriptions = "subscriptions_list" (Nothing) -> Vec<Subscription>;
     /// Subscribes to a bundle: checks it for newer versions at once and regularly.
-    AddSubscription = "subscriptions_add" (Subscribe) -> Vec<Subscription>;
+    AddSubscription = "subscriptions_add" (SubscriptionAdd) -> Vec<Subscription>;
     /// Unsubscribes from a bundle. Cards that came from it are kept.
     RemoveSubscription = "subscriptions_remove" (SubscriptionRef) -> Vec<Subscription>;
     /// Checks all subscriptions now.
@@ -218,7 +218,7 @@ commands! {
     /// Returns the review queue.
     ListProposals = "proposals_list" (ProposalsQuery) -> Proposals;
     /// Returns the details of a proposal.
-    GetProposal = "proposals_get" (ProposalLook) -> ProposalDetail;
+    GetProposal = "proposals_get" (ProposalGet) -> ProposalDetail;
     /// Accepts a proposal, in whole or in part.
     AcceptProposal = "proposals_accept" (ProposalAccept) -> ProposalDetail;
     /// Rejects a proposal.
@@ -249,7 +249,7 @@ commands! {
     /// Resets the spending on language models to zero.
     ResetSpending = "spending_reset" (Nothing) -> Providers;
     /// Sets or removes an API key.
-    KeepSecret = "secrets_set" (SetSecret) -> Providers;
+    SetSecret = "secrets_set" (SecretSet) -> Providers;
     /// Tests a connection with one real request.
     TestConnection = "providers_test" (TestRequest) -> TestOutcome;
     /// Returns the MCP servers behind AutoKit.
@@ -289,9 +289,9 @@ commands! {
     /// Changes the settings of agents' sessions.
     SetAgentSessions = "agent_sessions_set" (AgentSessions) -> Profiles;
     /// Waits until the list of calls that wait for approval changes.
-    WaitAsks = "approvals_wait" (AsksWait) -> AgentAsks;
+    WaitApprovals = "approvals_wait" (ApprovalsWait) -> ApprovalRequests;
     /// Approves or refuses a call that waits for approval.
-    AnswerAsk = "approvals_answer" (AskAnswer) -> AgentAsks;
+    AnswerApproval = "approvals_answer" (ApprovalAnswer) -> ApprovalRequests;
     /// Returns the callable tools and whether agents may call them.
     ListTools = "tools_list" (ToolsQuery) -> ToolList;
     /// Returns a callable tool with its parameters.

@@ -30,8 +30,8 @@ mod transfer;
 mod verify;
 
 pub use agent::{
-    AddFinding, AgentQuestion, FeedbackRequest, Said, Session, SessionNote, SessionRef, SessionWait, Starter,
-    Turn, TurnKind, TurnState,
+    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, Session, SessionNote, SessionRef,
+    SessionWait, Starter, Turn, TurnKind, TurnState,
 };
 pub use ask::{Answer, AskRequest, Candidate, Depth, SearchHit, SearchRequest, SearchResponse, Verdict};
 pub use cards::{
@@ -47,22 +47,22 @@ pub use market::{
 pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};
 pub use profiles::{
-    AgentAsk, AgentAsks, AgentSessions, Allowlist, ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, AskAnswer,
-    AskReply, AsksWait, AuditEntry, AuditLog, AuditQuery, CallOutcome, DecidedBy, Profile, ProfileChange,
-    ProfileRef, Profiles,
+    AgentSessions, Allowlist, ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, ApprovalAnswer, ApprovalDecision,
+    ApprovalRequest, ApprovalRequests, ApprovalsWait, AuditEntry, AuditLog, AuditQuery, CallOutcome,
+    DecidedBy, Profile, ProfileChange, ProfileRef, Profiles,
 };
 pub use providers::{
     Connection, KeyName, KeyState, KeyStorage, LlmKind, LlmSettings, NetworkSettings, ProviderSettings,
-    Providers, SearchKind, SearchSettings, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
+    Providers, SearchKind, SearchSettings, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
 };
 pub use review::{
-    AcceptPreview, CardDescribe, FieldSide, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,
-    ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef,
-    ReviewPolicy, SafeProposal, SuspectText, UnsafeProposal,
+    AcceptPreview, CardDescribe, FieldSide, FlaggedText, ProposalAccept, ProposalComment, ProposalDetail,
+    ProposalGet, ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsAccept, ProposalsQuery,
+    ProposalsRef, ReviewPolicy, SafeProposal, UnsafeProposal,
 };
 pub use serve::{
     ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpRef, AgentsHttpSet,
-    ChangedLine, ClientConnected, ConnectClient, Latency, LineFate, Server, ServerAdd, ServerReach,
+    ChangedLine, ClientConnected, ConnectClient, Latency, LineChange, Server, ServerAdd, ServerReach,
     ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
 };
 pub use system::{
@@ -76,6 +76,6 @@ pub use transfer::{
     BundlePath, ExistingCards, ExportOutcome, ExportPreview, ExportRequest, FieldConflict, Format,
     ImportItem, ImportNote, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportSource,
     ImportView, ItemChoice, ItemStatus, KeyRef, KeyTrust, KnownKeyView, Landing, SecretFound, SignatureView,
-    SigningKeys, SourceInfo, Subscribe, Subscription, SubscriptionRef, Trust,
+    SigningKeys, SourceInfo, Subscription, SubscriptionAdd, SubscriptionRef, Trust,
 };
-pub use verify::{CardVerification, CheckSettings, Checked, VerifyScope, VerifyStart};
+pub use verify::{CardVerification, CheckSettings, LatestCheck, VerifyScope, VerifyStart};

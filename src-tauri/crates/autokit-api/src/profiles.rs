@@ -81,7 +81,7 @@ pub struct ProfileRef {
 
 /// Call of an agent that waits for approval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-pub struct AgentAsk {
+pub struct ApprovalRequest {
     /// Id for the response.
     pub id: String,
     /// Time since when the call waits.
@@ -102,7 +102,7 @@ pub struct AgentAsk {
     pub provider: String,
     /// Permissions that no rule and no earlier approval grants.
     pub needs: Vec<Need>,
-    /// Whether [`AskReply::Always`] is possible; `false` if a rule for all agents asks each time and
+    /// Whether [`ApprovalDecision::Always`] is possible; `false` if a rule for all agents asks each time and
     /// profiles may not override it.
     pub can_always: bool,
     /// The permissions in words, e.g. "to run code in python".
@@ -114,18 +114,18 @@ pub struct AgentAsk {
 
 /// List of the calls that wait for approval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-pub struct AgentAsks {
+pub struct ApprovalRequests {
     /// Version number, incremented with every change.
     #[ts(type = "number")]
     pub version: u64,
     /// Calls, longest wait first.
-    pub asks: Vec<AgentAsk>,
+    pub asks: Vec<ApprovalRequest>,
 }
 
 /// Request to wait until the list of calls that wait for approval changes, for up to ten seconds. Calls
 /// wait for approval only while a client sends this request; otherwise they are refused at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct AsksWait {
+pub struct ApprovalsWait {
     /// Version the caller knows; 0 for none.
     #[ts(type = "number")]
     pub after: u64,
@@ -134,7 +134,7 @@ pub struct AsksWait {
 /// Decision of a person on a call that waits for approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum AskReply {
+pub enum ApprovalDecision {
     /// Allow this call.
     Once,
     /// Allow this call, and later calls of the session that need the same permissions.
@@ -149,11 +149,11 @@ pub enum AskReply {
 
 /// Request to decide on a call that waits for approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct AskAnswer {
+pub struct ApprovalAnswer {
     /// Id of the call.
     pub id: String,
     /// Decision of the person.
-    pub reply: AskReply,
+    pub reply: ApprovalDecision,
 }
 
 /// Request for entries of the audit log.

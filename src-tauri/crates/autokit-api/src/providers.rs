@@ -231,16 +231,16 @@ pub struct Providers {
 
 /// Request to set or remove an API key. No other request and no response or event contains it.
 #[derive(Clone, Serialize, Deserialize, TS)]
-pub struct SetSecret {
+pub struct SecretSet {
     /// Service of the key.
     pub name: KeyName,
     /// The API key; empty to remove it.
     pub value: String,
 }
 
-impl std::fmt::Debug for SetSecret {
+impl std::fmt::Debug for SecretSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SetSecret").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("SecretSet").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use autokit_toolcard::{
-    FieldDiff, Origin, Proposal, ProposalEvent, ProposalState, Risk, TextMark, Timestamp,
+    FieldDiff, InjectionMatch, Origin, Proposal, ProposalEvent, ProposalState, Risk, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -80,7 +80,7 @@ pub struct ProposalRef {
 
 /// Request for the details of a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-pub struct ProposalLook {
+pub struct ProposalGet {
     /// Proposal number.
     pub id: u32,
     /// Values from the reviewer that replace proposed ones in the comparison.
@@ -88,9 +88,9 @@ pub struct ProposalLook {
     pub edits: Map<String, Value>,
 }
 
-impl From<u32> for ProposalLook {
-    fn from(id: u32) -> ProposalLook {
-        ProposalLook { id, edits: Map::new() }
+impl From<u32> for ProposalGet {
+    fn from(id: u32) -> ProposalGet {
+        ProposalGet { id, edits: Map::new() }
     }
 }
 
@@ -106,7 +106,7 @@ pub enum FieldSide {
 
 /// Text of a proposal that is flagged as hidden text or instructions to a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct SuspectText {
+pub struct FlaggedText {
     /// Name of the field.
     pub field: String,
     /// Which value of the field contains it.
@@ -116,7 +116,7 @@ pub struct SuspectText {
     /// Whether the text is the name of the object member at `pointer` rather than its value.
     pub in_name: bool,
     /// Flagged ranges of the text, in order.
-    pub marks: Vec<TextMark>,
+    pub marks: Vec<InjectionMatch>,
 }
 
 /// Proposal with everything needed for its review.
@@ -137,7 +137,7 @@ pub struct ProposalDetail {
     /// Risk per field.
     pub risks: BTreeMap<String, Risk>,
     /// Flagged texts in its fields, before and after.
-    pub suspect: Vec<SuspectText>,
+    pub suspect: Vec<FlaggedText>,
     /// Number of approvals required.
     pub needed: u32,
     /// Cards that may be the same tool, as pairs of id and name.

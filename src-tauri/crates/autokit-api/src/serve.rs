@@ -131,7 +131,7 @@ pub struct AgentClient {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ChangedLine {
     /// Whether the line is kept, added or removed.
-    pub fate: LineFate,
+    pub fate: LineChange,
     /// The line without its line break.
     pub text: String,
 }
@@ -139,7 +139,7 @@ pub struct ChangedLine {
 /// Effect of a change on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum LineFate {
+pub enum LineChange {
     /// Unchanged.
     Stays,
     /// Added.

@@ -518,7 +518,7 @@ pub struct Subscription {
 
 /// Request to check a bundle for newer versions regularly.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-pub struct Subscribe {
+pub struct SubscriptionAdd {
     /// File, folder or web address of the bundle.
     pub source: ImportSource,
     /// Hours between two checks, 1 to 8,760.

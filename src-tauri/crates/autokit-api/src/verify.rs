@@ -47,7 +47,7 @@ pub struct VerifyStart {
 
 /// Last check of a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-pub struct Checked {
+pub struct LatestCheck {
     /// Result of the check.
     pub state: CardState,
     /// Time of the check.
@@ -65,7 +65,7 @@ pub struct Checked {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct CardVerification {
     /// The check; `null` if the card was never checked.
-    pub checked: Option<Checked>,
+    pub checked: Option<LatestCheck>,
     /// Number of the card's newest proposal that waits in Review.
     #[serde(default)]
     pub proposal: Option<u32>,

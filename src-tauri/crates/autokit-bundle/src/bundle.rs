@@ -2,14 +2,14 @@
 
 use autokit_toolcard::Rejected;
 
-use crate::content::Contents;
+use crate::content::BundleContents;
 use crate::sign::Signature;
 
 /// A bundle that was read.
 #[derive(Debug)]
 pub struct Bundle {
     /// The cards and metadata of the bundle.
-    pub contents: Contents,
+    pub contents: BundleContents,
     /// Cards that were rejected as invalid.
     pub rejected: Vec<Rejected>,
     /// SHA-256 of the manifest including its checksums, in hexadecimal. It identifies the bundle.

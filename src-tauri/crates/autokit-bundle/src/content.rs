@@ -14,7 +14,7 @@ pub const VERSION: u32 = 1;
 
 /// Metadata of a bundle as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct About {
+pub struct BundleInfo {
     /// Display name.
     pub name: String,
     /// Who made it.
@@ -29,7 +29,7 @@ pub struct About {
     pub note: String,
 }
 
-impl About {
+impl BundleInfo {
     /// The day of creation in UTC, or an empty string.
     pub fn day(&self) -> String {
         self.created_at.map(Timestamp::date).unwrap_or_default()
@@ -38,11 +38,11 @@ impl About {
 
 /// The content of a bundle that is to be written or was just read.
 #[derive(Debug, Default)]
-pub struct Contents {
+pub struct BundleContents {
     /// Metadata of the bundle.
-    pub about: About,
+    pub about: BundleInfo,
     /// The cards, ordered by id.
-    pub cards: Vec<Entry>,
+    pub cards: Vec<BundleCard>,
     /// Whether earlier revisions are included.
     pub history: bool,
     /// The model that computed the vectors, if there are any.
@@ -75,7 +75,7 @@ pub struct Provenance {
 
 /// Metadata of a revision: its id, and who made it, how, when and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct RevisionMeta {
     /// The revision's id, the same in every library.
     pub id: RevisionId,
     /// The kind of change.
@@ -92,10 +92,10 @@ pub struct Step {
     pub merged: Vec<RevisionId>,
 }
 
-impl Step {
+impl RevisionMeta {
     /// The metadata that a bundle records for a revision with the id `id`.
-    pub fn of(revision: &Revision, id: RevisionId) -> Step {
-        Step {
+    pub fn of(revision: &Revision, id: RevisionId) -> RevisionMeta {
+        RevisionMeta {
             id,
             operation: revision.operation,
             author: revision.author.clone(),
@@ -110,14 +110,14 @@ impl Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastRevision {
     /// Metadata of the revision.
-    pub step: Step,
+    pub step: RevisionMeta,
     /// The card as JSON text.
     pub body: String,
 }
 
 /// A card of a bundle.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct BundleCard {
     /// Position in the bundle, from 1.
     pub position: usize,
     /// The card's id in the library it comes from.
@@ -125,7 +125,7 @@ pub struct Entry {
     /// The card.
     pub card: Toolcard,
     /// Metadata of its newest revision.
-    pub step: Step,
+    pub step: RevisionMeta,
     /// Earlier revisions that are not in `history`, newest first.
     pub ancestors: Vec<RevisionId>,
     /// Earlier states in full, oldest first.
@@ -138,11 +138,11 @@ pub struct Entry {
     pub warnings: Vec<Problem>,
 }
 
-impl Entry {
+impl BundleCard {
     /// A card without a history, for example from a file in another format.
-    pub fn plain(item: ReadItem, by: &Author, at: Timestamp) -> Entry {
+    pub fn plain(item: ReadItem, by: &Author, at: Timestamp) -> BundleCard {
         let id = item.card.key().id();
-        let step = Step {
+        let step = RevisionMeta {
             id: RevisionId::first(&id, Some(&item.card.to_json())),
             operation: Operation::Import,
             author: by.clone(),
@@ -150,7 +150,7 @@ impl Entry {
             reason: String::new(),
             merged: Vec::new(),
         };
-        Entry {
+        BundleCard {
             position: item.position,
             id,
             step,
@@ -173,27 +173,27 @@ impl Entry {
 
 /// One of the JSON Lines files of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub(crate) enum BundleFile {
     Cards,
     History,
     Vectors,
 }
 
-impl Part {
-    pub(crate) const ALL: [Part; 3] = [Part::Cards, Part::History, Part::Vectors];
+impl BundleFile {
+    pub(crate) const ALL: [BundleFile; 3] = [BundleFile::Cards, BundleFile::History, BundleFile::Vectors];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Part::Cards => "cards.jsonl",
-            Part::History => "history.jsonl",
-            Part::Vectors => "vectors.jsonl",
+            BundleFile::Cards => "cards.jsonl",
+            BundleFile::History => "history.jsonl",
+            BundleFile::Vectors => "vectors.jsonl",
         }
     }
 }
 
 /// Size and checksum of a file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileSum {
+pub struct FileChecksum {
     /// Name of the file.
     pub name: String,
     /// Size in bytes.
@@ -211,7 +211,7 @@ pub struct Manifest {
     pub version: u32,
     /// Metadata of the bundle.
     #[serde(flatten)]
-    pub about: About,
+    pub about: BundleInfo,
     /// Number of cards.
     pub cards: u32,
     /// Whether earlier revisions are included.
@@ -222,7 +222,7 @@ pub struct Manifest {
     /// The other files. Empty for a folder: version control keeps its own checksums, and these would differ
     /// on every branch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<FileSum>,
+    pub files: Vec<FileChecksum>,
 }
 
 impl Manifest {
@@ -238,7 +238,7 @@ impl Manifest {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct CardLine<'a> {
     pub(crate) id: CardId,
-    pub(crate) revision: Step,
+    pub(crate) revision: RevisionMeta,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ancestors: Vec<RevisionId>,
     pub(crate) provenance: Provenance,
@@ -265,7 +265,7 @@ pub(crate) struct ReadCardLine<'a> {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct HistoryLine<'a> {
     pub(crate) id: CardId,
-    pub(crate) revision: Step,
+    pub(crate) revision: RevisionMeta,
     #[serde(borrow)]
     pub(crate) card: &'a RawValue,
 }

@@ -7,7 +7,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use crate::bundle::Bundle;
-use crate::content::{Contents, FORMAT, FileSum, Manifest, Part, VERSION};
+use crate::content::{BundleContents, BundleFile, FORMAT, FileChecksum, Manifest, VERSION};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::lines::{BundleReader, cleaned_about, label, note, write_part};
@@ -37,12 +37,12 @@ impl Write for HashingWriter {
     }
 }
 
-impl Contents {
-    fn has(&self, part: Part) -> bool {
+impl BundleContents {
+    fn has(&self, part: BundleFile) -> bool {
         match part {
-            Part::Cards => true,
-            Part::History => self.history,
-            Part::Vectors => self.vectors.is_some(),
+            BundleFile::Cards => true,
+            BundleFile::History => self.history,
+            BundleFile::Vectors => self.vectors.is_some(),
         }
     }
 
@@ -62,13 +62,13 @@ impl Contents {
     /// The manifest with the checksums of the files.
     pub(crate) fn sealed(&self) -> io::Result<Manifest> {
         let mut manifest = self.manifest();
-        for part in Part::ALL.into_iter().filter(|part| self.has(*part)) {
+        for part in BundleFile::ALL.into_iter().filter(|part| self.has(*part)) {
             // Each file is serialized twice, here and when it is written, rather than kept: a large library
             // would fill the memory.
             let mut sum = HashingWriter { hash: Sha256::new(), bytes: 0 };
             write_part(part, self, &mut sum)?;
             let sha256 = hex::encode(sum.hash.finalize());
-            manifest.files.push(FileSum { name: part.name().to_owned(), bytes: sum.bytes, sha256 });
+            manifest.files.push(FileChecksum { name: part.name().to_owned(), bytes: sum.bytes, sha256 });
         }
         Ok(manifest)
     }
@@ -78,7 +78,11 @@ impl Contents {
 ///
 /// # Errors
 /// [`Error::Secrets`] when the bundle would contain an API key or password; [`Error::Io`].
-pub fn write_file(out: impl Write + Seek, contents: &Contents, key: Option<&SigningKey>) -> Result<String> {
+pub fn write_file(
+    out: impl Write + Seek,
+    contents: &BundleContents,
+    key: Option<&SigningKey>,
+) -> Result<String> {
     refuse_secrets(contents)?;
     let manifest = contents.sealed()?.to_text();
     let mut zip = ZipWriter::new(out);
@@ -96,7 +100,7 @@ pub fn write_file(out: impl Write + Seek, contents: &Contents, key: Option<&Sign
         begin(&mut zip, SIGNATURE)?;
         zip.write_all(key.sign(manifest.as_bytes(), &contents.about.author).to_text().as_bytes())?;
     }
-    for part in Part::ALL.into_iter().filter(|part| contents.has(*part)) {
+    for part in BundleFile::ALL.into_iter().filter(|part| contents.has(*part)) {
         begin(&mut zip, part.name())?;
         let mut out = io::BufWriter::with_capacity(64 << 10, &mut zip);
         write_part(part, contents, &mut out)?;
@@ -132,7 +136,7 @@ pub fn read_file(mut input: impl Read + Seek) -> Result<Bundle> {
         .map(|signature| Signature::check(&signature, text.as_bytes()))
         .transpose()?;
     let mut reading = BundleReader::default();
-    for part in Part::ALL {
+    for part in BundleFile::ALL {
         let Some(sum) = manifest.files.iter().find(|file| file.name == part.name()) else { continue };
         let file = zip.by_name(part.name()).map_err(|error| damaged(part.name(), &error))?;
         read_part(part, file, sum, &mut reading)?;
@@ -165,7 +169,7 @@ fn check_names<R: Read + Seek>(zip: &mut ZipArchive<R>, listed: usize) -> Result
         let file = zip.by_index_raw(at).map_err(|error| Error::NotABundle(error.to_string()))?;
         let name = file.name().map_err(|error| Error::NotABundle(error.to_string()))?.into_owned();
         let known = [MANIFEST, SIGNATURE].contains(&name.as_str())
-            || Part::ALL.iter().any(|part| part.name() == name);
+            || BundleFile::ALL.iter().any(|part| part.name() == name);
         if !known {
             let name: String = name.chars().take(80).collect();
             return Err(Error::Foreign { what: format!("a file {name:?}") });
@@ -237,14 +241,17 @@ pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
 fn check_lists<R: Read + Seek>(manifest: &Manifest, zip: &ZipArchive<R>) -> Result<()> {
     let mut names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
     names.sort_unstable();
-    let mut there: Vec<&str> =
-        Part::ALL.iter().map(|part| part.name()).filter(|name| zip.index_for_name(name).is_some()).collect();
+    let mut there: Vec<&str> = BundleFile::ALL
+        .iter()
+        .map(|part| part.name())
+        .filter(|name| zip.index_for_name(name).is_some())
+        .collect();
     there.sort_unstable();
     if names != there {
         return Err(damaged(MANIFEST, &"it lists other files than there are"));
     }
-    if !names.contains(&Part::Cards.name()) {
-        return Err(Error::NotABundle(format!("there is no `{}` in it", Part::Cards.name())));
+    if !names.contains(&BundleFile::Cards.name()) {
+        return Err(Error::NotABundle(format!("there is no `{}` in it", BundleFile::Cards.name())));
     }
     let total = manifest.files.iter().try_fold(0u64, |sum, file| sum.checked_add(file.bytes));
     if total.is_none_or(|total| total > limits::UNPACKED_BYTES) {
@@ -255,7 +262,12 @@ fn check_lists<R: Read + Seek>(manifest: &Manifest, zip: &ZipArchive<R>) -> Resu
 }
 
 /// Reads a file line by line and verifies its checksum; stops when it exceeds the size in the manifest.
-fn read_part(part: Part, file: impl Read, sum: &FileSum, reading: &mut BundleReader) -> Result<()> {
+fn read_part(
+    part: BundleFile,
+    file: impl Read,
+    sum: &FileChecksum,
+    reading: &mut BundleReader,
+) -> Result<()> {
     let failed = |error: io::Error| damaged(part.name(), &error);
     let mut hash = Sha256::new();
     let mut input = BufReader::with_capacity(64 << 10, file.take(sum.bytes.saturating_add(1)));

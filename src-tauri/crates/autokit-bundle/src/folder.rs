@@ -9,7 +9,9 @@ use autokit_toolcard::CardId;
 use sha2::{Digest, Sha256};
 
 use crate::bundle::Bundle;
-use crate::content::{CardLine, Contents, Entry, FORMAT, HistoryLine, Part, ReadCardLine, VectorLine};
+use crate::content::{
+    BundleCard, BundleContents, BundleFile, CardLine, FORMAT, HistoryLine, ReadCardLine, VectorLine,
+};
 use crate::error::{Error, Result};
 use crate::file::{MANIFEST, SIGNATURE, digest_of, read_manifest};
 use crate::limits;
@@ -52,7 +54,7 @@ fn file_name(id: &CardId) -> String {
 /// [`Error::Secrets`]; [`Error::Place`] when the folder holds files that are not ours, or links;
 /// [`Error::Newer`] when a later version wrote it; [`Error::Io`]. With any error but the last, nothing was
 /// changed.
-pub fn write_folder(dir: &Path, contents: &Contents, key: Option<&SigningKey>) -> Result<String> {
+pub fn write_folder(dir: &Path, contents: &BundleContents, key: Option<&SigningKey>) -> Result<String> {
     refuse_secrets(contents)?;
     let there = check_place(dir)?;
     let sealed = contents.sealed()?.to_text();
@@ -80,9 +82,9 @@ pub fn write_folder(dir: &Path, contents: &Contents, key: Option<&SigningKey>) -
     }
     if contents.vectors.is_some() {
         let mut lines = Vec::new();
-        write_part(Part::Vectors, contents, &mut lines)?;
-        put(&dir.join(Part::Vectors.name()), &lines)?;
-        written.insert(Part::Vectors.name().to_owned());
+        write_part(BundleFile::Vectors, contents, &mut lines)?;
+        put(&dir.join(BundleFile::Vectors.name()), &lines)?;
+        written.insert(BundleFile::Vectors.name().to_owned());
     }
     if let Some(key) = key {
         let signature = key.sign(sealed.as_bytes(), &contents.about.author).to_text();
@@ -141,7 +143,7 @@ fn check_place(dir: &Path) -> Result<BTreeSet<String>> {
             }
         }
     }
-    for name in [Part::Vectors.name(), SIGNATURE] {
+    for name in [BundleFile::Vectors.name(), SIGNATURE] {
         if holds(dir, name)? {
             ours.insert(name.to_owned());
         }
@@ -222,7 +224,7 @@ fn names_in(dir: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn pretty(entry: &Entry) -> Result<Vec<u8>> {
+fn pretty(entry: &BundleCard) -> Result<Vec<u8>> {
     let mut line = Vec::new();
     write_card(entry, &mut line)?;
     let value: serde_json::Value = serde_json::from_slice(&line).map_err(io::Error::from)?;
@@ -351,12 +353,12 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
             reading.past(line).map_err(damaged)?;
         }
     }
-    let vectors = dir.join(Part::Vectors.name());
+    let vectors = dir.join(BundleFile::Vectors.name());
     if manifest.vectors.is_some() && vectors.exists() {
         let bytes = fs::symlink_metadata(&vectors)?.len();
         take(bytes)?;
         for (at, line) in text_of(&vectors, bytes)?.lines().enumerate() {
-            reading.line(Part::Vectors, at + 1, line)?;
+            reading.line(BundleFile::Vectors, at + 1, line)?;
         }
     }
     // The order of the single-file form, independent of file names.

@@ -15,6 +15,7 @@
 //! [`merge`] combines two people's changes to a card, starting from their last common state.
 
 mod bundle;
+pub mod compare;
 pub mod content;
 mod error;
 mod file;
@@ -23,14 +24,14 @@ pub mod formats;
 pub mod limits;
 mod lines;
 pub mod merge;
-pub mod plan;
 mod secrets;
 mod sign;
 mod words;
 
 pub use bundle::Bundle;
 pub use content::{
-    About, Contents, Entry, FORMAT, Manifest, PastRevision, Provenance, Step, VERSION, VectorModel,
+    BundleCard, BundleContents, BundleInfo, FORMAT, Manifest, PastRevision, Provenance, RevisionMeta,
+    VERSION, VectorModel,
 };
 pub use error::{Error, Result, Secret};
 pub use file::{digest_of, read_file, write_file};

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 use crate::bundle::Bundle;
 use crate::content::{
-    About, CardLine, Contents, Entry, HistoryLine, Manifest, Part, PastRevision, Provenance, ReadCardLine,
-    Step, VectorLine,
+    BundleCard, BundleContents, BundleFile, BundleInfo, CardLine, HistoryLine, Manifest, PastRevision,
+    Provenance, ReadCardLine, RevisionMeta, VectorLine,
 };
 use crate::error::{Error, Result};
 use crate::limits;
@@ -22,16 +22,16 @@ fn raw(text: &str) -> io::Result<&RawValue> {
 }
 
 /// Writes one file of a bundle, with a line for each card that has content for it.
-pub(crate) fn write_part(part: Part, contents: &Contents, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_part(part: BundleFile, contents: &BundleContents, out: &mut dyn Write) -> io::Result<()> {
     for entry in &contents.cards {
         match part {
-            Part::Cards => write_card(entry, out)?,
-            Part::History => {
+            BundleFile::Cards => write_card(entry, out)?,
+            BundleFile::History => {
                 for past in &entry.history {
                     write_past(&entry.id, past, out)?;
                 }
             }
-            Part::Vectors => {
+            BundleFile::Vectors => {
                 let Some(vectors) = &entry.vectors else { continue };
                 let bytes: Vec<u8> = vectors.iter().flat_map(|value| value.to_le_bytes()).collect();
                 let line = VectorLine { id: entry.id.clone(), data: STANDARD.encode(bytes).into() };
@@ -42,7 +42,7 @@ pub(crate) fn write_part(part: Part, contents: &Contents, out: &mut dyn Write) -
     Ok(())
 }
 
-pub(crate) fn write_card(entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_card(entry: &BundleCard, out: &mut dyn Write) -> io::Result<()> {
     let body = entry.card.to_json();
     let line = CardLine {
         id: entry.id.clone(),
@@ -69,7 +69,7 @@ fn write_line(line: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<(
 /// Collects what is read from a bundle, line by line.
 #[derive(Debug, Default)]
 pub(crate) struct BundleReader {
-    pub(crate) cards: Vec<Entry>,
+    pub(crate) cards: Vec<BundleCard>,
     pub(crate) rejected: Vec<Rejected>,
     /// Index of each card in `cards`.
     at: HashMap<CardId, usize>,
@@ -81,7 +81,7 @@ pub(crate) struct BundleReader {
 
 impl BundleReader {
     /// Reads one line of a file.
-    pub(crate) fn line(&mut self, part: Part, number: usize, text: &str) -> Result<()> {
+    pub(crate) fn line(&mut self, part: BundleFile, number: usize, text: &str) -> Result<()> {
         let damaged = |why: String| Error::Damaged {
             file: part.name().to_owned(),
             why: format!("line {number}: {why}"),
@@ -95,9 +95,11 @@ impl BundleReader {
             });
         }
         match part {
-            Part::Cards => self.card(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
-            Part::History => self.past(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
-            Part::Vectors => self.vectors(&serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
+            BundleFile::Cards => self.card(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
+            BundleFile::History => self.past(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
+            BundleFile::Vectors => {
+                self.vectors(&serde_json::from_str(text).map_err(syntax)?).map_err(damaged)
+            }
         }
     }
 
@@ -134,7 +136,7 @@ impl BundleReader {
                     return Ok(());
                 }
                 self.at.insert(line.id.clone(), self.cards.len());
-                self.cards.push(Entry {
+                self.cards.push(BundleCard {
                     position,
                     id: line.id,
                     card,
@@ -160,9 +162,9 @@ impl BundleReader {
         let told = manifest.cards as usize;
         if self.lines != told {
             let why = format!("{} cards where {told} are announced", self.lines);
-            return Err(Error::Damaged { file: Part::Cards.name().to_owned(), why });
+            return Err(Error::Damaged { file: BundleFile::Cards.name().to_owned(), why });
         }
-        let contents = Contents {
+        let contents = BundleContents {
             about: manifest.about,
             cards: self.cards,
             history: manifest.history,
@@ -172,7 +174,7 @@ impl BundleReader {
     }
 
     /// The card a line belongs to, or `None` if that card was rejected. Fails for an unknown id.
-    fn entry(&mut self, id: &CardId) -> Result<Option<&mut Entry>, String> {
+    fn entry(&mut self, id: &CardId) -> Result<Option<&mut BundleCard>, String> {
         match self.at.get(id) {
             Some(at) => Ok(Some(&mut self.cards[*at])),
             None if self.refused.contains(id) => Ok(None),
@@ -231,11 +233,12 @@ fn without_position(error: &serde_json::Error) -> String {
 }
 
 /// Parses and checks the metadata of a card: its newest revision and its provenance.
-fn metadata(line: &ReadCardLine<'_>) -> Result<(Step, Provenance), String> {
+fn metadata(line: &ReadCardLine<'_>) -> Result<(RevisionMeta, Provenance), String> {
     check_id(&line.id)?;
     let wrong =
         |part: &str, error: &serde_json::Error| format!("has an invalid {part}: {}", without_position(error));
-    let step: Step = serde_json::from_str(line.revision.get()).map_err(|error| wrong("revision", &error))?;
+    let step: RevisionMeta =
+        serde_json::from_str(line.revision.get()).map_err(|error| wrong("revision", &error))?;
     let provenance: Provenance =
         serde_json::from_str(line.provenance.get()).map_err(|error| wrong("provenance", &error))?;
     check_step(&step)?;
@@ -253,7 +256,7 @@ fn check_id(id: &CardId) -> Result<(), String> {
     if fits { Ok(()) } else { Err(format!("has the id {:?}, which is none", shortened(text))) }
 }
 
-fn check_step(step: &Step) -> Result<(), String> {
+fn check_step(step: &RevisionMeta) -> Result<(), String> {
     label("author", &step.author.0, limits::LABEL_CHARS)?;
     label("reason", &step.reason, limits::NOTE_CHARS)
 }
@@ -298,8 +301,8 @@ pub(crate) fn cleaned(text: &str, lines: bool) -> String {
     text.chars().map(|c| if is_control(c, lines) { ' ' } else { c }).collect()
 }
 
-pub(crate) fn cleaned_about(about: &About) -> About {
-    About {
+pub(crate) fn cleaned_about(about: &BundleInfo) -> BundleInfo {
+    BundleInfo {
         name: cleaned(&about.name, false),
         author: cleaned(&about.author, false),
         created_at: about.created_at,
@@ -308,8 +311,8 @@ pub(crate) fn cleaned_about(about: &About) -> About {
     }
 }
 
-fn cleaned_step(step: &Step) -> Step {
-    Step {
+fn cleaned_step(step: &RevisionMeta) -> RevisionMeta {
+    RevisionMeta {
         author: Author(cleaned(&step.author.0, false)),
         reason: cleaned(&step.reason, false),
         ..step.clone()

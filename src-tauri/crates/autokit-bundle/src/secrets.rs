@@ -23,10 +23,10 @@ use autokit_toolcard::{CardId, Toolcard, is_unseen};
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use self::names::{Named, named};
+use self::names::{NameHint, named};
 use self::text::{header_in, is_header, secret_in};
 use self::value::is_value;
-use crate::content::{About, Contents, Entry, Step};
+use crate::content::{BundleCard, BundleContents, BundleInfo, RevisionMeta};
 use crate::error::{Error, Result, Secret};
 
 fn regex(shape: &str) -> Regex {
@@ -66,7 +66,7 @@ impl Search {
             Value::String(text) => {
                 found.extend(self.text(name, text).map(|what| (path.to_owned(), what)));
             }
-            Value::Number(number) if named(name) != Named::Otherwise => {
+            Value::Number(number) if named(name) != NameHint::Otherwise => {
                 found.extend(self.text(name, &number.to_string()).map(|what| (path.to_owned(), what)));
             }
             Value::Array(items) => {
@@ -120,7 +120,7 @@ impl Search {
         found.collect()
     }
 
-    fn step(&mut self, step: &Step) -> Vec<(String, &'static str)> {
+    fn step(&mut self, step: &RevisionMeta) -> Vec<(String, &'static str)> {
         self.texts(&[("author", &step.author.0), ("reason", &step.reason)])
     }
 }
@@ -141,7 +141,7 @@ pub fn may_be_secret(name: &str, text: &str) -> bool {
         return false;
     }
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    named(name) != Named::Otherwise
+    named(name) != NameHint::Otherwise
         || PRIVATE.contains(&plain.as_str())
         || is_secret(name, text)
         || SAID.is_match(text)
@@ -153,7 +153,7 @@ pub fn secrets_in(card: &Toolcard) -> Vec<(String, &'static str)> {
 }
 
 /// All secrets in these cards, their provenance and their history.
-pub fn secrets_of(entries: &[Entry]) -> Vec<Secret> {
+pub fn secrets_of(entries: &[BundleCard]) -> Vec<Secret> {
     let (mut secrets, mut search) = (Vec::new(), Search::default());
     for entry in entries {
         let mut add = |found: Vec<(String, &'static str)>, in_history| {
@@ -184,7 +184,7 @@ pub fn secrets_of(entries: &[Entry]) -> Vec<Secret> {
 }
 
 /// The secrets in a bundle's own metadata. They belong to no card, so their card id is empty.
-pub fn secrets_in_about(about: &About) -> Vec<Secret> {
+pub fn secrets_in_about(about: &BundleInfo) -> Vec<Secret> {
     let found = Search::default().texts(&[
         ("name", &about.name),
         ("author", &about.author),
@@ -201,7 +201,7 @@ pub fn secrets_in_about(about: &About) -> Vec<Secret> {
     found.into_iter().map(secret).collect()
 }
 
-pub(crate) fn refuse_secrets(contents: &Contents) -> Result<()> {
+pub(crate) fn refuse_secrets(contents: &BundleContents) -> Result<()> {
     let mut secrets = secrets_in_about(&contents.about);
     secrets.extend(secrets_of(&contents.cards));
     if secrets.is_empty() { Ok(()) } else { Err(Error::Secrets(secrets)) }

@@ -5,8 +5,8 @@ use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
 use autokit_bundle::{
-    About, Bundle, Contents, Entry, Error, PastRevision, Provenance, SigningKey, Step, VectorModel,
-    read_file, read_folder, write_file, write_folder,
+    Bundle, BundleCard, BundleContents, BundleInfo, Error, PastRevision, Provenance, RevisionMeta,
+    SigningKey, VectorModel, read_file, read_folder, write_file, write_folder,
 };
 use autokit_toolcard::{Author, CardId, Operation, RevisionId, Toolcard};
 use proptest as _;
@@ -19,8 +19,8 @@ use {
     ts_rs as _,
 };
 
-fn step(id: RevisionId, author: &str) -> Step {
-    Step {
+fn step(id: RevisionId, author: &str) -> RevisionMeta {
+    RevisionMeta {
         id,
         operation: Operation::Edit,
         author: Author(author.to_owned()),
@@ -30,13 +30,13 @@ fn step(id: RevisionId, author: &str) -> Step {
     }
 }
 
-fn entry(position: usize, card: &Value) -> Entry {
+fn entry(position: usize, card: &Value) -> BundleCard {
     let card = Toolcard::from_json(&card.to_string()).expect("a card");
     let id = card.key().id();
     let first = RevisionId::first(&id, Some("{}"));
     let newest = RevisionId::first(&id, Some(&card.to_json()));
     let was = json!({"name": card.name(), "description": "before"}).to_string();
-    Entry {
+    BundleCard {
         position,
         step: step(newest, "Alice"),
         ancestors: Vec::new(),
@@ -60,7 +60,7 @@ fn entry(position: usize, card: &Value) -> Entry {
     }
 }
 
-fn contents() -> Contents {
+fn contents() -> BundleContents {
     let mut cards = vec![
         entry(
             1,
@@ -71,8 +71,8 @@ fn contents() -> Contents {
         entry(4, &json!({"name": "CON", "description": "a name some systems keep for themselves"})),
     ];
     cards.sort_by(|a, b| a.id.cmp(&b.id));
-    Contents {
-        about: About {
+    BundleContents {
+        about: BundleInfo {
             name: "Team cards".to_owned(),
             author: "Alice".to_owned(),
             created_at: "2026-01-02T03:04:05.678Z".parse().ok(),
@@ -85,7 +85,7 @@ fn contents() -> Contents {
     }
 }
 
-fn written(contents: &Contents, key: Option<&SigningKey>) -> Vec<u8> {
+fn written(contents: &BundleContents, key: Option<&SigningKey>) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
     write_file(&mut out, contents, key).expect("written");
     out.into_inner()
@@ -291,7 +291,7 @@ fn files_of_others_make_an_export_refuse_before_it_touches_anything() {
         fs::write(dir.join("cards/notes.txt"), "x").expect("written");
         fs::write(dir.join(file), content).expect("written");
         let before = all_in(dir);
-        let refused = write_folder(dir, &Contents::default(), None).expect_err(file);
+        let refused = write_folder(dir, &BundleContents::default(), None).expect_err(file);
         assert!(matches!(refused, Error::Place(_) | Error::Newer { found: 2 }), "{refused}");
         if matches!(refused, Error::Place(_)) {
             assert!(refused.to_string().contains(&format!("{file:?}")), "{refused}");
@@ -300,7 +300,7 @@ fn files_of_others_make_an_export_refuse_before_it_touches_anything() {
     }
     // Files that no export writes are kept.
     fs::write(ours.path().join("cards/notes.txt"), "x").expect("written");
-    write_folder(ours.path(), &Contents::default(), None).expect("written");
+    write_folder(ours.path(), &BundleContents::default(), None).expect("written");
     let left = |part: &str| all_in(&ours.path().join(part)).len();
     assert_eq!((left("cards"), left("history")), (1, 0));
 }
@@ -332,7 +332,7 @@ fn links_are_not_written_through() {
             fs::remove_file(&path).expect("removed");
         }
         symlink(target.path().join(name), &path).expect("linked");
-        let refused = write_folder(dir, &Contents::default(), None).expect_err(name);
+        let refused = write_folder(dir, &BundleContents::default(), None).expect_err(name);
         assert!(matches!(&refused, Error::Place(why) if why.contains(&format!("{name:?}"))), "{refused}");
     }
     assert_eq!(all_in(target.path()), before);

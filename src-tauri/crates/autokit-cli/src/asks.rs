@@ -2,8 +2,8 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use autokit_api::commands::{AnswerAsk, WaitAsks};
-use autokit_api::{AgentAsk, AskAnswer, AskReply, AsksWait};
+use autokit_api::commands::{AnswerApproval, WaitApprovals};
+use autokit_api::{ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalsWait};
 use autokit_app::Timestamp;
 use autokit_app::node::Node;
 use clap::{Subcommand, ValueEnum};
@@ -45,21 +45,21 @@ pub(crate) enum AsksCommand {
     },
 }
 
-fn reply_of(choice: ReplyChoice) -> AskReply {
+fn reply_of(choice: ReplyChoice) -> ApprovalDecision {
     match choice {
-        ReplyChoice::Once => AskReply::Once,
-        ReplyChoice::Session => AskReply::Session,
-        ReplyChoice::Always => AskReply::Always,
-        ReplyChoice::No => AskReply::No,
-        ReplyChoice::Never => AskReply::Never,
+        ReplyChoice::Once => ApprovalDecision::Once,
+        ReplyChoice::Session => ApprovalDecision::Session,
+        ReplyChoice::Always => ApprovalDecision::Always,
+        ReplyChoice::No => ApprovalDecision::No,
+        ReplyChoice::Never => ApprovalDecision::Never,
     }
 }
 
 pub(crate) async fn run(node: &Node, out: &Output, command: AsksCommand) -> Result<End> {
     let asks = match command {
-        AsksCommand::List => node.call::<WaitAsks>(AsksWait { after: 0 }).await?,
+        AsksCommand::List => node.call::<WaitApprovals>(ApprovalsWait { after: 0 }).await?,
         AsksCommand::Answer { id, reply } => {
-            node.call::<AnswerAsk>(AskAnswer { id, reply: reply_of(reply) }).await?
+            node.call::<AnswerApproval>(ApprovalAnswer { id, reply: reply_of(reply) }).await?
         }
         AsksCommand::Watch => {
             tokio::select! {
@@ -101,7 +101,7 @@ async fn watch(node: &Node) -> Result<()> {
     let mut typed = typed();
     let mut after = 0;
     loop {
-        let asks = node.call::<WaitAsks>(AsksWait { after }).await?;
+        let asks = node.call::<WaitApprovals>(ApprovalsWait { after }).await?;
         after = asks.version;
         let Some(ask) = asks.asks.first() else { continue };
         let mut out = anstream::stdout();
@@ -118,20 +118,20 @@ async fn watch(node: &Node) -> Result<()> {
             let line = loop {
                 tokio::select! {
                     line = typed.recv() => break line,
-                    asks = node.call::<WaitAsks>(AsksWait { after }) => after = asks?.version,
+                    asks = node.call::<WaitApprovals>(ApprovalsWait { after }) => after = asks?.version,
                 }
             };
             let Some(line) = line else { return Ok(()) };
             match line.trim().to_lowercase().as_str() {
-                "o" | "once" => break AskReply::Once,
-                "s" | "session" => break AskReply::Session,
-                "a" | "always" => break AskReply::Always,
-                "n" | "no" => break AskReply::No,
-                "v" | "never" => break AskReply::Never,
+                "o" | "once" => break ApprovalDecision::Once,
+                "s" | "session" => break ApprovalDecision::Session,
+                "a" | "always" => break ApprovalDecision::Always,
+                "n" | "no" => break ApprovalDecision::No,
+                "v" | "never" => break ApprovalDecision::Never,
                 _ => {}
             }
         };
-        match node.call::<AnswerAsk>(AskAnswer { id: ask.id.clone(), reply }).await {
+        match node.call::<AnswerApproval>(ApprovalAnswer { id: ask.id.clone(), reply }).await {
             Ok(asks) => after = asks.version.saturating_sub(1),
             Err(error) => writeln!(anstream::stderr(), "{}", printable(&error.sentence()))?,
         }
@@ -144,7 +144,7 @@ fn left(until: Timestamp) -> String {
     format!("in {} s if no one responds", left.as_secs().max(0))
 }
 
-fn write(text: &mut dyn std::io::Write, ask: &AgentAsk) -> std::io::Result<()> {
+fn write(text: &mut dyn std::io::Write, ask: &ApprovalRequest) -> std::io::Result<()> {
     let client = if ask.client.is_empty() { "An agent" } else { &ask.client };
     let of =
         if ask.provider.is_empty() { String::new() } else { format!(" from {}", printable(&ask.provider)) };

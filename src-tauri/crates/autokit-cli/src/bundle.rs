@@ -9,8 +9,8 @@ use autokit_api::commands::{
 };
 use autokit_api::{
     BundlePath, ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportRef, ImportRequest,
-    ImportSource, ItemStatus, Job, KeyRef, KeyTrust, Landing, Nothing, SigningKeys, SourceInfo, Subscribe,
-    Subscription, SubscriptionRef, Trust,
+    ImportSource, ItemStatus, Job, KeyRef, KeyTrust, Landing, Nothing, SigningKeys, SourceInfo, Subscription,
+    SubscriptionAdd, SubscriptionRef, Trust,
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
@@ -436,7 +436,7 @@ async fn subscribe(
     let all = match from {
         Some(from) => {
             let landing = if trust { Landing::Library } else { Landing::Review };
-            let wish = Subscribe { source: source_of(Path::new(&from))?, every_hours, landing };
+            let wish = SubscriptionAdd { source: source_of(Path::new(&from))?, every_hours, landing };
             node.call::<AddSubscription>(wish).await?
         }
         None => node.call::<ListSubscriptions>(Nothing {}).await?,

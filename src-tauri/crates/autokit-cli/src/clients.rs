@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 use autokit_api::commands::{ConnectAgent, DisconnectAgent, ListClients};
-use autokit_api::{AgentClient, ChangedLine, ConnectClient, LineFate, Nothing};
+use autokit_api::{AgentClient, ChangedLine, ConnectClient, LineChange, Nothing};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
 use clap::Subcommand;
@@ -145,9 +145,9 @@ fn lines(text: &mut dyn std::io::Write, change: &[ChangedLine]) -> std::io::Resu
     for line in change {
         let words = printable(&line.text);
         match line.fate {
-            LineFate::Stays => writeln!(text, "  {words}")?,
-            LineFate::Goes => writeln!(text, "{}", format_args!("- {words}").red())?,
-            LineFate::Comes => writeln!(text, "{}", format_args!("+ {words}").green())?,
+            LineChange::Stays => writeln!(text, "  {words}")?,
+            LineChange::Goes => writeln!(text, "{}", format_args!("- {words}").red())?,
+            LineChange::Comes => writeln!(text, "{}", format_args!("+ {words}").green())?,
         }
     }
     Ok(())

@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 
-use autokit_api::commands::{GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection};
+use autokit_api::commands::{GetProviders, ResetSpending, SetProviders, SetSecret, TestConnection};
 use autokit_api::{
-    Connection, KeyName, LlmKind, Nothing, ProviderSettings, Providers, SearchKind, SetSecret, TestRequest,
+    Connection, KeyName, LlmKind, Nothing, ProviderSettings, Providers, SearchKind, SecretSet, TestRequest,
 };
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
@@ -210,7 +210,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             let mut value = String::new();
             io::stdin().lock().read_line(&mut value)?;
             let value = value.trim().to_owned();
-            let providers = node.call::<KeepSecret>(SetSecret { name, value }).await?;
+            let providers = node.call::<SetSecret>(SecretSet { name, value }).await?;
             out.show(&providers, |text| write_providers(text, &providers))?;
             return Ok(End::Done);
         }

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use autokit_api::commands::{GetVerification, StartVerify};
-use autokit_api::{CardRef, CardVerification, Checked, VerifyScope, VerifyStart};
-use autokit_app::fuel::{Claim, Condition, Judgement, Sought, Standing};
+use autokit_api::{CardRef, CardVerification, LatestCheck, VerifyScope, VerifyStart};
+use autokit_app::fuel::{Claim, ClaimVerdict, Condition, Judgement, PageSearchOutcome};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, CardState};
 use owo_colors::OwoColorize;
@@ -83,7 +83,7 @@ fn state(state: CardState) -> String {
     }
 }
 
-fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Result<()> {
+fn write_checked(out: &mut dyn Write, card: &str, checked: &LatestCheck) -> io::Result<()> {
     let report = &checked.report;
     writeln!(out, "{}  {}", printable(card).bold(), state(checked.state))?;
     if checked.changed {
@@ -113,27 +113,29 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
         }
     }
     match &report.search {
-        Some(Sought::Found { page }) => writeln!(
+        Some(PageSearchOutcome::Found { page }) => writeln!(
             out,
             "  {} {}  {}",
             "found".green(),
             printable(&page.url).cyan(),
             format!("{:.0}%: {}", page.score * 100.0, page.why).dimmed()
         )?,
-        Some(Sought::Gone) => writeln!(out, "  {}", "no page documents this tool anymore".red())?,
-        Some(Sought::Unsure) => writeln!(out, "  {}", "several possible pages, none certain:".yellow())?,
-        Some(Sought::NoSearch) => writeln!(
+        Some(PageSearchOutcome::Gone) => writeln!(out, "  {}", "no page documents this tool anymore".red())?,
+        Some(PageSearchOutcome::Unsure) => {
+            writeln!(out, "  {}", "several possible pages, none certain:".yellow())?;
+        }
+        Some(PageSearchOutcome::NoSearch) => writeln!(
             out,
             "  {}",
             "didn't search for another page: no search service configured (see `autokit providers search --help`)".yellow()
         )?,
-        Some(Sought::SearchFailed { why }) => {
+        Some(PageSearchOutcome::SearchFailed { why }) => {
             writeln!(out, "  {} {}", "couldn't search for another page:".yellow(), printable(why))?;
         }
-        Some(Sought::NothingFound) => writeln!(out, "  {}", "nothing found".red())?,
+        Some(PageSearchOutcome::NothingFound) => writeln!(out, "  {}", "nothing found".red())?,
         None => {}
     }
-    if matches!(report.search, Some(Sought::Unsure | Sought::Gone)) {
+    if matches!(report.search, Some(PageSearchOutcome::Unsure | PageSearchOutcome::Gone)) {
         for page in &report.candidates {
             let sure = format!("{:>3.0}%", page.score * 100.0);
             writeln!(
@@ -159,10 +161,10 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &Checked) -> io::Resu
 
 fn write_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
     let (mark, field) = match claim.standing {
-        Standing::Supported => ("✓".green().to_string(), claim.field.clone()),
-        Standing::Contradicted => ("≠".yellow().to_string(), claim.field.clone()),
-        Standing::Unsaid => ("+".cyan().to_string(), claim.field.clone()),
-        Standing::NotFound => ("·".dimmed().to_string(), claim.field.dimmed().to_string()),
+        ClaimVerdict::Supported => ("✓".green().to_string(), claim.field.clone()),
+        ClaimVerdict::Contradicted => ("≠".yellow().to_string(), claim.field.clone()),
+        ClaimVerdict::Unsaid => ("+".cyan().to_string(), claim.field.clone()),
+        ClaimVerdict::NotFound => ("·".dimmed().to_string(), claim.field.dimmed().to_string()),
     };
     write!(out, "  {mark} {field}")?;
     if let Some(value) = &claim.value {

@@ -9,7 +9,7 @@ use autokit_api::commands::{
     WaitJob,
 };
 use autokit_api::{
-    CardCreate, CardRef, CardVerification, JobRef, JobState, JobWait, ProposalLook, ProposalsQuery,
+    CardCreate, CardRef, CardVerification, JobRef, JobState, JobWait, ProposalGet, ProposalsQuery,
     ProviderSettings, SearchKind, VerifyScope, VerifyStart,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -155,7 +155,7 @@ impl EvalEngine {
         for card in cards {
             let mut after = card.card.clone();
             for row in waiting.rows.iter().filter(|row| row.card.as_ref() == Some(&card.id)) {
-                let asked = ProposalLook::from(row.id);
+                let asked = ProposalGet::from(row.id);
                 let detail = Handle::<GetProposal>::handle(&*self.engine, &self.context, asked).await?;
                 after = detail.proposal.draft.applied(&after, |_| true);
             }

@@ -11,8 +11,8 @@ use autokit_api::commands::{
     StartDiscover, WaitSession,
 };
 use autokit_api::{
-    AddFinding, AgentQuestion, FeedbackRequest, Nothing, ProposalDetail, Said, Session, SessionNote,
-    SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
+    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, Nothing, ProposalDetail, Session,
+    SessionNote, SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Feedback;
@@ -359,7 +359,8 @@ impl Handle<GiveFeedback> for Agent {
         self.change(&entry, |session| {
             let turn = &mut session.turns[at];
             turn.events.push(event);
-            turn.said = Some(Said { helpful: request.helpful, text: request.said.clone(), starter });
+            turn.said =
+                Some(AnswerFeedback { helpful: request.helpful, text: request.said.clone(), starter });
         });
         if request.helpful {
             self.keep(&entry).await?;

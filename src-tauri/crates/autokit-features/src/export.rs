@@ -12,12 +12,12 @@ use autokit_api::{
 };
 use autokit_bundle::formats;
 use autokit_bundle::{
-    About, Contents, Entry, PastRevision, Provenance, SigningKey, Step, VectorModel, secrets_in_about,
-    secrets_of,
+    BundleCard, BundleContents, BundleInfo, PastRevision, Provenance, RevisionMeta, SigningKey, VectorModel,
+    secrets_in_about, secrets_of,
 };
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_library::CardRecord;
-use autokit_toolcard::{CardId, Named, Operation, RevisionId, Toolcard, write_cards};
+use autokit_toolcard::{CardId, LineageEntry, Operation, RevisionId, Toolcard, write_cards};
 use autokit_workspace::background::in_background;
 use autokit_workspace::models::Models;
 use autokit_workspace::workspace::Workspace;
@@ -71,7 +71,7 @@ impl Exports {
         records: &[Arc<CardRecord>],
         request: &ExportRequest,
         author: &str,
-    ) -> Result<Contents> {
+    ) -> Result<BundleContents> {
         let ids: Vec<CardId> = records.iter().map(|record| record.id.clone()).collect();
         let mut lineages = self.workspace.library.lineages(&ids).await?;
         let mut provenances = self.workspace.library.provenances(&ids).await?;
@@ -102,8 +102,8 @@ impl Exports {
             entry.vectors = fresh.map(|(_, values)| values);
             cards.push(entry);
         }
-        Ok(Contents {
-            about: About {
+        Ok(BundleContents {
+            about: BundleInfo {
                 name: called(request),
                 author: author.to_owned(),
                 created_at: Some(self.workspace.clock.stamp()),
@@ -121,22 +121,23 @@ impl Exports {
 
     /// Makes an export continue the bundle already in its folder, as version control does: versions of
     /// others that this library has not seen are not overwritten, and the date stays if nothing changes.
-    async fn continued_folder(&self, path: &str, contents: &mut Contents) -> Result<()> {
+    async fn continued_folder(&self, path: &str, contents: &mut BundleContents) -> Result<()> {
         let folder = Path::new(path).to_owned();
         // An unreadable folder is left to the writer: it may hold no bundle, or an unfinished one.
         let there = in_background(move || Ok(autokit_bundle::read_folder(&folder).ok())).await?;
         let Some(there) = there else { return Ok(()) };
         let ids: Vec<CardId> = there.contents.cards.iter().map(|entry| entry.id.clone()).collect();
         let lineages = self.workspace.library.lineages(&ids).await?;
-        let is_ours = |entry: &Entry| {
+        let is_ours = |entry: &BundleCard| {
             let names = lineages.get(&entry.id).into_iter().flatten();
             let mut names = names.flat_map(|named| std::iter::once(&named.id).chain(&named.revision.merged));
             names.any(|id| *id == entry.step.id)
         };
-        let others: Vec<&Entry> = there.contents.cards.iter().filter(|entry| !is_ours(entry)).collect();
+        let others: Vec<&BundleCard> = there.contents.cards.iter().filter(|entry| !is_ours(entry)).collect();
         let states: Vec<RevisionId> = others.iter().map(|entry| entry.step.id.clone()).collect();
         let seen = self.workspace.library.foreign_states(&states).await?;
-        let unseen: Vec<&&Entry> = others.iter().filter(|entry| !seen.contains_key(&entry.step.id)).collect();
+        let unseen: Vec<&&BundleCard> =
+            others.iter().filter(|entry| !seen.contains_key(&entry.step.id)).collect();
         if let Some(first) = unseen.first() {
             let more = match unseen.len() - 1 {
                 0 => String::new(),
@@ -161,8 +162,8 @@ impl Exports {
 }
 
 /// Returns whether two bundles hold the same cards with the same history.
-fn hold_the_same(a: &Contents, b: &Contents) -> bool {
-    let same = |(a, b): (&Entry, &Entry)| {
+fn hold_the_same(a: &BundleContents, b: &BundleContents) -> bool {
+    let same = |(a, b): (&BundleCard, &BundleCard)| {
         a.id == b.id
             && a.step == b.step
             && a.ancestors == b.ancestors
@@ -171,7 +172,8 @@ fn hold_the_same(a: &Contents, b: &Contents) -> bool {
             && a.vectors == b.vectors
             && a.card.to_json() == b.card.to_json()
     };
-    let shape = |contents: &Contents| (contents.history, contents.vectors.clone(), contents.cards.len());
+    let shape =
+        |contents: &BundleContents| (contents.history, contents.vectors.clone(), contents.cards.len());
     shape(a) == shape(b) && a.cards.iter().zip(&b.cards).all(same)
 }
 
@@ -189,10 +191,10 @@ fn called(request: &ExportRequest) -> String {
 fn entry_of(
     position: usize,
     record: &CardRecord,
-    mut lineage: Vec<Named>,
+    mut lineage: Vec<LineageEntry>,
     told: Option<&str>,
     history: bool,
-) -> Result<Entry> {
+) -> Result<BundleCard> {
     let newest = lineage
         .pop()
         .ok_or_else(|| ApiError::internal(format!("card {} has no revision to be exported", record.id)))?;
@@ -211,12 +213,12 @@ fn entry_of(
             licence: licence_of(&record.card()),
         },
     };
-    let mut step = Step::of(&newest.revision, newest.id);
+    let mut step = RevisionMeta::of(&newest.revision, newest.id);
     let (mut ancestors, mut past) = (Vec::new(), Vec::new());
     if history {
         for named in lineage {
             let Some(body) = named.revision.body.clone() else { continue };
-            past.push(PastRevision { step: Step::of(&named.revision, named.id), body });
+            past.push(PastRevision { step: RevisionMeta::of(&named.revision, named.id), body });
         }
     } else {
         // The ids of all earlier revisions: enough to tell which of two cards is ahead.
@@ -228,7 +230,7 @@ fn entry_of(
         let mut seen: HashSet<RevisionId> = HashSet::new();
         ancestors.retain(|id| seen.insert(id.clone()));
     }
-    Ok(Entry {
+    Ok(BundleCard {
         position,
         id: record.id.clone(),
         card: record.card(),
@@ -291,7 +293,7 @@ impl Handle<PreviewExport> for Exports {
         let contents = self.contents(&records, &request, &context.author).await?;
         in_background(move || {
             let cards = &contents.cards;
-            let text = |entry: &Entry| {
+            let text = |entry: &BundleCard| {
                 let past: usize = entry.history.iter().map(|past| past.body.len()).sum();
                 let vectors = entry.vectors.as_ref().map_or(0, |values| values.len() * 16 / 3);
                 (entry.card.to_json().len() + past + vectors) as u64
@@ -361,7 +363,7 @@ impl Handle<SignBundle> for Exports {
         let asked =
             ExportRequest { path: Some(request.path), format: incoming.format, ..ExportRequest::default() };
         in_background(move || {
-            let contents = Contents {
+            let contents = BundleContents {
                 about: incoming.about.clone(),
                 cards: incoming.entries.clone(),
                 history: incoming.history,
@@ -373,7 +375,11 @@ impl Handle<SignBundle> for Exports {
     }
 }
 
-fn write(request: &ExportRequest, contents: &Contents, key: Option<&SigningKey>) -> Result<ExportOutcome> {
+fn write(
+    request: &ExportRequest,
+    contents: &BundleContents,
+    key: Option<&SigningKey>,
+) -> Result<ExportOutcome> {
     let mut outcome = ExportOutcome {
         cards: contents.cards.len() as u32,
         path: request.path.clone(),
@@ -435,7 +441,7 @@ fn write_text(
     format: Format,
     out: &mut impl Write,
     cards: &[Toolcard],
-    about: &About,
+    about: &BundleInfo,
 ) -> std::io::Result<()> {
     match format {
         Format::Csv => formats::write_csv(out, cards),

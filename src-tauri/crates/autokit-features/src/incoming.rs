@@ -5,7 +5,7 @@ use std::path::Path;
 
 use autokit_api::Format;
 use autokit_bundle::formats::{self, Format as Known, detect};
-use autokit_bundle::{Bundle, Contents, Entry, Signature, VectorModel};
+use autokit_bundle::{Bundle, BundleCard, BundleContents, Signature, VectorModel};
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_openapi as openapi;
 use autokit_openapi::rapidapi;
@@ -17,12 +17,12 @@ pub(crate) struct Incoming {
     pub(crate) format: Format,
     /// Where it came from, as shown to people.
     pub(crate) source: String,
-    pub(crate) about: autokit_bundle::About,
+    pub(crate) about: autokit_bundle::BundleInfo,
     /// Whether the cards come with revisions of the library they were exported from.
     pub(crate) bundled: bool,
     pub(crate) history: bool,
     pub(crate) vectors: Option<VectorModel>,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<BundleCard>,
     pub(crate) rejected: Vec<Rejected>,
     pub digest: String,
     pub(crate) signature: Option<Signature>,
@@ -158,7 +158,7 @@ pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp)
 }
 
 fn from_bundle(bundle: Bundle, format: Format, source: &str) -> Incoming {
-    let Contents { about, cards, history, vectors } = bundle.contents;
+    let BundleContents { about, cards, history, vectors } = bundle.contents;
     Incoming {
         format,
         source: source.to_owned(),
@@ -184,11 +184,11 @@ fn from_cards(
     Incoming {
         format,
         source: source.to_owned(),
-        about: autokit_bundle::About::default(),
+        about: autokit_bundle::BundleInfo::default(),
         bundled: false,
         history: false,
         vectors: None,
-        entries: read.cards.into_iter().map(|item| Entry::plain(item, by, at)).collect(),
+        entries: read.cards.into_iter().map(|item| BundleCard::plain(item, by, at)).collect(),
         rejected: read.rejected,
         digest: autokit_bundle::digest_of(bytes),
         signature: None,

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
 use autokit_api::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 use autokit_api::{
-    CardDescribe, FieldSide, ProposalDetail, ProposalLook, ProposalRow, Proposals as ProposalList,
-    ProposalsQuery, ReviewPolicy, Setting, SuspectText,
+    CardDescribe, FieldSide, FlaggedText, ProposalDetail, ProposalGet, ProposalRow,
+    Proposals as ProposalList, ProposalsQuery, ReviewPolicy, Setting,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Proposed;
@@ -67,10 +67,10 @@ impl Proposals {
     }
 
     pub(crate) async fn detail(&self, id: u32) -> Result<ProposalDetail> {
-        self.look_at(ProposalLook::from(id)).await
+        self.look_at(ProposalGet::from(id)).await
     }
 
-    async fn look_at(&self, look: ProposalLook) -> Result<ProposalDetail> {
+    async fn look_at(&self, look: ProposalGet) -> Result<ProposalDetail> {
         let proposal = self.workspace.library.proposal(look.id).await?;
         let record = proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
         let now: Map<String, Value> = match (&record, proposal.draft.base, proposal.state) {
@@ -264,13 +264,13 @@ impl FlaggedDrafts {
     }
 }
 
-fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<SuspectText> {
+fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<FlaggedText> {
     let mut suspect = Vec::new();
     let after = draft.applied(now, |_| true);
     for field in &draft.fields {
         for (side, card) in [(FieldSide::Before, now), (FieldSide::After, &after)] {
             let texts = marks_in_field(card, &field.field);
-            suspect.extend(texts.into_iter().map(|MarkedText { pointer, in_name, marks }| SuspectText {
+            suspect.extend(texts.into_iter().map(|MarkedText { pointer, in_name, marks }| FlaggedText {
                 field: field.field.clone(),
                 side,
                 pointer,
@@ -301,7 +301,7 @@ impl Handle<ListProposals> for Proposals {
 }
 
 impl Handle<GetProposal> for Proposals {
-    async fn handle(&self, _: &Context, request: ProposalLook) -> Result<ProposalDetail> {
+    async fn handle(&self, _: &Context, request: ProposalGet) -> Result<ProposalDetail> {
         self.look_at(request).await
     }
 }

@@ -6,7 +6,7 @@ use autokit_api::commands::{
     AddSubscription, CheckSubscriptions, Context, Handle, ListSubscriptions, RemoveSubscription,
 };
 use autokit_api::{
-    ExistingCards, ImportSource, JobKind, JobRef, Landing, Nothing, Setting, Subscribe, Subscription,
+    ExistingCards, ImportSource, JobKind, JobRef, Landing, Nothing, Setting, Subscription, SubscriptionAdd,
     SubscriptionRef,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -175,7 +175,7 @@ impl Handle<ListSubscriptions> for Subscriptions {
 }
 
 impl Handle<AddSubscription> for Subscriptions {
-    async fn handle(&self, _: &Context, request: Subscribe) -> Result<Vec<Subscription>> {
+    async fn handle(&self, _: &Context, request: SubscriptionAdd) -> Result<Vec<Subscription>> {
         if !(1..=MOST_HOURS).contains(&request.every_hours) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,

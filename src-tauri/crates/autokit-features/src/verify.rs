@@ -11,7 +11,7 @@ use autokit_api::commands::{
     Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify,
 };
 use autokit_api::{
-    CardRef, CardVerification, CheckSettings, Checked, Event, JobRef, Nothing, Setting, VerifyScope,
+    CardRef, CardVerification, CheckSettings, Event, JobRef, LatestCheck, Nothing, Setting, VerifyScope,
     VerifyStart,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -207,7 +207,7 @@ impl Handle<GetVerification> for Checking {
         let id = record.id.clone();
         let checked = match self.workspace.library.verification(&id).await? {
             None => None,
-            Some(found) => Some(Checked {
+            Some(found) => Some(LatestCheck {
                 changed: found.is_outdated(record.number),
                 state: found.state,
                 checked_at: found.checked_at,

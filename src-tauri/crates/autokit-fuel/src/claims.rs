@@ -18,7 +18,7 @@ use autokit_pages::{PageMark, PageMarks, agreement, likeness};
 /// What the page says about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum ClaimVerdict {
     /// The page confirms the claim.
     Supported,
     /// The page contradicts the claim.
@@ -35,7 +35,7 @@ pub struct Claim {
     /// Name of the field.
     pub field: String,
     /// What the page says about it.
-    pub standing: Standing,
+    pub standing: ClaimVerdict,
     /// The supporting sentence or line of code, verbatim from the page; empty if there is none.
     pub quote: String,
     /// The value on the page, where it differs.
@@ -51,7 +51,7 @@ impl Claim {
         let quote = quote.into();
         Claim {
             field: field.to_owned(),
-            standing: Standing::Supported,
+            standing: ClaimVerdict::Supported,
             quote,
             value: None,
             confidence,
@@ -68,7 +68,7 @@ impl Claim {
         let (field, quote) = (field.to_owned(), quote.into());
         Claim {
             field,
-            standing: Standing::Contradicted,
+            standing: ClaimVerdict::Contradicted,
             quote,
             value: Some(value),
             confidence,
@@ -77,27 +77,34 @@ impl Claim {
     }
 
     pub(crate) fn unsaid(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
-        Claim { standing: Standing::Unsaid, ..Claim::contradicted(field, value, quote, confidence) }
+        Claim { standing: ClaimVerdict::Unsaid, ..Claim::contradicted(field, value, quote, confidence) }
     }
 
     pub(crate) fn not_found(field: &str) -> Claim {
         let (field, quote) = (field.to_owned(), String::new());
-        Claim { field, standing: Standing::NotFound, quote, value: None, confidence: 0.0, by_model: false }
+        Claim {
+            field,
+            standing: ClaimVerdict::NotFound,
+            quote,
+            value: None,
+            confidence: 0.0,
+            by_model: false,
+        }
     }
 
     /// Whether the page contradicts the claim.
     pub fn is_contradicted(&self) -> bool {
-        self.standing == Standing::Contradicted
+        self.standing == ClaimVerdict::Contradicted
     }
 
     /// Whether the page says nothing about it.
     pub fn is_not_found(&self) -> bool {
-        self.standing == Standing::NotFound
+        self.standing == ClaimVerdict::NotFound
     }
 
     /// Whether the page confirms the claim.
     pub fn is_supported(&self) -> bool {
-        self.standing == Standing::Supported
+        self.standing == ClaimVerdict::Supported
     }
 }
 
@@ -487,7 +494,7 @@ mod tests {
         });
         let claims = told(card("langchain_community.tools", &json!({})), code);
         let claim = of(&claims, fields::INIT_ARGS).unwrap();
-        assert_eq!((claim.standing, claim.value.as_ref()), (Standing::Unsaid, Some(&shown)));
+        assert_eq!((claim.standing, claim.value.as_ref()), (ClaimVerdict::Unsaid, Some(&shown)));
         // A card with some of the arguments is right.
         let claims = told(card("langchain_community.tools", &json!({ "api_key": "${KEY}" })), code);
         assert!(of(&claims, fields::INIT_ARGS).unwrap().is_supported());
@@ -512,7 +519,7 @@ mod tests {
         let module = of(&claims, fields::MODULE).unwrap();
         assert_eq!(
             (module.standing, module.value.clone()),
-            (Standing::Unsaid, Some(json!("langchain_community.tools")))
+            (ClaimVerdict::Unsaid, Some(json!("langchain_community.tools")))
         );
     }
 

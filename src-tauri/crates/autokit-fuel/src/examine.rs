@@ -8,7 +8,7 @@ use autokit_toolcard::{CardId, CardState, Timestamp, Toolcard};
 use crate::condition::{Condition, condition};
 use crate::fuel::Fuel;
 use crate::link::{LinkHealth, LinkState};
-use crate::report::{Examined, Judgement, Report, Sought, Weighed};
+use crate::report::{Examined, Judgement, PageSearchOutcome, Report, ScoredPage};
 use crate::seek::{Candidate, Unanswered, rank};
 use crate::settle::unverified;
 use autokit_pages::{PageMark, Subject};
@@ -130,12 +130,12 @@ impl Fuel {
             rank(&mut found);
             report.judged_by = format!("rules and {}", advisor.large.config().model);
         }
-        report.candidates = found.iter().take(SHOWN).map(Candidate::weighed).collect();
+        report.candidates = found.iter().take(SHOWN).map(Candidate::scored_page).collect();
         if let Some(best) = sure_of(&found) {
             // It may be the card's own page, with new names in its code.
             let moved = here.as_ref() != Some(&best.page.fetched.url);
             if moved {
-                report.search = Some(Sought::Found { page: best.weighed() });
+                report.search = Some(PageSearchOutcome::Found { page: best.scored_page() });
             } else if let Some(page) = &mut report.page {
                 page.about = true;
                 page.why = best.marks.why();
@@ -149,11 +149,11 @@ impl Fuel {
         let possible = found.first().is_some_and(|best| best.score >= POSSIBLE);
         report.search = Some(match searched.unanswered {
             // The site's own lists may still show where the page moved, but not that no other page exists.
-            Unanswered::NoService => Sought::NoSearch,
-            Unanswered::Failed(why) => Sought::SearchFailed { why },
-            Unanswered::No if possible => Sought::Unsure,
-            Unanswered::No if found.is_empty() => Sought::NothingFound,
-            Unanswered::No => Sought::Gone,
+            Unanswered::NoService => PageSearchOutcome::NoSearch,
+            Unanswered::Failed(why) => PageSearchOutcome::SearchFailed { why },
+            Unanswered::No if possible => PageSearchOutcome::Unsure,
+            Unanswered::No if found.is_empty() => PageSearchOutcome::NothingFound,
+            Unanswered::No => PageSearchOutcome::Gone,
         });
         if report.page.as_ref().is_some_and(|page| page.condition == Condition::Empty) {
             // A browser may have to render it; an empty page proves nothing.
@@ -198,8 +198,8 @@ impl Candidate {
         fetched.url == url || fetched.hops.iter().any(|hop| hop.url == url)
     }
 
-    fn weighed(&self) -> Weighed {
-        Weighed {
+    fn scored_page(&self) -> ScoredPage {
+        ScoredPage {
             url: self.page.fetched.url.clone(),
             title: self.page.document.title.clone(),
             score: self.score,

@@ -20,14 +20,14 @@ mod settle;
 mod visits;
 
 pub use autokit_pages::{Error, Result};
-pub use claims::{Claim, Standing};
+pub use claims::{Claim, ClaimVerdict};
 pub use condition::Condition;
 pub use examine::CheckRequest;
 pub use fuel::Fuel;
 pub use improve::Improved;
 pub use link::{LinkHealth, LinkState};
 pub use model::Advisor;
-pub use report::{Examined, Judgement, Report, Sought, Weighed};
+pub use report::{Examined, Judgement, PageSearchOutcome, Report, ScoredPage};
 pub use visits::Visits;
 
 // Pins one feature set for the whole workspace; nothing to name.

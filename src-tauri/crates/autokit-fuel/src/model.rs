@@ -11,7 +11,7 @@ use autokit_toolcard::{Toolcard, fields};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::claims::{Claim, Standing};
+use crate::claims::{Claim, ClaimVerdict};
 use crate::fuel::Fuel;
 use autokit_pages::Subject;
 
@@ -61,7 +61,7 @@ struct Answer {
 #[derive(Debug, Deserialize)]
 struct ModelClaim {
     field: String,
-    standing: Standing,
+    standing: ClaimVerdict,
     quote: String,
     #[serde(default)]
     value: Option<String>,
@@ -126,13 +126,14 @@ impl Advisor {
         for said in said {
             let open = claims
                 .iter_mut()
-                .find(|claim| claim.field == said.field && claim.standing == Standing::NotFound);
+                .find(|claim| claim.field == said.field && claim.standing == ClaimVerdict::NotFound);
             if let Some(claim) = open
                 && believed(&said, subject, page)
             {
                 claim.standing = said.standing;
                 claim.quote = said.quote;
-                claim.value = said.value.filter(|_| said.standing == Standing::Contradicted).map(Value::from);
+                claim.value =
+                    said.value.filter(|_| said.standing == ClaimVerdict::Contradicted).map(Value::from);
                 claim.confidence = CONFIDENCE;
                 claim.by_model = true;
                 added = true;
@@ -149,7 +150,7 @@ fn believed(said: &ModelClaim, subject: &Subject, page: &Page) -> bool {
     }
     let code = &page.facts.code;
     let value = said.value.as_deref().map(str::trim).filter(|value| !value.is_empty());
-    let contradicted = said.standing == Standing::Contradicted;
+    let contradicted = said.standing == ClaimVerdict::Contradicted;
     if contradicted && value.is_none_or(|value| !said.quote.contains(value)) {
         return false;
     }

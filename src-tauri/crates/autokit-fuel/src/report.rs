@@ -29,7 +29,7 @@ pub struct Judgement {
 
 /// A page that was scored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-pub struct Weighed {
+pub struct ScoredPage {
     /// Its URL.
     pub url: String,
     /// Its title.
@@ -45,11 +45,11 @@ pub struct Weighed {
 /// Result of searching for another page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Sought {
+pub enum PageSearchOutcome {
     /// The right page was found.
     Found {
         /// The page.
-        page: Weighed,
+        page: ScoredPage,
     },
     /// No page documents this tool any more; similar pages document other tools.
     Gone,
@@ -66,6 +66,13 @@ pub enum Sought {
     },
 }
 
+impl PageSearchOutcome {
+    /// Returns whether a search took place, so that something is known about other pages.
+    fn is_known(&self) -> bool {
+        !matches!(self, PageSearchOutcome::NoSearch | PageSearchOutcome::SearchFailed { .. })
+    }
+}
+
 /// Everything one examination found out about a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Report {
@@ -78,9 +85,9 @@ pub struct Report {
     /// The card's claims, checked against its page or the page that was found for it.
     pub claims: Vec<Claim>,
     /// Result of searching for another page, if that was done.
-    pub search: Option<Sought>,
+    pub search: Option<PageSearchOutcome>,
     /// The pages that were scored, best first.
-    pub candidates: Vec<Weighed>,
+    pub candidates: Vec<ScoredPage>,
     /// Consecutive failures to reach the page, including this one.
     pub attempts: u32,
     /// Set when there was no network; the other fields then mean nothing.
@@ -96,7 +103,7 @@ impl Report {
     /// Whether the report determines the state of the card. If the page could not be fetched, or no other
     /// page could be searched for, the earlier result still holds.
     pub fn is_judged(&self) -> bool {
-        let sought = !matches!(self.search, Some(Sought::NoSearch | Sought::SearchFailed { .. }));
+        let sought = self.search.as_ref().is_none_or(PageSearchOutcome::is_known);
         !self.offline && self.state != CardState::Unreachable && sought
     }
 

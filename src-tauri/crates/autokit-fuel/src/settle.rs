@@ -7,7 +7,7 @@ use autokit_toolcard::{
 };
 use serde_json::Value;
 
-use crate::claims::{Claim, Standing, claims};
+use crate::claims::{Claim, ClaimVerdict, claims};
 use crate::examine::CheckRequest;
 use crate::fuel::Fuel;
 use crate::improve::{self, Improved};
@@ -90,7 +90,7 @@ impl Fuel {
             // has the field but left it blank.
             let blank = case.card.text(&claim.field).is_some_and(|text| text.trim().is_empty());
             let wanted = claim.is_contradicted()
-                || claim.standing == Standing::Unsaid && (self.improve || moved || blank);
+                || claim.standing == ClaimVerdict::Unsaid && (self.improve || moved || blank);
             if let Some(value) = claim.value.clone().filter(|_| wanted) {
                 add(&claim.field, value, &[claim.quote.as_str()], claim.confidence);
             }

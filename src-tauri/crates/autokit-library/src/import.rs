@@ -9,7 +9,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::{Author, CardId, CardKey, Draft, Named, Operation, RevisionId, Timestamp, lineage};
+use autokit_toolcard::{
+    Author, CardId, CardKey, Draft, LineageEntry, Operation, RevisionId, Timestamp, lineage,
+};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
@@ -489,7 +491,7 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn lineages(&self, cards: &[CardId]) -> Result<HashMap<CardId, Vec<Named>>> {
+    pub async fn lineages(&self, cards: &[CardId]) -> Result<HashMap<CardId, Vec<LineageEntry>>> {
         let mut of: HashMap<CardId, Vec<_>> = HashMap::with_capacity(cards.len());
         of.extend(cards.iter().map(|card| (card.clone(), Vec::new())));
         let mut keep = |rows: Vec<RevisionRow>| -> Result<()> {

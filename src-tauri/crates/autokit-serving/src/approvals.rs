@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use autokit_api::commands::{AnswerAsk, Context, Handle, WaitAsks};
-use autokit_api::{AgentAsk, AgentAsks, AskAnswer, AskReply, AsksWait};
+use autokit_api::commands::{AnswerApproval, Context, Handle, WaitApprovals};
+use autokit_api::{ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalRequests, ApprovalsWait};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_policy::{Need, Permission};
 use autokit_workspace::workspace::Workspace;
@@ -30,8 +30,8 @@ const MOST_OF_ONE: usize = 3;
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("more than none");
 
 struct Waiting {
-    ask: AgentAsk,
-    answer: oneshot::Sender<AskReply>,
+    ask: ApprovalRequest,
+    answer: oneshot::Sender<ApprovalDecision>,
 }
 
 /// The clients that watch for waiting calls.
@@ -89,12 +89,12 @@ impl Drop for Watcher<'_> {
 pub(crate) struct PendingApproval<'a> {
     asks: &'a PendingApprovals,
     id: String,
-    answer: oneshot::Receiver<AskReply>,
+    answer: oneshot::Receiver<ApprovalDecision>,
 }
 
 impl PendingApproval<'_> {
     /// Waits for the person's answer; `None` if there is none in time.
-    pub(crate) async fn answer(&mut self) -> Option<AskReply> {
+    pub(crate) async fn answer(&mut self) -> Option<ApprovalDecision> {
         match tokio::time::timeout(PATIENCE, &mut self.answer).await {
             Ok(Ok(reply)) => Some(reply),
             Ok(Err(_)) | Err(_) => None,
@@ -116,7 +116,7 @@ impl PendingApprovals {
     }
 
     /// Queues a call for approval; `None` if too many calls wait.
-    pub(crate) fn ask(&self, ask: AgentAsk) -> Option<PendingApproval<'_>> {
+    pub(crate) fn ask(&self, ask: ApprovalRequest) -> Option<PendingApproval<'_>> {
         let (answer, answered) = oneshot::channel();
         let id = ask.id.clone();
         let mut waiting = self.waiting.lock().expect("no holder panics");
@@ -151,10 +151,10 @@ impl PendingApprovals {
         granted.get_or_insert_mut(session.to_owned(), HashSet::new).extend(needs.iter().cloned());
     }
 
-    fn list(&self) -> AgentAsks {
+    fn list(&self) -> ApprovalRequests {
         let version = *self.version.borrow();
         let waiting = self.waiting.lock().expect("no holder panics");
-        AgentAsks { version, asks: waiting.iter().map(|waiting| waiting.ask.clone()).collect() }
+        ApprovalRequests { version, asks: waiting.iter().map(|waiting| waiting.ask.clone()).collect() }
     }
 }
 
@@ -172,7 +172,7 @@ impl Approvals {
         Approvals { workspace, profiles, asks: Arc::default() }
     }
 
-    async fn answer_ask(&self, answer: &AskAnswer) -> Result<()> {
+    async fn answer_ask(&self, answer: &ApprovalAnswer) -> Result<()> {
         let gone = || {
             ApiError::new(
                 ErrorCode::NotFound,
@@ -183,21 +183,21 @@ impl Approvals {
         let ask = self.asks.list().asks.into_iter().find(|ask| ask.id == answer.id).ok_or_else(gone)?;
         // Saved first: the agent must not continue on an approval that could not be saved.
         match answer.reply {
-            AskReply::Always if ask.can_always => {
+            ApprovalDecision::Always if ask.can_always => {
                 self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?;
             }
-            AskReply::Always => {
+            ApprovalDecision::Always => {
                 return Err(ApiError::new(
                     ErrorCode::Invalid,
                     "a rule for everybody asks for this each time",
                     "Allow it once or for the session, or mark that rule for profiles to loosen in Settings, Permissions.",
                 ));
             }
-            AskReply::Never => {
+            ApprovalDecision::Never => {
                 self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Deny).await?;
             }
-            AskReply::Session => self.asks.grant(&ask.session, &ask.needs),
-            AskReply::Once | AskReply::No => {}
+            ApprovalDecision::Session => self.asks.grant(&ask.session, &ask.needs),
+            ApprovalDecision::Once | ApprovalDecision::No => {}
         }
         let waiting = self.asks.take(&answer.id).ok_or_else(gone)?;
         let answered = waiting.answer.send(answer.reply).map_err(|_| gone());
@@ -210,9 +210,9 @@ impl Approvals {
         for ask in self.asks.list().asks {
             let Some(policy) = self.profiles.policy(&ask.profile) else { continue };
             let reply = match policy.decide(&ask.needs).permission {
-                Permission::Allow => AskReply::Once,
-                Permission::Deny => AskReply::No,
-                Permission::Ask if self.asks.is_granted(&ask.session, &ask.needs) => AskReply::Once,
+                Permission::Allow => ApprovalDecision::Once,
+                Permission::Deny => ApprovalDecision::No,
+                Permission::Ask if self.asks.is_granted(&ask.session, &ask.needs) => ApprovalDecision::Once,
                 Permission::Ask => continue,
             };
             if let Some(waiting) = self.asks.take(&ask.id) {
@@ -223,8 +223,8 @@ impl Approvals {
     }
 }
 
-impl Handle<WaitAsks> for Approvals {
-    async fn handle(&self, _: &Context, request: AsksWait) -> Result<AgentAsks> {
+impl Handle<WaitApprovals> for Approvals {
+    async fn handle(&self, _: &Context, request: ApprovalsWait) -> Result<ApprovalRequests> {
         let asks = &self.asks;
         let _watching = Watcher::new(asks);
         let mut version = asks.version.subscribe();
@@ -234,8 +234,8 @@ impl Handle<WaitAsks> for Approvals {
     }
 }
 
-impl Handle<AnswerAsk> for Approvals {
-    async fn handle(&self, _: &Context, request: AskAnswer) -> Result<AgentAsks> {
+impl Handle<AnswerApproval> for Approvals {
+    async fn handle(&self, _: &Context, request: ApprovalAnswer) -> Result<ApprovalRequests> {
         self.answer_ask(&request).await?;
         Ok(self.asks.list())
     }

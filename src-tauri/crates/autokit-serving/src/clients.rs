@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use autokit_api::commands::{ConnectAgent, Context, DisconnectAgent, Handle, ListClients};
-use autokit_api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineFate, Nothing};
+use autokit_api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineChange, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::clients::{Client, Folders, Start};
 use autokit_toolcard::Timestamp;
@@ -131,10 +131,10 @@ fn change(before: &str, after: &str) -> Vec<ChangedLine> {
     let left = old.len().min(new.len()) - head;
     let tail = old.iter().rev().zip(new.iter().rev()).take(left).take_while(|(a, b)| a == b).count();
     let line = |fate| move |text: &&str| ChangedLine { fate, text: (*text).to_owned() };
-    let around_before = old[head.saturating_sub(AROUND)..head].iter().map(line(LineFate::Stays));
-    let goes = old[head..old.len() - tail].iter().map(line(LineFate::Goes));
-    let comes = new[head..new.len() - tail].iter().map(line(LineFate::Comes));
-    let around_after = old[old.len() - tail..].iter().take(AROUND).map(line(LineFate::Stays));
+    let around_before = old[head.saturating_sub(AROUND)..head].iter().map(line(LineChange::Stays));
+    let goes = old[head..old.len() - tail].iter().map(line(LineChange::Goes));
+    let comes = new[head..new.len() - tail].iter().map(line(LineChange::Comes));
+    let around_after = old[old.len() - tail..].iter().take(AROUND).map(line(LineChange::Stays));
     around_before.chain(goes).chain(comes).chain(around_after).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Decides whether a call may be made: by the rules of the agent's profile, or by a person's approval.
 
-use autokit_api::{AgentAsk, AskReply};
+use autokit_api::{ApprovalDecision, ApprovalRequest};
 use autokit_bundle::may_be_secret;
 use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Progress, Refusal};
 use autokit_policy::audit::redacted;
@@ -123,7 +123,7 @@ impl Approvals {
             return (DecidedBy::Nobody, Err(not_made(words)));
         }
         let now = self.workspace.clock.now();
-        let asked = self.asks.ask(AgentAsk {
+        let asked = self.asks.ask(ApprovalRequest {
             id: autokit_workspace::token(8),
             at: now.into(),
             until: (now + PATIENCE).into(),
@@ -151,7 +151,7 @@ impl Approvals {
             () = call.cancel.cancelled() => return (DecidedBy::Nobody, Err(Refusal::Cancelled)),
         };
         match reply {
-            Some(AskReply::Once | AskReply::Session | AskReply::Always) => {
+            Some(ApprovalDecision::Once | ApprovalDecision::Session | ApprovalDecision::Always) => {
                 // The rules may have changed meanwhile.
                 let now = self.profiles.policy(&call.profile).map(|policy| policy.decide(&request.all()));
                 match now {
@@ -159,7 +159,7 @@ impl Approvals {
                     _ => (DecidedBy::Rules, Err(not_made(format!("It is not permitted {words}.")))),
                 }
             }
-            Some(AskReply::No | AskReply::Never) => {
+            Some(ApprovalDecision::No | ApprovalDecision::Never) => {
                 (DecidedBy::Person, Err(not_made(format!("A person did not allow it {words}."))))
             }
             None => {

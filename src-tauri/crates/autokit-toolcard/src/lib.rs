@@ -48,14 +48,14 @@ pub use format::{
     read_exact_value, read_items, write_cards,
 };
 pub use identity::{CardId, CardKey};
-pub use lineage::{Named, RevisionId, lineage};
+pub use lineage::{LineageEntry, RevisionId, lineage};
 pub use match_key::MatchKey;
 pub use prompt_injection::{
-    MarkSort, MarkedText, TextMark, has_injection, injections_in, injections_in_value, is_flagged,
+    InjectionKind, InjectionMatch, MarkedText, has_injection, injections_in, injections_in_value, is_flagged,
     marks_in_field,
 };
 pub use proposal::{
-    Arrived, Draft, Evidence, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit,
+    Draft, Evidence, ImportOrigin, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit,
 };
 pub use revision::{Author, Operation, Revision};
 pub use risk::{Risk, risk};

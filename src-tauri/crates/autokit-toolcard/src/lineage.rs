@@ -62,7 +62,7 @@ impl RevisionId {
 
 /// A revision with its id.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Named {
+pub struct LineageEntry {
     /// The id.
     pub id: RevisionId,
     /// The revision, which is never a deletion.
@@ -71,7 +71,7 @@ pub struct Named {
 
 /// Returns the history of a card, oldest first, as other libraries need it: without what was undone, and
 /// without anything before its last deletion. Takes all revisions of the card, oldest first.
-pub fn lineage(revisions: Vec<Revision>) -> Vec<Named> {
+pub fn lineage(revisions: Vec<Revision>) -> Vec<LineageEntry> {
     let mut kept: Vec<(Option<RevisionId>, Revision)> = Vec::new();
     for revision in revisions {
         if revision.operation == Operation::Undo {
@@ -90,7 +90,7 @@ pub fn lineage(revisions: Vec<Revision>) -> Vec<Named> {
         kept.push((id, revision));
     }
     let start = kept.iter().rposition(|(id, _)| id.is_none()).map_or(0, |at| at + 1);
-    kept.drain(start..).filter_map(|(id, revision)| Some(Named { id: id?, revision })).collect()
+    kept.drain(start..).filter_map(|(id, revision)| Some(LineageEntry { id: id?, revision })).collect()
 }
 
 impl fmt::Display for RevisionId {

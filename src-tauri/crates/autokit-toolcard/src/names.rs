@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::card::fields;
-use crate::prompt_injection::{MarkSort, MarkedText, TextMark};
+use crate::prompt_injection::{InjectionKind, InjectionMatch, MarkedText};
 
 /// A language whose identifiers are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +184,11 @@ pub(crate) fn marks(card: &Map<String, Value>, field: &str) -> Vec<MarkedText> {
 fn mark(pointer: String, in_name: bool, text: &str, what: &str) -> MarkedText {
     let end = text.encode_utf16().count() as u32;
     let why = format!("This is not the name of {what}; as code it could do anything.");
-    MarkedText { pointer, in_name, marks: vec![TextMark { start: 0, end, sort: MarkSort::Code, why }] }
+    MarkedText {
+        pointer,
+        in_name,
+        marks: vec![InjectionMatch { start: 0, end, sort: InjectionKind::Code, why }],
+    }
 }
 
 #[cfg(test)]

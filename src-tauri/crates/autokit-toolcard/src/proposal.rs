@@ -141,12 +141,12 @@ pub struct Draft {
     pub candidates: Vec<PageCandidate>,
     /// The imported card, if the proposal is part of an import.
     #[serde(default)]
-    pub arrived: Option<Arrived>,
+    pub arrived: Option<ImportOrigin>,
 }
 
 /// A card of another library that a proposal imports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct Arrived {
+pub struct ImportOrigin {
     /// Id of the import.
     pub import: String,
     /// The card's id in the other library.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use autokit_api::commands::{Context, GetProviders, Handle, KeepSecret, SetProviders, TestConnection};
+use autokit_api::commands::{Context, GetProviders, Handle, SetProviders, SetSecret, TestConnection};
 use autokit_api::{
     Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings,
-    Providers as ProvidersView, SearchKind, SetSecret, ShippedPrompt, TestOutcome, TestRequest,
+    Providers as ProvidersView, SearchKind, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::prompts::{self, Prompts};
@@ -384,8 +384,8 @@ impl Handle<SetProviders> for Providers {
     }
 }
 
-impl Handle<KeepSecret> for Providers {
-    async fn handle(&self, _: &Context, request: SetSecret) -> Result<ProvidersView> {
+impl Handle<SetSecret> for Providers {
+    async fn handle(&self, _: &Context, request: SecretSet) -> Result<ProvidersView> {
         let settings = self.services.load().settings.clone();
         let secrets = self.secrets_of(&settings);
         let value = request.value.trim();

@@ -2,19 +2,19 @@
 
 use autokit_api::commands::{
     AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddServer, AddSubscription,
-    AnswerAsk, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard, CheckSubscriptions, Command,
+    AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard, CheckSubscriptions, Command,
     CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard, DeleteCards, DescribeCard,
     DisconnectAgent, Export, FetchPages, ForgetKey, GetActivity, GetAgentsHttp, GetAudit, GetCard,
     GetCheckSettings, GetFacets, GetHealth, GetHistory, GetPage, GetProposal, GetProviders, GetReviewPolicy,
     GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket,
-    KeepSecret, ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys,
-    ListMarketSources, ListModels, ListProfiles, ListProposals, ListServers, ListSessions, ListSubscriptions,
-    ListTools, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport, ProposeFinding,
-    PullModel, ReadServers, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveProfile,
+    ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys, ListMarketSources,
+    ListModels, ListProfiles, ListProposals, ListServers, ListSessions, ListSubscriptions, ListTools,
+    LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport, ProposeFinding, PullModel,
+    ReadServers, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveProfile,
     RemoveServer, RemoveSubscription, RenewAgentsHttp, ReopenProposal, ResetSpending, RestoreCard, RunDoctor,
     RunTool, Search, SearchMarket, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
-    SetProfile, SetProviders, SetReviewPolicy, SignBundle, StartAsk, StartDiscover, StartImport, StartVerify,
-    TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitAsks, WaitJob, WaitSession,
+    SetProfile, SetProviders, SetReviewPolicy, SetSecret, SignBundle, StartAsk, StartDiscover, StartImport,
+    StartVerify, TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -63,7 +63,7 @@ route!(exchange.imports: ListImports, LoadStarter, PreviewImport, StartImport);
 route!(models: ListModels, PullModel, UseModel);
 route!(cards.pages: FetchPages, GetPage);
 route!(review.proposals: DescribeCard, GetProposal, ListProposals);
-route!(providers: GetProviders, KeepSecret, ResetSpending, SetProviders, TestConnection);
+route!(providers: GetProviders, SetSecret, ResetSpending, SetProviders, TestConnection);
 route!(search: Ask, Search);
 route!(connections.servers: AddServer, ListServers, ReadServers, RefreshServer, RemoveServer);
 route!(
@@ -72,7 +72,7 @@ route!(
 );
 route!(workspace.jobs: CancelJob, ListJobs, PauseJob, WaitJob);
 route!(mcp.profiles: ChangeProfile, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile);
-route!(mcp.approvals: AnswerAsk, WaitAsks);
+route!(mcp.approvals: AnswerApproval, WaitApprovals);
 route!(mcp.address: GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp);
 route!(mcp.clients: ConnectAgent, DisconnectAgent, ListClients);
 route!(mcp.tool_runs: GetTool, GetToolOutcome, ListTools, RunTool);

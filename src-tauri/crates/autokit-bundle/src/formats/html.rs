@@ -15,7 +15,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::catalogue::{anchor, by_name, count, heading, link, shown};
-use crate::About;
+use crate::BundleInfo;
 
 const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/page.css");
@@ -26,7 +26,7 @@ const SCRIPT: &str = include_str!("html/page.js");
 ///
 /// # Errors
 /// When the writer fails.
-pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &About) -> io::Result<()> {
+pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &BundleInfo) -> io::Result<()> {
     let title = if about.name.trim().is_empty() { "Toolcards" } else { about.name.trim() };
     let mut facts = vec![count(cards)];
     facts.extend(

@@ -9,14 +9,14 @@ use std::io::{self, Write};
 use autokit_toolcard::{Kind, Toolcard, fields};
 
 use super::catalogue::{anchor, by_name, count, heading, link, shown};
-use crate::About;
+use crate::BundleInfo;
 
 /// Writes the catalogue: title and count, contents by kind, and for each card its name, description,
 /// language, module and class, documentation link and the lines to copy. Cards are sorted by name.
 ///
 /// # Errors
 /// When the writer fails.
-pub fn write_markdown(out: &mut impl Write, cards: &[Toolcard], about: &About) -> io::Result<()> {
+pub fn write_markdown(out: &mut impl Write, cards: &[Toolcard], about: &BundleInfo) -> io::Result<()> {
     let title = if about.name.trim().is_empty() { "Toolcards" } else { &about.name };
     writeln!(out, "# {}\n", line(title))?;
     let mut facts = vec![count(cards)];

@@ -4,7 +4,7 @@ use crate::words::split_words;
 
 /// What the name of a field implies about its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum NameHint {
     /// Nothing.
     Otherwise,
     /// It may be a key, and counts as one if it looks random.
@@ -16,12 +16,12 @@ pub(super) enum Named {
 }
 
 /// Classifies a name by its last word, because `token_count` is a number and `max_tokens` a limit.
-pub(super) fn named(name: &str) -> Named {
+pub(super) fn named(name: &str) -> NameHint {
     let mut words = split_words(name);
     while words.len() > 1 && words.last().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit())) {
         words.pop();
     }
-    let Some(last) = words.last() else { return Named::Otherwise };
+    let Some(last) = words.last() else { return NameHint::Otherwise };
     let before = words.len().checked_sub(2).map_or("", |at| words[at].as_str());
     let whole = words.concat();
     let ends = |endings: &[&str]| endings.iter().any(|ending| whole.ends_with(ending));
@@ -48,13 +48,13 @@ pub(super) fn named(name: &str) -> Named {
     ];
     match last.as_str() {
         "password" | "passwd" | "pwd" | "passphrase" | "passcode" | "secret" | "cookie" | "cookies"
-        | "authorization" | "credential" | "credentials" => Named::Password,
-        "pass" if words.len() > 1 => Named::Password,
-        "token" if pieces.contains(&before) => Named::Otherwise,
-        "token" | "bearer" | "pat" | "jwt" => Named::Key,
-        "key" if ["public", "primary", "foreign", "sort"].contains(&before) => Named::Otherwise,
+        | "authorization" | "credential" | "credentials" => NameHint::Password,
+        "pass" if words.len() > 1 => NameHint::Password,
+        "token" if pieces.contains(&before) => NameHint::Otherwise,
+        "token" | "bearer" | "pat" | "jwt" => NameHint::Key,
+        "key" if ["public", "primary", "foreign", "sort"].contains(&before) => NameHint::Otherwise,
         _ if ends(&["password", "passwd", "passphrase", "connectionstring", "clientsecret", "setcookie"]) => {
-            Named::Password
+            NameHint::Password
         }
         _ if ends(&[
             "apikey",
@@ -74,9 +74,9 @@ pub(super) fn named(name: &str) -> Named {
             "apitoken",
         ]) =>
         {
-            Named::Key
+            NameHint::Key
         }
-        "key" | "auth" | "sig" | "signature" => Named::Perhaps,
-        _ => Named::Otherwise,
+        "key" | "auth" | "sig" | "signature" => NameHint::Perhaps,
+        _ => NameHint::Otherwise,
     }
 }

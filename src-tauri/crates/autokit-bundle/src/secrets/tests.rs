@@ -217,16 +217,21 @@ fn a_word_within_a_key_makes_it_no_placeholder() {
 #[test]
 fn what_goes_with_cards_is_looked_through() {
     let key = made("ghp_", 36);
-    let about = About { note: format!("log in with {key}"), licence: Some(key.clone()), ..About::default() };
+    let about = BundleInfo {
+        note: format!("log in with {key}"),
+        licence: Some(key.clone()),
+        ..BundleInfo::default()
+    };
     let found: Vec<String> = secrets_in_about(&about).into_iter().map(|secret| secret.field).collect();
     assert_eq!(found, ["licence", "note"]);
-    let refused =
-        refuse_secrets(&Contents { about, ..Contents::default() }).expect_err("refused").to_string();
+    let refused = refuse_secrets(&BundleContents { about, ..BundleContents::default() })
+        .expect_err("refused")
+        .to_string();
     assert!(refused.starts_with("the bundle would leave with a key") && !refused.contains(&key), "{refused}");
     let card = Toolcard::from_json(r#"{"name": "a"}"#).expect("a card");
     let item = autokit_toolcard::ReadItem { position: 1, card, warnings: Vec::new() };
     let at = "2026-01-01T00:00:00.000Z".parse().expect("a time");
-    let mut entry = Entry::plain(item, &autokit_toolcard::Author(key.clone()), at);
+    let mut entry = BundleCard::plain(item, &autokit_toolcard::Author(key.clone()), at);
     entry.provenance.licence = Some(key);
     let found: Vec<String> = secrets_of(&[entry]).into_iter().map(|secret| secret.field).collect();
     assert_eq!(found, ["author", "provenance.author", "provenance.licence"]);

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use regex::{Captures, Regex, RegexSet};
 
-use super::names::{Named, named};
+use super::names::{NameHint, named};
 use super::regex;
 use super::value::{RUN, SHORTEST, is_random, is_value, stands_for, without_scheme};
 
@@ -102,19 +102,21 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
         let part = |at| found.get(at).map_or("", |part: regex::Match<'_>| part.as_str());
         let (user, password) = (part(1), part(2));
         // Database documentation uses the user name as the password.
-        (user != password && is_value(Named::Password, password)) || is_value(Named::Perhaps, user)
+        (user != password && is_value(NameHint::Password, password)) || is_value(NameHint::Perhaps, user)
     };
     if IN_ADDRESS.captures_iter(text).any(in_address) {
         return Some("a password in an address");
     }
     let parameter = |found: Captures<'_>| match named(&found[1]) {
-        Named::Perhaps => is_value(Named::Key, &found[2]) && is_random(&found[2]),
-        Named::Key => is_value(Named::Key, &found[2]) && (is_random(&found[2]) || found[2].len() >= RUN),
-        Named::Password => {
-            let mixed = found[2].chars().any(|c| !c.is_alphabetic());
-            is_value(Named::Key, &found[2]) && (mixed || found[2].len() >= RUN)
+        NameHint::Perhaps => is_value(NameHint::Key, &found[2]) && is_random(&found[2]),
+        NameHint::Key => {
+            is_value(NameHint::Key, &found[2]) && (is_random(&found[2]) || found[2].len() >= RUN)
         }
-        Named::Otherwise => false,
+        NameHint::Password => {
+            let mixed = found[2].chars().any(|c| !c.is_alphabetic());
+            is_value(NameHint::Key, &found[2]) && (mixed || found[2].len() >= RUN)
+        }
+        NameHint::Otherwise => false,
     };
     if PARAMETER.captures_iter(text).any(parameter) {
         return Some("a key in an address");
@@ -149,7 +151,7 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
         return Some("the value of an option for keys");
     }
     let setting = |found: Captures<'_>| {
-        is_value(Named::Password, &found[1])
+        is_value(NameHint::Password, &found[1])
             && found[1].chars().any(|c| !c.is_alphabetic())
             && !found[1].contains('(')
     };
@@ -159,14 +161,14 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
     let told = |found: Captures<'_>| {
         let value = &found[1];
         let kinds = [char::is_uppercase, char::is_lowercase, |c: char| c.is_ascii_digit()];
-        is_value(Named::Password, value) && kinds.iter().all(|kind| value.contains(*kind))
+        is_value(NameHint::Password, value) && kinds.iter().all(|kind| value.contains(*kind))
     };
     if TOLD.captures_iter(text).any(told) {
         return Some("a password");
     }
     let given = |found: Captures<'_>| {
         let value = found.get(1).or(found.get(2)).map_or("", |value| value.as_str());
-        is_value(Named::Key, value) && is_random(value)
+        is_value(NameHint::Key, value) && is_random(value)
     };
     GIVEN.captures_iter(text).any(given).then_some("a key written into code")
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::names::Named;
+use super::names::NameHint;
 use super::regex;
 use crate::words::split_words;
 
@@ -60,14 +60,14 @@ const SHORTEST_PASSWORD: usize = 6;
 pub(super) const RUN: usize = 16;
 
 /// Whether a value is a key, given what its name implies.
-pub(super) fn is_value(named: Named, text: &str) -> bool {
+pub(super) fn is_value(named: NameHint, text: &str) -> bool {
     let text = without_scheme(text.trim().trim_matches(['"', '\'']));
     let (long, distinct) = (text.chars().count(), text.chars().collect::<HashSet<_>>().len());
     let least = match named {
-        Named::Otherwise => return false,
-        Named::Perhaps => return !stands_for(text) && has_random_run(text),
-        Named::Key => SHORTEST,
-        Named::Password => SHORTEST_PASSWORD,
+        NameHint::Otherwise => return false,
+        NameHint::Perhaps => return !stands_for(text) && has_random_run(text),
+        NameHint::Key => SHORTEST,
+        NameHint::Password => SHORTEST_PASSWORD,
     };
     // URLs are searched for the secrets in them elsewhere.
     if long < least || distinct < 4 || stands_for(text) || text.contains("://") {

@@ -10,8 +10,8 @@ use autokit_api::commands::{
     ListProposals, PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
 };
 use autokit_api::{
-    CardDescribe, FieldSide, Nothing, ProposalAccept, ProposalComment, ProposalDetail, ProposalLook,
-    ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy, SuspectText,
+    CardDescribe, FieldSide, FlaggedText, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
+    ProposalGet, ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
 };
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode, ProposalState, Risk, file_problem};
@@ -185,7 +185,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
         ReviewCommand::Policy { approvals, reviewer } => {
             return policy(node, out, approvals, reviewer).await;
         }
-        ReviewCommand::Show { id } => node.call::<GetProposal>(ProposalLook::from(id)).await?,
+        ReviewCommand::Show { id } => node.call::<GetProposal>(ProposalGet::from(id)).await?,
         ReviewCommand::Accept { ids, choice, edits, reason, reviewer } => {
             let edits = edits_of(&edits)?;
             if ids.len() > 1 && !(choice.is_everything() && edits.is_empty()) {
@@ -205,7 +205,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
             let edits =
                 if edits.is_empty() { edit_by_hand(node, id, &mut choice).await? } else { edits_of(&edits)? };
             if preview {
-                node.call::<GetProposal>(ProposalLook { id, edits }).await?
+                node.call::<GetProposal>(ProposalGet { id, edits }).await?
             } else {
                 accept(node, id, choice, edits, reason, reviewer.by).await?
             }
@@ -272,7 +272,7 @@ async fn accept(
 ) -> Result<ProposalDetail> {
     let fields = Some(choice.fields).filter(|fields| !fields.is_empty());
     // What stands in the card now is what the person at the terminal was shown last.
-    let detail = node.call::<GetProposal>(ProposalLook { id, edits: edits.clone() }).await?;
+    let detail = node.call::<GetProposal>(ProposalGet { id, edits: edits.clone() }).await?;
     let comes = |field: &str| {
         fields.as_ref().is_none_or(|fields| fields.iter().any(|name| name == field))
             && !choice.rejected.iter().any(|name| name == field)
@@ -294,7 +294,7 @@ async fn accept(
 /// terminal is shown it and asked. A script says what it accepts by naming it.
 fn may_come(detail: &ProposalDetail, comes: impl Fn(&str) -> bool) -> Result<bool> {
     let texts = detail.suspect.iter().filter(|text| text.side == FieldSide::After && comes(&text.field));
-    let texts: Vec<&SuspectText> = texts.collect();
+    let texts: Vec<&FlaggedText> = texts.collect();
     if texts.is_empty() || !io::stdin().is_terminal() {
         return Ok(true);
     }
@@ -308,7 +308,7 @@ fn may_come(detail: &ProposalDetail, comes: impl Fn(&str) -> bool) -> Result<boo
 
 /// The proposed values in the person's editor; what is taken out there is left out.
 async fn edit_by_hand(node: &Node, id: u32, choice: &mut FieldChoice) -> Result<Map<String, Value>> {
-    let detail = node.call::<GetProposal>(ProposalLook::from(id)).await?;
+    let detail = node.call::<GetProposal>(ProposalGet::from(id)).await?;
     let wanted = |field: &str| {
         (choice.fields.is_empty() || choice.fields.iter().any(|name| name == field))
             && !choice.rejected.iter().any(|name| name == field)

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use autokit_api::{AcceptPreview, FieldSide, ProposalDetail, ProposalRow, Proposals, SuspectText};
-use autokit_app::{FieldVerdict, MarkSort, ProposalState, Risk};
+use autokit_api::{AcceptPreview, FieldSide, FlaggedText, ProposalDetail, ProposalRow, Proposals};
+use autokit_app::{FieldVerdict, InjectionKind, ProposalState, Risk};
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
@@ -142,7 +142,7 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
 /// What in a text is not meant for whoever reads it, with the words.
 pub(super) fn write_suspect(
     out: &mut dyn Write,
-    text: &SuspectText,
+    text: &FlaggedText,
     proposed: Option<&Value>,
 ) -> io::Result<()> {
     let place = match (text.side, text.pointer.as_str()) {
@@ -156,17 +156,17 @@ pub(super) fn write_suspect(
     let units: Vec<u16> = shown.unwrap_or_default().encode_utf16().collect();
     for mark in &text.marks {
         let sort = match mark.sort {
-            MarkSort::Invisible => "invisible",
-            MarkSort::Hidden => "hidden",
-            MarkSort::Instruction => "instruction",
-            MarkSort::Encoded => "encoded",
-            MarkSort::Stuffed => "stuffed",
-            MarkSort::Code => "code",
+            InjectionKind::Invisible => "invisible",
+            InjectionKind::Hidden => "hidden",
+            InjectionKind::Instruction => "instruction",
+            InjectionKind::Encoded => "encoded",
+            InjectionKind::Stuffed => "stuffed",
+            InjectionKind::Code => "code",
         };
         write!(out, "      {} {}", format!("{sort}{place}").red().bold(), printable(&mark.why))?;
         let words = units.get(mark.start as usize..mark.end as usize).map(String::from_utf16_lossy);
         // What nobody sees is named by its reason.
-        match words.filter(|_| mark.sort != MarkSort::Invisible) {
+        match words.filter(|_| mark.sort != InjectionKind::Invisible) {
             Some(words) => writeln!(out, " {}", format!("“{}”", one_line(&words, 80)).dimmed())?,
             None => writeln!(out)?,
         }

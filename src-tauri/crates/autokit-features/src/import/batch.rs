@@ -1,12 +1,12 @@
 //! The result of applying a person's choices to a plan: cards to write and proposals to make.
 
 use autokit_api::{ExistingCards, ItemChoice, ItemStatus, Landing};
+use autokit_bundle::compare::MergeState;
 use autokit_bundle::merge::merge;
-use autokit_bundle::plan::MergeState;
-use autokit_bundle::{Entry, Provenance};
+use autokit_bundle::{BundleCard, Provenance, RevisionMeta};
 use autokit_error::Result;
 use autokit_library::{CardRecord, ForeignState, ImportedCard, ImportedRevision, Library};
-use autokit_toolcard::{Arrived, CardId, Draft, Operation, Origin, ProposedField, RevisionId, fields};
+use autokit_toolcard::{CardId, Draft, ImportOrigin, Operation, Origin, ProposedField, RevisionId, fields};
 use serde_json::{Map, Value};
 
 use super::options::ImportOptions;
@@ -50,7 +50,7 @@ impl ImportBatch {
 /// One card of a source, with the person's choice for it.
 struct Item<'a> {
     at: usize,
-    entry: &'a Entry,
+    entry: &'a BundleCard,
     choice: Option<&'a ItemChoice>,
 }
 
@@ -234,11 +234,11 @@ impl ImportPlan {
     }
 
     /// Returns the source's revisions, unchanged, starting at index `from` of the entry's history.
-    fn revisions(&self, entry: &Entry, from: usize, options: &ImportOptions) -> Vec<ImportedRevision> {
+    fn revisions(&self, entry: &BundleCard, from: usize, options: &ImportOptions) -> Vec<ImportedRevision> {
         if !self.incoming.bundled {
             return vec![self.merging(entry, entry.card.to_json(), options)];
         }
-        let arrived = |step: &autokit_bundle::Step, body: String, merged: Vec<RevisionId>| ImportedRevision {
+        let arrived = |step: &RevisionMeta, body: String, merged: Vec<RevisionId>| ImportedRevision {
             operation: step.operation,
             author: step.author.clone(),
             reason: step.reason.clone(),
@@ -257,7 +257,7 @@ impl ImportPlan {
     }
 
     /// Returns a revision that merges the source's card into ours.
-    fn merging(&self, entry: &Entry, body: String, options: &ImportOptions) -> ImportedRevision {
+    fn merging(&self, entry: &BundleCard, body: String, options: &ImportOptions) -> ImportedRevision {
         // A source without a library of its own has no revisions to record as merged.
         let theirs = std::iter::once(&entry.step.id).chain(entry.before()).filter(|_| self.incoming.bundled);
         ImportedRevision {
@@ -272,7 +272,7 @@ impl ImportPlan {
     }
 
     /// Returns where a card came from, with the licence it came under.
-    pub(super) fn provenance(&self, entry: &Entry) -> Provenance {
+    pub(super) fn provenance(&self, entry: &BundleCard) -> Provenance {
         let mut provenance = entry.provenance.clone();
         if provenance.licence.is_none() {
             provenance.licence.clone_from(&self.incoming.about.licence);
@@ -281,8 +281,8 @@ impl ImportPlan {
     }
 }
 
-fn draft(entry: &Entry, options: &ImportOptions, values: Vec<ProposedField>) -> Draft {
-    let arrived = Arrived {
+fn draft(entry: &BundleCard, options: &ImportOptions, values: Vec<ProposedField>) -> Draft {
+    let arrived = ImportOrigin {
         // Set when the import is written.
         import: String::new(),
         card: entry.id.clone(),
@@ -300,7 +300,7 @@ fn proposed(field: String, value: Option<Value>) -> ProposedField {
     ProposedField { field, value, evidence: Vec::new(), confidence: CONFIDENCE }
 }
 
-fn foreign_state(entry: &Entry, card: &CardId) -> ForeignState {
+fn foreign_state(entry: &BundleCard, card: &CardId) -> ForeignState {
     ForeignState {
         id: entry.step.id.clone(),
         card: card.clone(),

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use autokit_api::ItemStatus;
-use autokit_bundle::Entry;
-use autokit_bundle::plan::{MergeState, Ours, compare};
+use autokit_bundle::BundleCard;
+use autokit_bundle::compare::{MergeState, Ours, compare};
 use autokit_error::Result;
 use autokit_library::{CardRecord, Replica};
-use autokit_toolcard::{CardId, MatchKey, Named, Problem, RevisionId, fields};
+use autokit_toolcard::{CardId, LineageEntry, MatchKey, Problem, RevisionId, fields};
 use autokit_workspace::background::in_background;
 
 use super::Imports;
@@ -43,14 +43,14 @@ impl PlannedCard {
     }
 
     /// Returns whether the card has a flagged text that the library's card does not have.
-    pub(super) fn is_suspect(&self, entry: &Entry) -> bool {
+    pub(super) fn is_suspect(&self, entry: &BundleCard) -> bool {
         // Also checked for a card that is behind: where cards are replaced, the old text comes back.
         let read = self.standing != Some(MergeState::Identical) && self.status != ItemStatus::Invalid;
         read && *self.suspect.get_or_init(|| has_new_flagged_text(&entry.card, self.ours.as_deref()))
     }
 
     /// Returns whether importing the card would bring in a flagged text.
-    pub(super) fn introduces_flagged_text(&self, entry: &Entry) -> bool {
+    pub(super) fn introduces_flagged_text(&self, entry: &BundleCard) -> bool {
         self.status != ItemStatus::Identical && self.is_suspect(entry)
     }
 }
@@ -96,7 +96,7 @@ impl Imports {
                 let known = Known::of(replica);
                 let keys = telling_keys(&incoming.entries);
                 let each = incoming.entries.iter().zip(found).zip(&keys);
-                let stand = |((entry, ours), keys): ((&Entry, _), &Vec<MatchKey>)| {
+                let stand = |((entry, ours), keys): ((&BundleCard, _), &Vec<MatchKey>)| {
                     let like = || known.like(&entry.card, keys);
                     stand(replica, entry, ours, &lineages, &foreign, like, incoming.bundled)
                 };
@@ -113,9 +113,9 @@ impl Imports {
     /// from.
     async fn foreign_states_of(
         &self,
-        entries: &[Entry],
+        entries: &[BundleCard],
         found: &[Option<Arc<CardRecord>>],
-        lineages: &HashMap<CardId, Vec<Named>>,
+        lineages: &HashMap<CardId, Vec<LineageEntry>>,
     ) -> Result<HashMap<RevisionId, String>> {
         let mut wanted = HashSet::new();
         for (entry, ours) in entries.iter().zip(found) {
@@ -132,13 +132,13 @@ impl Imports {
 }
 
 /// Returns the library's card that a source's card corresponds to: by id, or else by provider and name.
-fn card_of<'a>(replica: &'a Replica, entry: &Entry) -> Option<&'a Arc<CardRecord>> {
+fn card_of<'a>(replica: &'a Replica, entry: &BundleCard) -> Option<&'a Arc<CardRecord>> {
     replica.get(&entry.id).or_else(|| replica.by_key(&entry.card.key()))
 }
 
 /// Returns the match keys that identify the tool of each entry. A page named by several entries identifies
 /// none.
-fn telling_keys(entries: &[Entry]) -> Vec<Vec<MatchKey>> {
+fn telling_keys(entries: &[BundleCard]) -> Vec<Vec<MatchKey>> {
     let mut all: Vec<Vec<MatchKey>> = entries.iter().map(|entry| entry.card.match_keys()).collect();
     let is_page = |key: &&MatchKey| matches!(key, MatchKey::Page(_));
     let mut count: HashMap<MatchKey, usize> = HashMap::new();
@@ -153,9 +153,9 @@ fn telling_keys(entries: &[Entry]) -> Vec<Vec<MatchKey>> {
 
 fn stand(
     replica: &Replica,
-    entry: &Entry,
+    entry: &BundleCard,
     ours: Option<Arc<CardRecord>>,
-    lineages: &HashMap<CardId, Vec<Named>>,
+    lineages: &HashMap<CardId, Vec<LineageEntry>>,
     foreign: &HashMap<RevisionId, String>,
     like: impl FnOnce() -> Vec<Arc<CardRecord>>,
     bundled: bool,

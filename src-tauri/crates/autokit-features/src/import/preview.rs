@@ -1,8 +1,8 @@
 //! The preview of an import, page by page.
 
 use autokit_api::{FieldConflict, ImportItem, ImportPreview, ItemStatus, SignatureView, SourceInfo};
-use autokit_bundle::Entry;
-use autokit_bundle::plan::MergeState;
+use autokit_bundle::BundleCard;
+use autokit_bundle::compare::MergeState;
 use autokit_toolcard::{Rejected, diff_cards};
 use serde_json::Map;
 
@@ -81,7 +81,7 @@ impl ImportPlan {
             as u32
     }
 
-    fn item(&self, entry: &Entry, planned: &PlannedCard) -> ImportItem {
+    fn item(&self, entry: &BundleCard, planned: &PlannedCard) -> ImportItem {
         let (mut diff, mut conflicts) = (Vec::new(), Vec::new());
         if let Some(ours) = planned.ours.as_ref().filter(|_| planned.status != ItemStatus::Identical) {
             let now = ours.card().into_object();

@@ -82,7 +82,7 @@ impl Market {
 
     async fn card_of_market(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
         let incoming = shared::read(self, &source.url).await?;
-        let is_it = |entry: &&autokit_bundle::Entry| entry.card.key().id().as_str() == id;
+        let is_it = |entry: &&autokit_bundle::BundleCard| entry.card.key().id().as_str() == id;
         let Some(card) = incoming.entries.iter().find(is_it) else {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
@@ -93,7 +93,7 @@ impl Market {
         let suspect = has_injection(&Value::Object(card.card.object().clone()));
         let notes = if suspect { vec![NOT_TRUSTED.to_owned()] } else { Vec::new() };
         let others = incoming.entries.iter().filter(|entry| entry.position != card.position);
-        let leave = |entry: &autokit_bundle::Entry| ItemChoice {
+        let leave = |entry: &autokit_bundle::BundleCard| ItemChoice {
             position: entry.position as u32,
             take: false,
             fields: None,

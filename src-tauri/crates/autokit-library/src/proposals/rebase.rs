@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use autokit_toolcard::{Arrived, CardId, Proposal, ProposalEventKind};
+use autokit_toolcard::{CardId, ImportOrigin, Proposal, ProposalEventKind};
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
 
@@ -112,7 +112,7 @@ impl Library {
         let mut conflicts = Vec::new();
         for proposed in proposal.draft.fields.iter().filter(|proposed| fields.contains(&proposed.field)) {
             // Two libraries disagree, and nothing tells which value is newer.
-            let disputed = |arrived: &Arrived| arrived.conflicts.contains(&proposed.field);
+            let disputed = |arrived: &ImportOrigin| arrived.conflicts.contains(&proposed.field);
             if proposal.draft.arrived.as_ref().is_some_and(disputed) {
                 if now.get(&proposed.field) != proposed.value.as_ref() {
                     conflicts.push(proposed.field.clone());

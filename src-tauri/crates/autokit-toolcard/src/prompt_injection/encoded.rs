@@ -7,7 +7,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use regex::Regex;
 
-use super::{Found, MarkSort};
+use super::{Found, InjectionKind};
 
 /// Most characters of the decoded text that are shown.
 const TOLD: usize = 60;
@@ -29,7 +29,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
         if let Some(decoded) = decoded.filter(|decoded| reads(decoded, words)) {
             let short: String = decoded.chars().take(TOLD).collect();
             let more = if decoded.chars().count() > TOLD { "…" } else { "" };
-            found.push(Found::new(at, MarkSort::Encoded, format!("{how} for “{short}{more}”.")));
+            found.push(Found::new(at, InjectionKind::Encoded, format!("{how} for “{short}{more}”.")));
         }
     };
     for hit in BASE64.find_iter(text) {

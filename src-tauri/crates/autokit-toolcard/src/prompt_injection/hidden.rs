@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::fold::Folded;
-use super::{Found, MarkSort};
+use super::{Found, InjectionKind};
 
 /// Blanks in a line beyond which nobody looks for more text: wider than a window or a table.
 const WIDE: usize = 80;
@@ -44,7 +44,7 @@ pub(super) fn find(text: &str, folded: &Folded) -> Vec<Found> {
     if folded.text.iter().any(|c| matches!(c, b'<' | b'[')) {
         for (shape, why) in &*SHAPES {
             let places = shape.find_iter(&folded.text).map(|hit| folded.place(hit.range()));
-            found.extend(places.map(|at| Found::new(at, MarkSort::Hidden, *why)));
+            found.extend(places.map(|at| Found::new(at, InjectionKind::Hidden, *why)));
         }
     }
     found
@@ -76,7 +76,7 @@ fn blanks(text: &str) -> Vec<Found> {
                 } else {
                     format!("{wide} blanks push what follows out of view.")
                 };
-                found.push(Found::new(start..at, MarkSort::Hidden, why));
+                found.push(Found::new(start..at, InjectionKind::Hidden, why));
             }
             (line, wide, tall) = (0, 0, 0);
         }

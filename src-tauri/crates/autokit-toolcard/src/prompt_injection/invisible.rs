@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Found, MarkSort};
+use super::{Found, InjectionKind};
 use crate::visible::unseen;
 
 /// Most characters of the encoded text that are shown.
@@ -19,7 +19,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     }
     let found = runs.into_iter().map(|(start, end)| {
         let run = &text[start..end];
-        Found::new(start..end, MarkSort::Invisible, why(run))
+        Found::new(start..end, InjectionKind::Invisible, why(run))
     });
     found.collect()
 }

@@ -8,11 +8,11 @@ fn card(value: Value) -> Toolcard {
 }
 
 fn written(cards: &[Toolcard], title: &str) -> String {
-    let about = About {
+    let about = BundleInfo {
         name: title.into(),
         author: "Ada & co".into(),
         created_at: "2026-03-01T10:00:00.000Z".parse().ok(),
-        ..About::default()
+        ..BundleInfo::default()
     };
     let mut out = Vec::new();
     write_html(&mut out, cards, &about).expect("written");

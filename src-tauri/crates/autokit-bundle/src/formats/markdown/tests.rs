@@ -9,11 +9,11 @@ fn card(value: Value) -> Toolcard {
 }
 
 fn written(cards: &[Toolcard]) -> String {
-    let about = About {
+    let about = BundleInfo {
         name: "My tools".into(),
         author: "Ada".into(),
         created_at: "2026-03-01T10:00:00.000Z".parse().ok(),
-        ..About::default()
+        ..BundleInfo::default()
     };
     let mut out = Vec::new();
     write_markdown(&mut out, cards, &about).expect("written");

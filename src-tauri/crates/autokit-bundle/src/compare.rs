@@ -6,10 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use autokit_toolcard::{Named, RevisionId};
+use autokit_toolcard::{LineageEntry, RevisionId};
 use serde_json::{Map, Value};
 
-use crate::content::Entry;
+use crate::content::BundleCard;
 use crate::merge::{Merged, merge};
 
 /// The library's card that a card of a bundle is compared with.
@@ -18,7 +18,7 @@ pub struct Ours<'a> {
     /// Its current state.
     pub card: &'a Map<String, Value>,
     /// Its revisions, oldest first.
-    pub lineage: &'a [Named],
+    pub lineage: &'a [LineageEntry],
     /// Bodies of revisions of other libraries that are known here, by revision id.
     pub foreign: &'a HashMap<RevisionId, String>,
 }
@@ -32,7 +32,7 @@ pub enum MergeState {
     Behind,
     /// Our state is an ancestor of theirs: ours did not change since.
     Ahead {
-        /// Index in [`Entry::history`] of their first revision that is new to us; its length if only the
+        /// Index in [`BundleCard::history`] of their first revision that is new to us; its length if only the
         /// newest one is.
         from: usize,
         /// The changes.
@@ -67,7 +67,7 @@ struct Common {
 }
 
 /// Compares a card of a bundle with ours.
-pub fn compare(entry: &Entry, ours: Ours<'_>) -> MergeState {
+pub fn compare(entry: &BundleCard, ours: Ours<'_>) -> MergeState {
     let theirs = entry.card.object();
     if same(theirs, ours.card) {
         return MergeState::Identical;
@@ -102,7 +102,7 @@ fn same(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
 }
 
 /// Whether their state was seen here under its revision id with the same content.
-fn is_here(entry: &Entry, ours: Ours<'_>) -> bool {
+fn is_here(entry: &BundleCard, ours: Ours<'_>) -> bool {
     let theirs = entry.card.object();
     let says_it = |body: &str| serde_json::from_str(body).is_ok_and(|body| same(&body, theirs));
     let own = ours.lineage.iter().filter(|named| named.id == entry.step.id);
@@ -111,7 +111,7 @@ fn is_here(entry: &Entry, ours: Ours<'_>) -> bool {
 }
 
 /// The newest of their earlier states that is known here by revision id.
-fn by_name(entry: &Entry, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> Option<Common> {
+fn by_name(entry: &BundleCard, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> Option<Common> {
     let (newest, body) = entry.before().filter(|id| known.contains(*id)).find_map(|id| {
         let here = ours.lineage.iter().find(|named| named.id == *id);
         let body =
@@ -129,7 +129,7 @@ fn by_name(entry: &Entry, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> Optio
 
 /// The newest of their earlier states that ours once was in too, found by comparing texts: for cards that two
 /// people imported from the same file.
-fn by_text(entry: &Entry, ours: Ours<'_>) -> Option<Common> {
+fn by_text(entry: &BundleCard, ours: Ours<'_>) -> Option<Common> {
     let texts: HashMap<&str, usize> = ours
         .lineage
         .iter()
@@ -151,7 +151,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::content::{PastRevision, Provenance, Step};
+    use crate::content::{PastRevision, Provenance, RevisionMeta};
 
     /// A card in its own library, with every state it was in.
     #[derive(Clone)]
@@ -184,18 +184,18 @@ mod tests {
             self
         }
 
-        fn merging(mut self, theirs: &Entry) -> StoredRevisions {
+        fn merging(mut self, theirs: &BundleCard) -> StoredRevisions {
             let last = self.0.last_mut().expect("one");
             last.merged = std::iter::once(&theirs.step.id).chain(theirs.before()).cloned().collect();
             self
         }
 
-        fn bundle(&self, history: bool) -> Entry {
+        fn bundle(&self, history: bool) -> BundleCard {
             let mut named = lineage(self.0.clone());
             let newest = named.pop().expect("one");
             let card = Toolcard::from_json(newest.revision.body.as_deref().expect("a card")).expect("valid");
             let before: Vec<RevisionId> = named.iter().rev().map(|named| named.id.clone()).collect();
-            Entry {
+            BundleCard {
                 position: 1,
                 id: CardId::new("a"),
                 card,
@@ -205,14 +205,14 @@ mod tests {
                     operation: Operation::Edit,
                     licence: None,
                 },
-                step: Step::of(&newest.revision, newest.id),
+                step: RevisionMeta::of(&newest.revision, newest.id),
                 ancestors: if history { Vec::new() } else { before },
                 history: named
                     .into_iter()
                     .filter(|_| history)
                     .map(|named| PastRevision {
                         body: named.revision.body.clone().expect("a card"),
-                        step: Step::of(&named.revision, named.id),
+                        step: RevisionMeta::of(&named.revision, named.id),
                     })
                     .collect(),
                 vectors: None,
@@ -220,7 +220,7 @@ mod tests {
             }
         }
 
-        fn against(&self, theirs: &Entry, foreign: &[&Entry]) -> MergeState {
+        fn against(&self, theirs: &BundleCard, foreign: &[&BundleCard]) -> MergeState {
             let named = lineage(self.0.clone());
             let body = self.0.last().expect("one").body.as_deref().expect("a card");
             let card = serde_json::from_str(body).expect("JSON");

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use super::fold::Folded;
-use super::{Found, MarkSort};
+use super::{Found, InjectionKind};
 
 /// Matches up to `$most` more characters of a sentence; a period inside a name does not end it.
 macro_rules! rest {
@@ -214,13 +214,13 @@ pub(super) fn find(folded: &Folded) -> Vec<Found> {
     for at in ANY.matches(text) {
         let (shape, why) = (&EACH[at], SHAPES[at].1);
         let places = shape.find_iter(text).map(|hit| folded.place(hit.range()));
-        found.extend(places.map(|at| Found::new(at, MarkSort::Instruction, why)));
+        found.extend(places.map(|at| Found::new(at, InjectionKind::Instruction, why)));
     }
     for hit in FILES.find_iter(text) {
         let public = hit.as_bytes().ends_with(b".pub");
         if !public && URGES.is_match(folded.around(&hit.range(), NEAR)) {
             let why = "An order to read a file in which keys are kept.";
-            found.push(Found::new(folded.place(hit.range()), MarkSort::Instruction, why));
+            found.push(Found::new(folded.place(hit.range()), InjectionKind::Instruction, why));
         }
     }
     found

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::{Found, MarkSort};
+use super::{Found, InjectionKind};
 
 /// Number of different words in a row that make a list of keywords.
 const MOST: usize = 22;
@@ -44,7 +44,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     let mut seen: HashSet<String> = HashSet::new();
     let mut close = |seen: &mut HashSet<String>, start: usize, end: usize| {
         if seen.len() >= MOST {
-            found.push(Found::new(start..end, MarkSort::Stuffed, WHY));
+            found.push(Found::new(start..end, InjectionKind::Stuffed, WHY));
         }
         seen.clear();
     };
@@ -90,7 +90,7 @@ mod tests {
             speech, image, video, search, database, query, payments, stripe, invoice, maps, route, flights, \
             hotel, booking";
         let found = find(stuffed);
-        assert_eq!((found.len(), found[0].sort, found[0].at.start), (1, MarkSort::Stuffed, 6));
+        assert_eq!((found.len(), found[0].sort, found[0].at.start), (1, InjectionKind::Stuffed, 6));
         for text in [
             "Sends an email through the account of the person who asks, with attachments and a signature.",
             "Supports json, csv, xml, yaml, toml, ini, parquet, avro, orc, xlsx, ods and plain text.",
