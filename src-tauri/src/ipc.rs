@@ -50,7 +50,7 @@ impl Link {
         let opened = opened
             .wait_for(Option::is_some)
             .await
-            .map_err(|_| ApiError::internal("the library was given up while it was being opened"))?;
+            .map_err(|_| ApiError::internal("opening the library was interrupted"))?;
         opened.clone().unwrap_or_else(|| Err(ApiError::internal("the library is not open")))
     }
 
@@ -85,7 +85,7 @@ pub(crate) async fn save_text(app: AppHandle, name: String, text: String) -> Res
     let path = path.into_path().map_err(|error| ApiError::internal(error.to_string()))?;
     tokio::fs::write(&path, text).await.map_err(|error| {
         let message = format!("{}: {error}", path.display());
-        ApiError::new(ErrorCode::BadRequest, message, "Choose another place to write to.")
+        ApiError::new(ErrorCode::BadRequest, message, "Choose another location.")
     })?;
     Ok(Some(path.display().to_string()))
 }

@@ -176,7 +176,7 @@ fn a_library_in_a_read_only_folder_is_read_and_refuses_changes() -> Result<()> {
         let found = place.json(&["search", "weather"])?;
         ensure!(found.to_string().contains("weather"), "{found}");
         let doctor = place.json(&["doctor"])?;
-        ensure!(doctor.to_string().contains("it cannot be written"), "{doctor}");
+        ensure!(doctor.to_string().contains("the library is read-only"), "{doctor}");
         let (code, error) = place.failure(&["cards", "rm", "weather"])?;
         ensure!(code == 5 && error["code"] == "read_only", "{error}");
         Ok(())
@@ -347,7 +347,7 @@ fn a_head_that_is_gone_is_reported_until_somebody_goes_on_without_it() -> Result
             let said = String::from_utf8(output.stdout)?;
             ensure!(!output.status.success() && said.contains("`head` is missing"), "{said}");
             let (_, error) = place.failure(&["backup", "create"])?;
-            ensure!(error["message"].as_str().is_some_and(|said| said.contains("not complete")), "{error}");
+            ensure!(error["message"].as_str().is_some_and(|said| said.contains("incomplete")), "{error}");
         }
         let accepted = place.run(&["doctor", "--accept-missing"])?;
         ensure!(accepted.status.success(), "{accepted:?}");

@@ -55,7 +55,7 @@ fn broken_json_a_folder_and_nothing_are_told_apart() -> Result<()> {
     let path = place.path("broken.json");
     fs::write(&path, "[{\"name\": \"a\"},")?;
     refused(&place, &path, "unreadable_file", "not valid JSON")?;
-    refused(&place, &place.data_dir(), "unreadable_file", "no `bundle.json` in the folder")?;
+    refused(&place, &place.data_dir(), "unreadable_file", "does not contain `bundle.json`")?;
     refused(&place, &place.path("absent.json"), "unreadable_file", "no such file")
 }
 
@@ -90,12 +90,7 @@ fn documents_of_apis_that_are_not_read_say_why() -> Result<()> {
         writeln!(bomb, "a{level}: &a{level} [{before}]")?;
     }
     let bomb = write("bomb.yaml", std::str::from_utf8(&bomb)?)?;
-    told(
-        &place,
-        &bomb,
-        "grows beyond 64 MiB or 4 million values",
-        "Write out what its aliases (*name) repeat",
-    )
+    told(&place, &bomb, "grows beyond 64 MiB or 4 million values", "Expand its aliases (*name)")
 }
 
 #[test]
@@ -123,12 +118,12 @@ fn an_export_of_nothing_says_why() -> Result<()> {
     let place = with_one_card()?;
     let file = place.path("out.json").display().to_string();
     let (exit, error) = place.failure(&["export", &file, "--tag", "nobody-has-this"])?;
-    ensure!(exit == 3 && error["message"] == "no card matches, so nothing was written", "{error}");
+    ensure!(exit == 3 && error["message"] == "no card matches; nothing was written", "{error}");
     ensure!(error["remedy"].as_str().is_some_and(|remedy| remedy.contains("autokit cards list")), "{error}");
     let empty = Workplace::with_stand_in()?;
     let file = empty.path("out.json").display().to_string();
     let (exit, error) = empty.failure(&["export", &file])?;
-    ensure!(exit == 3 && error["message"] == "the library has no cards, so nothing was written", "{error}");
+    ensure!(exit == 3 && error["message"] == "the library is empty; nothing was written", "{error}");
     ensure!(!Path::new(&file).exists());
     Ok(())
 }
@@ -193,7 +188,7 @@ fn a_missing_or_corrupt_model_leaves_keywords_and_says_so() -> Result<()> {
     fs::create_dir(&folder)?;
     let missing = ask()?;
     ensure!(missing["candidates"][0]["card"]["name"] == "Survivor", "{missing}");
-    ensure!(missing["notes"][0].as_str().is_some_and(|note| note.contains("words alone")), "{missing}");
+    ensure!(missing["notes"][0].as_str().is_some_and(|note| note.contains("Keyword search")), "{missing}");
 
     for name in ["config.json", "tokenizer.json", "model.safetensors"] {
         fs::write(folder.join(name), b"{\"this is\": \"not it\"}")?;

@@ -197,7 +197,7 @@ fn what_cannot_work_is_refused_with_a_remedy_of_the_terminal() -> Result<()> {
         (vec!["discover", "a tool"], 6, "`autokit providers search`"),
         (vec!["providers", "test", "llm"], 2, "`autokit providers llm`"),
         (vec!["providers", "test", "github"], 2, "--github"),
-        (vec!["export", "/nowhere/at/all.json"], 2, "another place"),
+        (vec!["export", "/nowhere/at/all.json"], 2, "another location"),
     ];
     for (words, code, wanted) in remedies {
         let said = remedy(&words, code)?;
@@ -334,7 +334,7 @@ fn an_import_tells_which_cards_may_be_there_already() -> Result<()> {
     assert_eq!(done[0]["job"]["tally"]["similar"], 2, "{done}");
     assert_eq!(done[0]["similar"].as_array().map(Vec::len), Some(2));
     let summary = done[0]["job"]["summary"].as_str().context("a summary")?;
-    assert!(summary.contains("may be there already: Sky Watch (as Weather Kit)"), "{summary}");
+    assert!(summary.contains("possible duplicates: Sky Watch (as Weather Kit)"), "{summary}");
     // Operations of one API are described alike and differ.
     let operation = |name: &str| {
         json!({
@@ -354,7 +354,7 @@ fn an_import_tells_which_cards_may_be_there_already() -> Result<()> {
     let file = place.cards_file("twins.json", &twins)?.display().to_string();
     let done = place.json(&["import", &file])?;
     let summary = done[0]["job"]["summary"].as_str().context("a summary")?;
-    assert!(summary.contains("may be there already: Dragon (as Kite)"), "{summary}");
+    assert!(summary.contains("possible duplicates: Dragon (as Kite)"), "{summary}");
     // By meaning alone, which takes a vector and is told when it is made.
     let file = place.cards_file("more.json", &[tool("Weather Kiosk", turned, "")])?.display().to_string();
     let done = place.json(&["import", &file])?;

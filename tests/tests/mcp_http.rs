@@ -178,7 +178,7 @@ async fn who_may_come_in() -> Result<()> {
     {
         let hello = nobody.hello().await?;
         let said = hello["error"]["message"].as_str().unwrap_or_default();
-        ensure!(said.contains("no profile \"nobody\"") && hello["id"] == 1, "{hello}");
+        ensure!(said.contains("Profile \"nobody\" not found") && hello["id"] == 1, "{hello}");
     }
     // The name of the scheme may be in any case.
     let lower = good.clone().with("authorization", &format!("bearer {first}"));
@@ -191,7 +191,7 @@ async fn who_may_come_in() -> Result<()> {
     let taken = std::net::TcpListener::bind("127.0.0.1:0")?;
     let port = taken.local_addr()?.port().to_string();
     let (_, error) = place.failure(&["mcp-http", "on", "--port", &port])?;
-    ensure!(error.to_string().contains(&format!("another program has port {port}")), "{error}");
+    ensure!(error.to_string().contains(&format!("port {port} is already in use")), "{error}");
     Raw::new(&url, &second).greeted().await?.tools().await?;
     place.json(&["mcp-http", "off"])?;
     ensure!(Raw::new(&url, &second).send("{}").await.is_err());
@@ -283,14 +283,14 @@ async fn a_query_as_long_as_a_book_costs_nothing() -> Result<()> {
     let owner = place.serve()?;
     let raw = Raw::at_owner(&place)?.greeted().await?;
     let (text, failed) = raw.call("search_tools", json!({"query": "x ".repeat(2_049)})).await?;
-    ensure!(failed && text.contains("at most 4096"), "{text}");
+    ensure!(failed && text.contains("the limit is 4096"), "{text}");
     let fits = raw.call("search_tools", json!({"query": format!("weather{}", " ".repeat(4_000))})).await?;
     ensure!(!fits.1, "{}", fits.0);
     let megabytes = 12;
     let before = owner.peak_kib()?;
     let (text, failed) =
         raw.call("search_tools", json!({"query": "weather ".repeat(megabytes << 17)})).await?;
-    ensure!(failed && text.contains("at most 4096"), "{text}");
+    ensure!(failed && text.contains("the limit is 4096"), "{text}");
     let grown = (owner.peak_kib()? - before) / 1024;
     // It is read as bytes, as text and as JSON, and nothing is made of it.
     ensure!(grown < 12 * megabytes as u64, "{grown} MiB for {megabytes}");
@@ -378,13 +378,13 @@ async fn a_handle_that_is_missing_or_wrong() -> Result<()> {
     add_server(&place, "fixture", &[], true)?;
     let owner = place.serve()?;
     let agent = Agent::over_http(&place, Generation::Stateless).await?;
-    for (context, said) in [(Value::Null, "`context` is missing"), (json!("ctx_guess"), "no such context")] {
+    for (context, said) in [(Value::Null, "`context` is missing"), (json!("ctx_guess"), "Unknown context")] {
         let call = json!({"name": "echo", "arguments": {}, "context": context});
         let (text, failed) = agent.call("call_tool", call).await?;
         ensure!(failed && text.contains(said), "{text}");
     }
     let (text, failed) = agent.call("search_tools", json!({"query": "echo", "context": "ctx_guess"})).await?;
-    ensure!(failed && text.contains("no such context"), "{text}");
+    ensure!(failed && text.contains("Unknown context"), "{text}");
     agent.leave().await?;
     owner.stop()?;
     Ok(())

@@ -159,7 +159,7 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
         let calling = Need::Tool { id, name: "getWeather".to_owned(), provider };
         for (need, words) in [
             (Need::Host { host: at.to_string() }, "not permitted to reach"),
-            (origin, "not permitted to send the key"),
+            (origin, "not permitted to use the API key"),
             (calling, "no longer be called"),
         ] {
             let before = site.asked.load(Ordering::SeqCst);
@@ -179,7 +179,7 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
         }
     }
     let log = serde_json::to_string(&audit(&node).await?)?;
-    ensure!(!log.contains("s3cr3t") && log.contains("to send the key for http://127.0.0.1"), "{log}");
+    ensure!(!log.contains("s3cr3t") && log.contains("to use the API key for http://127.0.0.1"), "{log}");
     node.close().await?;
     Ok(())
 }
@@ -264,7 +264,7 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
     ensure!(all("getWeather").await?.tools[0].permission == Permission::Deny);
     let before = site.asked.load(Ordering::SeqCst);
     let closed = by_hand(&node, "getWeather", json!({"city": "Ulm"}), Vec::new()).await;
-    ensure!(closed.as_ref().is_err_and(|error| error.to_string().contains("do not allow")), "{closed:?}");
+    ensure!(closed.as_ref().is_err_and(|error| error.to_string().contains("rules deny it")), "{closed:?}");
     ensure!(site.asked.load(Ordering::SeqCst) == before, "nothing was sent");
     word(&node, |_| {}).await?;
 
@@ -320,7 +320,7 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     // Programs give way to everything else: on a busy machine the time they have unasked may be too short.
     let code = |text: &str| json!({"language": "python", "code": text, "seconds": 60});
     // Nobody is there: it is refused at once, with what a person can do.
-    refused(&agent, "code_exec", code("print(6 * 7)"), "none is there to be asked").await?;
+    refused(&agent, "code_exec", code("print(6 * 7)"), "window is not open").await?;
     let answer = async |args: Value, reply: ApprovalDecision| -> Result<(ApprovalRequest, String, bool)> {
         // Somebody looks from now on.
         node.call::<WaitApprovals>(ApprovalsWait { after: 0 }).await?;
@@ -339,14 +339,14 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     ensure!(ask.words == ["to run code in python"] && ask.client == "test agent 1.0", "{ask:?}");
     ensure!(ask.arguments == code("print(6 * 7)") && ask.name == "code_exec", "{ask:?}");
     let (_, text, failed) = answer(code("print(1)"), ApprovalDecision::No).await?;
-    ensure!(failed && text.contains("did not allow"), "{text}");
+    ensure!(failed && text.contains("user denied"), "{text}");
     // For the session: the next one is not asked for; another language is.
     let (_, _, failed) = answer(code("print(2)"), ApprovalDecision::Session).await?;
     ensure!(!failed);
     ensure!(!agent.use_tool("code_exec", code("print(3)")).await?.1);
     let shell = json!({"language": "shell", "code": "echo 4", "seconds": 60});
     let (ask, text, failed) = answer(shell, ApprovalDecision::Never).await?;
-    ensure!(failed && text.contains("did not allow"), "{text}");
+    ensure!(failed && text.contains("user denied"), "{text}");
     let kept = node.call::<ListProfiles>(Nothing {}).await?.profiles;
     let everybody = Policy::everybody(Arc::new(kept[0].permissions.clone()));
     ensure!(everybody.on(&ask.needs[0]) == Permission::Deny, "{kept:?}");
@@ -387,7 +387,7 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     }
     let once = ApprovalAnswer { id: ask.id, reply: ApprovalDecision::Once };
     let late = node.call::<AnswerApproval>(once).await;
-    ensure!(late.is_err_and(|error| error.message.contains("does not wait")));
+    ensure!(late.is_err_and(|error| error.message.contains("no longer waiting")));
     // It is written down when the last of it is gone.
     let log = loop {
         let log = audit(&node).await?;
@@ -487,7 +487,7 @@ async fn pages_are_read_from_hosts_that_are_open() -> Result<()> {
     // A redirect leads nowhere the agent could not have gone itself.
     let other = Need::Host { host: format!("localhost:{}", at.port()) };
     word(&node, |permissions| permissions.set(&other, Permission::Ask)).await?;
-    refused(&agent, "browse_page", on, "localhost is not open to you").await?;
+    refused(&agent, "browse_page", on, "localhost is not allowed").await?;
     word(&node, |permissions| permissions.set(&Need::Host { host: at.to_string() }, Permission::Deny))
         .await?;
     refused(&agent, "browse_page", page, "not permitted to reach").await?;
@@ -496,7 +496,7 @@ async fn pages_are_read_from_hosts_that_are_open() -> Result<()> {
     let metadata = json!({"url": "http://169.254.169.254/latest/meta-data"});
     refused(&agent, "browse_page", metadata, "private network").await?;
     agent.search("search the web").await?;
-    refused(&agent, "web_search", json!({"query": "kettles"}), "No web search is chosen").await?;
+    refused(&agent, "web_search", json!({"query": "kettles"}), "No search service is configured").await?;
     agent.leave().await?;
     node.close().await?;
     Ok(())
@@ -538,15 +538,18 @@ async fn a_profile_finds_its_own_cards_first_and_no_others_than_it_may() -> Resu
     ensure!(other.search("echo").await?["results"][0]["tier"] == "library");
     // A profile that is taken away lets nothing be done in its name, nor does one that never was.
     node.call::<RemoveProfile>(autokit_api::ProfileRef { name: "keeper".to_owned() }).await?;
-    refused(&agent, "search_tools", json!({"query": "echo"}), "no profile \"keeper\"").await?;
-    refused(&agent, "echo", json!({"text": "hi"}), "no profile \"keeper\"").await?;
+    refused(&agent, "search_tools", json!({"query": "echo"}), "Profile \"keeper\" not found").await?;
+    refused(&agent, "echo", json!({"text": "hi"}), "Profile \"keeper\" not found").await?;
     for generation in Generation::BOTH {
         let stranger = Agent::with_profile(&place, generation, "nobody").await;
         ensure!(stranger.is_err(), "{generation:?}: nobody was served");
     }
     let output = place.run(&["mcp", "--profile", "nobody"])?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(!output.status.success() && said.contains("no profile \"nobody\""), "{said}");
+    ensure!(
+        !output.status.success() && said.to_lowercase().contains("profile \"nobody\" not found"),
+        "{said}"
+    );
     for agent in [agent, other] {
         agent.leave().await?;
     }
@@ -590,7 +593,7 @@ fn a_rule_for_a_key_may_be_written_as_people_write_addresses() -> Result<()> {
     ensure!(profiles.to_string().contains("\"https://api.example.org\""), "{profiles}");
     let (_, error) = place.failure(&["profiles", "allow", "key", "https://api.example.org/v1"])?;
     ensure!(
-        error["message"].as_str().is_some_and(|said| said.contains("is not what a key is for")),
+        error["message"].as_str().is_some_and(|said| said.contains("is not a valid API key destination")),
         "{error}"
     );
     Ok(())
@@ -669,7 +672,7 @@ async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
     .await?;
     let found = agent.search("peek_skies").await?;
     ensure!(found["results"][0]["name"] == "peek_skies", "{found}");
-    refused(&agent, "peek_skies", json!({"city": "Ulm"}), "AutoKit (as its card says)").await?;
+    refused(&agent, "peek_skies", json!({"city": "Ulm"}), "AutoKit (according to its card)").await?;
     // A session is one profile's, whoever named it first.
     profile(&node, "strict", |profile| profile.permissions.tools.otherwise = Some(Permission::Deny)).await?;
     let loose = Agent::over_stdio(&place, Generation::Stateless).await?;

@@ -111,7 +111,7 @@ async fn what_hides_or_gives_orders_is_shown_and_never_accepted_unseen() -> Resu
     let ids: Vec<u32> = list.rows.iter().map(|row| row.id).collect();
     let preview = node.call::<PreviewAccept>(ProposalsRef { ids }).await?;
     ensure!((preview.safe.len(), preview.safe[0].id, preview.left.len()) == (1, 1, 3), "{preview:?}");
-    ensure!(preview.left.iter().all(|one| one.why.contains("orders to a model")), "{:?}", preview.left);
+    ensure!(preview.left.iter().all(|one| one.why.contains("instructions to a model")), "{:?}", preview.left);
     let detail = node.call::<GetProposal>(ProposalGet::from(3)).await?;
     let [text] = detail.suspect.as_slice() else { anyhow::bail!("{:?}", detail.suspect) };
     ensure!((text.field.as_str(), text.side, text.pointer.as_str()) == ("pricing", FieldSide::After, ""));
@@ -119,7 +119,7 @@ async fn what_hides_or_gives_orders_is_shown_and_never_accepted_unseen() -> Resu
     node.close().await?;
     let shown = place.run(&["review", "show", "2"])?;
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    ensure!(shown.contains("hidden A comment") && shown.contains("<!-- and more -->"), "{shown}");
+    ensure!(shown.contains("hidden A markup comment") && shown.contains("<!-- and more -->"), "{shown}");
     Ok(())
 }
 
@@ -219,7 +219,7 @@ async fn who_is_late_hears_who_was_quicker_and_what_is_in_the_way() -> Result<()
     let accept = |id: u32, by: &str| ProposalAccept { id, by: by.into(), ..ProposalAccept::default() };
     node.call::<AcceptProposal>(accept(2, "Ann")).await?;
     let late = node.call::<AcceptProposal>(accept(2, "Bob")).await.err().context("late")?;
-    ensure!(late.code == ErrorCode::Conflict && late.message.contains("accepted already by Ann"), "{late:?}");
+    ensure!(late.code == ErrorCode::Conflict && late.message.contains("already accepted by Ann"), "{late:?}");
 
     // A field that was changed by hand meanwhile is named, and what to do about it.
     let set = async |card: &str, pricing: &str| -> Result<()> {

@@ -141,7 +141,7 @@ async fn a_tool_that_was_not_retrieved_is_no_answer() -> Result<()> {
     let told =
         answer(|_| Reply::answer(Some("EvilTool"), "EvilTool does it.", "Best.", "import evil_kit")).await?;
     is_the_calendar(&told)?;
-    assert!(told.notes.iter().any(|note| note.contains("not retrieved")), "{:?}", told.notes);
+    assert!(told.notes.iter().any(|note| note.contains("not among the results")), "{:?}", told.notes);
     Ok(())
 }
 
@@ -274,7 +274,7 @@ async fn a_model_that_obeys_a_page_finds_nothing_on_the_web() -> Result<()> {
     honest(told)?;
     assert!(told.findings.is_empty(), "{:?}", told.findings);
     let trace = serde_json::to_string(&last(&session)?.events)?;
-    for said in ["was not opened", "is far from the request", "quote does not stand"] {
+    for said in ["was not opened", "does not match the request", "quote is not on"] {
         assert!(trace.contains(said), "why each was left out is told: {said}");
     }
     node.close().await?;

@@ -49,10 +49,10 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     let node = place.node(64).await?;
     stock(&node, &[cards(), vec![harbour, lost]].concat()).await?;
     choose(&node, None, Some(&site)).await?;
-    let wanted = "1 page read, 0 unchanged, 1 could not be read (the first: the site answers 404)";
+    let wanted = "1 page read, 0 unchanged, 1 failed (first error: the site returned 404)";
     assert_eq!(read(&node, false).await?, wanted);
     let failed = get(&node, "Lost Kit").await?;
-    assert_eq!(failed.failed.as_deref(), Some("the site answers 404"));
+    assert_eq!(failed.failed.as_deref(), Some("the site returned 404"));
     let first = get(&node, "Harbour Kit").await?;
     assert_eq!((first.title.as_str(), &first.failed), ("Harbour Kit", &None));
     assert!(first.pieces.iter().any(|piece| piece.url.ends_with("#tides")), "{:?}", first.pieces);
@@ -79,12 +79,12 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     let node = place.node(64).await?;
     assert_eq!(
         read(&node, false).await?,
-        "0 pages read, 1 unchanged, 1 could not be read (the first: the site answers 404)"
+        "0 pages read, 1 unchanged, 1 failed (first error: the site returned 404)"
     );
     assert_eq!(site.statuses("/harbour"), [200]);
     assert_eq!(
         read(&node, true).await?,
-        "0 pages read, 1 unchanged, 1 could not be read (the first: the site answers 404)"
+        "0 pages read, 1 unchanged, 1 failed (first error: the site returned 404)"
     );
     assert_eq!((site.statuses("/harbour"), embedded()), (vec![200, 304], 1));
     let same = get(&node, "Harbour Kit").await?;
@@ -96,7 +96,7 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     let node = place.node(64).await?;
     assert_eq!(
         read(&node, true).await?,
-        "1 page read, 0 unchanged, 1 could not be read (the first: the site answers 404)"
+        "1 page read, 0 unchanged, 1 failed (first error: the site returned 404)"
     );
     assert_eq!((site.statuses("/harbour"), embedded()), (vec![200, 304, 200], 2));
     let session = ask(&node, "Harbour Kit: tide table of a harbour, days ahead").await?;
@@ -109,9 +109,9 @@ async fn pages_are_cited_and_read_again_only_when_they_changed() -> Result<()> {
     let node = place.node(64).await?;
     let job = node.call::<FetchPages>(PagesFetch { cards: Vec::new(), again: true }).await?;
     let none = done(&node, &job.job).await.expect_err("not one page of all is no success").to_string();
-    assert!(none.contains("none of 2 pages could be read; the first: the site answers"), "{none}");
+    assert!(none.contains("all 2 pages failed; the first error: the site returned"), "{none}");
     let kept = get(&node, "Harbour Kit").await?;
-    assert_eq!(kept.failed.as_deref(), Some("the site answers 503"));
+    assert_eq!(kept.failed.as_deref(), Some("the site returned 503"));
     assert!(kept.pieces.iter().any(|piece| piece.text.contains("twelve days ahead")));
     node.close().await?;
     Ok(())

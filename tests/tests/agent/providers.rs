@@ -110,7 +110,7 @@ async fn what_is_wrong_with_a_model_is_told_apart() -> Result<()> {
     assert_eq!(wrong_key, ErrorCode::WrongKey);
     node.call::<SetSecret>(key("the-right-key")).await?;
     let fine = node.call::<TestConnection>(TestRequest { connection: Connection::Llm }).await?;
-    assert_eq!(fine.text, "large-1 answers");
+    assert_eq!(fine.text, "large-1 responded");
 
     let mut elsewhere = with(&guarded);
     elsewhere.llm.base = format!("{}/elsewhere", guarded.base.trim_end_matches("/v1"));
@@ -152,7 +152,10 @@ async fn a_service_without_its_key_is_not_shown_as_one_that_answers() -> Result<
     settings.search.kind = SearchKind::Tavily;
     let providers = node.call::<SetProviders>(settings).await?;
     let missing: Vec<&str> = providers.missing.iter().map(|error| error.message.as_str()).collect();
-    assert_eq!(missing, ["Anthropic wants a key, and none is kept", "Tavily wants a key, and none is kept"]);
+    assert_eq!(
+        missing,
+        ["Anthropic needs an API key, and none is saved", "Tavily needs an API key, and none is saved"]
+    );
     let status = node.call::<GetStatus>(Nothing {}).await?;
     assert_eq!((status.llm, status.search), (None, None));
     let doctor = node.call::<RunDoctor>(DoctorRequest::default()).await?;
@@ -161,7 +164,7 @@ async fn a_service_without_its_key_is_not_shown_as_one_that_answers() -> Result<
     assert_eq!(bad, ["Language model", "Web search"]);
     let session = ask(&node, NEED).await?;
     let notes = told(&session)?.notes.join("\n");
-    assert!(notes.contains("Not used, although chosen: Anthropic wants a key"), "{notes}");
+    assert!(notes.contains("Unavailable: Anthropic needs an API key"), "{notes}");
 
     // With the key it is there; nothing was sent anywhere to find that out.
     let key = SecretSet { name: KeyName::Anthropic, value: "a-key".into() };

@@ -146,7 +146,7 @@ async fn a_model_that_insists_on_what_was_turned_down_is_not_heard() -> Result<(
     let session = judge(&node, &session.id, false, REASON).await?;
     assert!(told(&session)?.findings.is_empty(), "{:?}", told(&session)?.findings);
     let trace = serde_json::to_string(&last(&session)?.events)?;
-    assert!(trace.contains("was turned down"), "and the trace says why");
+    assert!(trace.contains("was rejected"), "and the trace says why");
     node.close().await?;
     Ok(())
 }

@@ -127,8 +127,8 @@ async fn what_is_no_bundle_changes_nothing_and_says_why() -> Result<()> {
     };
     let line = |n: usize| json!({"id": format!("card-{n}")}).to_string();
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("a path", pack(&with("../../.bashrc", b"x"))?, "does not belong"),
-        ("an absolute path", pack(&with("/etc/cron.d/x", b"x"))?, "does not belong"),
+        ("a path", pack(&with("../../.bashrc", b"x"))?, "is not allowed"),
+        ("an absolute path", pack(&with("/etc/cron.d/x", b"x"))?, "is not allowed"),
         (
             "a later version",
             pack(&changed(&good, "bundle.json", |text| text.replace("\"version\": 1", "\"version\": 9"))?)?,
@@ -159,7 +159,7 @@ async fn what_is_no_bundle_changes_nothing_and_says_why() -> Result<()> {
             "signature",
         ),
         ("lines that are none", pack(&changed(&good, "cards.jsonl", |_| line(1))?)?, "damaged"),
-        ("nothing at all", b"PK\x03\x04".to_vec(), "no bundle"),
+        ("nothing at all", b"PK\x03\x04".to_vec(), "not a bundle"),
     ];
     for (what, bytes, says) in cases {
         let said = refused(&victim, &node, &bytes, what).await?;

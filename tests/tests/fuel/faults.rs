@@ -217,7 +217,7 @@ async fn without_a_network_nothing_is_held_against_a_card() -> Result<()> {
     node.call::<autokit_api::commands::SetProviders>(settings).await?;
     let id = add(&node, &card(TOOLS[0], Some("http://127.0.0.1:9/docs"))).await?;
     let failed = verify(&node, VerifyScope::All, false).await.err().context("it fails")?;
-    assert!(format!("{failed:?}").contains("There is no network: 1 card waits for its check"), "{failed:?}");
+    assert!(format!("{failed:?}").contains("no network connection; 1 card left to check"), "{failed:?}");
     assert!(checked(&node, &id).await.is_err(), "it counts as never checked");
     node.close().await?;
     Ok(())

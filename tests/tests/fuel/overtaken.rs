@@ -95,7 +95,7 @@ async fn a_newer_look_takes_the_place_of_the_older_one() -> Result<()> {
     ensure!(waiting(&node, &id).await?.is_empty(), "the card says so by now");
     let closed = node.call::<GetProposal>(now[0].proposal.id.into()).await?;
     ensure!(closed.proposal.state == ProposalState::Withdrawn);
-    ensure!(closed.events.last().is_some_and(|event| event.why == "the card says so by now"));
+    ensure!(closed.events.last().is_some_and(|event| event.why == "the card already has these values"));
     node.close().await?;
     Ok(())
 }

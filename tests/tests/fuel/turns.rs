@@ -59,7 +59,7 @@ async fn a_run_that_waits_holds_up_nobody_who_asks_by_name() -> Result<()> {
     ensure!(start(&node, VerifyScope::All, false).await? == run);
     let other = start(&node, VerifyScope::Older { days: 3 }, false).await?;
     let queued = until(&node, &other, |job| job.note.is_some()).await?;
-    ensure!(queued.note.as_deref() == Some("Waits for another run"), "{queued:?}");
+    ensure!(queued.note.as_deref() == Some("Waiting for another run"), "{queued:?}");
     node.call::<PauseJob>(JobPause { job: other.clone(), paused: true }).await?;
     until(&node, &other, |job| job.paused == Some(true)).await?;
     node.call::<CancelJob>(JobRef { job: other.clone() }).await?;
@@ -100,7 +100,7 @@ async fn a_run_that_was_stopped_goes_on_when_it_is_started_again() -> Result<()>
     let run = start(&node, VerifyScope::All, false).await?;
     let end = done(&node, &run).await?;
     let note = end.note.clone().context("it says that it goes on")?;
-    ensure!(note.starts_with("Going on with the run of ") && note.contains("of 12 are done"), "{note}");
+    ensure!(note.starts_with("Resuming the run from ") && note.contains("of 12 done"), "{note}");
     ensure!(end.total < CARDS as u64, "{end:?}");
     // It came to its end: the next one is another.
     ahead.hours(1);
@@ -188,7 +188,7 @@ async fn a_run_whose_process_was_killed_goes_on_when_it_is_started_again() -> Re
     let again = place.run(&["verify", "--all"])?;
     let said = String::from_utf8_lossy(&again.stdout).into_owned();
     ensure!(again.status.success(), "{said}{}", String::from_utf8_lossy(&again.stderr));
-    ensure!(said.contains("Going on with the run of") && said.contains("4 of 12 are done"), "{said}");
+    ensure!(said.contains("Resuming the run from") && said.contains("4 of 12 done"), "{said}");
     Ok(())
 }
 

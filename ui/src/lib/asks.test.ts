@@ -134,7 +134,7 @@ describe("calls that wait for a person", () => {
     vi.useFakeTimers();
     const { asked } = waits();
     const stop = asks.watch();
-    asked[0]?.fail(new CommandError({ code: "bad_request", message: "there is no command", remedy: "" }));
+    asked[0]?.fail(new CommandError({ code: "bad_request", message: "unknown command", remedy: "" }));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(asked.length).toBe(1);
     stop();

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 8;
+export const PROTOCOL = 9;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -39,167 +39,168 @@ export const SESSION_DEFAULTS: AgentSessions = {
 };
 
 /**
- * What accepting the safe ones among some proposals would do.
+ * Preview of accepting those of several proposals that are safe.
  */
 export type AcceptPreview = { 
 /**
- * Those that would be accepted, in the order asked for.
+ * Proposals that would be accepted, in the requested order.
  */
 safe: Array<SafeProposal>, 
 /**
- * Those that would be left to wait.
+ * Proposals that would be left pending.
  */
 left: Array<UnsafeProposal>, 
 /**
- * Names what was looked at: handed back when accepting, so that nothing unseen is.
+ * Digest of the preview, to be returned with the acceptance so that nothing else is accepted.
  */
 seen: string, };
 
 /**
- * What agents did on one day.
+ * Activity of agents on one day.
  */
 export type ActivityDay = { 
 /**
- * The day in UTC, e.g. `2026-03-09`.
+ * Date in UTC, e.g. `2026-03-09`.
  */
 day: string, 
 /**
- * Searches.
+ * Number of searches.
  */
 searches: number, 
 /**
- * Calls.
+ * Number of calls.
  */
 calls: number, 
 /**
- * Of these, those that gave an error.
+ * Number of calls that returned an error.
  */
 failed_calls: number, 
 /**
- * Loops that were broken.
+ * Number of loops stopped.
  */
 loops: number, 
 /**
- * How long searches took.
+ * Latency of searches.
  */
 search: Latency, 
 /**
- * Tools called among tools found; none where nothing was found.
+ * Share of the tools found that were called; `null` if none were found.
  */
 accuracy: number | null, };
 
 /**
- * How far back what agents did is counted.
+ * Request for a report on agents' activity.
  */
 export type ActivityQuery = { 
 /**
- * Days.
+ * Number of days to look back.
  */
 days: number, };
 
 /**
- * What agents did.
+ * Activity of agents over several days.
  */
 export type ActivityReport = { 
 /**
- * Days that are counted.
+ * Number of days covered.
  */
 days: number, 
 /**
- * Sessions that began.
+ * Number of sessions started.
  */
 sessions: number, 
 /**
- * Of each program, whatever its version, how many.
+ * Number of sessions by client program, ignoring its version.
  */
 clients: { [key in string]: number }, 
 /**
- * Searches.
+ * Number of searches.
  */
 searches: number, 
 /**
- * Of these, those that found nothing.
+ * Number of searches that found nothing.
  */
 empty_searches: number, 
 /**
- * Of these, those that found what an earlier one had found.
+ * Number of searches that found the same tools as an earlier one.
  */
 repeated_searches: number, 
 /**
- * How long they took.
+ * Latency of searches.
  */
 search: Latency, 
 /**
- * How long they took by tier.
+ * Latency of searches by tier.
  */
 tiers: Array<TierLatency>, 
 /**
- * Tools that were bound.
+ * Number of tools bound to sessions.
  */
 bound: number, 
 /**
- * Tools that were let go because they were idle, in the way or too expensive.
+ * Number of tools evicted: idle, least recently used, or over the token budget.
  */
 evicted: number, 
 /**
- * Loops that were broken.
+ * Number of loops stopped.
  */
 loops: number, 
 /**
- * Calls.
+ * Number of calls.
  */
 calls: number, 
 /**
- * Of these, those that gave an error.
+ * Number of calls that returned an error.
  */
 failed_calls: number, 
 /**
- * Day by day, oldest first; days on which nothing happened are there as well.
+ * Activity per day, oldest first, including days without any.
  */
 days_list: Array<ActivityDay>, 
 /**
- * The tools that were called most.
+ * Most frequently called tools.
  */
 tools: Array<ToolUse>, 
 /**
- * Other tools that were called.
+ * Number of further tools that were called.
  */
 other_tools: number, 
 /**
- * Tools called among tools found, over all sessions (Kaman, equation 4); none where nothing was found.
+ * Share of the tools found that were called, over all sessions (Kaman, equation 4); `null` if none
+ * were found.
  */
 accuracy: number | null, 
 /**
- * Tokens of the tools every session has.
+ * Tokens of the tools listed in every session.
  */
 own_tokens: number, 
 /**
- * Tokens of the search results of a session, in the median.
+ * Tokens of the search results in a session, median over the sessions that searched.
  */
 search_tokens: number, 
 /**
- * Tokens of all results of calls.
+ * Total tokens of the results of calls.
  */
 result_tokens: number, 
 /**
- * Tokens it would cost to give every session every tool that can be called.
+ * Tokens it would take to list every callable tool in a session.
  */
 static_tokens: number, 
 /**
- * Events of another version, which are not counted.
+ * Number of events of another version, which are not counted.
  */
 unknown: number, };
 
 /**
- * Proposes a tool found on the web as a card.
+ * Request to propose a tool found on the web as a card.
  */
 export type AddFinding = { 
 /**
- * The session that found it.
+ * Id of the session that found the tool.
  */
 session: string, 
 /**
- * Its page.
+ * Address of the tool's page.
  */
 url: string, };
 
@@ -253,140 +254,142 @@ findings: Array<Finding>,
 notes: Array<string>, };
 
 /**
- * A program agents run in, and AutoKit in its settings.
+ * Client program in which agents run, and whether AutoKit is connected to it.
  */
 export type AgentClient = { 
 /**
- * Names it in requests.
+ * Id for requests.
  */
 id: string, 
 /**
- * What it is called.
+ * Display name.
  */
 name: string, 
 /**
- * The file of its MCP servers.
+ * Settings file that lists its MCP servers.
  */
 file: string, 
 /**
- * Whether the program seems to be used on this machine.
+ * Whether the program appears to be used on this machine.
  */
 here: boolean, 
 /**
- * Whether AutoKit is among its servers, as it should be.
+ * Whether AutoKit is among its MCP servers, with the current settings.
  */
 connected: boolean, 
 /**
- * The lines to paste by hand.
+ * Lines to paste by hand.
  */
 lines: string, 
 /**
- * What connecting would change in the file, with a few lines around it; the rest may hold what is
- * nobody's business. None if it cannot be changed without losing something.
+ * Change to the file that connecting makes, with a few lines of context; the rest of the file may be
+ * private. `null` if the file cannot be changed without loss.
  */
 change: Array<ChangedLine> | null, 
 /**
- * What disconnecting would change in the file; none where AutoKit is not among its servers.
+ * Change to the file that disconnecting makes; `null` if AutoKit is not among its servers.
  */
 leave: Array<ChangedLine> | null, 
 /**
- * Names the file as it is: what is written later has to start from the same.
+ * Digest of the file, to be returned with a change so that a file changed since is not overwritten.
  */
 seen: string, 
 /**
- * Why it cannot be changed.
+ * Why the file cannot be changed; `null` if it can.
  */
 problem: string | null, };
 
 /**
- * A question for the agent.
+ * Request to ask the agent a question.
  */
 export type AgentQuestion = { 
 /**
- * The question or the need.
+ * The question, or a description of the tool that is needed.
  */
 question: string, 
 /**
- * The session to go on with; a new one when not given.
+ * Id of the session to continue. Default: a new session.
  */
 session?: string, 
 /**
- * How many candidates come with an answer, 1 to 20; 5 when not given.
+ * Maximum number of candidates in the answer, 1 to 20. Default: 5.
  */
 limit?: number, };
 
 /**
- * How the sessions of all agents are kept.
+ * Settings of the sessions of all agents.
  */
 export type AgentSessions = { 
 /**
- * Parameters of all sessions.
+ * Parameters of every session.
  */
 session: SessionSettings, 
 /**
- * Tokens that tools may cost in a program, by a part of the name it gives itself; the parameters above
- * hold for others.
+ * Token budget for tools by client program. A key matches every client whose name contains it,
+ * ignoring case; the longest match wins. Other clients use the parameters above.
  */
 budgets: { [key in string]: number }, };
 
 /**
- * The address for agents that cannot start a program.
+ * Local HTTP server for agents that cannot start a program.
  */
 export type AgentsHttp = { 
 /**
- * Whether it is switched on.
+ * Whether the server is switched on.
  */
 enabled: boolean, 
 /**
- * Port on this machine; no other machine can reach it.
+ * Port on the loopback interface; other machines cannot connect.
  */
 port: number, 
 /**
- * Whether this process answers there now.
+ * Whether this process is listening there now.
  */
 open: boolean, 
 /**
- * The address. A program that names a profile by `?profile=NAME` or the header `x-autokit-profile` is
- * bound by that one as well as by the one its token belongs to.
+ * Address. If a client names a profile by `?profile=NAME` or the header `x-autokit-profile`, both that
+ * profile and the one of its token apply.
  */
 url: string, 
 /**
- * The profile whose token is in `lines`; empty for everybody's.
+ * Profile of the token in `lines`; empty for the one that applies to all agents.
  */
 profile: string, 
 /**
- * Lines for the settings of a program, with what it has to present; empty where it is switched off.
+ * Lines for the settings of a client program, including the token; empty if the server is switched
+ * off.
  */
 lines: string, 
 /**
- * Why nobody answers there although it is switched on.
+ * Why the server is not listening although it is switched on.
  */
 problem: string | null, };
 
 /**
- * The address as programs of a profile use it, with a token that belongs to that profile.
+ * Request for the HTTP server as used by clients of one profile, with a token of that profile.
  */
 export type AgentsHttpRef = { 
 /**
- * The profile; empty for everybody's.
+ * Profile name; empty for the one that applies to all agents.
  */
 profile: string, };
 
 /**
- * Switches the address for agents on or off.
+ * Request to switch the HTTP server for agents on or off.
  */
 export type AgentsHttpSet = { 
 /**
- * Whether it is on.
+ * Whether it is to be on.
  */
 enabled: boolean, 
 /**
- * Its port; the one it had when not given.
+ * Port. Default: unchanged.
  */
 port: number | null, };
 
 /**
- * What may be found: cards of these providers, and these cards. What is assigned may be found as well.
+ * Cards that may be found: those of the listed providers, and those listed by id. Cards assigned to the
+ * profile may be found as well.
  */
 export type Allowlist = { 
 /**
@@ -394,53 +397,53 @@ export type Allowlist = {
  */
 providers: Array<string>, 
 /**
- * Ids of cards.
+ * Card ids.
  */
 cards: Array<string>, };
 
 /**
- * What the library says to a question.
+ * Answer of the library to a question.
  */
 export type Answer = { 
 /**
- * The question as asked.
+ * The question as received.
  */
 question: string, 
 /**
- * How sure the answer is.
+ * Confidence in the first candidate.
  */
 verdict: Verdict, 
 /**
- * Candidates, best first; the first is the recommendation unless the verdict is `nothing`.
+ * Candidates, best first. The first is the recommendation unless the verdict is `nothing`.
  */
 candidates: Array<Candidate>, 
 /**
- * What ran and what did not, in words for the person.
+ * Messages for the person about ranking stages that ran or were skipped.
  */
 notes: Array<string>, 
 /**
- * Cards searched.
+ * Number of cards searched.
  */
 searched: number, 
 /**
- * Time taken, in milliseconds.
+ * Duration in milliseconds.
  */
 took_ms: number, };
 
 /**
- * What the person said about an answer.
+ * Feedback of a person on an answer.
  */
 export type AnswerFeedback = { 
 /**
- * Yes or no.
+ * Whether the answer helped.
  */
 helpful: boolean, 
 /**
- * The use case after yes, the reason after no.
+ * Use case if the answer helped, otherwise what was wrong with it.
  */
 text: string, 
 /**
- * Starter code, after yes.
+ * Starter code for the use case; only if the answer helped.
  */
 starter: Starter | null, };
 
@@ -462,91 +465,93 @@ message: string,
 remedy: string, };
 
 /**
- * A key for a web API, or the want of one.
+ * Credential for a web API that is stored, or that operations need.
  */
 export type ApiKey = { 
 /**
- * Where it is sent.
+ * Origin the credential is sent to.
  */
 origin: string, 
 /**
- * What the API's description calls it.
+ * Name of the security scheme in the API's description.
  */
 scheme: string, 
 /**
- * Where in a request it is sent: `header X-Key`, or which tokens are fetched with it.
+ * Place in a request where the credential is sent, e.g. `header X-Key`, or the tokens that are fetched
+ * with it.
  */
 place: string, 
 /**
- * What it is: `key`, `basic`, `token`, `client`.
+ * Kind of credential: `key`, `basic`, `token` or `client`.
  */
 sort: string, 
 /**
- * Whether it is kept here.
+ * Whether the credential is stored.
  */
 here: boolean, 
 /**
- * Operations in the library that take it.
+ * Number of operations in the library that need it.
  */
 operations: number, 
 /**
- * For a client: where tokens are fetched; of one that is wanted, where its description says.
+ * Address of the token endpoint for a client; for one that is not stored, as given by the API's
+ * description.
  */
 token_url: string | null, };
 
 /**
- * Names a key for a web API.
+ * Reference to a credential for a web API.
  */
 export type ApiKeyRef = { 
 /**
- * Where it is sent.
+ * Origin the credential is sent to.
  */
 origin: string, 
 /**
- * What the API's description calls it.
+ * Name of the security scheme in the API's description.
  */
 scheme: string, 
 /**
- * Where in a request it is sent; all of that name if left out.
+ * Place in a request where the credential is sent; empty for every place.
  */
 place: string, };
 
 /**
- * Keeps a key for a web API.
+ * Request to store a credential for a web API.
  */
 export type ApiKeySet = { 
 /**
- * Where it is sent and nowhere else: `https://api.example.org`.
+ * Origin the credential is sent to, and nowhere else, e.g. `https://api.example.org`.
  */
 origin: string, 
 /**
- * What the API's description calls it.
+ * Name of the security scheme in the API's description.
  */
 scheme: string, 
 /**
- * Where in a request it is sent and nowhere else, as [`ApiKey::place`]; may be left out where all
- * operations agree.
+ * Place in a request where the credential is sent, and nowhere else, as [`ApiKey::place`]. May be
+ * empty if all operations agree.
  */
 place: string, 
 /**
- * The key.
+ * The credential.
  */
 secret: ApiSecret, };
 
 /**
- * What lets a caller into a web API. Kept with the keys and never shown again.
+ * Credential for a web API. Stored in the secret store and never returned.
  */
 export type ApiSecret = { "sort": "key", 
 /**
- * The key.
+ * The API key.
  */
 key: string, } | { "sort": "basic", 
 /**
- * The user.
+ * User name.
  */
 user: string, 
 /**
- * The password.
+ * Password.
  */
 password: string, } | { "sort": "token", 
 /**
@@ -554,15 +559,15 @@ password: string, } | { "sort": "token",
  */
 token: string, } | { "sort": "client", 
 /**
- * Where tokens are fetched.
+ * Address of the token endpoint.
  */
 token_url: string, 
 /**
- * The client.
+ * Client id.
  */
 id: string, 
 /**
- * Its secret.
+ * Client secret.
  */
 secret: string, };
 
@@ -575,115 +580,115 @@ export type Approval = {
  */
 by: string, 
 /**
- * When it was given, RFC 3339 in UTC.
+ * When it was given.
  */
-at: string, 
+at: Timestamp, 
 /**
  * The fields to accept, each with its value as JSON text; an empty text removes the field.
  */
 values: { [key in string]: string }, };
 
 /**
- * Answers a call that waits.
+ * Request to decide on a call that waits for approval.
  */
 export type ApprovalAnswer = { 
 /**
- * Which.
+ * Id of the call.
  */
 id: string, 
 /**
- * The person's word.
+ * Decision of the person.
  */
 reply: ApprovalDecision, };
 
 /**
- * What a person says to a call that waits.
+ * Decision of a person on a call that waits for approval.
  */
 export type ApprovalDecision = "once" | "session" | "always" | "no" | "never";
 
 /**
- * A call that waits for a person's word.
+ * Call of an agent that waits for approval.
  */
 export type ApprovalRequest = { 
 /**
- * Names it in answers.
+ * Id for the response.
  */
 id: string, 
 /**
- * Since when, RFC 3339 in UTC.
+ * Time since when the call waits.
  */
-at: string, 
+at: Timestamp, 
 /**
- * When it is refused if nobody has answered, RFC 3339 in UTC.
+ * Time at which the call is refused unless it is answered.
  */
-until: string, 
+until: Timestamp, 
 /**
- * The session of the agent.
+ * Id of the agent's session.
  */
 session: string, 
 /**
- * The program the agent runs in, as it calls itself.
+ * Name of the client program, as reported by itself.
  */
 client: string, 
 /**
- * Profile of the agent; empty for everybody's.
+ * Profile of the agent; empty for the one that applies to all agents.
  */
 profile: string, 
 /**
- * Id of the tool's card, or of a tool of AutoKit's own.
+ * Id of the tool's card, or of one of AutoKit's own tools.
  */
 tool: string, 
 /**
- * What the tool is called.
+ * Name of the tool.
  */
 name: string, 
 /**
- * Who offers it.
+ * Provider of the tool.
  */
 provider: string, 
 /**
- * What nobody has allowed yet.
+ * Permissions that no rule and no earlier approval grants.
  */
 needs: Array<Need>, 
 /**
- * Whether it can be allowed from now on: a rule for everybody may ask each time, whatever the profile
- * says.
+ * Whether [`ApprovalDecision::Always`] is possible; `false` if a rule for all agents asks each time and
+ * profiles may not override it.
  */
 can_always: boolean, 
 /**
- * The same in words: "to run code in python".
+ * The permissions in words, e.g. "to run code in python".
  */
 words: Array<string>, 
 /**
- * The arguments, all of them as they are.
+ * Arguments of the call, complete and unredacted.
  */
 arguments: unknown, };
 
 /**
- * The calls that wait for a person.
+ * List of the calls that wait for approval.
  */
 export type ApprovalRequests = { 
 /**
- * Grows with each change.
+ * Version number, incremented with every change.
  */
 version: number, 
 /**
- * The one that waits longest first.
+ * Calls, longest wait first.
  */
 asks: Array<ApprovalRequest>, };
 
 /**
- * Waits for news of the calls that wait for a person. While anybody waits so, agents are told to be
- * patient; else what has to be asked is refused at once.
+ * Request to wait until the list of calls that wait for approval changes, for up to ten seconds. Calls
+ * wait for approval only while a client sends this request; otherwise they are refused at once.
  */
 export type ApprovalsWait = { 
 /**
- * Version that is known; 0 for none.
+ * Version the caller knows; 0 for none.
  */
 after: number, };
 
 /**
- * A request in words.
+ * Request for the tools that best match a question.
  */
 export type AskRequest = { 
 /**
@@ -691,128 +696,128 @@ export type AskRequest = {
  */
 question: string, 
 /**
- * How many candidates to return; 5 when not given.
+ * Maximum number of candidates. Default: 5.
  */
 limit?: number, 
 /**
- * How far the ranking goes; reranked when not given.
+ * Depth of the ranking. Default: reranked.
  */
 depth?: Depth, };
 
 /**
- * One call, as it was written down.
+ * Call in the audit log.
  */
 export type AuditEntry = { 
 /**
- * When it ended, RFC 3339 in UTC.
+ * End of the call.
  */
-at: string, 
+at: Timestamp, 
 /**
- * The session of the agent.
+ * Id of the agent's session.
  */
 session: string, 
 /**
- * The program the agent runs in, as it calls itself.
+ * Name of the client program, as reported by itself.
  */
 client: string, 
 /**
- * Profile of the agent; empty for everybody's.
+ * Profile of the agent; empty for the one that applies to all agents.
  */
 profile: string, 
 /**
- * Id of the tool's card, or name of one of AutoKit's own.
+ * Id of the tool's card, or of one of AutoKit's own tools.
  */
 tool: string, 
 /**
- * What the tool is called.
+ * Name of the tool.
  */
 name: string, 
 /**
- * Who offers it.
+ * Provider of the tool.
  */
 provider: string, 
 /**
- * The arguments without what is secret or long.
+ * Arguments, with secrets redacted and long values shortened.
  */
 arguments: unknown, 
 /**
- * What it needed, in words.
+ * Permissions the call needed, in words.
  */
 needed: Array<string>, 
 /**
- * Who let it be done or did not.
+ * Who allowed or refused the call.
  */
 decided: DecidedBy, 
 /**
- * What came of it.
+ * Outcome of the call.
  */
 outcome: CallOutcome, 
 /**
- * Why it was refused or failed.
+ * Reason for a refusal or failure; empty otherwise.
  */
 why: string, 
 /**
- * Milliseconds, a person's answer included.
+ * Duration in milliseconds, including the wait for approval.
  */
 took_ms: number, };
 
 /**
- * The calls of some days.
+ * Entries of the audit log.
  */
 export type AuditLog = { 
 /**
- * Newest first.
+ * Entries, newest first.
  */
 entries: Array<AuditEntry>, 
 /**
- * How many there are in all.
+ * Total number of entries in the period.
  */
 total: number, };
 
 /**
- * Which calls are shown.
+ * Request for entries of the audit log.
  */
 export type AuditQuery = { 
 /**
- * Days back.
+ * Number of days to look back.
  */
 days: number, 
 /**
- * Entries at most, the newest.
+ * Maximum number of entries; the latest are returned.
  */
 limit: number, };
 
 /**
- * A backup that is there.
+ * Backup of the library.
  */
 export type Backup = { 
 /**
- * Its name, by which it is verified and restored.
+ * Name by which it is verified and restored.
  */
 name: string, 
 /**
- * When it was made, RFC 3339 in UTC.
+ * Time of creation.
  */
-created_at: string, 
+created_at: Timestamp, 
 /**
- * Cards in it.
+ * Number of cards.
  */
 cards: number, 
 /**
- * The newest change in it.
+ * Number of the last commit it contains.
  */
 commit: number, 
 /**
- * Bytes on the disk.
+ * Size on disk in bytes.
  */
 bytes: number, };
 
 /**
- * Names a bundle on this machine.
+ * Reference to a bundle on this machine.
  */
 export type BundlePath = { 
 /**
- * The file or folder.
+ * File or folder.
  */
 path: string, };
 
@@ -822,7 +827,7 @@ path: string, };
 export type CallOutcome = "done" | "failed" | "refused" | "cancelled";
 
 /**
- * A card with why it was chosen.
+ * Card that matches a question, with the reasons.
  */
 export type Candidate = { 
 /**
@@ -834,90 +839,91 @@ card: CardSummary,
  */
 score: number, 
 /**
- * What the score is made of.
+ * Components of the score.
  */
 parts: ScoreParts, 
 /**
- * One sentence on what the tool is.
+ * One sentence that says what the tool is.
  */
 sentence: string, 
 /**
- * Import-and-call lines, when the card holds enough for true ones.
+ * Import and call of the tool, if the card contains enough to generate them.
  */
 stub: Stub | null, };
 
 /**
- * Cards touched by a change.
+ * Result of a change to several cards.
  */
 export type CardChange = { 
 /**
- * The change, to be undone; `null` when nothing differed.
+ * Id of the change, for undo; `null` if nothing differed.
  */
 change: string | null, 
 /**
- * Ids of the cards.
+ * Ids of the affected cards.
  */
 cards: Array<string>, };
 
 /**
- * Fields to be checked as a card.
+ * Request to validate fields without saving them.
  */
 export type CardCheck = { 
 /**
- * The fields.
+ * Fields of the card.
  */
 fields: { [key in string]: JsonValue }, };
 
 /**
- * Adds a card.
+ * Request to add a card.
  */
 export type CardCreate = { 
 /**
- * The fields.
+ * Fields of the card.
  */
 fields: { [key in string]: JsonValue }, 
 /**
- * Why, in the person's words.
+ * Reason for the change, written by the person.
  */
 reason: string, 
 /**
- * Whether it is saved although texts in it are flagged, as hidden text or orders to a model.
+ * Whether to save the card although some of its texts are flagged as hidden text or instructions to a
+ * model.
  */
 flagged_too: boolean, };
 
 /**
- * Words that describe a tool.
+ * Request to draft a card from a description.
  */
 export type CardDescribe = { 
 /**
- * A README, a page that was copied, a few sentences.
+ * Description of a tool: a README, a copied page, a few sentences.
  */
 text: string, };
 
 /**
- * Everything about one card.
+ * Card with all its fields.
  */
 export type CardDetail = { 
 /**
- * The row.
+ * The card as shown in lists.
  */
 summary: CardSummary, 
 /**
- * Every field as stored.
+ * All fields as stored.
  */
 fields: { [key in string]: JsonValue }, 
 /**
- * What a person should look at.
+ * Problems found by validation.
  */
 warnings: Array<Problem>, 
 /**
- * Import-and-call lines.
+ * Import and call of the tool.
  */
 stub: Stub | null, 
 /**
- * When it was added, RFC 3339.
+ * Time the card was added.
  */
-created_at: string, };
+created_at: Timestamp, };
 
 /**
  * Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`. It does not
@@ -926,50 +932,50 @@ created_at: string, };
 export type CardId = string;
 
 /**
- * A window into a list.
+ * Request for a page of a list of cards.
  */
 export type CardList = { 
 /**
- * Which cards.
+ * Filters and order.
  */
 query: CardsQuery, 
 /**
- * Rows to skip.
+ * Number of rows to skip.
  */
 offset: number, 
 /**
- * Rows to return; at most 1,000 in one answer.
+ * Maximum number of rows, up to 1,000.
  */
 limit: number, };
 
 /**
- * A card's page, if it was read.
+ * Result of a request for the page of a card.
  */
 export type CardPage = { 
 /**
- * The page.
+ * The page; `null` if it was never fetched.
  */
 page: PageView | null, };
 
 /**
- * Names a card, by id or by its exact name when only one card has it.
+ * Reference to a card.
  */
 export type CardRef = { 
 /**
- * Id or name.
+ * Card id, or the card's exact name if no other card has it.
  */
 card: string, };
 
 /**
- * Brings a revision back.
+ * Request to restore an earlier revision.
  */
 export type CardRestore = { 
 /**
- * Id or name.
+ * Card id or name.
  */
 card: string, 
 /**
- * Number of the revision.
+ * Revision number.
  */
 number: number, };
 
@@ -979,15 +985,15 @@ number: number, };
 export type CardState = "verified" | "stale" | "broken" | "unreachable";
 
 /**
- * A row of a list.
+ * Card as shown in lists.
  */
 export type CardSummary = { 
 /**
- * Id.
+ * Card id.
  */
 id: string, 
 /**
- * Tool name.
+ * Name of the tool.
  */
 name: string, 
 /**
@@ -995,7 +1001,7 @@ name: string,
  */
 provider: string, 
 /**
- * What sort of tool.
+ * Kind of tool.
  */
 kind: Kind, 
 /**
@@ -1003,52 +1009,52 @@ kind: Kind,
  */
 language: string | null, 
 /**
- * Start of the description.
+ * Beginning of the description.
  */
 description: string, 
 /**
- * Documentation address as written on the card.
+ * Documentation address as stored in the card.
  */
 documentation: string | null, 
 /**
- * Whether FUEL has proved the card against its page.
+ * Whether a check (FUEL) has confirmed the card against its page.
  */
 verified: boolean, 
 /**
- * What the newest check of the card against its page found; none when it was never checked.
+ * Result of the last check; `null` if the card was never checked.
  */
 health: CardState | null, 
 /**
- * When that was, RFC 3339 in UTC.
+ * Time of the last check.
  */
-checked_at: string | null, 
+checked_at: Timestamp | null, 
 /**
- * It was changed since: what that check found is about another revision.
+ * Whether the card changed after its last check, so that the result is about an earlier revision.
  */
 changed: boolean, 
 /**
- * Labels.
+ * Tags.
  */
 tags: Array<string>, 
 /**
- * Newest revision.
+ * Number of the latest revision.
  */
 number: number, 
 /**
- * When it last changed, RFC 3339.
+ * Time of the last change.
  */
-updated_at: string, };
+updated_at: Timestamp, };
 
 /**
- * Replaces the fields of a card.
+ * Request to replace the fields of a card.
  */
 export type CardUpdate = { 
 /**
- * Id or name.
+ * Card id or name.
  */
 card: string, 
 /**
- * Revision the edit was made on; `null` overwrites whatever is there.
+ * Revision the edit is based on; `null` overwrites any revision.
  */
 expected: number | null, 
 /**
@@ -1056,71 +1062,72 @@ expected: number | null,
  */
 fields: { [key in string]: JsonValue }, 
 /**
- * Why, in the person's words.
+ * Reason for the change, written by the person.
  */
 reason: string, 
 /**
- * Whether it is saved although texts that the edit adds are flagged, as hidden text or orders to a model.
+ * Whether to save the card although texts added by the edit are flagged as hidden text or instructions
+ * to a model.
  */
 flagged_too: boolean, };
 
 /**
- * The newest check of a card, if there was one, and what waits for a person because of it.
+ * Last check of a card, and the proposals that wait because of it.
  */
 export type CardVerification = { 
 /**
- * The check.
+ * The check; `null` if the card was never checked.
  */
 checked: LatestCheck | null, 
 /**
- * Number of the newest proposal for this card that waits in Review.
+ * Number of the card's newest proposal that waits in Review.
  */
 proposal: number | null, 
 /**
- * How many wait.
+ * Number of the card's proposals that wait in Review.
  */
 waiting: number, };
 
 /**
- * Removes cards in one undoable change.
+ * Request to delete cards in one change, which can be undone.
  */
 export type CardsDelete = { 
 /**
- * Ids or names.
+ * Card ids or names.
  */
 cards: Array<string>, 
 /**
- * Why, in the person's words.
+ * Reason for the change, written by the person.
  */
 reason: string, };
 
 /**
- * Rows of a list.
+ * Page of a list of cards.
  */
 export type CardsPage = { 
 /**
- * Cards that match in all.
+ * Total number of matching cards.
  */
 total: number, 
 /**
- * Rows skipped before these.
+ * Number of rows skipped.
  */
 offset: number, 
 /**
- * The rows.
+ * Rows of the page.
  */
 rows: Array<CardSummary>, };
 
 /**
- * Which cards to list. Every filter given has to match.
+ * Filters and order of a list of cards. All given filters must match.
  */
 export type CardsQuery = { 
 /**
- * Text that name, provider or description contains, whatever the case.
+ * Text contained in name, provider or description, ignoring case.
  */
 text: string | null, 
 /**
- * Kind.
+ * Kind of tool.
  */
 kind: Kind | null, 
 /**
@@ -1132,27 +1139,27 @@ language: string | null,
  */
 provider: string | null, 
 /**
- * Label.
+ * Tag.
  */
 tag: string | null, 
 /**
- * Verified or not.
+ * Whether the card is verified.
  */
 verified: boolean | null, 
 /**
- * With or without a documentation address.
+ * Whether the card has a documentation address.
  */
 documented: boolean | null, 
 /**
- * What the newest check found.
+ * Result of the last check.
  */
 health: HealthFilter | null, 
 /**
- * Order.
+ * Sort order.
  */
 sort: Sort, 
 /**
- * Turn the order round.
+ * Whether to reverse the sort order.
  */
 descending: boolean, };
 
@@ -1162,54 +1169,54 @@ descending: boolean, };
 export type ChangeKind = "added" | "removed" | "changed";
 
 /**
- * A line of a file that is about to change.
+ * Line of a file in a preview of a change.
  */
 export type ChangedLine = { 
 /**
- * What becomes of it.
+ * Whether the line is kept, added or removed.
  */
 fate: LineChange, 
 /**
- * The line without its end.
+ * The line without its line break.
  */
 text: string, };
 
 /**
- * One thing looked at.
+ * Diagnostic check.
  */
 export type Check = { 
 /**
- * What was looked at.
+ * What was checked.
  */
 name: string, 
 /**
- * How it came out.
+ * Result.
  */
 state: CheckState, 
 /**
- * What was seen.
+ * Finding, in words.
  */
 detail: string, 
 /**
- * What to do, when not good.
+ * What to do about it, unless the result is good.
  */
 remedy: string | null, };
 
 /**
- * When cards are checked without being asked to.
+ * Settings of automatic checks.
  */
 export type CheckSettings = { 
 /**
- * Cards are checked again after this many days; 0 for never.
+ * Days after which a card is checked again; 0 for never.
  */
 every_days: number, 
 /**
- * Cards that were accepted, imported or added are checked soon after.
+ * Whether accepted, imported, added or changed cards are checked soon afterwards.
  */
 new_cards: boolean, };
 
 /**
- * How one check came out.
+ * Result of one diagnostic check.
  */
 export type CheckState = "good" | "warning" | "bad";
 
@@ -1269,15 +1276,15 @@ by_model: boolean, };
 export type ClaimVerdict = "supported" | "contradicted" | "not_found" | "unsaid";
 
 /**
- * A program whose settings were changed.
+ * Client program whose settings were changed.
  */
 export type ClientConnected = { 
 /**
- * The program, as it is now.
+ * The program after the change.
  */
 client: AgentClient, 
 /**
- * Copy of its file as it was before; none if there was none.
+ * Path of the backup of its settings file; `null` if there was no file.
  */
 backup: string | null, };
 
@@ -1287,20 +1294,20 @@ backup: string | null, };
 export type Condition = "content" | "not_found" | "parked" | "empty";
 
 /**
- * Puts AutoKit among the servers of a program, or takes it out, as previewed.
+ * Request to connect AutoKit to a client program or to disconnect it, as previewed.
  */
 export type ConnectClient = { 
 /**
- * The program.
+ * Id of the client program.
  */
 id: string, 
 /**
- * Names the file as it was when it was looked at.
+ * Digest of the file, as in [`AgentClient::seen`].
  */
 seen: string, };
 
 /**
- * Which connection to try.
+ * Connection to test.
  */
 export type Connection = "llm" | "small_llm" | "search" | "github";
 
@@ -1332,25 +1339,26 @@ dismissed: Array<Finding>,
 read: number, };
 
 /**
- * The state of the installation.
+ * Diagnostics of the installation.
  */
 export type Doctor = { 
 /**
- * What was looked at, in order.
+ * Checks, in order.
  */
 checks: Array<Check>, 
 /**
- * Acknowledged changes are missing from the store, or may be, and nobody has gone on without them yet.
+ * Whether acknowledged changes are or may be missing from the store, and the loss has not been
+ * accepted yet.
  */
 can_accept_losses: boolean, };
 
 /**
- * How closely the installation is looked at.
+ * Request to run diagnostics.
  */
 export type DoctorRequest = { 
 /**
- * Compares everything in the library with its log of changes, which takes seconds where there are
- * many cards. Else what is known since the last time is told.
+ * Whether to compare the whole library with its change log, which takes seconds for a large library.
+ * Otherwise the last known result is reported.
  */
 verify?: boolean, };
 
@@ -1402,39 +1410,39 @@ arrived: ImportOrigin | null, };
 export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "flagged" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "no_keychain" | "no_search" | "wrong_key" | "wrong_address" | "wrong_model" | "no_connection" | "rate_limited" | "timeout" | "over_budget" | "refused" | "provider" | "cancelled" | "internal";
 
 /**
- * News a host passes on.
+ * Notification from the engine to its clients.
  */
 export type Event = { "event": "job", 
 /**
- * Its state now.
+ * Current state of the job.
  */
 job: Job, } | { "event": "library", 
 /**
- * Position in the journal.
+ * Position in the change log.
  */
 cursor: number, } | { "event": "model", 
 /**
- * Its state now.
+ * Current state.
  */
 state: ModelState, } | { "event": "session", 
 /**
- * Id.
+ * Session id.
  */
 session: string, 
 /**
- * Its version now.
+ * Current version.
  */
 version: number, } | { "event": "proposals", 
 /**
- * How many wait.
+ * Number of pending proposals.
  */
 waiting: number, } | { "event": "providers" } | { "event": "setting", 
 /**
- * What.
+ * The setting.
  */
 setting: Setting, } | { "event": "owner", 
 /**
- * What this process is now.
+ * Current role of this process.
  */
 role: Role, };
 
@@ -1451,62 +1459,62 @@ url: string,
  */
 quote: string, 
 /**
- * When the source was read, RFC 3339 in UTC.
+ * When the source was read.
  */
-fetched_at: string, 
+fetched_at: Timestamp, 
 /**
  * Every request made to reach the page, including the last one; empty if no request was made.
  */
 chain: Array<Visit>, };
 
 /**
- * What happens to cards the library has already.
+ * Treatment of cards that the library already has.
  */
 export type ExistingCards = "merge" | "replace" | "keep";
 
 /**
- * What was exported.
+ * Result of an export.
  */
 export type ExportOutcome = { 
 /**
- * Cards written.
+ * Number of cards written.
  */
 cards: number, 
 /**
- * The file, if one was written.
+ * Path of the file, if one was written.
  */
 path: string | null, 
 /**
- * The text, if not.
+ * Text of the export, if no file was written.
  */
 text: string | null, 
 /**
- * Names what a bundle says; empty for other formats.
+ * Digest of a bundle's contents; empty for other formats.
  */
 digest: string, 
 /**
- * The key it was signed with; empty when it was not.
+ * Fingerprint of the key that signed the bundle; empty without a signature.
  */
 fingerprint: string, };
 
 /**
- * What would leave.
+ * Preview of an export.
  */
 export type ExportPreview = { 
 /**
- * Cards.
+ * Number of cards.
  */
 cards: number, 
 /**
- * Earlier revisions.
+ * Number of earlier revisions.
  */
 revisions: number, 
 /**
- * Cards with vectors.
+ * Number of cards with embeddings.
  */
 vectors: number, 
 /**
- * Bytes, about, before they are packed.
+ * Approximate size in bytes before compression.
  */
 bytes: bigint, 
 /**
@@ -1514,82 +1522,82 @@ bytes: bigint,
  */
 names: Array<string>, 
 /**
- * What keeps cards from leaving.
+ * Secrets that prevent the export.
  */
 secrets: Array<SecretFound>, };
 
 /**
- * Which cards leave, in what form.
+ * Request to export cards.
  */
 export type ExportRequest = { 
 /**
- * Which cards.
+ * Filters that select the cards.
  */
 query: CardsQuery, 
 /**
- * Only these ids, when given.
+ * Ids of the cards to export. Default: all that match.
  */
 cards: Array<string> | null, 
 /**
- * Ids to leave out.
+ * Ids of cards to leave out.
  */
 without: Array<string>, 
 /**
- * The file or folder to write; text is returned when not given.
+ * File or folder to write. Default: the text is returned.
  */
 path: string | null, 
 /**
- * The format.
+ * Format of the export.
  */
 format: Format, 
 /**
- * Of a bundle: with the history of cards.
+ * Whether a bundle includes the history of its cards.
  */
 history: boolean, 
 /**
- * Of a bundle: with the vectors of the present model.
+ * Whether a bundle includes embeddings of the current model.
  */
 vectors: boolean, 
 /**
- * Of a bundle: signed with this library's key, which is made if there is none.
+ * Whether to sign a bundle with this library's key, which is created if there is none.
  */
 sign: boolean, 
 /**
- * What it is called; as its file when empty.
+ * Name of the export; if empty, the file name.
  */
 name: string, 
 /**
- * The licence of cards that name none.
+ * Licence of cards that name none.
  */
 licence: string | null, 
 /**
- * What else there is to say.
+ * Note for the reader.
  */
 note: string, };
 
 /**
- * A value of a filter with how many cards have it.
+ * Value of a filter, with the number of matching cards.
  */
 export type Facet = { 
 /**
- * The value.
+ * Filter value.
  */
 value: string, 
 /**
- * Cards.
+ * Number of cards that have it.
  */
 count: number, };
 
 /**
- * What can be filtered by, most frequent first.
+ * Available filter values with their counts, most frequent first.
  */
 export type Facets = { 
 /**
- * Kinds.
+ * Kinds of tool.
  */
 kinds: Array<Facet>, 
 /**
- * Languages.
+ * Programming languages.
  */
 languages: Array<Facet>, 
 /**
@@ -1597,40 +1605,40 @@ languages: Array<Facet>,
  */
 providers: Array<Facet>, 
 /**
- * Labels.
+ * Tags.
  */
 tags: Array<Facet>, 
 /**
- * What the newest checks found.
+ * Results of the last checks, as in [`HealthFilter`].
  */
 health: Array<Facet>, 
 /**
- * Cards verified.
+ * Number of verified cards.
  */
 verified: number, 
 /**
- * Cards with a documentation address.
+ * Number of cards with a documentation address.
  */
 documented: number, 
 /**
- * All cards.
+ * Total number of cards.
  */
 total: number, };
 
 /**
- * What a person says about the last answer of a session.
+ * Request to record feedback on the last answer of a session.
  */
 export type FeedbackRequest = { 
 /**
- * Id.
+ * Session id.
  */
 session: string, 
 /**
- * Yes or no.
+ * Whether the answer helped.
  */
 helpful: boolean, 
 /**
- * The use case after yes, the reason after no.
+ * Use case if the answer helped, otherwise what was wrong with it.
  */
 said: string, };
 
@@ -1640,23 +1648,23 @@ said: string, };
 export type Field = "provider" | "name" | "description" | "parameters" | "keywords" | "known";
 
 /**
- * A field both libraries changed.
+ * Field that was changed both in the library and in the source.
  */
 export type FieldConflict = { 
 /**
- * Its name.
+ * Field name.
  */
 field: string, 
 /**
- * What it was when both had the same, if such a state is known.
+ * Value in the last common revision, if there is one.
  */
 base: JsonValue | null, 
 /**
- * What this library has.
+ * Value in this library.
  */
 ours: JsonValue | null, 
 /**
- * What the source has.
+ * Value in the source.
  */
 theirs: JsonValue | null, };
 
@@ -1681,9 +1689,9 @@ value: JsonValue | null,
  */
 by: string, 
 /**
- * When it was decided, RFC 3339 in UTC.
+ * When it was decided.
  */
-at: string, };
+at: Timestamp, };
 
 /**
  * One changed field.
@@ -1715,7 +1723,7 @@ spans: Array<Span>,
 inside: Array<JsonChange>, };
 
 /**
- * Which of two values of a field.
+ * Side of a comparison of two values.
  */
 export type FieldSide = "before" | "after";
 
@@ -1762,32 +1770,32 @@ similar: Array<string>,
 draft: Draft, };
 
 /**
- * A text of a proposal that hides something or gives orders to a model.
+ * Text of a proposal that is flagged as hidden text or instructions to a model.
  */
 export type FlaggedText = { 
 /**
- * The field.
+ * Name of the field.
  */
 field: string, 
 /**
- * In which of its values.
+ * Which value of the field contains it.
  */
 side: FieldSide, 
 /**
- * JSON Pointer of the text inside the value; empty for the value itself.
+ * JSON Pointer to the text inside the value; empty for the value itself.
  */
 pointer: string, 
 /**
- * Whether it is the name of the member there, instead of its value.
+ * Whether the text is the name of the object member at `pointer` rather than its value.
  */
 in_name: boolean, 
 /**
- * The parts of it that are not meant for whoever reads it, in order.
+ * Flagged ranges of the text, in order.
  */
 marks: Array<InjectionMatch>, };
 
 /**
- * The format of a source or of an export.
+ * Format of a source or an export.
  */
 export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "open_api" | "rapid_api" | "markdown" | "html";
 
@@ -1826,49 +1834,49 @@ failures: number,
 exempt: Array<string>, };
 
 /**
- * What the newest check of a card found, to filter by.
+ * Result of a card's last check, as a filter.
  */
 export type HealthFilter = "verified" | "stale" | "broken" | "unreachable" | "changed" | "never";
 
 /**
- * How many cards were in which state at the end of a day.
+ * Number of cards per check result at the end of a day.
  */
 export type HealthPoint = { 
 /**
- * `YYYY-MM-DD`, in UTC.
+ * Date, `YYYY-MM-DD` in UTC.
  */
 day: string, 
 /**
- * Their page says what they say.
+ * Number of cards confirmed by their page.
  */
 verified: number, 
 /**
- * Their page says something else.
+ * Number of cards contradicted by their page.
  */
 stale: number, 
 /**
- * Their link leads nowhere.
+ * Number of cards whose link is dead.
  */
 broken: number, 
 /**
- * Their page could not be asked for.
+ * Number of cards whose page could not be fetched.
  */
 unreachable: number, 
 /**
- * Nobody looked yet.
+ * Number of cards that were never checked.
  */
 never_checked: number, };
 
 /**
- * One card of a source.
+ * Card of a source, in the preview of an import.
  */
 export type ImportItem = { 
 /**
- * Position in the source, from 1.
+ * Position in the source, starting at 1.
  */
 position: number, 
 /**
- * Name, as far as it has one.
+ * Name, or an empty string.
  */
 name: string, 
 /**
@@ -1876,85 +1884,85 @@ name: string,
  */
 provider: string, 
 /**
- * What would happen.
+ * Effect of the import on this card.
  */
 status: ItemStatus, 
 /**
- * The card of the library it would change.
+ * Id of the library's card that would change.
  */
 card: CardId | null, 
 /**
- * Why it cannot be taken, or what to look at.
+ * Errors that prevent the import, or warnings.
  */
 problems: Array<Problem>, 
 /**
- * What would change, disputed fields included.
+ * Changes to the library's card, including fields in conflict.
  */
 diff: Array<FieldDiff>, 
 /**
- * Fields both changed.
+ * Fields in conflict.
  */
 conflicts: Array<FieldConflict>, 
 /**
- * Cards of the library that may be the same tool: id and name.
+ * Cards of the library that may be the same tool, as pairs of id and name.
  */
 similar: Array<[string, string]>, 
 /**
- * Who changed it last where it comes from, and when, where that is told.
+ * Author of the last change in the source; empty if unknown.
  */
 by: string, 
 /**
- * When, RFC 3339 in UTC; empty where it is not told.
+ * Time of the last change in the source, if known.
  */
-at: string, 
+at: Timestamp | null, 
 /**
- * Its licence, where one is named.
+ * Licence, if one is given.
  */
 licence: string | null, 
 /**
- * The library's card is newer than this one.
+ * Whether the library's card is newer than this one.
  */
 behind: boolean, 
 /**
- * A text that is new with it hides something or gives orders to a model: it waits in Review, wherever the
- * rest goes.
+ * Whether a text that is not in the library yet is flagged as hidden text or instructions to a model.
+ * Such a card waits in Review even if the others go to the library.
  */
 suspect: boolean, };
 
 /**
- * What is kept of an import.
+ * Stored description of an import.
  */
 export type ImportNote = { 
 /**
- * Where it came from: a file, a folder, an address.
+ * File, folder or address of the source.
  */
 source: string, 
 /**
- * What it calls itself.
+ * Name of the source as stated by itself.
  */
 name: string, 
 /**
- * Who made it.
+ * Author of the source.
  */
 author: string, 
 /**
- * Names what it said.
+ * Digest of the source's contents.
  */
 digest: string, 
 /**
- * What people compare of the key it was signed with; empty when nobody signed.
+ * Fingerprint of the key that signed the source; empty without a signature.
  */
 fingerprint: string, 
 /**
- * When it was imported, RFC 3339 in UTC.
+ * Time of the import.
  */
-at: string, 
+at: Timestamp, 
 /**
- * By whom.
+ * Person who imported it.
  */
 by: string, 
 /**
- * Cards written or proposed.
+ * Number of cards written or proposed.
  */
 cards: number, };
 
@@ -1981,56 +1989,56 @@ revision: RevisionId,
 conflicts: Array<string>, };
 
 /**
- * What an import would do.
+ * Preview of an import.
  */
 export type ImportPreview = { 
 /**
- * What the source is.
+ * Description of the source.
  */
 about: SourceInfo, 
 /**
- * Cards the library does not have.
+ * Number of cards that the library does not have.
  */
 new: number, 
 /**
- * Cards with something new.
+ * Number of cards with changes.
  */
 changed: number, 
 /**
- * Cards both changed in the same field.
+ * Number of cards with a field in conflict.
  */
 conflicting: number, 
 /**
- * Cards that are probably there under another name.
+ * Number of cards that the library probably has under another name.
  */
 similar: number, 
 /**
- * Cards with nothing new.
+ * Number of cards with nothing new.
  */
 identical: number, 
 /**
- * Cards that cannot be taken.
+ * Number of cards that cannot be imported.
  */
 invalid: number, 
 /**
- * Cards that bring a suspect text.
+ * Number of cards with a flagged text that is not in the library yet.
  */
 suspect: number, 
 /**
- * Of those, the ones the library does not have.
+ * How many of the cards with a flagged text the library does not have.
  */
 suspect_new: number, 
 /**
- * Items of the status asked for, in all.
+ * Total number of items with the requested status.
  */
 total: number, 
 /**
- * The items asked for.
+ * Items of the page.
  */
 items: Array<ImportItem>, };
 
 /**
- * Asks what an import would do.
+ * Request for a page of the preview of an import.
  */
 export type ImportPreviewRequest = { 
 /**
@@ -2038,29 +2046,29 @@ export type ImportPreviewRequest = {
  */
 source: ImportSource, 
 /**
- * Only items of this status.
+ * Status of the items to return. Default: all.
  */
 status: ItemStatus | null, 
 /**
- * Items to skip.
+ * Number of items to skip.
  */
 offset: number, 
 /**
- * Items to return; at most 1,000 in one answer.
+ * Maximum number of items, up to 1,000.
  */
 limit: number, };
 
 /**
- * Names an import.
+ * Reference to an import.
  */
 export type ImportRef = { 
 /**
- * The change by which it is undone.
+ * Id of the import's change.
  */
 import: string, };
 
 /**
- * Imports cards in one undoable change.
+ * Request to import cards in one change, which can be undone.
  */
 export type ImportRequest = { 
 /**
@@ -2068,45 +2076,45 @@ export type ImportRequest = {
  */
 source: ImportSource, 
 /**
- * What to do with cards the library has.
+ * Treatment of cards that the library already has.
  */
 existing: ExistingCards, 
 /**
- * Where the cards go.
+ * Destination of the cards.
  */
 landing: Landing, 
 /**
- * The digest of the source that was looked at; another one is refused.
+ * Digest of the source that was previewed; the import fails if the source changed since.
  */
 digest: string | null, 
 /**
- * What was chosen for single cards; the others are taken.
+ * Choices for single cards; all others are imported.
  */
 choices: Array<ItemChoice>, 
 /**
- * Why, in the person's words.
+ * Reason for the import, written by the person.
  */
 reason: string, };
 
 /**
- * Where cards come from.
+ * Source of cards.
  */
 export type ImportSource = { "path": string } | { "text": string } | { "url": string };
 
 /**
- * An import that was made.
+ * Import in the list of past imports.
  */
 export type ImportView = { 
 /**
- * The change by which it is undone.
+ * Id of the import's change, for undo.
  */
 import: string, 
 /**
- * Whether it was.
+ * Whether the import was undone.
  */
 undone: boolean, 
 /**
- * What there is to know about it.
+ * Description of the import.
  */
 note: ImportNote, };
 
@@ -2137,176 +2145,177 @@ sort: InjectionKind,
 why: string, };
 
 /**
- * What a person chose for one card of a source.
+ * Choice of a person for one card of a source.
  */
 export type ItemChoice = { 
 /**
- * Its position in the source.
+ * Position in the source.
  */
 position: number, 
 /**
- * Whether it is taken at all.
+ * Whether to import the card.
  */
 take: boolean, 
 /**
- * The fields to take; all that are not in conflict when not given. A field in conflict that is named
- * here is decided: the source's value is taken.
+ * Fields to import. Default: all that are not in conflict. For a field in conflict that is listed
+ * here, the source's value is used.
  */
 fields: Array<string> | null, 
 /**
- * Fields in conflict that are decided in Review, where others are chosen.
+ * Fields in conflict to decide in Review, if others are chosen now.
  */
 later: Array<string>, 
 /**
- * The card of the library it is, under another name.
+ * Id of the library's card that is the same tool under another name.
  */
 same_as: string | null, };
 
 /**
- * What an import would do to one card.
+ * Effect of an import on one card.
  */
 export type ItemStatus = "new" | "changed" | "conflicting" | "identical" | "similar" | "invalid";
 
 /**
- * A job.
+ * Background job.
  */
 export type Job = { 
 /**
- * Id.
+ * Job id.
  */
 id: string, 
 /**
- * What it does.
+ * Kind of job.
  */
 kind: JobKind, 
 /**
- * In words.
+ * Title for people.
  */
 title: string, 
 /**
- * Where it stands.
+ * Current state.
  */
 state: JobState, 
 /**
- * What it waits for, or what it goes on with, in a sentence.
+ * What the job waits for or continues with, as a sentence.
  */
 note: string | null, 
 /**
- * It is at work and waits until the person lets it go on; none for a job that cannot wait.
+ * Whether the running job is paused; `null` for a job that cannot be paused.
  */
 paused: boolean | null, 
 /**
- * Grows with every change of this job.
+ * Version number, incremented with every change.
  */
 version: number, 
 /**
- * Units done.
+ * Number of units completed.
  */
 done: number, 
 /**
- * Units in all; 0 while unknown.
+ * Total number of units; 0 while unknown.
  */
 total: number, 
 /**
- * What a unit is: `cards`, `bytes`.
+ * Unit of `done` and `total`, e.g. `cards` or `bytes`.
  */
 unit: string, 
 /**
- * Milliseconds left at the present pace, once there is one.
+ * Estimated remaining time in milliseconds; `null` until the first unit is completed.
  */
 eta_ms: number | null, 
 /**
- * Milliseconds since it began (until it ended).
+ * Time in milliseconds since the start, until the end of the job.
  */
 elapsed_ms: number, 
 /**
- * What it did, when it is over.
+ * Result of the job for people, once it is completed.
  */
 summary: string | null, 
 /**
- * Counts, when it changed cards.
+ * Number of cards affected, for a job that changed cards.
  */
 tally: JobTally | null, 
 /**
- * Why it failed.
+ * Error that ended the job.
  */
 error: ApiError | null, };
 
 /**
- * What a job does.
+ * Kind of job.
  */
 export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify" | "call";
 
 /**
- * Lets a job wait or go on.
+ * Request to pause or resume a job.
  */
 export type JobPause = { 
 /**
- * Id.
+ * Job id.
  */
 job: string, 
 /**
- * It is to wait.
+ * Whether the job is to be paused.
  */
 paused: boolean, };
 
 /**
- * Names a job.
+ * Reference to a job.
  */
 export type JobRef = { 
 /**
- * Id.
+ * Job id.
  */
 job: string, };
 
 /**
- * Where a job stands.
+ * State of a job.
  */
 export type JobState = "running" | "done" | "failed" | "cancelled";
 
 /**
- * What a finished job did to the library.
+ * Effect of a completed job on the library.
  */
 export type JobTally = { 
 /**
- * Cards added.
+ * Number of cards added.
  */
 added: number, 
 /**
- * Cards changed.
+ * Number of cards changed.
  */
 changed: number, 
 /**
- * Cards that were as in the file.
+ * Number of cards that were identical to the source.
  */
 unchanged: number, 
 /**
- * Cards refused.
+ * Number of cards rejected.
  */
 rejected: number, 
 /**
- * Proposals left to decide in Review.
+ * Number of proposals that wait in Review.
  */
 proposed: number, 
 /**
- * Of the cards added, those that may be there already under another name.
+ * Number of added cards that may duplicate an existing card under another name.
  */
 similar: number, 
 /**
- * The change to undo, if there was one.
+ * Id of the change, for undo, if there was one.
  */
 change: string | null, };
 
 /**
- * Waits for news of a job.
+ * Request to wait until a job changes.
  */
 export type JobWait = { 
 /**
- * Id.
+ * Job id.
  */
 job: string, 
 /**
- * Answer once the job's version is above this, or after ten seconds.
+ * Version the caller knows. The response is sent once the job's version is higher, or after ten
+ * seconds.
  */
 after: number, };
 
@@ -2363,51 +2372,51 @@ score: number,
 marks: PageMarks, };
 
 /**
- * A key, by what it is for.
+ * API key, identified by its service.
  */
 export type KeyName = "anthropic" | "openai" | "tavily" | "brave" | "github";
 
 /**
- * Names a key.
+ * Reference to a signing key.
  */
 export type KeyRef = { 
 /**
- * In base64.
+ * Public key in Base64.
  */
 key: string, };
 
 /**
- * Whether a key is kept. The key itself is never told.
+ * Whether an API key is set. The key itself is never returned.
  */
 export type KeyState = { 
 /**
- * What it is for.
+ * Service of the key.
  */
 name: KeyName, 
 /**
- * There is one.
+ * Whether the key is set.
  */
 set: boolean, };
 
 /**
- * Where keys are kept.
+ * Storage of API keys and other secrets.
  */
 export type KeyStorage = "keychain" | "file" | "memory";
 
 /**
- * Says whether a key counts.
+ * Request to trust a signing key or to withdraw the trust.
  */
 export type KeyTrust = { 
 /**
- * In base64.
+ * Public key in Base64.
  */
 key: string, 
 /**
- * Whether it does.
+ * Whether the key is trusted.
  */
 trusted: boolean, 
 /**
- * Whose it is, for a key that was not seen before.
+ * Name of the owner, for a key that was not seen before.
  */
 signer: string, };
 
@@ -2417,27 +2426,27 @@ signer: string, };
 export type Kind = "class" | "rest_operation" | "mcp_tool" | "cli" | "other";
 
 /**
- * Somebody's key.
+ * Key of another person.
  */
 export type KnownKeyView = { 
 /**
- * In base64.
+ * Public key in Base64.
  */
 key: string, 
 /**
- * What people compare of it.
+ * Fingerprint of the key, for comparison by people.
  */
 fingerprint: string, 
 /**
- * What its owner called themselves when it was first seen.
+ * Name stated by its owner when the key was first seen.
  */
 signer: string, 
 /**
- * When that was, RFC 3339 in UTC.
+ * Time the key was first seen.
  */
-first_seen: string, 
+first_seen: Timestamp, 
 /**
- * Whether a person said that it counts.
+ * Whether a person marked the key as trusted.
  */
 trusted: boolean, 
 /**
@@ -2446,87 +2455,87 @@ trusted: boolean,
 authors: Array<string>, };
 
 /**
- * Where imported cards go.
+ * Destination of imported cards.
  */
 export type Landing = "review" | "library";
 
 /**
- * How long something took.
+ * Distribution of durations.
  */
 export type Latency = { 
 /**
- * Median, in milliseconds.
+ * Median in milliseconds.
  */
 p50_ms: number, 
 /**
- * 95th percentile, in milliseconds.
+ * 95th percentile in milliseconds.
  */
 p95_ms: number, };
 
 /**
- * The newest check of a card.
+ * Last check of a card.
  */
 export type LatestCheck = { 
 /**
- * How the card stands.
+ * Result of the check.
  */
 state: CardState, 
 /**
- * When it was checked, RFC 3339 in UTC.
+ * Time of the check.
  */
-checked_at: string, 
+checked_at: Timestamp, 
 /**
- * When it is checked again, if its page could not be had.
+ * Time of the next attempt, if the page was unreachable.
  */
-next_at: string | null, 
+next_at: Timestamp | null, 
 /**
- * The card was changed since: what was found is about an earlier revision.
+ * Whether the card changed after the check, so that the result is about an earlier revision.
  */
 changed: boolean, 
 /**
- * What was found, field by field.
+ * Findings per field.
  */
 report: Report, };
 
 /**
- * How many cards are in which state, now and over time.
+ * Number of cards per check result, now and over time.
  */
 export type LibraryHealth = { 
 /**
- * All cards.
+ * Total number of cards.
  */
 total: number, 
 /**
- * Their page says what they say.
+ * Number of cards confirmed by their page.
  */
 verified: number, 
 /**
- * Their page says something else.
+ * Number of cards contradicted by their page.
  */
 stale: number, 
 /**
- * Their link leads nowhere.
+ * Number of cards whose link is dead.
  */
 broken: number, 
 /**
- * Their page could not be asked for.
+ * Number of cards whose page could not be fetched.
  */
 unreachable: number, 
 /**
- * Changed since somebody looked.
+ * Number of cards that changed after their last check.
  */
 changed: number, 
 /**
- * Nobody looked yet.
+ * Number of cards that were never checked.
  */
 never_checked: number, 
 /**
- * The days that were recorded, oldest first.
+ * Recorded days, oldest first.
  */
 trend: Array<HealthPoint>, };
 
 /**
- * What becomes of a line.
+ * Effect of a change on a line.
  */
 export type LineChange = "stays" | "comes" | "goes";
 
@@ -2581,103 +2590,104 @@ ms: number | null, };
 export type LinkState = "delivered" | "missing" | "no_page" | "circle" | "not_a_page" | "bad_address" | "insecure" | "closed" | "failing";
 
 /**
- * How a language model is spoken to.
+ * Protocol of a language model.
  */
 export type LlmKind = "none" | "anthropic" | "openai";
 
 /**
- * The language model.
+ * Settings of the language models.
  */
 export type LlmSettings = { 
 /**
- * How it is spoken to.
+ * Protocol.
  */
 kind: LlmKind, 
 /**
- * Its address; empty for the service's own.
+ * Base URL; empty for the provider's default.
  */
 base: string, 
 /**
- * Writes answers and looks on the web.
+ * Name of the model that writes answers and searches the web.
  */
 large: string, 
 /**
- * Grades, reranks and rewrites; empty for the same model.
+ * Name of the model that grades, reranks and rewrites; empty for the large model.
  */
 small: string, 
 /**
- * It takes tools as such.
+ * Whether the model supports tool calls.
  */
 tools: boolean, 
 /**
- * US dollars for a million tokens read by the large model; the list price if not given.
+ * Input price of the large model in US dollars per million tokens. Default: list price.
  */
 price_in: number | null, 
 /**
- * US dollars for a million tokens written by the large model; the list price if not given.
+ * Output price of the large model in US dollars per million tokens. Default: list price.
  */
 price_out: number | null, 
 /**
- * US dollars after which nothing is asked any more until the limit is raised or the count begun anew.
+ * Spending limit in US dollars. Once reached, no request is sent until the limit is raised or the
+ * spending is reset.
  */
 cap: number | null, };
 
 /**
- * What the sources have.
+ * Search results from all sources.
  */
 export type MarketFound = { 
 /**
- * Best first.
+ * Results, best first.
  */
 offers: Array<MarketOffer>, 
 /**
- * Sources that did not answer, entries that cannot be used.
+ * Messages about sources that did not respond and entries that could not be used.
  */
 notes: Array<string>, };
 
 /**
- * Something a server has to be given.
+ * Variable or header that a server needs.
  */
 export type MarketInput = { 
 /**
- * Name of the variable or header; goes into the server's secrets.
+ * Name of the variable or header; stored among the server's secrets.
  */
 name: string, 
 /**
- * What it is, in the words of who published it.
+ * Description by the publisher.
  */
 description: string | null, 
 /**
- * Whether nothing works without it.
+ * Whether the server does not work without it.
  */
 required: boolean, 
 /**
- * Whether it is a key or a password.
+ * Whether the value is an API key or a password.
  */
 secret: boolean, };
 
 /**
- * What installing would do. Nothing is done yet: a person looks at it and confirms.
+ * Preview of an installation, to be confirmed by a person. Nothing is installed yet.
  */
 export type MarketInstall = { "kind": "server", 
 /**
- * The request, filled in as far as it is known.
+ * The request, as far as it can be filled in.
  */
 add: ServerAdd, 
 /**
- * The program that is started, if one is.
+ * Program that is started; `null` for a server reached at an address.
  */
 runner: string | null, 
 /**
- * Whether that program was found on this machine.
+ * Whether that program was found on this machine; `true` if none is needed.
  */
 runner_here: boolean, 
 /**
- * What it has to be given.
+ * Variables or headers the server needs.
  */
 inputs: Array<MarketInput>, 
 /**
- * What the person should know first.
+ * Notices for the person to read before confirming.
  */
 notes: Array<string>, } | { "kind": "card", 
 /**
@@ -2685,142 +2695,142 @@ notes: Array<string>, } | { "kind": "card",
  */
 import: ImportRequest, 
 /**
- * What the person should know first.
+ * Notices for the person to read before confirming.
  */
 notes: Array<string>, };
 
 /**
- * What a source is.
+ * Kind of source.
  */
 export type MarketKind = "registry" | "bundle";
 
 /**
- * A tool, or a server of tools, that can be installed.
+ * Tool, or server with tools, that can be installed.
  */
 export type MarketOffer = { 
 /**
- * The source it is from.
+ * Id of the source.
  */
 source: string, 
 /**
- * Names it there.
+ * Id within the source.
  */
 id: string, 
 /**
- * What it is called.
+ * Display name.
  */
 name: string, 
 /**
- * Who offers it.
+ * Publisher, or an empty string.
  */
 provider: string, 
 /**
- * What it does.
+ * Description.
  */
 description: string, 
 /**
- * Its newest version.
+ * Latest version.
  */
 version: string | null, 
 /**
- * A page about it.
+ * Address of a page about it.
  */
 page: string | null, 
 /**
- * What it is for, in a word.
+ * Category given by the source.
  */
 category: string | null, 
 /**
- * What it costs.
+ * Price given by the source.
  */
 price: string | null, 
 /**
- * What others think of it, as its source counts.
+ * User rating, on the scale of the source.
  */
 rating: number | null, 
 /**
- * Names of its tools, where they are known.
+ * Names of its tools, if the source lists them.
  */
 functions: Array<string>, 
 /**
- * Whether its source advises against it.
+ * Whether the source marks it as deprecated.
  */
 deprecated: boolean, 
 /**
- * Whether it is here already.
+ * Whether it is already installed here.
  */
 installed: boolean, 
 /**
- * Why its texts are not to be trusted, if they hide something or give orders to a model.
+ * Why its texts are flagged as hidden text or instructions to a model; `null` if they are not.
  */
 suspect: string | null, 
 /**
- * How well it fits, 0 to 1.
+ * Match score between 0 and 1.
  */
 score: number, };
 
 /**
- * Looks for tools in all sources.
+ * Request to search all sources.
  */
 export type MarketQuery = { 
 /**
- * What the tool should do, or a part of its name.
+ * Description of the tool, or part of its name.
  */
 query: string, 
 /**
- * Results at most; 20 when not given.
+ * Maximum number of results, up to 100. Default: 20.
  */
 limit?: number, };
 
 /**
- * Names something that can be installed.
+ * Reference to an offer.
  */
 export type MarketRef = { 
 /**
- * The source.
+ * Source id.
  */
 source: string, 
 /**
- * What names it there.
+ * Id within the source.
  */
 id: string, };
 
 /**
- * Where tools are looked for that are not here yet.
+ * Source of tools that can be installed.
  */
 export type MarketSource = { 
 /**
- * Names it in requests.
+ * Id for requests.
  */
 id: string, 
 /**
- * What it is.
+ * Kind of source.
  */
 kind: MarketKind, 
 /**
- * Its address.
+ * Web address.
  */
 url: string, };
 
 /**
- * Adds a source.
+ * Request to add a source.
  */
 export type MarketSourceAdd = { 
 /**
- * What it is; told from the address when not given: a name with the ending of a bundle is one.
+ * Kind of source. Default: `bundle` if the path ends with `.toolcards`, otherwise `registry`.
  */
 kind?: MarketKind, 
 /**
- * Its address.
+ * Web address.
  */
 url: string, };
 
 /**
- * Names a source.
+ * Reference to a source.
  */
 export type MarketSourceRef = { 
 /**
- * Its id.
+ * Source id.
  */
 id: string, };
 
@@ -2851,20 +2861,20 @@ meaning?: string, };
 export type Mode = "keyword" | "vector" | "hybrid";
 
 /**
- * Picks a model.
+ * Choice of an embedding model.
  */
 export type ModelChoice = { 
 /**
- * Its name in the manifest.
+ * Name of the model in the manifest.
  */
 name: string, 
 /**
- * A folder that holds its files, to be used instead of downloading.
+ * Folder with the model's files, used instead of a download.
  */
 folder: string | null, };
 
 /**
- * A model with its part in this library.
+ * Available embedding model.
  */
 export type ModelEntry = { 
 /**
@@ -2918,20 +2928,20 @@ source: string,
 folder_only: boolean, };
 
 /**
- * Whether meaning can be searched.
+ * State of the embedding model.
  */
 export type ModelState = "missing" | "loading" | "ready" | "failed";
 
 /**
- * The models on offer.
+ * List of embedding models.
  */
 export type Models = { 
 /**
- * In the manifest's order.
+ * Models in the order of the manifest.
  */
 models: Array<ModelEntry>, 
 /**
- * The folder of downloaded models.
+ * Folder of downloaded models.
  */
 store: string, };
 
@@ -2974,20 +2984,20 @@ of: string, } | { "scope": "code",
 language: string, };
 
 /**
- * What may be reached.
+ * Settings of network access.
  */
 export type NetworkSettings = { 
 /**
- * Hosts on this machine or a private network whose pages may be read.
+ * Hosts on this machine or a private network whose pages may be fetched.
  */
 allowed_hosts: Array<string>, 
 /**
- * A proxy for pages and searches.
+ * Proxy for pages and searches.
  */
 proxy: string | null, };
 
 /**
- * For commands that take or give nothing.
+ * Empty request or response.
  */
 export type Nothing = Record<symbol, never>;
 
@@ -3039,19 +3049,19 @@ export type PageMark = "pair" | "class" | "code" | "prose" | "like" | "main" | "
 export type PageMarks = { [key in PageMark]?: number };
 
 /**
- * A piece of a page.
+ * Section of a page.
  */
 export type PagePiece = { 
 /**
- * Headings above it, from the title down.
+ * Headings above the section, starting with the page title.
  */
 path: Array<string>, 
 /**
- * The page with the place in it.
+ * Address of the page, with the anchor of the section if there is one.
  */
 url: string, 
 /**
- * The text; code between fences.
+ * Text of the section; code is fenced.
  */
 text: string, };
 
@@ -3069,40 +3079,40 @@ page: ScoredPage, } | { "kind": "gone" } | { "kind": "unsure" } | { "kind": "not
 why: string, };
 
 /**
- * A card's page as last read.
+ * Documentation page of a card, as last fetched.
  */
 export type PageView = { 
 /**
- * Where it was found.
+ * Address after redirects.
  */
 url: string, 
 /**
- * Its title.
+ * Page title.
  */
 title: string, 
 /**
- * When it was last asked for.
+ * Time of the last attempt.
  */
-fetched_at: string, 
+fetched_at: Timestamp, 
 /**
- * Why the last attempt failed.
+ * Why the last attempt failed; `null` if it succeeded.
  */
 failed: string | null, 
 /**
- * Its pieces, in reading order.
+ * Sections in reading order.
  */
 pieces: Array<PagePiece>, };
 
 /**
- * Which pages to read.
+ * Request to fetch documentation pages.
  */
 export type PagesFetch = { 
 /**
- * Ids or names of cards; all when empty.
+ * Card ids or names; empty for all cards.
  */
 cards: Array<string>, 
 /**
- * Also those read lately.
+ * Whether to also fetch pages that were fetched recently.
  */
 again: boolean, };
 
@@ -3168,68 +3178,70 @@ reason: string,
 severity: Severity, };
 
 /**
- * What agents of one kind are for. The rules of the one without a name hold for everybody.
+ * Profile of agents: what they find first, may find and may do. The rules of the profile with an empty
+ * name apply to all agents.
  */
 export type Profile = { 
 /**
- * What an agent calls it; empty for everybody's.
+ * Name by which an agent selects the profile; empty for the one that applies to all agents.
  */
 name: string, 
 /**
- * What it is for, in a person's words.
+ * Purpose of the profile, written by the person.
  */
 about: string, 
 /**
- * Ids of the cards assigned to it: they are found before all others (the expert tier).
+ * Ids of the cards assigned to the profile; they rank before all others (the expert tier).
  */
 cards: Array<string>, 
 /**
- * What it may find in the library; everything if not given. What everybody may not find, no profile
- * finds.
+ * Cards the profile may find. Default: all. A profile never finds what the profile for all agents may
+ * not find.
  */
 only: Allowlist | null, 
 /**
- * Ids of cards, or names of AutoKit's own tools, that are there from the start and stay.
+ * Ids of cards, or names of AutoKit's own tools, that are bound from the start of a session and never
+ * evicted.
  */
 always: Array<string>, 
 /**
- * What it may do. Of a profile with a name: what it adds to the rules for everybody, all of which it
- * inherits. A deny for everybody is final.
+ * Permissions of the profile. A profile with a name inherits those for all agents and adds these; a
+ * deny for all agents is final.
  */
 permissions: Permissions, };
 
 /**
- * A profile in the place of what it was when somebody looked at it.
+ * Request to change a profile, unless it changed since it was read.
  */
 export type ProfileChange = { 
 /**
- * As it was looked at.
+ * The profile as it was read.
  */
 before: Profile, 
 /**
- * As it is to be; of the same name.
+ * The profile as it is to be, with the same name.
  */
 after: Profile, };
 
 /**
- * Names a profile.
+ * Reference to a profile.
  */
 export type ProfileRef = { 
 /**
- * What an agent calls it.
+ * Name by which an agent selects it.
  */
 name: string, };
 
 /**
- * The profiles and what holds for all of them.
+ * All profiles, with the settings they share.
  */
 export type Profiles = { 
 /**
- * Everybody's first, then by name.
+ * Profiles, the one for all agents first, then by name.
  */
 profiles: Array<Profile>, 
 /**
- * Sessions.
+ * Settings of sessions.
  */
 sessions: AgentSessions, };
 
@@ -3252,7 +3264,7 @@ proposed_by: string,
 /**
  * When it was created.
  */
-created_at: string, 
+created_at: Timestamp, 
 /**
  * Its state.
  */
@@ -3260,7 +3272,7 @@ state: ProposalState,
 /**
  * When it was decided.
  */
-decided_at: string | null, 
+decided_at: Timestamp | null, 
 /**
  * Who decided it.
  */
@@ -3295,102 +3307,102 @@ conflicts: Array<string>,
 risk: Risk, };
 
 /**
- * Accepts a proposal.
+ * Request to accept a proposal.
  */
 export type ProposalAccept = { 
 /**
- * Its number.
+ * Proposal number.
  */
 id: number, 
 /**
- * The fields to take over; all when not given.
+ * Fields to accept. Default: all.
  */
 fields?: Array<string>, 
 /**
- * Values the reviewer put in place of proposed ones.
+ * Values from the reviewer that replace proposed ones.
  */
 edits: { [key in string]: JsonValue }, 
 /**
- * Fields that are turned down; what is in neither list is left out.
+ * Fields to reject. Fields in neither list are left undecided.
  */
 rejected: Array<string>, 
 /**
- * The revision of the card the reviewer looked at: fields in conflict are taken over with the
- * reviewer's own value if it still is that one.
+ * Card revision the reviewer saw. Fields in conflict are set to the reviewer's own value if the card
+ * is still at this revision.
  */
 seen?: number, 
 /**
- * Why, in the reviewer's words.
+ * Reason for the decision, written by the reviewer.
  */
 reason: string, 
 /**
- * The reviewer's name; the one in the review policy, or who asks, when empty.
+ * Name of the reviewer. Default: the name in the review policy, otherwise the caller's.
  */
 by: string, };
 
 /**
- * Says something about a proposal.
+ * Request to comment on a proposal.
  */
 export type ProposalComment = { 
 /**
- * Its number.
+ * Proposal number.
  */
 id: number, 
 /**
- * What.
+ * Comment text.
  */
 words: string, 
 /**
- * The reviewer's name, as in [`ProposalAccept`].
+ * Name of the reviewer, as in [`ProposalAccept`].
  */
 by: string, };
 
 /**
- * Everything about a proposal.
+ * Proposal with everything needed for its review.
  */
 export type ProposalDetail = { 
 /**
- * The proposal, evidence and decision included.
+ * The proposal, with evidence and decision.
  */
 proposal: Proposal, 
 /**
- * The card it is about, or would make.
+ * Name of the card it changes or creates.
  */
 title: string, 
 /**
- * The card it changes, or that accepting it made.
+ * Id of the card it changes, or of the one created by accepting it.
  */
 card: string | null, 
 /**
- * What accepting all of it would change in the card as it is now.
+ * Changes to the current card if all of it is accepted.
  */
 diff: Array<FieldDiff>, 
 /**
- * The revision of the card that was compared.
+ * Card revision used for the comparison.
  */
 revision: number | null, 
 /**
- * The fields of the card it leaves alone.
+ * Fields of the card that the proposal does not set.
  */
 unchanged: { [key in string]: JsonValue }, 
 /**
- * What can go wrong with each field.
+ * Risk per field.
  */
 risks: { [key in string]: Risk }, 
 /**
- * Texts of its fields, before and after, that hide something or give orders to a model.
+ * Flagged texts in its fields, before and after.
  */
 suspect: Array<FlaggedText>, 
 /**
- * Reviewers who have to say yes.
+ * Number of approvals required.
  */
 needed: number, 
 /**
- * Cards that may be the same tool: id and name.
+ * Cards that may be the same tool, as pairs of id and name.
  */
 similar: Array<[string, string]>, 
 /**
- * What happened to it, oldest first.
+ * History of the proposal, oldest first.
  */
 events: Array<ProposalEvent>, };
 
@@ -3399,124 +3411,128 @@ events: Array<ProposalEvent>, };
  */
 export type ProposalEvent = { 
 /**
- * When it happened, RFC 3339 in UTC.
+ * When it happened.
  */
-at: string, 
+at: Timestamp, 
 /**
  * Who caused it.
  */
 by: string, 
 /**
- * `proposed`, `merged`, `replaced`, `rebased`, `conflicting`, `commented`, `approved`, `accepted`,
- * `rejected`, `undone`, `kept`, `withdrawn`.
+ * What happened.
  */
-what: string, 
+kind: ProposalEventKind, 
 /**
  * Details in words.
  */
 why: string, };
 
 /**
- * Asks for a proposal.
+ * What happened to a proposal.
+ */
+export type ProposalEventKind = "proposed" | "merged" | "replaced" | "rebased" | "conflicting" | "commented" | "approved" | "accepted" | "rejected" | "undone" | "kept" | "withdrawn";
+
+/**
+ * Request for the details of a proposal.
  */
 export type ProposalGet = { 
 /**
- * Its number.
+ * Proposal number.
  */
 id: number, 
 /**
- * Values the reviewer put in place of proposed ones, to be compared in their stead.
+ * Values from the reviewer that replace proposed ones in the comparison.
  */
 edits: { [key in string]: JsonValue }, };
 
 /**
- * Names a proposal.
+ * Reference to a proposal.
  */
 export type ProposalRef = { 
 /**
- * Its number.
+ * Proposal number.
  */
 id: number, };
 
 /**
- * Turns a proposal down.
+ * Request to reject a proposal.
  */
 export type ProposalReject = { 
 /**
- * Its number.
+ * Proposal number.
  */
 id: number, 
 /**
- * Why, in the reviewer's words.
+ * Reason for the decision, written by the reviewer.
  */
 reason: string, 
 /**
- * The reviewer's name, as in [`ProposalAccept`].
+ * Name of the reviewer, as in [`ProposalAccept`].
  */
 by: string, };
 
 /**
- * A row of the queue.
+ * Proposal as shown in the review queue.
  */
 export type ProposalRow = { 
 /**
- * Its number.
+ * Proposal number.
  */
 id: number, 
 /**
- * The card it is about, or would make.
+ * Name of the card the proposal changes or creates.
  */
 title: string, 
 /**
- * Where it comes from.
+ * Origin of the proposal.
  */
 origin: Origin, 
 /**
- * The group of the queue it belongs to.
+ * Group of the queue in which it is shown.
  */
 group: string, 
 /**
- * What can go wrong when all of it is accepted.
+ * Risk of accepting all of its fields.
  */
 risk: Risk, 
 /**
- * Whether a text it proposes hides something or gives orders to a model.
+ * Whether a proposed text is flagged as hidden text or instructions to a model.
  */
 suspect: boolean, 
 /**
- * How many of its fields changed in the card since.
+ * Number of its fields that changed in the card since.
  */
 conflicts: number, 
 /**
- * How many reviewers said yes while others are asked for.
+ * Number of reviewers who approved it.
  */
 approvals: number, 
 /**
- * How many have to.
+ * Number of approvals required.
  */
 needed: number, 
 /**
- * Where it stands.
+ * Current state.
  */
 state: ProposalState, 
 /**
- * Id of the card it changes; none for a new one.
+ * Id of the card it changes; `null` for a new card.
  */
 card: string | null, 
 /**
- * The fields it would set.
+ * Names of the fields it sets.
  */
 fields: Array<string>, 
 /**
- * How likely all of it is true, 0 to 1.
+ * Probability that all of it is true, 0 to 1.
  */
 confidence: number, 
 /**
- * When it was made.
+ * Time of creation.
  */
-created_at: string, 
+created_at: Timestamp, 
 /**
- * Why, in a sentence.
+ * Reason for the proposal, in one sentence.
  */
 reason: string, };
 
@@ -3526,54 +3542,54 @@ reason: string, };
 export type ProposalState = "pending" | "accepted" | "rejected" | "withdrawn";
 
 /**
- * The queue.
+ * Review queue.
  */
 export type Proposals = { 
 /**
- * Newest first.
+ * Proposals, newest first.
  */
 rows: Array<ProposalRow>, 
 /**
- * Those that wait, whatever was asked for.
+ * Number of pending proposals, independent of the requested state.
  */
 waiting: number, 
 /**
- * The groups there can be, in the order they are shown.
+ * All groups, in display order.
  */
 groups: Array<string>, };
 
 /**
- * Accepts the safe ones among some proposals, as previewed.
+ * Request to accept those of several proposals that are safe, as previewed.
  */
 export type ProposalsAccept = { 
 /**
- * Their numbers, as asked for in the preview.
+ * Proposal numbers, as in the preview request.
  */
 ids: Array<number>, 
 /**
- * What the preview said.
+ * Digest from the preview.
  */
 seen: string, 
 /**
- * The reviewer's name, as in [`ProposalAccept`].
+ * Name of the reviewer, as in [`ProposalAccept`].
  */
 by: string, };
 
 /**
- * Which proposals.
+ * Request for a list of proposals.
  */
 export type ProposalsQuery = { 
 /**
- * Those in this state; all when not given.
+ * State of the proposals. Default: all.
  */
 state?: ProposalState, };
 
 /**
- * Several proposals.
+ * Reference to several proposals.
  */
 export type ProposalsRef = { 
 /**
- * Their numbers.
+ * Proposal numbers.
  */
 ids: Array<number>, };
 
@@ -3599,68 +3615,68 @@ evidence: Array<Evidence>,
 confidence: number, };
 
 /**
- * Everything chosen about services. Holds no key.
+ * Settings of all services. Contains no keys.
  */
 export type ProviderSettings = { 
 /**
- * The language model.
+ * Language models.
  */
 llm: LlmSettings, 
 /**
- * Searching the web.
+ * Web search.
  */
 search: SearchSettings, 
 /**
- * What may be reached.
+ * Network access.
  */
 network: NetworkSettings, 
 /**
- * Where keys are kept.
+ * Storage of keys.
  */
 keep: KeyStorage, 
 /**
- * Prompts of the person's own, by name.
+ * Prompts that replace the built-in ones, by name.
  */
 prompts: { [key in string]: string }, };
 
 /**
- * Services as they stand.
+ * Settings and status of all services.
  */
 export type Providers = { 
 /**
- * What is chosen.
+ * Current settings.
  */
 settings: ProviderSettings, 
 /**
- * Which keys are kept.
+ * Status of each API key.
  */
 keys: Array<KeyState>, 
 /**
- * Where keys are kept, for people: the system's keychain, or an encrypted file.
+ * Where keys are stored, for display: the system's keychain, or an encrypted file.
  */
 keys_in: string, 
 /**
- * Why keys cannot be read, if so.
+ * Error that prevents keys from being read.
  */
 keys_error: ApiError | null, 
 /**
- * Why something that is chosen cannot be used.
+ * Errors that prevent configured services from being used.
  */
 missing: Array<ApiError>, 
 /**
- * US dollars spent on language models since the count was begun.
+ * US dollars spent on language models since the last reset.
  */
 spent: number, 
 /**
- * Tokens read and written by language models since the count was begun.
+ * Tokens since the last reset: input, output.
  */
 tokens: [number, number], 
 /**
- * What is counted for a million tokens read and written by the large model; none where it is not known.
+ * Prices per million tokens used for the large model, in US dollars: input, output; `null` if unknown.
  */
 price: [number, number] | null, 
 /**
- * The prompts AutoKit comes with.
+ * Built-in prompts.
  */
 prompts: Array<ShippedPrompt>, };
 
@@ -3743,15 +3759,15 @@ cut: boolean,
 judged_by: string, };
 
 /**
- * How this library is reviewed.
+ * Rules of review.
  */
 export type ReviewPolicy = { 
 /**
- * How many reviewers have to accept a proposal, by different names.
+ * Number of reviewers, with different names, who have to accept a proposal.
  */
 approvals: number, 
 /**
- * The name decisions are signed with; the person's name on this machine when empty.
+ * Name of the reviewer for decisions; if empty, the person's name on this machine.
  */
 reviewer: string, };
 
@@ -3761,35 +3777,35 @@ reviewer: string, };
 export type RevisionId = string;
 
 /**
- * An entry of a card's history.
+ * Revision in the history of a card.
  */
 export type RevisionView = { 
 /**
- * Number, from 1.
+ * Revision number, starting at 1.
  */
 number: number, 
 /**
- * What was done.
+ * Operation that created the revision.
  */
 operation: Operation, 
 /**
- * By whom.
+ * Author of the change.
  */
 author: string, 
 /**
- * Why.
+ * Reason given for the change.
  */
 reason: string, 
 /**
- * When, RFC 3339.
+ * Time of the change.
  */
-at: string, 
+at: Timestamp, 
 /**
- * The fields after it; `null` when it deleted the card.
+ * Fields after the change; `null` if it deleted the card.
  */
 fields: { [key in string]: JsonValue } | null, 
 /**
- * What differs from the revision before.
+ * Differences from the previous revision.
  */
 diff: Array<FieldDiff>, };
 
@@ -3799,7 +3815,7 @@ diff: Array<FieldDiff>, };
 export type Risk = "low" | "medium" | "high";
 
 /**
- * Whether this process has the store or talks to the one that has.
+ * Role of this process: it owns the store or talks to the process that does.
  */
 export type Role = "owner" | "client";
 
@@ -3841,23 +3857,23 @@ overridable: boolean,
 rules: Array<Rule>, };
 
 /**
- * A proposal that could be accepted without a closer look.
+ * Proposal that can be accepted without individual review.
  */
 export type SafeProposal = { 
 /**
- * Its number.
+ * Proposal number.
  */
 id: number, 
 /**
- * The card it is about.
+ * Name of the card.
  */
 title: string, 
 /**
- * Why it is proposed, in a sentence.
+ * Reason for the proposal, in one sentence.
  */
 reason: string, 
 /**
- * What it would change.
+ * Changes to the card.
  */
 diff: Array<FieldDiff>, };
 
@@ -3942,7 +3958,7 @@ marks: PageMarks,
 why: string, };
 
 /**
- * One result.
+ * Search result.
  */
 export type SearchHit = { 
 /**
@@ -3950,7 +3966,7 @@ export type SearchHit = {
  */
 id: string, 
 /**
- * Tool name.
+ * Name of the tool.
  */
 name: string, 
 /**
@@ -3962,299 +3978,299 @@ provider: string,
  */
 score: number, 
 /**
- * What the score is made of.
+ * Components of the score.
  */
 parts: ScoreParts, 
 /**
- * Start of the description.
+ * Beginning of the description.
  */
 description: string, };
 
 /**
- * Which service searches the web.
+ * Web search service.
  */
 export type SearchKind = "none" | "tavily" | "brave" | "searxng" | "duckduckgo";
 
 /**
- * A plain search.
+ * Request for a ranked list of cards.
  */
 export type SearchRequest = { 
 /**
- * Words to search for.
+ * Search terms.
  */
 query: string, 
 /**
- * Which ranking; hybrid when not given.
+ * Ranking method. Default: hybrid.
  */
 mode?: Mode, 
 /**
- * How many results; 10 when not given.
+ * Maximum number of results. Default: 10.
  */
 limit?: number, 
 /**
- * How far the ranking goes; reranked when not given.
+ * Depth of the ranking. Default: reranked.
  */
 depth?: Depth, };
 
 /**
- * Ranked results.
+ * Ranked list of cards.
  */
 export type SearchResponse = { 
 /**
- * The query as given.
+ * The query as received.
  */
 query: string, 
 /**
- * The ranking that ran: keyword when no embedding model is there.
+ * Ranking method used: keyword if no embedding model is available.
  */
 mode: Mode, 
 /**
- * How far the ranking went.
+ * Depth of the ranking used.
  */
 depth: Depth, 
 /**
- * Whether the first result answers the query.
+ * Confidence that the first result answers the query.
  */
 verdict: Verdict, 
 /**
- * Results, best first. Cards the query names exactly are among them beyond the limit, up to 50.
+ * Results, best first. May exceed the limit, up to 50, by cards whose exact name is in the query.
  */
 results: Array<SearchHit>, 
 /**
- * Names of further cards the query names exactly.
+ * Names of further cards whose exact name is in the query.
  */
 also_named: Array<string>, 
 /**
- * Time taken, in milliseconds.
+ * Duration in milliseconds.
  */
 took_ms: number, };
 
 /**
- * Searching the web.
+ * Settings of the web search.
  */
 export type SearchSettings = { 
 /**
- * The service.
+ * Search service.
  */
 kind: SearchKind, 
 /**
- * Its address; empty for the service's own.
+ * Base URL; empty for the service's default.
  */
 base: string, 
 /**
- * The source looked at first, in words; empty for none.
+ * Name of the source searched first; empty for none.
  */
 preferred: string, 
 /**
- * Ask GitHub for facts about repositories.
+ * Whether to query GitHub for facts about repositories.
  */
 github: boolean, };
 
 /**
- * A value that keeps a card from leaving.
+ * Secret that prevents a card from being exported.
  */
 export type SecretFound = { 
 /**
- * The card.
+ * Card id.
  */
 card: CardId, 
 /**
- * Its name.
+ * Name of the card.
  */
 name: string, 
 /**
- * Where in it.
+ * Location of the secret in the card.
  */
 field: string, 
 /**
- * What it looks like; never the value.
+ * Kind of secret; never the value.
  */
 kind: string, 
 /**
- * Whether it is in an earlier revision only.
+ * Whether it occurs only in an earlier revision.
  */
 in_history: boolean, };
 
 /**
- * Keeps a key. The one request that carries it; no answer and no event does.
+ * Request to set or remove an API key. No other request and no response or event contains it.
  */
 export type SecretSet = { 
 /**
- * What it is for.
+ * Service of the key.
  */
 name: KeyName, 
 /**
- * The key; empty takes it away.
+ * The API key; empty to remove it.
  */
 value: string, };
 
 /**
- * An MCP server.
+ * MCP server behind AutoKit.
  */
 export type Server = { 
 /**
- * What it is called here.
+ * Name of the server.
  */
 name: string, 
 /**
- * How it is reached.
+ * Transport.
  */
 reach: ServerReach, 
 /**
- * Names of the variables or headers it is given.
+ * Names of its environment variables or headers.
  */
 secrets: Array<string>, 
 /**
- * Whether its tools are taken over without review.
+ * Whether its tools are accepted without review.
  */
 trusted: boolean, 
 /**
- * Whether it runs now.
+ * Whether it is running now.
  */
 running: boolean, 
 /**
- * Its tools in the library: they can be called.
+ * Number of its tools in the library, which can be called.
  */
 tools: number, 
 /**
- * What it says that waits in Review.
+ * Number of its proposals that wait in Review.
  */
 waiting: number, 
 /**
- * When its tools were last looked at, RFC 3339 in UTC.
+ * Time of the last scan of its tools.
  */
-checked_at: string | null, 
+checked_at: Timestamp | null, 
 /**
- * Why the last look failed, if it did.
+ * Why the last scan failed; `null` if it succeeded.
  */
 failed: string | null, 
 /**
- * The tools that the last look left out, each with the reason.
+ * Tools left out by the last scan, each with the reason.
  */
 skipped: Array<string>, };
 
 /**
- * Adds an MCP server, or changes one.
+ * Request to add an MCP server, or to replace the one of the same name.
  */
 export type ServerAdd = { 
 /**
- * What it is called here; provider of its cards.
+ * Name of the server, and provider of its cards: up to 40 letters, digits, spaces, dots, `-` and `_`.
  */
 name: string, 
 /**
- * How it is reached.
+ * Transport.
  */
 reach: ServerReach, 
 /**
- * Variables (of a program) or headers (of an address) it is given. They are kept like keys and never
- * shown again.
+ * Environment variables (of a program) or headers (of an address). Stored in the secret store and
+ * never returned.
  */
 secrets: { [key in string]: string }, 
 /**
- * Whether its tools are taken over without review, now and when they change.
+ * Whether its tools are accepted without review, now and when they change.
  */
 trusted: boolean, };
 
 /**
- * How an MCP server is reached.
+ * Transport of an MCP server.
  */
 export type ServerReach = { "transport": "stdio", 
 /**
- * The program.
+ * Program.
  */
 command: string, 
 /**
- * Its arguments.
+ * Arguments.
  */
 args: Array<string>, 
 /**
- * Folder it is started in; empty for the home folder.
+ * Working directory; empty for the home folder.
  */
 folder: string, } | { "transport": "http", 
 /**
- * Address of its endpoint.
+ * Address of the endpoint.
  */
 url: string, };
 
 /**
- * Names an MCP server.
+ * Reference to an MCP server.
  */
 export type ServerRef = { 
 /**
- * What it is called here.
+ * Name of the server.
  */
 name: string, };
 
 /**
- * The MCP servers that settings hold; nothing is added yet.
+ * MCP servers found in the settings of a client program. Nothing is added yet.
  */
 export type ServersRead = { 
 /**
- * What adding each would take. The keys among them are handed on, not kept.
+ * Requests that add the servers. Their secrets are passed on, not stored.
  */
 servers: Array<ServerAdd>, 
 /**
- * Names of those that are here already: adding them changes what is here.
+ * Names of servers that exist already and would be replaced.
  */
 taken: Array<string>, 
 /**
- * Of servers that cannot be added so, each with why.
+ * Servers that cannot be added, each with the reason.
  */
 problems: Array<string>, };
 
 /**
- * The settings of a program that agents run in, to read its MCP servers from.
+ * Settings of a client program, to read its MCP servers from.
  */
 export type ServersText = { 
 /**
- * JSON, with comments if there are any.
+ * JSON, with or without comments.
  */
 text: string, };
 
 /**
- * A conversation with the agent.
+ * Conversation with the agent.
  */
 export type Session = { 
 /**
- * Id.
+ * Session id.
  */
 id: string, 
 /**
- * When it began, RFC 3339 in UTC.
+ * Start time.
  */
-at: string, 
+at: Timestamp, 
 /**
- * Grows with every change.
+ * Version number, incremented with every change.
  */
 version: number, 
 /**
- * Its turns, oldest first.
+ * Turns, oldest first.
  */
 turns: Array<Turn>, };
 
 /**
- * A past ask.
+ * Entry in the list of past sessions.
  */
 export type SessionNote = { 
 /**
- * Names it.
+ * Session id.
  */
 id: string, 
 /**
- * When it began, RFC 3339 in UTC.
+ * Start time.
  */
-at: string, 
+at: Timestamp, 
 /**
- * The question.
+ * First question of the session.
  */
 question: string, };
 
 /**
- * Names a session.
+ * Reference to an agent session.
  */
 export type SessionRef = { 
 /**
- * Id.
+ * Session id.
  */
 session: string, };
 
@@ -4330,20 +4346,21 @@ search_secs: number,
 overlap: number, };
 
 /**
- * Waits for news of a session.
+ * Request to wait until a session changes.
  */
 export type SessionWait = { 
 /**
- * Id.
+ * Session id.
  */
 session: string, 
 /**
- * Answer once the session's version is above this, or after ten seconds.
+ * Version the caller knows. The response is sent once the session's version is higher, or after ten
+ * seconds.
  */
 after: number, };
 
 /**
- * What a library keeps beside its cards, by the name it has in the store.
+ * Setting stored in the library, by its key in the store.
  */
 export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "profiles" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
 
@@ -4353,40 +4370,40 @@ export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "m
 export type Severity = "error" | "warning";
 
 /**
- * A prompt AutoKit comes with.
+ * Built-in prompt.
  */
 export type ShippedPrompt = { 
 /**
- * Its name.
+ * Prompt name.
  */
 name: string, 
 /**
- * Its text.
+ * Prompt text.
  */
 text: string, 
 /**
- * Its slots.
+ * Names of its slots.
  */
 slots: Array<string>, };
 
 /**
- * Who signed a bundle.
+ * Signature of a bundle.
  */
 export type SignatureView = { 
 /**
- * How far it can be relied on.
+ * Trust in the signature.
  */
 trust: Trust, 
 /**
- * What whoever signed calls themselves; empty when nobody did.
+ * Name of the signer as stated by the signer; empty without a signature.
  */
 signer: string, 
 /**
- * The key, in base64; empty when nobody signed.
+ * Public key in Base64; empty without a signature.
  */
 key: string, 
 /**
- * What people compare of the key.
+ * Fingerprint of the key, for comparison by people; empty without a signature.
  */
 fingerprint: string, };
 
@@ -4395,65 +4412,65 @@ fingerprint: string, };
  */
 export type SigningKeys = { 
 /**
- * The public part of this person's own key, in base64; none before something is signed.
+ * Public part of the person's own key, in Base64; `null` until it is created.
  */
 own: string | null, 
 /**
- * What people compare of it.
+ * Fingerprint of the person's own key.
  */
 own_fingerprint: string | null, 
 /**
- * The keys of others.
+ * Keys of others.
  */
 known: Array<KnownKeyView>, };
 
 /**
- * Order of a list.
+ * Sort order of a list of cards.
  */
 export type Sort = "name" | "provider" | "kind" | "updated" | "health";
 
 /**
- * What a source is.
+ * Description of a source.
  */
 export type SourceInfo = { 
 /**
- * Its format.
+ * Format.
  */
 format: Format, 
 /**
- * What it is called.
+ * Name.
  */
 name: string, 
 /**
- * Who made it; empty where it does not say.
+ * Author; empty if not given.
  */
 author: string, 
 /**
- * When, RFC 3339 in UTC; empty where it does not say.
+ * Time of creation, if given.
  */
-created_at: string, 
+created_at: Timestamp | null, 
 /**
- * The licence of cards that name none.
+ * Licence of cards that name none.
  */
 licence: string | null, 
 /**
- * What else is said about it.
+ * Note by the author.
  */
 note: string, 
 /**
- * Whether the history of cards comes along.
+ * Whether the source contains the history of its cards.
  */
 history: boolean, 
 /**
- * What its vectors were made with, if it holds any.
+ * Model of its embeddings, if it contains any.
  */
 vectors: VectorModel | null, 
 /**
- * Names what it says, checksums included.
+ * Digest of the contents.
  */
 digest: string, 
 /**
- * Who signed it.
+ * Signature of the bundle.
  */
 signature: SignatureView, };
 
@@ -4481,96 +4498,96 @@ export type SpanOp = "equal" | "delete" | "insert";
  */
 export type Starter = { 
 /**
- * Language for highlighting.
+ * Language for syntax highlighting.
  */
 language: string, 
 /**
- * The lines.
+ * Source code.
  */
 code: string, 
 /**
- * Lines a model wrote that nothing supports; left out.
+ * Lines written by the model and removed from `code` because neither card nor page supports them.
  */
 removed: Array<string>, 
 /**
- * The model that wrote it; none when it was made from the card.
+ * Model that wrote the code; `null` if it was generated from the card.
  */
 model: string | null, };
 
 /**
- * What the shell shows.
+ * Status of the program, as shown by the shell.
  */
 export type Status = { 
 /**
- * Version of AutoKit.
+ * AutoKit version.
  */
 version: string, 
 /**
- * The data directory.
+ * Data directory.
  */
 data_dir: string, 
 /**
- * Process id of the store's owner.
+ * Process id of the owner of the store.
  */
 owner_pid: number, 
 /**
- * Cards in the library.
+ * Number of cards in the library.
  */
 cards: number, 
 /**
- * Cards that can be found by meaning.
+ * Number of cards with embeddings, which semantic search can find.
  */
 embedded: number, 
 /**
- * The model in use.
+ * Name of the embedding model.
  */
 model: string, 
 /**
- * Whether it works.
+ * State of the embedding model.
  */
 model_state: ModelState, 
 /**
- * Why it does not.
+ * Why the model cannot be used.
  */
 model_error: string | null, 
 /**
- * What is missing or altered in the library, in a sentence.
+ * What is missing or altered in the library, as a sentence.
  */
 damage: string | null, 
 /**
- * Why nothing can be changed, in a sentence.
+ * Why the library is read-only, as a sentence; `null` if it is writable.
  */
 read_only: string | null, 
 /**
- * Whether the library was created by this start, so that the first-run tour fits.
+ * Whether this start created the library, so that the first-run tour is shown.
  */
 first_run: boolean, 
 /**
- * Proposals that wait for a person.
+ * Number of proposals that wait in Review.
  */
 proposals: number, 
 /**
- * The search service in use, for people.
+ * Display name of the configured search service.
  */
 search: string | null, 
 /**
- * The language model in use, for people.
+ * Display name of the configured language model.
  */
 llm: string | null, 
 /**
- * What `undo` would take back.
+ * Description of the change that `changes_undo` would undo.
  */
 undoable: string | null, 
 /**
- * Position in the journal; changes with every change to a card.
+ * Position in the change log; increases with every change to a card.
  */
 cursor: number, 
 /**
- * Grows with every check of a card that is kept.
+ * Version of the check results; increases with every stored check.
  */
 checks: number, 
 /**
- * Folder of the backup made because this start moved the schema forward.
+ * Folder of the backup made because this start migrated the schema.
  */
 migrated_from: string | null, };
 
@@ -4622,320 +4639,329 @@ language: string,
 code: string, };
 
 /**
- * A bundle that is looked at for a newer version now and then.
+ * Bundle that is regularly checked for a newer version.
  */
 export type Subscription = { 
 /**
- * Names it.
+ * Subscription id.
  */
 id: string, 
 /**
- * Where it is: a file or folder of this machine, or an address.
+ * File, folder or web address of the bundle.
  */
 source: ImportSource, 
 /**
- * Hours between two looks.
+ * Hours between two checks.
  */
 every_hours: number, 
 /**
- * Where what is new goes.
+ * Destination of new cards and changes.
  */
 landing: Landing, 
 /**
- * What the bundle calls itself, once it was read.
+ * Name of the bundle, once it was read.
  */
 name: string, 
 /**
- * When it was looked at last, RFC 3339 in UTC.
+ * Time of the last check.
  */
-checked_at: string | null, 
+checked_at: Timestamp | null, 
 /**
- * Names what it said then.
+ * Digest of the version read last.
  */
 digest: string | null, 
 /**
- * The key it was signed with the first time, in base64. A version signed with another one, or not
- * at all, is not brought in.
+ * Public key that signed the first version, in Base64. A version that is signed with another key, or
+ * unsigned, is not imported.
  */
 key: string | null, 
 /**
- * Why the last look failed, if it did.
+ * Why the last check failed; `null` if it succeeded.
  */
 failed: string | null, };
 
 /**
- * Looks at a bundle for a newer version now and then.
+ * Request to check a bundle for newer versions regularly.
  */
 export type SubscriptionAdd = { 
 /**
- * Where it is.
+ * File, folder or web address of the bundle.
  */
 source: ImportSource, 
 /**
- * Hours between two looks, from 1 to 8,760.
+ * Hours between two checks, 1 to 8,760.
  */
 every_hours: number, 
 /**
- * Where what is new goes.
+ * Destination of new cards and changes. Default: Review.
  */
 landing: Landing, };
 
 /**
- * Names a subscription.
+ * Reference to a subscription.
  */
 export type SubscriptionRef = { 
 /**
- * Its id.
+ * Subscription id.
  */
 id: string, };
 
 /**
- * What came of trying. What went wrong is an error with its remedy.
+ * Result of a successful connection test. A failed test returns an error with a remedy.
  */
 export type TestOutcome = { 
 /**
- * What was seen, in words.
+ * Result for people.
  */
 text: string, 
 /**
- * Milliseconds of the round trip.
+ * Duration of the round trip in milliseconds.
  */
 ms: number, };
 
 /**
- * Tries a connection.
+ * Request to test a connection.
  */
 export type TestRequest = { 
 /**
- * Which.
+ * The connection.
  */
 connection: Connection, };
 
 /**
- * How long searches of a tier took.
+ * Latency of searches in one tier.
  */
 export type TierLatency = { 
 /**
- * The tier.
+ * Search tier.
  */
 tier: string, 
 /**
- * Searches.
+ * Number of searches.
  */
 searches: number, 
 /**
- * How long they took.
+ * Latency of the searches.
  */
 latency: Latency, };
 
 /**
- * A part of what a tool answered.
+ * A moment in UTC, to the millisecond.
+ *
+ * Its text is RFC 3339 with exactly three decimals, `2026-11-22T10:00:00.000Z`, so that texts in the store
+ * sort as the moments do. Any RFC 3339 text with an offset is read, from 1970 on; what is finer than a
+ * millisecond is cut.
+ */
+export type Timestamp = string;
+
+/**
+ * Content block of a tool's result.
  */
 export type ToolBlock = { "kind": "text", 
 /**
- * As it came, cut where it was too long.
+ * The text, truncated if it is too long.
  */
 text: string, } | { "kind": "image", 
 /**
- * Its media type.
+ * Media type.
  */
 mime: string, 
 /**
- * In Base64.
+ * Base64-encoded data.
  */
 data: string, } | { "kind": "other", 
 /**
- * JSON.
+ * The block as JSON.
  */
 value: unknown, };
 
 /**
- * A tool that can be called from here.
+ * Callable tool as shown in lists.
  */
 export type ToolEntry = { 
 /**
- * Id of its card, or of a tool of AutoKit's own.
+ * Id of its card, or of one of AutoKit's own tools.
  */
 id: string, 
 /**
- * Its name.
+ * Tool name.
  */
 name: string, 
 /**
- * Who offers it.
+ * Provider.
  */
 provider: string, 
 /**
- * What it does, in one line.
+ * First sentence of the description, shortened.
  */
 line: string, 
 /**
- * Where it comes from.
+ * Source of the tool.
  */
 source: ToolSource, 
 /**
- * Whether agents of the profile may call it; what a call needs besides is decided on when it is made.
+ * Whether agents of the profile may call it. Further permissions are decided when a call is made.
  */
 permission: Permission, };
 
 /**
- * A window into the list of tools.
+ * Page of the list of callable tools.
  */
 export type ToolList = { 
 /**
- * Tools that fit, in all.
+ * Total number of matching tools.
  */
 total: number, 
 /**
- * Those asked for: AutoKit's own first, then by provider and name.
+ * Tools of the page: AutoKit's own first, then by provider and name.
  */
 tools: Array<ToolEntry>, };
 
 /**
- * What a tool answered.
+ * Result of a tool call.
  */
 export type ToolOutcome = { 
 /**
- * Whether the tool itself calls it a failure.
+ * Whether the tool reported an error.
  */
 failed: boolean, 
 /**
- * What it says.
+ * Content blocks.
  */
 blocks: Array<ToolBlock>, 
 /**
- * The same as data, where it gives any.
+ * Structured content, if the tool returned any.
  */
 structured: unknown, 
 /**
- * Milliseconds it took.
+ * Duration in milliseconds.
  */
 took_ms: number, };
 
 /**
- * Names a tool.
+ * Reference to a callable tool.
  */
 export type ToolRef = { 
 /**
- * Id or name.
+ * Tool id or name.
  */
 tool: string, 
 /**
- * As agents of this profile have it; everybody's if empty.
+ * Profile whose permissions apply; empty for the one that applies to all agents.
  */
 profile: string, };
 
 /**
- * Calls a tool.
+ * Request to call a tool.
  */
 export type ToolRun = { 
 /**
- * Id or name.
+ * Tool id or name.
  */
 tool: string, 
 /**
- * By the rules of this profile; everybody's if empty.
+ * Profile whose permissions apply; empty for the one that applies to all agents.
  */
 profile: string, 
 /**
- * Its arguments.
+ * Arguments.
  */
 arguments: Record<string, unknown>, 
 /**
- * What the person has allowed for this call.
+ * Permissions the person granted for this call.
  */
 granted: Array<Need>, };
 
 /**
- * What became of the wish to call a tool.
+ * Response to a request to call a tool.
  */
 export type ToolRunStart = { "state": "asks", 
 /**
- * What.
+ * Permissions to grant.
  */
 needs: Array<Need>, 
 /**
- * The same in words: "to run code in python".
+ * The permissions in words, e.g. "to run code in python".
  */
 words: Array<string>, } | { "state": "started", 
 /**
- * The job.
+ * Job id.
  */
 job: string, };
 
 /**
- * Where a tool that can be called comes from.
+ * Source of a callable tool.
  */
 export type ToolSource = "session" | "builtin" | "server" | "api";
 
 /**
- * How a tool was used.
+ * Usage of a tool.
  */
 export type ToolUse = { 
 /**
- * Id of its card, or name of one of AutoKit's own.
+ * Id of the tool's card, or of one of AutoKit's own tools.
  */
 tool: string, 
 /**
- * What it is called.
+ * Display name.
  */
 name: string, 
 /**
- * Calls.
+ * Number of calls.
  */
 calls: number, 
 /**
- * Calls that gave an error.
+ * Number of calls that returned an error.
  */
 failed: number, 
 /**
- * How long they took.
+ * Latency of the calls.
  */
 latency: Latency, };
 
 /**
- * A tool with what it takes.
+ * Callable tool with its parameters.
  */
 export type ToolView = { 
 /**
- * The tool.
+ * The tool as shown in lists.
  */
 entry: ToolEntry, 
 /**
- * What it does.
+ * Full description.
  */
 description: string, 
 /**
- * JSON Schema of its arguments.
+ * JSON Schema of the arguments.
  */
 schema: Record<string, unknown>, 
 /**
- * Arguments to begin with: what it requires, filled in as far as the schema says how.
+ * Example arguments: the required ones, filled in as far as the schema allows.
  */
 example: Record<string, unknown>, };
 
 /**
- * Which tools are asked for.
+ * Request for a page of the list of callable tools.
  */
 export type ToolsQuery = { 
 /**
- * Those of which all of these words are said, in name, provider or description; all if empty.
+ * Words that must all occur in name, provider or description; empty for all tools.
  */
 text: string, 
 /**
- * Those from there; all if empty.
+ * Sources of the tools; empty for all.
  */
 sources: Array<ToolSource>, 
 /**
- * As agents of this profile have them; everybody's if empty.
+ * Profile whose permissions apply; empty for the one that applies to all agents.
  */
 profile: string, 
 /**
- * Tools to skip.
+ * Number of tools to skip.
  */
 offset: number, 
 /**
- * Tools to return; at most 1,000 in one answer.
+ * Maximum number of tools, up to 1,000.
  */
 limit: number, };
 
@@ -4961,92 +4987,92 @@ text: string,
 failed: boolean, };
 
 /**
- * How far a signature can be relied on.
+ * Trust in the signature of a bundle.
  */
 export type Trust = "unsigned" | "stripped" | "trusted" | "known" | "new" | "other_key";
 
 /**
- * One question and what came of it.
+ * One question of a session and its result.
  */
 export type Turn = { 
 /**
- * What it is about.
+ * Kind of work.
  */
 kind: TurnKind, 
 /**
- * What was asked.
+ * Text of the question.
  */
 asked: string, 
 /**
- * Where it stands.
+ * Current state.
  */
 state: TurnState, 
 /**
- * The trace, in order.
+ * Steps taken so far, in order.
  */
 events: Array<StepEvent>, 
 /**
- * The answer of an ask.
+ * Answer of an `ask` or `refine` turn.
  */
 answer: AgentAnswer | null, 
 /**
- * What was found on the web, when only the web was asked.
+ * Tools found on the web by a `discover` turn.
  */
 discovered: Discovered | null, 
 /**
- * What the person said about it.
+ * Feedback on the answer.
  */
 said: AnswerFeedback | null, 
 /**
- * Why it failed.
+ * Error that ended the turn.
  */
 error: ApiError | null, 
 /**
- * Milliseconds it took.
+ * Duration in milliseconds.
  */
 ms: number, };
 
 /**
- * What a turn of a session is about.
+ * Kind of work a turn does.
  */
 export type TurnKind = "ask" | "refine" | "discover";
 
 /**
- * Where a turn stands.
+ * State of a turn.
  */
 export type TurnState = "running" | "done" | "failed" | "cancelled";
 
 /**
- * What an undo did.
+ * Result of an undo.
  */
 export type UndoOutcome = { 
 /**
- * What was undone, in words.
+ * Description of the change that was undone.
  */
 reason: string, 
 /**
- * Cards put back.
+ * Ids of the cards that were restored.
  */
 cards: Array<string>, 
 /**
- * Cards left alone because they changed again afterwards.
+ * Ids of the cards that were left as they are because they changed again later.
  */
 kept: Array<string>, };
 
 /**
- * A proposal that wants a closer look.
+ * Proposal that requires individual review.
  */
 export type UnsafeProposal = { 
 /**
- * Its number.
+ * Proposal number.
  */
 id: number, 
 /**
- * The card it is about.
+ * Name of the card.
  */
 title: string, 
 /**
- * Why.
+ * Why it requires individual review.
  */
 why: string, };
 
@@ -5069,36 +5095,36 @@ dim: number, };
 export type Verdict = "answered" | "unsure" | "nothing";
 
 /**
- * Which cards are checked.
+ * Cards to check.
  */
 export type VerifyScope = { "kind": "cards", 
 /**
- * Ids or names.
+ * Card ids or names.
  */
 cards: Array<string>, } | { "kind": "all" } | { "kind": "matching", 
 /**
- * Which.
+ * The query.
  */
 query: CardsQuery, } | { "kind": "older", 
 /**
- * Days.
+ * Number of days.
  */
 days: number, } | { "kind": "due" };
 
 /**
- * Starts a run of checks.
+ * Request to start a run of checks.
  */
 export type VerifyStart = { 
 /**
- * Which cards.
+ * Cards to check.
  */
 scope: VerifyScope, 
 /**
- * Propose better descriptions and what the cards leave out as well.
+ * Whether to also propose better descriptions and values for empty fields.
  */
 improve: boolean, 
 /**
- * Begin from the beginning, also where the same run was broken off less than a day ago.
+ * Whether to start over even if the same run was interrupted less than a day ago.
  */
 anew: boolean, };
 
@@ -5117,210 +5143,210 @@ status: number, };
 
 /** Every command by name, with what it takes and gives. */
 export interface Commands {
-  /** What the shell shows. */
+  /** Returns the status of the program. */
   status_get: { request: Nothing; response: Status };
-  /** The best tools for a request in words, with why. */
+  /** Returns the tools that best match a question, with reasons. */
   answers_get: { request: AskRequest; response: Answer };
-  /** Ranked cards with the parts of their scores. */
+  /** Returns ranked cards with the components of their scores. */
   cards_search: { request: SearchRequest; response: SearchResponse };
-  /** A window into the list of cards. */
+  /** Returns a page of the list of cards. */
   cards_list: { request: CardList; response: CardsPage };
-  /** What can be filtered by. */
+  /** Returns the available filter values with their counts. */
   cards_facets: { request: CardsQuery; response: Facets };
-  /** Everything about one card. */
+  /** Returns all fields of a card. */
   cards_get: { request: CardRef; response: CardDetail };
-  /** What is wrong with fields as a card, before they are saved. */
+  /** Validates the fields of a card without saving them. */
   cards_validate: { request: CardCheck; response: Array<Problem> };
   /** Adds a card. */
   cards_create: { request: CardCreate; response: CardDetail };
   /** Replaces the fields of a card. */
   cards_update: { request: CardUpdate; response: CardDetail };
-  /** Removes cards in one undoable change. */
+  /** Deletes cards in one change, which can be undone. */
   cards_delete: { request: CardsDelete; response: CardChange };
-  /** The revisions of a card, newest first, each with what it changed. */
+  /** Returns the revisions of a card with their changes, newest first. */
   cards_history: { request: CardRef; response: Array<RevisionView> };
-  /** Brings a revision back; also revives a deleted card. */
+  /** Restores a revision of a card, or a deleted card. */
   cards_restore: { request: CardRestore; response: CardDetail };
-  /** Takes the newest change back. */
+  /** Undoes the last change. */
   changes_undo: { request: Nothing; response: UndoOutcome };
-  /** What an import would do. */
+  /** Returns a preview of an import. */
   imports_preview: { request: ImportPreviewRequest; response: ImportPreview };
-  /** Imports cards in the background, as one undoable change. */
+  /** Imports cards in the background, in one change, which can be undone. */
   imports_start: { request: ImportRequest; response: JobRef };
-  /** Loads the cards AutoKit comes with. */
+  /** Imports the starter cards that ship with AutoKit. */
   starter_load: { request: Nothing; response: JobRef };
-  /** The imports that were made, newest first. */
+  /** Returns past imports, newest first. */
   imports_list: { request: Nothing; response: Array<ImportView> };
-  /** Takes an import back, with everything that was decided about it since. */
+  /** Undoes an import, including the decisions made about it since. */
   imports_undo: { request: ImportRef; response: UndoOutcome };
-  /** What would leave with an export. */
+  /** Returns a preview of an export. */
   exports_preview: { request: ExportRequest; response: ExportPreview };
-  /** Writes cards as a bundle or a file of another format. */
+  /** Exports cards as a bundle or in another format. */
   exports_write: { request: ExportRequest; response: ExportOutcome };
-  /** Bundles that are looked at for newer versions. */
+  /** Returns the subscriptions to bundles. */
   subscriptions_list: { request: Nothing; response: Array<Subscription> };
-  /** Looks at a bundle for newer versions from now on, and at once. */
+  /** Subscribes to a bundle: checks it for newer versions at once and regularly. */
   subscriptions_add: { request: SubscriptionAdd; response: Array<Subscription> };
-  /** Looks at it no more; what came from it stays. */
+  /** Unsubscribes from a bundle. Cards that came from it are kept. */
   subscriptions_remove: { request: SubscriptionRef; response: Array<Subscription> };
-  /** Looks at all of them now. */
+  /** Checks all subscriptions now. */
   subscriptions_check: { request: Nothing; response: JobRef };
-  /** Signs a bundle that is there, with one's own key. */
+  /** Signs an existing bundle with the person's own key. */
   bundles_sign: { request: BundlePath; response: ExportOutcome };
-  /** The keys that sign bundles: one's own, and those that were seen. */
+  /** Returns the keys that sign bundles: the person's own, and known keys of others. */
   bundle_keys_list: { request: Nothing; response: SigningKeys };
-  /** Makes a key of one's own, if there is none. */
+  /** Creates the person's own key, if there is none. */
   bundle_keys_create: { request: Nothing; response: SigningKeys };
-  /** Says whether somebody's key counts. */
+  /** Marks a key as trusted or not trusted. */
   bundle_keys_trust: { request: KeyTrust; response: SigningKeys };
-  /** Forgets a key that was seen. */
+  /** Deletes a known key. */
   bundle_keys_forget: { request: KeyRef; response: SigningKeys };
-  /** Jobs at work and lately finished, newest first. */
+  /** Returns running and recent jobs, newest first. */
   jobs_list: { request: Nothing; response: Array<Job> };
-  /** Waits for news of a job. */
+  /** Waits until a job changes. */
   jobs_wait: { request: JobWait; response: Job };
-  /** Stops a job. */
+  /** Cancels a job. */
   jobs_cancel: { request: JobRef; response: Job };
-  /** Lets a job wait or go on. */
+  /** Pauses or resumes a job. */
   jobs_pause: { request: JobPause; response: Job };
-  /** Checks cards against their pages in the background; what should change waits in Review. */
+  /** Checks cards against their pages in the background. Corrections wait in Review. */
   checks_start: { request: VerifyStart; response: JobRef };
-  /** The newest check of a card. */
+  /** Returns the last check of a card. */
   checks_get: { request: CardRef; response: CardVerification };
-  /** When cards are checked without being asked to. */
+  /** Returns the settings of automatic checks. */
   check_settings_get: { request: Nothing; response: CheckSettings };
-  /** Sets when cards are checked without being asked to. */
+  /** Changes the settings of automatic checks. */
   check_settings_set: { request: CheckSettings; response: CheckSettings };
-  /** The embedding models on offer. */
+  /** Returns the available embedding models. */
   models_list: { request: Nothing; response: Models };
-  /** Fetches a model's files in the background. */
+  /** Downloads a model in the background. */
   models_pull: { request: ModelChoice; response: JobRef };
-  /** Switches to a model: vectors are made in the background, the old ones serve until then. */
+  /** Switches to a model. Cards are embedded again in the background; the old embeddings are used until then. */
   models_use: { request: ModelChoice; response: JobRef };
-  /** Asks the agent: the library first, the web when the library has nothing. */
+  /** Asks the agent: the library first, then the web if the library has no answer. */
   sessions_ask: { request: AgentQuestion; response: SessionRef };
-  /** Looks for a tool on the web alone. */
+  /** Searches the web for a tool, without the library. */
   sessions_discover: { request: AgentQuestion; response: SessionRef };
-  /** Waits for news of a session. */
+  /** Waits until a session changes. */
   sessions_wait: { request: SessionWait; response: Session };
-  /** Stops what a session is at. */
+  /** Cancels the running turn of a session. */
   sessions_cancel: { request: SessionRef; response: Session };
-  /** A session as it stands, also a past one. */
+  /** Returns the current state of a session, or a past one. */
   sessions_get: { request: SessionRef; response: Session };
-  /** Past sessions, newest first. */
+  /** Returns past sessions, newest first. */
   sessions_list: { request: Nothing; response: Array<SessionNote> };
-  /** Says whether the last answer of a session helps: yes gives starter code, no asks again. */
+  /** Records whether the last answer of a session helped: if so, starter code is generated, otherwise the question is asked again. */
   sessions_feedback: { request: FeedbackRequest; response: Session };
   /** Proposes a tool found on the web as a card. */
   findings_propose: { request: AddFinding; response: ProposalDetail };
-  /** Proposes a card made from words that describe a tool. */
+  /** Proposes a card drafted from a description. */
   cards_describe: { request: CardDescribe; response: ProposalDetail };
-  /** The review queue. */
+  /** Returns the review queue. */
   proposals_list: { request: ProposalsQuery; response: Proposals };
-  /** Everything about a proposal. */
+  /** Returns the details of a proposal. */
   proposals_get: { request: ProposalGet; response: ProposalDetail };
-  /** Takes a proposal over, whole or in part. */
+  /** Accepts a proposal, in whole or in part. */
   proposals_accept: { request: ProposalAccept; response: ProposalDetail };
-  /** Turns a proposal down. */
+  /** Rejects a proposal. */
   proposals_reject: { request: ProposalReject; response: ProposalDetail };
-  /** Takes the decision on a proposal back. */
+  /** Undoes the decision on a proposal. */
   proposals_reopen: { request: ProposalRef; response: ProposalDetail };
-  /** Says something about a proposal, which decides nothing. */
+  /** Adds a comment to a proposal. */
   proposals_comment: { request: ProposalComment; response: ProposalDetail };
-  /** What accepting the safe ones among some proposals would change. */
+  /** Returns a preview of accepting those of several proposals that are safe. */
   proposals_preview: { request: ProposalsRef; response: AcceptPreview };
-  /** Accepts the safe ones in the background, as previewed and as one undoable change. */
+  /** Accepts the previewed proposals in the background, in one change, which can be undone. */
   proposals_accept_safe: { request: ProposalsAccept; response: JobRef };
-  /** How this library is reviewed. */
+  /** Returns the review policy. */
   review_policy_get: { request: Nothing; response: ReviewPolicy };
-  /** Chooses how this library is reviewed. */
+  /** Changes the review policy. */
   review_policy_set: { request: ReviewPolicy; response: ReviewPolicy };
-  /** How many cards are verified, stale, broken, unreachable or never checked, and the trend. */
+  /** Returns the number of cards that are verified, stale, broken, unreachable or never checked, with the trend. */
   health_get: { request: Nothing; response: LibraryHealth };
-  /** Reads documentation pages of cards in the background. */
+  /** Fetches documentation pages of cards in the background. */
   pages_fetch: { request: PagesFetch; response: JobRef };
-  /** The documentation page of a card as last read. */
+  /** Returns the documentation page of a card, as last fetched. */
   pages_get: { request: CardRef; response: CardPage };
-  /** The services in use. */
+  /** Returns the settings and status of services. */
   providers_get: { request: Nothing; response: Providers };
-  /** Chooses services; takes effect at once. */
+  /** Changes the settings of services, with immediate effect. */
   providers_set: { request: ProviderSettings; response: Providers };
-  /** Begins the count of what language models cost anew. */
+  /** Resets the spending on language models to zero. */
   spending_reset: { request: Nothing; response: Providers };
-  /** Keeps a key, or takes it away. */
+  /** Sets or removes an API key. */
   secrets_set: { request: SecretSet; response: Providers };
-  /** Tries a connection with one real request. */
+  /** Tests a connection with one real request. */
   providers_test: { request: TestRequest; response: TestOutcome };
-  /** The MCP servers behind AutoKit. */
+  /** Returns the MCP servers behind AutoKit. */
   servers_list: { request: Nothing; response: Array<Server> };
-  /** Adds an MCP server, or changes one, and looks at its tools: they wait in Review unless it is trusted. */
+  /** Adds or changes an MCP server and scans its tools, which wait in Review unless the server is trusted. */
   servers_add: { request: ServerAdd; response: JobRef };
-  /** The MCP servers in the settings of a program, as they would be added. */
+  /** Returns the MCP servers in the settings of a client program, as they would be added. */
   servers_read: { request: ServersText; response: ServersRead };
-  /** Stops an MCP server and forgets it; the cards of its tools stay. */
+  /** Stops and removes an MCP server. The cards of its tools are kept. */
   servers_remove: { request: ServerRef; response: Array<Server> };
-  /** Looks again at the tools of an MCP server. */
+  /** Scans the tools of an MCP server again. */
   servers_refresh: { request: ServerRef; response: JobRef };
-  /** Where tools are looked for that are not here yet. */
+  /** Returns the sources of tools that can be installed. */
   market_sources_list: { request: Nothing; response: Array<MarketSource> };
-  /** Looks for tools there from now on: a registry of MCP servers, or a published bundle. The words that are searched for are sent there, also those of agents. */
+  /** Adds a source: a registry of MCP servers, or a published bundle. Search terms are sent to registries, including those of agents. */
   market_sources_add: { request: MarketSourceAdd; response: Array<MarketSource> };
-  /** Looks there no more; what was installed from it stays. */
+  /** Removes a source. Tools installed from it are kept. */
   market_sources_remove: { request: MarketSourceRef; response: Array<MarketSource> };
-  /** What the sources have for a request in words. */
+  /** Searches all sources for tools. */
   market_search: { request: MarketQuery; response: MarketFound };
-  /** What installing would do, as a request to confirm; nothing is done. */
+  /** Returns a preview of an installation as a request to confirm. Nothing is installed. */
   market_install: { request: MarketRef; response: MarketInstall };
-  /** What agents did: sessions, searches, calls, how long they took, what they cost. */
+  /** Returns a report on agents' activity: sessions, searches, calls, latency and tokens. */
   activity_get: { request: ActivityQuery; response: ActivityReport };
-  /** What agents called, who let them, and what came of it. */
+  /** Returns the audit log: agents' calls, who allowed them, and their outcome. */
   audit_list: { request: AuditQuery; response: AuditLog };
-  /** The profiles of agents, and how their sessions are kept. */
+  /** Returns the profiles of agents and the settings of their sessions. */
   profiles_list: { request: Nothing; response: Profiles };
-  /** Adds a profile, or replaces the one of its name. */
+  /** Adds a profile, or replaces the one of the same name. */
   profiles_set: { request: Profile; response: Profiles };
-  /** Changes a profile that is still what it was when it was looked at; `conflict` when it is not. */
+  /** Changes a profile that is still as it was read; `conflict` otherwise. */
   profiles_change: { request: ProfileChange; response: Profiles };
-  /** Removes a profile; agents that name it are refused from then on. */
+  /** Removes a profile. Agents that name it are refused from then on. */
   profiles_remove: { request: ProfileRef; response: Profiles };
-  /** Sets how the sessions of agents are kept. */
+  /** Changes the settings of agents' sessions. */
   agent_sessions_set: { request: AgentSessions; response: Profiles };
-  /** Waits for calls of agents that need a person's word. */
+  /** Waits until the list of calls that wait for approval changes. */
   approvals_wait: { request: ApprovalsWait; response: ApprovalRequests };
-  /** Gives a person's word on a call of an agent. */
+  /** Approves or refuses a call that waits for approval. */
   approvals_answer: { request: ApprovalAnswer; response: ApprovalRequests };
-  /** The tools that can be called from here, with whether agents may. */
+  /** Returns the callable tools and whether agents may call them. */
   tools_list: { request: ToolsQuery; response: ToolList };
-  /** One of them, with what it takes. */
+  /** Returns a callable tool with its parameters. */
   tools_get: { request: ToolRef; response: ToolView };
-  /** Calls one for the person, or says what has to be allowed first. */
+  /** Calls a tool for the person, or returns the permissions to grant first. */
   tools_run: { request: ToolRun; response: ToolRunStart };
-  /** What a tool answered whose job is done. */
+  /** Returns the result of a tool call whose job is done. */
   tools_outcome: { request: JobRef; response: ToolOutcome };
-  /** The keys for web APIs: those that are kept, and those that operations in the library want. */
+  /** Returns the credentials for web APIs: those stored, and those that operations in the library need. */
   api_keys_list: { request: Nothing; response: Array<ApiKey> };
-  /** Keeps a key for a web API. */
+  /** Stores a credential for a web API. */
   api_keys_set: { request: ApiKeySet; response: Array<ApiKey> };
-  /** Forgets a key for a web API. */
+  /** Removes a credential for a web API. */
   api_keys_remove: { request: ApiKeyRef; response: Array<ApiKey> };
-  /** The programs agents run in, and what connecting AutoKit would change in their settings. */
+  /** Returns the client programs of agents, and the changes to their settings that would connect AutoKit. */
   clients_list: { request: Nothing; response: Array<AgentClient> };
-  /** Puts AutoKit among the MCP servers of a program, as previewed; the file as it was is kept beside. */
+  /** Adds AutoKit to the MCP servers of a client program, as previewed. A backup of the file is kept. */
   clients_connect: { request: ConnectClient; response: ClientConnected };
-  /** Takes AutoKit out of the MCP servers of a program, as previewed; the file as it was is kept beside. */
+  /** Removes AutoKit from the MCP servers of a client program, as previewed. A backup of the file is kept. */
   clients_disconnect: { request: ConnectClient; response: ClientConnected };
-  /** The address for agents that cannot start a program. */
+  /** Returns the status of the HTTP server for agents. */
   mcp_http_get: { request: AgentsHttpRef; response: AgentsHttp };
-  /** Switches it on or off, or gives it another port. */
+  /** Switches the HTTP server for agents on or off, or changes its port. */
   mcp_http_set: { request: AgentsHttpSet; response: AgentsHttp };
-  /** Gives it another token; who has the one before is refused from then on. */
+  /** Replaces the token of the HTTP server for agents. Clients using the current token are rejected. */
   mcp_http_renew: { request: AgentsHttpRef; response: AgentsHttp };
-  /** The backups of this library, newest first. */
+  /** Returns the backups of this library, newest first. */
   backups_list: { request: Nothing; response: Array<Backup> };
-  /** Makes a backup and verifies it. */
+  /** Creates and verifies a backup. */
   backups_create: { request: Nothing; response: Backup };
-  /** Goes on without the acknowledged changes that are missing: they are reported no more. */
+  /** Accepts the loss of acknowledged changes that are missing, so that they are no longer reported. */
   missing_changes_accept: { request: Nothing; response: Nothing };
-  /** Looks the installation over. */
+  /** Runs diagnostics of the installation. */
   diagnostics_run: { request: DoctorRequest; response: Doctor };
 }

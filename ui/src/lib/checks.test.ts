@@ -28,7 +28,7 @@ const card = (more: Partial<CardSummary>): CardSummary => ({
 const link = (more: Partial<LinkHealth> = {}): LinkHealth => ({
   url: "https://a.b/c",
   state: "delivered",
-  said: "the page was delivered",
+  said: "the page loaded",
   remedy: null,
   status: 200,
   found: "https://a.b/c",

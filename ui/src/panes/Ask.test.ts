@@ -28,7 +28,7 @@ function answerTo(question: string, more: Partial<Answer> = {}): Answer {
     question,
     verdict: "sure" as never,
     candidates: [candidate("one"), candidate("two")],
-    notes: ["Ranked by words alone"],
+    notes: ["Keyword search only"],
     searched: 100,
     took_ms: 3,
     ...more,
@@ -51,7 +51,7 @@ describe("an answer while one types", () => {
     expect(screen.getByRole("button", { name: "Copy code" })).toBeTruthy();
     expect(screen.getByRole("region", { name: "Other candidates" }).textContent).toContain("send mail two");
     expect(screen.getByRole("status").textContent).toBe("Best match: send mail one");
-    expect(screen.getByText("Ranked by words alone")).toBeTruthy();
+    expect(screen.getByText("Keyword search only")).toBeTruthy();
     expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual(["send mail"]);
     await fireEvent.click(screen.getByRole("button", { name: "send mail one" }));
     expect([navigation.pane, navigation.card]).toEqual(["library", "one"]);

@@ -86,6 +86,7 @@ export const ask = {
   stepAtWork: "running",
   stepStopped: "stopped",
   failed: "Failed",
+  pieces: { thought: "Thought", action: "Action", observation: "Result" },
   failedAfter: (steps: number) => `Failed after ${count(steps, "step")}`,
   stoppedAfter: (steps: number) => `Stopped after ${count(steps, "step")}`,
   doneAfter: (steps: number) => `Done after ${count(steps, "step")}`,

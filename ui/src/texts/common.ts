@@ -35,6 +35,7 @@ export const common = {
   // States and names
   sure: (share: number) => `${percent(share)} confidence`,
   nothing: "nothing",
+  changes: { added: "added", removed: "removed", changed: "changed" },
   counting: "Counting…",
   newCard: "New card",
   notGiven: "Not provided",

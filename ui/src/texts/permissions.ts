@@ -19,7 +19,7 @@ export const permissions = {
       said: {
         allow: "Agents can call any tool in your library.",
         ask: "You approve each call unless a rule covers the tool.",
-        deny: "Agents can find and call only tools that a rule allows.",
+        deny: "Agents can find and call only tools with an Allow or Ask rule.",
       },
     },
     hosts: {
@@ -31,7 +31,7 @@ export const permissions = {
         allow:
           "Tools can reach any public host. This machine and private networks stay blocked, except for hosts allowed under Network.",
         ask: "You approve each request to a host that no rule covers.",
-        deny: "Tools can reach only hosts that a rule allows.",
+        deny: "Tools can reach only hosts with an Allow or Ask rule.",
       },
     },
     files: {
@@ -40,9 +40,9 @@ export const permissions = {
       placeholder: "/home/me/project",
       hint: "An absolute path. Subfolders are included.",
       said: {
-        allow: "Folders always need a rule: agents can't read a folder that no rule allows.",
-        ask: "Folders always need a rule: agents can't read a folder that no rule allows.",
-        deny: "Agents can read files only in folders that a rule allows.",
+        allow: "Folders always need a rule: agents can't read a folder without an Allow or Ask rule.",
+        ask: "Folders always need a rule: agents can't read a folder without an Allow or Ask rule.",
+        deny: "Agents can read files only in folders with an Allow or Ask rule.",
       },
     },
     secrets: {
@@ -53,7 +53,7 @@ export const permissions = {
       said: {
         allow: "Calls can use your API keys. Each key is only sent to the API it was added for.",
         ask: "You approve each call that uses an API key no rule covers.",
-        deny: "Calls can use only API keys that a rule allows.",
+        deny: "Calls can use only API keys with an Allow or Ask rule.",
       },
     },
     code: {
@@ -64,7 +64,7 @@ export const permissions = {
       said: {
         allow: "Agents can run code without approval, in a sandbox without network or file access.",
         ask: "You see and approve code before it runs, in a sandbox without network or file access.",
-        deny: "Agents can run code only in languages that a rule allows.",
+        deny: "Agents can run code only in languages with an Allow or Ask rule.",
       },
     },
   },

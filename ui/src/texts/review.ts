@@ -1,6 +1,7 @@
 // Texts of Review: the queue, proposals, and flagged text.
 
 import { count, percent } from "../lib/format";
+import type { ProposalEventKind } from "../lib/bindings";
 
 /** Prefix of a count: the number of items that match a filter. */
 const ofAll = (found: number | null) => (found === null ? "" : `${found.toLocaleString("en")} of `);
@@ -133,6 +134,20 @@ export const review = {
   comment: "Comment",
   commentHint: (shortcut: string) => `Leave a comment (${shortcut})`,
   by: "by",
+  events: {
+    proposed: "Proposed",
+    merged: "Merged",
+    replaced: "Replaced",
+    rebased: "Rebased",
+    conflicting: "Marked conflicting",
+    commented: "Commented",
+    approved: "Approved",
+    accepted: "Accepted",
+    rejected: "Rejected",
+    undone: "Reopened",
+    kept: "Kept current value",
+    withdrawn: "Withdrawn",
+  } satisfies Record<ProposalEventKind, string>,
   whatHappened: (n: number) => `Activity (${n})`,
 
   // Accepting all low-risk proposals

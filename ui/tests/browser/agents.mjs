@@ -122,7 +122,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       const meanwhile = before.replace('"x"', '"y"');
       writeFileSync(file, meanwhile);
       await dialog.getByRole("button", { name: "Update file" }).click();
-      await dialog.getByRole("alert").getByText("changed since it was looked at").waitFor();
+      await dialog.getByRole("alert").getByText("changed after the preview").waitFor();
       assert.equal(readFileSync(file, "utf8"), meanwhile);
       await dialog.getByRole("button", { name: "Try again" }).click();
       await dialog.getByText('"command": "y"').first().waitFor();
@@ -145,7 +145,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       // A file that cannot be changed without loss is left to the user.
       await programs.getByRole("button", { name: "Show manual setup for Windsurf" }).click();
       const byHand = page.getByRole("dialog", { name: "Connect Windsurf" });
-      await byHand.getByText("it is no JSON").waitFor();
+      await byHand.getByText("it is not valid JSON").waitFor();
       await byHand.getByText('"mcpServers"').waitFor();
       assert.equal(await byHand.getByRole("button", { name: "Update file" }).count(), 0);
       await show(page, "54-browser-by-hand.png");
@@ -201,7 +201,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       const other = await anyPort();
       await port.fill(String(other.port));
       await save.click();
-      await part.getByRole("alert").getByText(`Another program has port ${other.port}`).waitFor();
+      await part.getByRole("alert").getByText(`Port ${other.port} is already in use`).waitFor();
       await part.scrollIntoViewIfNeeded();
       await show(page, "62-browser-address-taken.png");
       assert.equal(await part.getByText("listening", { exact: true }).count(), 0);
@@ -299,7 +299,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       const asked = page.waitForResponse((answer) => answer.url().endsWith("/servers_refresh"));
       await entry(page, "Fixture").getByRole("button", { name: "Refresh Fixture" }).click();
       assert((await (await asked).json()).job, "a look is a job");
-      await page.locator("footer .job", { hasText: "Looking at the tools of Fixture: 100 unchanged" }).waitFor();
+      await page.locator("footer .job", { hasText: "Reading the tools of Fixture: 100 unchanged" }).waitFor();
       await entry(page, "Fixture").getByRole("button", { name: "Refresh Fixture" }).waitFor();
     },
 
@@ -407,7 +407,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await box.fill('{ "text": "tea" }');
       await box.press("Control+Enter");
       const asks = page.getByRole("group", { name: "Needs your approval" });
-      await asks.getByText("to call echo of Fixture").waitFor();
+      await asks.getByText("to call echo from Fixture").waitFor();
       await show(page, "59-browser-call-asks.png");
       await asks.getByRole("button", { name: "Allow once and call" }).click();
       const answer = page.getByRole("region", { name: "Response" });

@@ -254,7 +254,7 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
         ]),
       );
       await page.getByRole("button", { name: "Propose 1 card" }).click();
-      await page.getByRole("alert").getByText("is not the one that was looked at any more").waitFor();
+      await page.getByRole("alert").getByText("changed after the preview").waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Refresh" }).click();
       await page.getByRole("button", { name: "Propose 2 cards" }).waitFor();
       await leave(page);

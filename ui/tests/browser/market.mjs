@@ -113,7 +113,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       };
       await (await add(web.url)).waitFor({ state: "detached" });
       const again = await add(web.url);
-      await again.getByText("is a source already").waitFor();
+      await again.getByText("is already added").waitFor();
       await again.getByRole("button", { name: "Cancel" }).click();
       await (await add(`${web.url}/loft.toolcards`)).waitFor({ state: "detached" });
       const list = section(page).getByRole("list", { name: "Registries" });
@@ -152,7 +152,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       const spy = page.getByRole("dialog", { name: "Install pigeon-spy" });
       await spy
         .getByRole("list", { name: "Before you install" })
-        .getByText("hide something or give orders to a model")
+        .getByText("hidden text or instructions to a model")
         .waitFor();
       await spy.getByRole("form").getByRole("button", { name: "Cancel" }).click();
       await spy.waitFor({ state: "detached" });

@@ -61,7 +61,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
 
       const hosts = scope(page, "shop", "Hosts");
       await saves(page, "profiles_set", () => hosts.getByText("Deny", { exact: true }).first().click());
-      await hosts.getByText("Tools can reach only hosts that a rule allows.").waitFor();
+      await hosts.getByText("Tools can reach only hosts with an Allow or Ask rule.").waitFor();
       await hosts.getByLabel("Host", { exact: true }).fill("https://API.example.org/v1?x=1");
       await saves(page, "profiles_set", () => hosts.getByRole("button", { name: "Add" }).click());
       await hosts.getByLabel("Host", { exact: true }).fill("api.example.org");
@@ -168,7 +168,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await sessions.getByRole("button", { name: "Save" }).click();
       await sessions
         .getByRole("alert")
-        .getByText("tools have to be allowed 500 tokens at least", { exact: false })
+        .getByText("tools need a budget of at least 500 tokens", { exact: false })
         .waitFor();
       await sessions.getByLabel("Tokens for claude", { exact: true }).fill("8000");
       await sessions.getByRole("button", { name: "Save" }).click();
@@ -284,7 +284,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await page.keyboard.press("Enter");
       const reply = await first;
       assert.equal(reply.isError, true);
-      assert.match(said(reply), /A person did not allow it to run code in python/);
+      assert.match(said(reply), /The user denied the request to run code in python/);
       // The focus moves to the next card, not to one of its buttons.
       await card(page).getByText("print(2)").waitFor();
       assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "alertdialog");
@@ -308,7 +308,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await ready(page);
       await show(page, "67-browser-ask-over-dialog.png");
       await card(page).getByRole("button", { name: "Deny" }).click();
-      assert.match(said(await waits), /A person did not allow it/);
+      assert.match(said(await waits), /The user denied the request/);
       await card(page).waitFor({ state: "detached" });
       assert.equal(await dialog.getByLabel("Pasted text").inputValue(), "typed before");
       await page.keyboard.press("Escape");
@@ -318,7 +318,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     async "keeps a word that holds from now on"(page) {
       const waits = one.call(...code("print(4)"));
       await card(page).getByRole("button", { name: "Never allow" }).click();
-      assert.match(said(await waits), /A person did not allow it/);
+      assert.match(said(await waits), /The user denied the request/);
       // Denied by the new rule without asking.
       assert.match(said(await one.call(...code("print(5)"))), /It is not permitted to run code in python/);
       await page.keyboard.press("Control+6");

@@ -228,7 +228,7 @@ const tests = {
   async "asks by words while typing and opens the card"(page) {
     await page.getByLabel("What should the tool do?").fill("thing number 4711");
     await page.getByRole("heading", { name: "tool 004711" }).waitFor();
-    await page.getByText("Ranked by words alone").waitFor();
+    await page.getByText("Keyword search only:").waitFor();
     await page.getByRole("button", { name: "tool 004711" }).first().click();
     await page.locator("aside h1", { hasText: "tool 004711" }).waitFor();
     await page.keyboard.press("Escape");
@@ -335,7 +335,7 @@ const tests = {
     await search.getByRole("alert").waitFor();
     await search.getByLabel("URL", { exact: true }).fill(web.base);
     await search.getByRole("button", { name: "Save and test" }).click();
-    await search.getByText("SearXNG answers with 2 results").waitFor();
+    await search.getByText("SearXNG returned 2 results").waitFor();
     await page.getByRole("button", { name: "Search: SearXNG" }).waitFor();
     assert.equal(await page.getByText("Offline", { exact: true }).count(), 0);
   },
@@ -352,7 +352,7 @@ const tests = {
     await llm.getByText("Saved", { exact: true }).waitFor();
     assert.equal(await llm.locator("#key-openai").inputValue(), "");
     await llm.getByRole("button", { name: "Save and test" }).click();
-    await llm.getByText("tea answers").waitFor();
+    await llm.getByText("tea responded").waitFor();
     await page.getByRole("button", { name: "LLM: tea" }).waitFor();
     // The service received the key, and the page does not contain it, not even after a reload.
     assert.equal(web.keys.at(-1), `Bearer ${SECRET}`);

@@ -147,7 +147,7 @@ fn draft(found: Vec<(String, Value, String)>, now: Timestamp) -> Draft {
             confidence: 0.7,
         })
         .collect();
-    Draft::new(Origin::Description, "Made from a description", fields)
+    Draft::new(Origin::Description, "Created from a description", fields)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No search service is chosen.
-    #[error("no search service is chosen")]
+    #[error("no search service is configured")]
     NoSearch,
     /// The search service or the web failed.
     #[error(transparent)]
@@ -27,7 +27,7 @@ pub enum Error {
     #[error("{0}")]
     Library(String),
     /// The deadline passed.
-    #[error("not done within {0} seconds")]
+    #[error("not finished within {0} seconds")]
     Deadline(u64),
 }
 
@@ -45,10 +45,10 @@ impl From<Error> for ApiError {
             Error::NoSearch => ApiError::new(
                 ErrorCode::NoSearch,
                 error.to_string(),
-                "Choose one in Settings, Web search; DuckDuckGo needs no key.",
+                "Choose one in Settings, Web search; DuckDuckGo needs no API key.",
             ),
             Error::Deadline(_) => {
-                ApiError::new(ErrorCode::Timeout, error.to_string(), "Try again, or choose a quicker model.")
+                ApiError::new(ErrorCode::Timeout, error.to_string(), "Try again, or choose a faster model.")
             }
             Error::Retrieve(_) | Error::Embedding(_) | Error::Library(_) => {
                 ApiError::internal(error.to_string())

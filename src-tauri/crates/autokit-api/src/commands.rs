@@ -92,7 +92,7 @@ macro_rules! commands {
                 $($name => answer::<$command, H>(host, context, body).await,)+
                 _ => Err(ApiError::new(
                     ErrorCode::BadRequest,
-                    format!("there is no command {name:?}"),
+                    format!("unknown command {name:?}"),
                     "Use the same version of AutoKit everywhere.",
                 )),
             }
@@ -333,7 +333,7 @@ async fn answer<C: Command, H: Handle<C>>(host: &H, context: &Context, body: Val
     let request: C::Request = serde_json::from_value(body).map_err(|error| {
         ApiError::new(
             ErrorCode::BadRequest,
-            format!("the request for {} does not fit: {error}", C::NAME),
+            format!("invalid request for {}: {error}", C::NAME),
             "Use the same version of AutoKit everywhere.",
         )
     })?;

@@ -36,7 +36,7 @@ pub async fn restore(data_dir: &Path, name: &str) -> Result<Restored> {
         error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
             ErrorCode::Conflict,
             "the library is open in another AutoKit process",
-            "Close every AutoKit window and process that has it open, then restore again.",
+            "Close every AutoKit window and process that uses it, then restore again.",
         ),
         error => error,
     })?;
@@ -60,7 +60,7 @@ pub async fn remedy(data_dir: &Path) -> String {
             "Restore the newest good backup: {} ({} cards, made {}).",
             backup.name, backup.cards, backup.created_at
         ),
-        None => "There is no good backup. Start with another data directory, or import an export.".to_owned(),
+        None => "No good backup found. Start with another data directory, or import an export.".to_owned(),
     }
 }
 
@@ -88,12 +88,12 @@ pub(crate) fn backups_check(data_dir: &Path) -> Check {
             name,
             state: CheckState::Warning,
             detail: "none yet".to_owned(),
-            remedy: Some("Make a backup now.".to_owned()),
+            remedy: Some("Create a backup now.".to_owned()),
         },
         Some(newest) => Check {
             name,
             state: CheckState::Good,
-            detail: format!("{}, the newest of {}", backups.len(), newest.created_at),
+            detail: format!("{}, newest from {}", backups.len(), newest.created_at),
             remedy: None,
         },
     }

@@ -152,7 +152,7 @@ impl Host {
         };
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
             .await
-            .map_err(|error| failed("the loopback endpoint cannot be opened", error))?;
+            .map_err(|error| failed("could not open the loopback endpoint", error))?;
         let port = listener
             .local_addr()
             .map_err(|error| failed("the loopback endpoint has no address", error))?
@@ -181,7 +181,7 @@ impl Host {
             .with_state(shared);
         let listening = Listening::start(listener, app, stop);
         // Published last, so that whoever reads the file finds a server that responds.
-        endpoint.publish(file).map_err(|error| failed("the endpoint file cannot be written", error))?;
+        endpoint.publish(file).map_err(|error| failed("could not write the endpoint file", error))?;
         Ok(Host { endpoint, file: file.to_owned(), listening })
     }
 
@@ -243,13 +243,13 @@ async fn mcp_line(State(shared): State<Shared>, mut request: Request) -> Respons
 
 async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     if !is_local(request.headers()) {
-        return (StatusCode::FORBIDDEN, "not this host").into_response();
+        return (StatusCode::FORBIDDEN, "wrong host").into_response();
     }
     if !is_authorized(request.headers(), &shared.token) {
         return refuse(ApiError::new(
             ErrorCode::Unauthorized,
-            "this page has no valid token for the library",
-            "Open the address that `autokit serve` printed last, all of it; each start has a new token.",
+            "this page has no valid token",
+            "Open the full URL that `autokit serve` printed last. The token changes with every start.",
         ));
     }
     next.run(request).await
@@ -281,8 +281,8 @@ async fn call(
             Ok(body) => dispatch(&*shared.engine, &context, &command, body).await,
             Err(error) => Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("the body is not JSON: {error}"),
-                "Send JSON.",
+                format!("the request body is not valid JSON: {error}"),
+                "Send valid JSON.",
             )),
         }
     } else {
@@ -302,8 +302,8 @@ fn refuse(error: ApiError) -> Response {
 pub(crate) fn version_mismatch(other: &str) -> ApiError {
     ApiError::new(
         ErrorCode::VersionMismatch,
-        format!("the process that owns the library speaks protocol {PROTOCOL}, the other side {other}"),
-        "Close every AutoKit window and command, then start the same version everywhere.",
+        format!("the process that owns the library uses protocol {PROTOCOL}, the client uses {other}"),
+        "Close every AutoKit window and command, then use the same version everywhere.",
     )
 }
 

@@ -203,7 +203,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
             self.output.write_all(line).await?;
             self.output.flush().await
         };
-        written.await.map_err(|error| ApiError::internal(format!("the agent does not listen: {error}")))
+        written.await.map_err(|error| ApiError::internal(format!("could not write to the agent: {error}")))
     }
 
     /// Forwards a response, or keeps it until the rest of its batch is answered.
@@ -255,11 +255,11 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
     fn take_batch(&mut self, messages: &[&str], taken: &mut LineAction) {
         let wrong = |words: &str| line_of(&messages::error(&Value::Null, messages::INVALID_REQUEST, words));
         if self.protocol.as_deref() != Some(messages::BATCHES) {
-            taken.say = wrong("this revision of the protocol has no batches");
+            taken.say = wrong("this protocol version does not support batches");
             return;
         }
         if messages.is_empty() {
-            taken.say = wrong("a batch holds one message at least");
+            taken.say = wrong("a batch must contain at least one message");
             return;
         }
         let mut batch = Batch::default();
@@ -273,7 +273,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
             };
             let greets = (message.method() == "initialize").then(|| {
                 let id = message.id().unwrap_or(&Value::Null);
-                messages::error(id, messages::INVALID_REQUEST, "`initialize` is not part of a batch")
+                messages::error(id, messages::INVALID_REQUEST, "`initialize` cannot be part of a batch")
             });
             if let Some(fault) = message.fault().or(greets) {
                 batch.answers.push(fault);
@@ -352,7 +352,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
             self.asked.drain().map(|(_, asked)| asked).partition(|asked| asked.acts);
         for asked in act {
             let told = json!({"jsonrpc": "2.0", "id": asked.id, "result": {
-                "content": [{"type": "text", "text": "AutoKit was restarted while this call was on its way; it may have been carried out. Check before you call again."}],
+                "content": [{"type": "text", "text": "AutoKit restarted during this call. It may have run; check before you call again."}],
                 "isError": true,
             }});
             self.deliver(&line_of(&told)).await.map_err(std::io::Error::other)?;
@@ -385,7 +385,7 @@ fn answered_id(line: &[u8]) -> Option<String> {
 
 /// Returns the error response to a line that is too long.
 fn too_long() -> Vec<u8> {
-    let words = format!("a message may have {MESSAGE_BYTES} bytes");
+    let words = format!("a message can have at most {MESSAGE_BYTES} bytes");
     line_of(&messages::error(&Value::Null, messages::INVALID_REQUEST, &words))
 }
 

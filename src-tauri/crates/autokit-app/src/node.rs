@@ -289,7 +289,7 @@ impl Inner {
                 }
             }
             let published = Endpoint::read(&self.dir.endpoint_file());
-            let mut reason = String::from("it is still starting or ending");
+            let mut reason = String::from("it is still starting or shutting down");
             if let Some(endpoint) = &published {
                 match Remote::connect(endpoint.clone()).await {
                     Ok(remote) => {
@@ -426,7 +426,7 @@ fn is_unwritable(code: ErrorCode) -> bool {
 fn unreachable(root: &Path, reason: &str) -> ApiError {
     ApiError::new(
         ErrorCode::OwnerUnreachable,
-        format!("the process that owns the library in {} does not answer: {reason}", root.display()),
+        format!("the process that owns the library in {} is not responding: {reason}", root.display()),
         "Wait a moment and try again, or end the other AutoKit process.",
     )
 }

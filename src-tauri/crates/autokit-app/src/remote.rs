@@ -120,7 +120,7 @@ impl Remote {
             .await
             .map_err(lost)?;
         if response.status() != reqwest::StatusCode::SWITCHING_PROTOCOLS {
-            return Err(CallError::Lost(format!("the owner answered {}", response.status())));
+            return Err(CallError::Lost(format!("the owner returned {}", response.status())));
         }
         Ok(Box::pin(response.upgrade().await.map_err(lost)?))
     }

@@ -15,10 +15,10 @@ pub enum Error {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The input is not a bundle, or was not written completely.
-    #[error("this is no bundle: {0}")]
+    #[error("not a bundle: {0}")]
     NotABundle(String),
     /// A later version of the format.
-    #[error("the bundle has version {found} of the format; this AutoKit reads up to {}", crate::VERSION)]
+    #[error("the bundle has format version {found}; this AutoKit supports up to {}", crate::VERSION)]
     Newer {
         /// The version found.
         found: u64,
@@ -32,7 +32,7 @@ pub enum Error {
         why: String,
     },
     /// The bundle contains something that does not belong in one.
-    #[error("the bundle holds {what}, which does not belong in one")]
+    #[error("the bundle contains {what}, which is not allowed")]
     Foreign {
         /// A description of it.
         what: String,
@@ -41,7 +41,7 @@ pub enum Error {
     #[error("nothing was written: {0}")]
     Place(String),
     /// An export into this folder was interrupted.
-    #[error("the export into this folder was not finished: export again")]
+    #[error("the last export into this folder did not finish")]
     Unfinished,
     /// The bundle exceeds one of the [limits](crate::limits).
     #[error("the bundle is too large: {what}")]
@@ -50,10 +50,10 @@ pub enum Error {
         what: String,
     },
     /// The signature cannot be read or does not match the signed content, or the signing key cannot be read.
-    #[error("the signature of the bundle is wrong: {0}")]
+    #[error("the signature of the bundle is not valid: {0}")]
     Signature(String),
     /// The export would contain an API key or a password.
-    #[error("{} would leave with a key or password in it: {}", cards_told(.0), told(.0))]
+    #[error("found a key or password in {}: {}", cards_told(.0), told(.0))]
     Secrets(Vec<Secret>),
     /// A file in another format cannot be read.
     #[error("{0}")]

@@ -129,7 +129,7 @@ pub fn read_file(mut input: impl Read + Seek) -> Result<Bundle> {
     let mut zip = ZipArchive::new(input).map_err(|error| Error::NotABundle(error.to_string()))?;
     check_names(&mut zip, listed)?;
     let text = small(&mut zip, MANIFEST)?
-        .ok_or_else(|| Error::NotABundle(format!("there is no `{MANIFEST}` in it")))?;
+        .ok_or_else(|| Error::NotABundle(format!("it does not contain `{MANIFEST}`")))?;
     let manifest = read_manifest(&text)?;
     check_lists(&manifest, &zip)?;
     let signature = small(&mut zip, SIGNATURE)?
@@ -158,12 +158,12 @@ fn entries_listed(input: &mut (impl Read + Seek), bytes: u64) -> Result<usize> {
     input.take(END).read_to_end(&mut tail)?;
     let at = tail.windows(4).rposition(|four| four == b"PK\x05\x06");
     let count = at.and_then(|at| tail.get(at + 10..at + 12)).map(|two| u16::from_le_bytes([two[0], two[1]]));
-    count.map(usize::from).ok_or_else(|| Error::NotABundle("it is no ZIP file".to_owned()))
+    count.map(usize::from).ok_or_else(|| Error::NotABundle("it is not a ZIP file".to_owned()))
 }
 
 fn check_names<R: Read + Seek>(zip: &mut ZipArchive<R>, listed: usize) -> Result<()> {
     if zip.len() != listed {
-        return Err(Error::Foreign { what: "two files of one name".to_owned() });
+        return Err(Error::Foreign { what: "two files with the same name".to_owned() });
     }
     for at in 0..zip.len() {
         let file = zip.by_index_raw(at).map_err(|error| Error::NotABundle(error.to_string()))?;
@@ -231,7 +231,7 @@ pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
         .map_err(|why| damaged(MANIFEST, &why))?;
     if manifest.cards as usize > limits::CARDS {
         return Err(Error::TooLarge {
-            what: format!("{} cards; {} are the most", manifest.cards, limits::CARDS),
+            what: format!("{} cards; the limit is {}", manifest.cards, limits::CARDS),
         });
     }
     Ok(manifest)
@@ -248,10 +248,10 @@ fn check_lists<R: Read + Seek>(manifest: &Manifest, zip: &ZipArchive<R>) -> Resu
         .collect();
     there.sort_unstable();
     if names != there {
-        return Err(damaged(MANIFEST, &"it lists other files than there are"));
+        return Err(damaged(MANIFEST, &"its list of files does not match its contents"));
     }
     if !names.contains(&BundleFile::Cards.name()) {
-        return Err(Error::NotABundle(format!("there is no `{}` in it", BundleFile::Cards.name())));
+        return Err(Error::NotABundle(format!("it does not contain `{}`", BundleFile::Cards.name())));
     }
     let total = manifest.files.iter().try_fold(0u64, |sum, file| sum.checked_add(file.bytes));
     if total.is_none_or(|total| total > limits::UNPACKED_BYTES) {
@@ -282,7 +282,7 @@ fn read_part(
         number += 1;
         bytes += read as u64;
         if bytes > sum.bytes {
-            return Err(damaged(part.name(), &"it is longer than its list says"));
+            return Err(damaged(part.name(), &"it is larger than listed"));
         }
         if line.len() > limits::LINE_BYTES {
             let most = limits::LINE_BYTES >> 10;
@@ -296,7 +296,7 @@ fn read_part(
         reading.line(part, number, text)?;
     }
     if bytes != sum.bytes || hex::encode(hash.finalize()) != sum.sha256 {
-        return Err(damaged(part.name(), &"its checksum is another than its list says"));
+        return Err(damaged(part.name(), &"its checksum does not match"));
     }
     Ok(())
 }

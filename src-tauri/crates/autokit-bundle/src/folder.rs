@@ -121,7 +121,7 @@ fn check_place(dir: &Path) -> Result<BTreeSet<String>> {
             |name: &&String| name.starts_with('.') || name.starts_with("README") || name.starts_with("LICEN");
         return match names.iter().find(|name| !harmless(name)) {
             Some(name) => Err(Error::Place(format!(
-                "the folder holds {name:?} but no `{MANIFEST}`, so it is not a bundle; choose an empty folder"
+                "the folder contains {name:?} but no `{MANIFEST}`, so it is not a bundle; choose an empty folder"
             ))),
             None => Ok(ours),
         };
@@ -131,7 +131,7 @@ fn check_place(dir: &Path) -> Result<BTreeSet<String>> {
         match fs::symlink_metadata(dir.join(folder)) {
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => {
-                return Err(Error::Place(format!("{folder:?} in the folder is not a folder of its own")));
+                return Err(Error::Place(format!("{folder:?} in the folder is not a folder")));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error.into()),
@@ -306,7 +306,7 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
     }
     let path = dir.join(MANIFEST);
     if !path.exists() {
-        return Err(Error::NotABundle(format!("there is no `{MANIFEST}` in the folder")));
+        return Err(Error::NotABundle(format!("the folder does not contain `{MANIFEST}`")));
     }
     let mut manifest = read_manifest(&text_of(&path, limits::MANIFEST_BYTES)?)?;
     let mut left = limits::UNPACKED_BYTES;
@@ -370,7 +370,7 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
     let signature = dir.join(SIGNATURE);
     if signature.exists() {
         if rejected > 0 {
-            return Err(Error::Signature("the folder holds cards that cannot be read".to_owned()));
+            return Err(Error::Signature("the folder contains cards that cannot be read".to_owned()));
         }
         bundle.signature =
             Some(Signature::check(&text_of(&signature, limits::MANIFEST_BYTES)?, sealed.as_bytes())?);

@@ -161,7 +161,7 @@ impl BundleReader {
     ) -> Result<Bundle> {
         let told = manifest.cards as usize;
         if self.lines != told {
-            let why = format!("{} cards where {told} are announced", self.lines);
+            let why = format!("{} cards instead of {told}", self.lines);
             return Err(Error::Damaged { file: BundleFile::Cards.name().to_owned(), why });
         }
         let contents = BundleContents {
@@ -178,7 +178,7 @@ impl BundleReader {
         match self.at.get(id) {
             Some(at) => Ok(Some(&mut self.cards[*at])),
             None if self.refused.contains(id) => Ok(None),
-            None => Err(format!("there is no card {:?} in this bundle", shortened(id.as_str()))),
+            None => Err(format!("card {:?} is not in this bundle", shortened(id.as_str()))),
         }
     }
 
@@ -204,7 +204,7 @@ impl BundleReader {
             .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
             .collect();
         if values.iter().any(|value| !value.is_finite()) {
-            return Err("vectors with numbers that are none".to_owned());
+            return Err("vectors with invalid numbers".to_owned());
         }
         if let Some(entry) = self.entry(&line.id)? {
             entry.vectors = Some(values);
@@ -253,7 +253,7 @@ fn check_id(id: &CardId) -> Result<(), String> {
     let fits = text.len() <= limits::ID_BYTES
         && text.starts_with(char::is_alphanumeric)
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_'));
-    if fits { Ok(()) } else { Err(format!("has the id {:?}, which is none", shortened(text))) }
+    if fits { Ok(()) } else { Err(format!("has the invalid id {:?}", shortened(text))) }
 }
 
 fn check_step(step: &RevisionMeta) -> Result<(), String> {

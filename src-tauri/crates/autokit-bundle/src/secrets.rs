@@ -52,8 +52,8 @@ impl Search {
         let unseen = |c: char| is_unseen(c) && !c.is_whitespace();
         let seen =
             if text.contains(unseen) { Cow::Owned(text.replace(unseen, "")) } else { Cow::Borrowed(text) };
-        let found = secret_in(&seen)
-            .or_else(|| is_value(named(name), &seen).then_some("the value of a field for keys"));
+        let found =
+            secret_in(&seen).or_else(|| is_value(named(name), &seen).then_some("the value of a key field"));
         if found.is_none() {
             self.clean.insert(mark);
         }
@@ -77,7 +77,7 @@ impl Search {
                     // An option such as `--token` determines what the text after it is.
                     let option = before.starts_with('-') && !before.contains('=') && !text.starts_with("--");
                     if option && is_header(before) && header_in(text) {
-                        found.push((path, "the value of a header for keys"));
+                        found.push((path, "the value of a key header"));
                     } else {
                         self.value(if option { before } else { name }, &path, item, found);
                     }
@@ -91,7 +91,7 @@ impl Search {
                 for (field, value) in map {
                     let path = format!("{path}.{field}");
                     if self.text("", field).is_some() {
-                        found.push((path.clone(), "a key as the name of a field"));
+                        found.push((path.clone(), "a key used as a field name"));
                     }
                     let called = match field.as_str() {
                         "value" => told.unwrap_or(name),

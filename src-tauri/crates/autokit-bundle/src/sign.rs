@@ -103,7 +103,7 @@ impl std::str::FromStr for PublicKey {
     fn from_str(text: &str) -> Result<PublicKey, String> {
         let bytes = STANDARD.decode(text.trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
         let bytes = bytes.ok_or("a public key is 32 bytes in base64")?;
-        let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes).map_err(|_| "no key of Ed25519")?;
+        let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes).map_err(|_| "not an Ed25519 key")?;
         // Anybody can make signatures that a weak key accepts.
         if key.is_weak() { Err("a weak key".to_owned()) } else { Ok(PublicKey(key)) }
     }
@@ -158,7 +158,7 @@ impl Signature {
         let written: Written = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
         if written.algorithm != ALGORITHM {
             let algorithm: String = written.algorithm.chars().take(40).collect();
-            return Err(wrong(format!("it is made with {algorithm:?}; {ALGORITHM} is known")));
+            return Err(wrong(format!("it uses {algorithm:?}; only {ALGORITHM} is supported")));
         }
         label("signer", &written.signer, limits::LABEL_CHARS).map_err(wrong)?;
         let bytes =
@@ -167,9 +167,7 @@ impl Signature {
         let signature = ed25519_dalek::Signature::from_bytes(&bytes);
         let signed = [CONTEXT, manifest].concat();
         let checked = written.key.0.verify_strict(&signed, &signature);
-        checked.map_err(|_| {
-            wrong("it was made for something else, or by another key than it names".to_owned())
-        })?;
+        checked.map_err(|_| wrong("it was made for other contents or with a different key".to_owned()))?;
         Ok(Signature { key: written.key, signer: written.signer, bytes })
     }
 }

@@ -348,7 +348,7 @@ fn an_interrupted_export_is_known_and_gone_over() {
     fs::write(dir.join(".autokit-unfinished"), "autokit.toolcards\n").expect("written");
     fs::write(dir.join("cards/.autokit-a1b2.tmp"), "{\"id\"").expect("written");
     let refused = read_folder(dir).expect_err("refused");
-    assert_eq!(refused.to_string(), "the export into this folder was not finished: export again");
+    assert_eq!(refused.to_string(), "the last export into this folder did not finish");
     write_folder(dir, &contents(), None).expect("written");
     assert_eq!(read_folder(dir).expect("read").contents.cards.len(), 4);
     assert!(!dir.join("cards/.autokit-a1b2.tmp").exists() && !dir.join(".autokit-unfinished").exists());

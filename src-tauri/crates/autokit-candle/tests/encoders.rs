@@ -146,7 +146,7 @@ fn with_damaged_weights(damage: impl Fn(&Path), said: &str) {
     assert_eq!(error.code(), "embed.bad_weights", "{error}");
     let text = error.to_string();
     assert!(text.contains(WEIGHTS_FILE) && text.contains(said), "{text}");
-    assert!(error.remedy().unwrap().contains("fetch the model again in Settings"));
+    assert!(error.remedy().unwrap().contains("Download the model again in Settings"));
     let error = CandleEncoder::open(&spec, folder.path()).map(|_| ()).unwrap_err();
     assert_eq!(error.code(), "embed.bad_weights", "{error}");
 }
@@ -170,7 +170,7 @@ fn edit_contents(folder: &Path, from: &str, to: &str) {
 #[test]
 fn truncated_weights() {
     with_damaged_weights(|f| edit_weights(f, |b| b.truncate(b.len() - 1000)), "bytes");
-    with_damaged_weights(|f| edit_weights(f, |b| b.truncate(100)), "cut short");
+    with_damaged_weights(|f| edit_weights(f, |b| b.truncate(100)), "truncated");
     with_damaged_weights(|f| edit_weights(f, Vec::clear), "0 bytes");
 }
 

@@ -64,7 +64,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
         ApiError::new(
             ErrorCode::NotFound,
             format!("unknown client {program:?}"),
-            "See which there are in the list of programs.",
+            "Check the list of MCP clients.",
         )
     })?;
     let Some((action, yes)) = action else {

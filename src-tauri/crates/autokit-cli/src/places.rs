@@ -10,58 +10,58 @@ const PLACES: &[(&str, &str)] = &[
         "keep keys in an encrypted file with `autokit providers keys --keep file`",
     ),
     ("choose it in Settings, Keys", "`autokit providers keys --keep file`"),
+    ("Allow GitHub search in Settings, Web search", "Allow it with `autokit providers search KIND --github`"),
     (
-        "Allow GitHub to be asked in Settings, Web search",
-        "Allow it with `autokit providers search KIND --github`",
+        "Raise the spending limit in Settings, Language model",
+        "Raise the spending limit with `autokit providers llm KIND --cap DOLLARS`",
     ),
     (
-        "Raise the cap in Settings, Language model",
-        "Raise the cap with `autokit providers llm KIND --cap DOLLARS`",
+        "Create a new signing key in Settings, Bundles",
+        "Create a new signing key with `autokit bundle keys make`",
     ),
-    ("Make a new key in Settings, Bundles", "Make a new key with `autokit bundle keys make`"),
     ("in Settings, Keys", "with `autokit providers key NAME`"),
     ("in Settings, Language model", "with `autokit providers llm`"),
     (
         "in Settings, Permissions, or leave the profile out",
         "with `autokit profiles add`, or leave the profile out",
     ),
-    ("See which there are in Settings, Permissions", "See which there are with `autokit api-keys list`"),
+    ("Check your API keys in Settings, Permissions", "List your API keys with `autokit api-keys list`"),
     ("in Settings, Web API keys", "with `autokit api-keys set ORIGIN SCHEME`"),
     ("in Settings, Permissions", "with `autokit profiles`"),
     ("in Settings, Web search", "with `autokit providers search`"),
     ("in Settings, Network", "with `autokit providers allow HOST`"),
     ("in Settings, Embedding model", "with `autokit models pull`"),
     (
-        "go on without what is missing in Settings, Diagnostics",
-        "go on without what is missing with `autokit doctor --accept-missing`",
+        "continue without the missing changes in Settings, Diagnostics",
+        "continue without the missing changes with `autokit doctor --accept-missing`",
     ),
-    ("look into Settings, Diagnostics", "run `autokit doctor`"),
-    ("See what is wrong in Settings, Diagnostics", "Run `autokit doctor`"),
+    ("check Settings, Diagnostics", "run `autokit doctor`"),
+    ("Check Settings, Diagnostics", "Run `autokit doctor`"),
     (
-        "Save what it gives as a file first",
-        "Save what it gives as a file first, or pipe it into `autokit import -`",
+        "Save its output to a file first",
+        "Save its output to a file first, or pipe it into `autokit import -`",
     ),
     ("Import a file in the Library", "Import a file with `autokit import FILE`"),
-    ("Add its address in the Library", "Add its address with `autokit cards edit`"),
-    ("Add their addresses in the Library", "Add their addresses with `autokit cards edit`"),
+    ("Add its documentation link in the Library", "Add its documentation link with `autokit cards edit`"),
+    ("Add documentation links in the Library", "Add documentation links with `autokit cards edit`"),
     ("in the Library", "with `autokit cards list`"),
-    ("See which there are in the list of tools", "See which there are with `autokit tools list`"),
-    ("See which there are in the list of servers", "See which there are with `autokit servers list`"),
-    ("See which there are in the list of programs", "See which there are with `autokit clients list`"),
-    ("Look at the change again.", "Look at the change again with `autokit clients list`."),
-    ("See what waits in Review", "See what waits with `autokit review list`"),
+    ("Check the list of tools", "Run `autokit tools list`"),
+    ("Check the list of servers", "Run `autokit servers list`"),
+    ("Check the list of MCP clients", "Run `autokit clients list`"),
+    ("Review the change again.", "Review the change again with `autokit clients list`."),
+    ("See what is pending in Review", "See what is pending with `autokit review list`"),
     (
-        "Accept the other fields alone, or give your own value for it",
-        "Accept the other fields alone with `--field NAME`, or give your own value with `--set NAME=VALUE`",
+        "Accept only the other fields, or enter your own value",
+        "Accept only the other fields with `--field NAME`, or set your own value with `--set NAME=VALUE`",
     ),
-    ("Take the decision back first, in Review", "Take the decision back first with `autokit review undo`"),
-    ("See which there are under past questions", "See which there are with `autokit sessions`"),
+    ("Undo the decision first, in Review", "Undo the decision first with `autokit review undo`"),
+    ("Check your previous questions", "Run `autokit sessions`"),
     ("Restore the newest good backup: ", "Restore the newest good backup: autokit backup restore "),
     ("Restore a backup, or", "Restore a backup with `autokit backup restore`, or"),
-    ("Make a backup now", "Make a backup now with `autokit backup create`"),
-    ("See which there are in the list of backups", "See which there are with `autokit backup list`"),
+    ("Create a backup now", "Create a backup now with `autokit backup create`"),
+    ("Check the list of backups", "Run `autokit backup list`"),
     ("another data directory", "another --data-dir"),
-    ("let discovery propose cards", "propose cards with `autokit discover`"),
+    ("find tools in Discover", "find tools with `autokit discover`"),
 ];
 
 /// A remedy in words of the terminal.
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn remedies_read_well() {
-        let said = in_terminal("Choose one in Settings, Web search; DuckDuckGo needs no key.");
-        assert_eq!(said, "Choose one with `autokit providers search`; DuckDuckGo needs no key.");
+        let said = in_terminal("Choose one in Settings, Web search; DuckDuckGo needs no API key.");
+        assert_eq!(said, "Choose one with `autokit providers search`; DuckDuckGo needs no API key.");
         let said = in_terminal("Unlock the keyring, or choose the encrypted file in Settings, Keys.");
         assert_eq!(
             said,

@@ -12,7 +12,7 @@ use autokit_error::{ApiError, ErrorCode};
 #[non_exhaustive]
 pub enum Error {
     /// No model of this name is in `models/manifest.toml`.
-    #[error("there is no model named \"{name}\"")]
+    #[error("unknown model \"{name}\"")]
     UnknownModel {
         /// The requested name.
         name: String,
@@ -38,7 +38,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file does not match the manifest.
-    #[error("{} is not the file that the model list names (sha256 expected {expected}, actual {actual})", path.display())]
+    #[error("{} does not match its checksum (expected sha256 {expected}, got {actual})", path.display())]
     ChecksumMismatch {
         /// The file, or the URL it came from.
         path: PathBuf,
@@ -78,7 +78,7 @@ pub enum Error {
         reason: String,
     },
     /// A text could not be split into tokens.
-    #[error("text {index} of the batch could not be tokenised: {reason}")]
+    #[error("text {index} of the batch could not be tokenized: {reason}")]
     Tokenise {
         /// Position of the text in the batch.
         index: usize,
@@ -92,7 +92,7 @@ pub enum Error {
         reason: String,
     },
     /// No source could deliver the model.
-    #[error("the model {model} could not be fetched from anywhere: {}", list_attempts(attempts))]
+    #[error("the model {model} could not be downloaded: {}", list_attempts(attempts))]
     NoSource {
         /// Name of the model.
         model: String,
@@ -163,30 +163,30 @@ impl Error {
                 format!("Choose one of: {}.", known.join(", "))
             }
             Self::NotInstalled { model, folder_only: false, .. } => {
-                format!("Fetch {model} in Settings, Embedding model, or name a folder that holds its files.")
+                format!("Download {model} in Settings, Embedding model, or choose a folder with its files.")
             }
             Self::NotInstalled { model, folder_only: true, .. } => format!(
-                "Download {model} yourself and name the folder: its checksums are not known here, \
-                 so it is never downloaded for you."
+                "Download {model} yourself and choose its folder. AutoKit does not know its checksums, \
+                 so it never downloads it for you."
             ),
             Self::MissingFile { model, path } => format!(
-                "Put {} into that folder, or name a folder that holds all files of {model}.",
+                "Put {} into that folder, or choose a folder with all files of {model}.",
                 path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
             ),
             Self::ChecksumMismatch { path, .. } => format!(
-                "{} was left as it is. Fetch the model again in Settings, Embedding model, or name a folder that holds the original files.",
+                "{} was not changed. Download the model again in Settings, Embedding model, or choose a folder with the original files.",
                 path.display()
             ),
             Self::BadWeights { .. } | Self::BadConfig { .. } | Self::BadTokenizer { .. } => {
-                "The file is damaged or belongs to another model: fetch the model again in Settings, Embedding model, or name another folder."
+                "The file is damaged or belongs to another model. Download the model again in Settings, Embedding model, or choose another folder."
                     .to_owned()
             }
             Self::NoSource { model, .. } => format!(
-                "Check the network or proxy and try again (a broken download resumes), or copy the files of {model} to this machine and name their folder."
+                "Check the network or proxy and try again (the download resumes), or copy the files of {model} to this machine and choose their folder."
             ),
             Self::Io { path, source, .. } => match source.kind() {
                 std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                    format!("Free some space on the disk that holds {} and try again; what was downloaded is kept.", path.display())
+                    format!("Free some space on the disk that holds {} and try again. The download resumes.", path.display())
                 }
                 std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                     format!("Make {} writable for this user, or choose another model folder.", path.display())
@@ -210,8 +210,7 @@ impl From<Error> for ApiError {
             Error::Cancelled => ErrorCode::Cancelled,
             _ => ErrorCode::BadModel,
         };
-        let remedy =
-            error.remedy().unwrap_or_else(|| "See what is wrong in Settings, Diagnostics.".to_owned());
+        let remedy = error.remedy().unwrap_or_else(|| "Check Settings, Diagnostics.".to_owned());
         ApiError::new(code, error.to_string(), remedy)
     }
 }

@@ -100,20 +100,20 @@ impl ApiError {
         ApiError::new(
             ErrorCode::Internal,
             message,
-            "Try again; if it stays, look into Settings, Diagnostics and report it.",
+            "Try again. If it keeps happening, check Settings, Diagnostics and report it.",
         )
     }
 
     /// The user cancelled the operation.
     pub fn cancelled() -> ApiError {
-        ApiError::new(ErrorCode::Cancelled, "stopped", "Start it again to go on.")
+        ApiError::new(ErrorCode::Cancelled, "stopped", "Start it again to continue.")
     }
 
     /// The process that was doing the work ended; the work was not cancelled.
     pub fn owner_ended() -> ApiError {
         ApiError::new(
             ErrorCode::OwnerUnreachable,
-            "the AutoKit process that did this ended before it was done",
+            "the AutoKit process doing this ended before it finished",
             "Start it again.",
         )
     }
@@ -142,11 +142,11 @@ pub fn file_problem(error: &io::Error) -> String {
     let known = match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder",
         io::ErrorKind::PermissionDenied => "permission denied",
-        io::ErrorKind::IsADirectory => "this is a folder",
-        io::ErrorKind::NotADirectory => "a part of the path is no folder",
+        io::ErrorKind::IsADirectory => "it is a folder",
+        io::ErrorKind::NotADirectory => "part of the path is not a folder",
         io::ErrorKind::StorageFull => "the disk is full",
-        io::ErrorKind::ReadOnlyFilesystem => "the disk can only be read",
-        io::ErrorKind::InvalidData => "this is not text in UTF-8",
+        io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only",
+        io::ErrorKind::InvalidData => "it is not UTF-8 text",
         _ => return error.to_string(),
     };
     known.to_owned()

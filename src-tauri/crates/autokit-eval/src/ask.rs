@@ -128,8 +128,8 @@ pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors)
         Calibration::measure(depth, &hits).ok_or_else(|| {
             ApiError::new(
                 ErrorCode::BadRequest,
-                "there are too few questions to measure thresholds on",
-                "Have at least 20 that a card answers and 20, without `gold`, that none does.",
+                "too few questions to measure thresholds",
+                "Provide at least 20 questions that a card answers, and 20 without `gold` that no card answers.",
             )
         })
     };
@@ -232,11 +232,7 @@ async fn read_pages(
     index: &CardIndex,
 ) -> Result<u32> {
     let bad = |reason: String| {
-        ApiError::new(
-            ErrorCode::BadRequest,
-            reason,
-            "Name the address of a site, e.g. http://127.0.0.1:8765.",
-        )
+        ApiError::new(ErrorCode::BadRequest, reason, "Enter the URL of a site, e.g. http://127.0.0.1:8765.")
     };
     let base = url::Url::parse(site).map_err(|error| bad(error.to_string()))?;
     let fetcher = fetcher_for(&base)?;

@@ -152,7 +152,7 @@ pub async fn discover(
         ApiError::new(
             ErrorCode::BadRequest,
             error.to_string(),
-            "Name a SearXNG-compatible search with --search-url.",
+            "Set a SearXNG-compatible search with --search-url.",
         )
     };
     let base = search_url.trim_end_matches('/').trim_end_matches("/search");
@@ -160,7 +160,7 @@ pub async fn discover(
         ApiError::new(
             ErrorCode::BadRequest,
             error.to_string(),
-            "Name a SearXNG-compatible search with --search-url.",
+            "Set a SearXNG-compatible search with --search-url.",
         )
     })?;
     let fetcher = fetcher_for(&site)?;

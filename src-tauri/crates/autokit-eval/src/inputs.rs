@@ -16,8 +16,8 @@ pub(crate) fn embedder(vectors: &Vectors) -> Result<Embedder> {
         Vectors::Off => {
             return Err(ApiError::new(
                 ErrorCode::NoModel,
-                "ranking by meaning cannot be measured without a model",
-                "Leave --no-model out.",
+                "semantic ranking cannot be measured without a model",
+                "Remove --no-model.",
             ));
         }
     };
@@ -31,7 +31,7 @@ pub(crate) fn unreadable(error: &autokit_search::EvalError) -> ApiError {
     ApiError::new(
         ErrorCode::UnreadableFile,
         error.to_string(),
-        "See `autokit eval --help` for what the files hold.",
+        "See `autokit eval --help` for the format of the files.",
     )
 }
 

@@ -43,10 +43,10 @@ pub struct LinkrotLine {
 pub async fn linkrot(cases: &Path, site: &str, vectors: &Vectors, explain: bool) -> Result<Vec<LinkrotLine>> {
     let text = std::fs::read_to_string(cases).map_err(|error| {
         let reason = format!("{}: {error}", cases.display());
-        ApiError::new(ErrorCode::UnreadableFile, reason, "Name a file of cards with --cards.")
+        ApiError::new(ErrorCode::UnreadableFile, reason, "Set a card file with --cards.")
     })?;
     let cases: Vec<BrokenCard> = serde_json::from_str(&text).map_err(|error| {
-        let remedy = "The file holds an array of objects with id and card.";
+        let remedy = "The file must contain an array of objects with id and card.";
         ApiError::new(ErrorCode::BadRequest, error.to_string(), remedy)
     })?;
     let setup = EvalEngine::open(site, vectors).await?;

@@ -51,11 +51,7 @@ impl EvalEngine {
         let site = site.trim_end_matches('/').to_owned();
         let host = url::Url::parse(&site).ok().and_then(|url| url.host_str().map(str::to_owned));
         let host = host.ok_or_else(|| {
-            ApiError::new(
-                ErrorCode::BadRequest,
-                format!("{site} is no address"),
-                "Name the site with --site.",
-            )
+            ApiError::new(ErrorCode::BadRequest, format!("{site} is not a URL"), "Set the site with --site.")
         })?;
         // The clock is advanced by hand, so that a retry after a day does not take a day.
         let ahead = Arc::new(AtomicI64::new(0));

@@ -92,8 +92,8 @@ pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u
     if sizes.first().is_none_or(|size| *size == 0) || all.len() < most {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
-            format!("there are from 1 to {} tools to count", draw(usize::MAX)?.len()),
-            "Give other sizes, e.g. --sizes 10,100,1000.",
+            format!("the sizes must be from 1 to {} tools", draw(usize::MAX)?.len()),
+            "Choose other sizes, e.g. --sizes 10,100,1000.",
         ));
     }
     let options = EngineOptions {

@@ -105,7 +105,7 @@ impl Agent {
         let mut told = deps.ask(&retriever, &question, &now, &mut on).await?;
         // Services that are chosen in Settings but unavailable are reported with the answer too.
         for missing in &self.providers.services().missing {
-            told.notes.push(format!("Not used, although chosen: {} {}", missing.sentence(), missing.remedy));
+            told.notes.push(format!("Unavailable: {} {}", missing.sentence(), missing.remedy));
         }
         self.change(entry, |session| session.turns[at].answer = Some(told));
         Ok(())
@@ -126,8 +126,8 @@ impl Agent {
             }
             return Err(ApiError::new(
                 ErrorCode::NoSearch,
-                "no search service is chosen",
-                "Choose one in Settings, Web search; DuckDuckGo needs no key.",
+                "no search service is configured",
+                "Choose one in Settings, Web search; DuckDuckGo needs no API key.",
             ));
         };
         let services = self.providers.services();
@@ -140,7 +140,7 @@ impl Agent {
             tokens,
             ms: began.elapsed().as_millis() as u32,
         };
-        on(event(Phase::Start, "Looking on the web".to_owned(), None, (0, 0)));
+        on(event(Phase::Start, "Searching the web".to_owned(), None, (0, 0)));
         let mut trace = |trace: Trace| on(event(Phase::Trace { trace }, String::new(), None, (0, 0)));
         let large = services.large.as_ref().map(|large| with_patience(large, LONGEST_SILENCE));
         let model = large.as_ref().map(|large| (large, DEADLINE / 2));
@@ -250,8 +250,8 @@ impl Agent {
         if candidates.is_some_and(|wanted| !(1..=MOST_CANDIDATES).contains(&wanted)) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("an answer comes with 1 to {MOST_CANDIDATES} candidates"),
-                "Ask for fewer, or search for more.",
+                format!("an answer has 1 to {MOST_CANDIDATES} candidates"),
+                "Request a number in this range, or use search.",
             ));
         }
         let (entry, at) = self.begin(request.session.as_deref(), kind, &request.question).await?;
@@ -315,16 +315,16 @@ impl Handle<GiveFeedback> for Agent {
         let Some((at, tool)) = answered.filter(|_| !running(&session)) else {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                "there is no answer to judge yet",
-                "Ask first, and wait for the answer.",
+                "there is no answer to rate yet",
+                "Ask a question first and wait for the answer.",
             ));
         };
         let found = session.turns[at].answer.as_ref().is_some_and(|told| !told.findings.is_empty());
         if request.helpful && tool.is_none() && !found {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                "no tool was recommended that could help",
-                "Say what is wrong with the answer, or ask in other words.",
+                "this answer did not recommend a tool",
+                "Describe what is wrong with the answer, or rephrase the question.",
             ));
         }
         let question = question_of(&session.turns);
@@ -393,7 +393,7 @@ impl Handle<ProposeFinding> for Agent {
             ApiError::new(
                 ErrorCode::NotFound,
                 format!("{} was not found in this session", request.url),
-                "Look on the web again.",
+                "Search the web again.",
             )
         })?;
         let by = Author("Discovery".to_owned());

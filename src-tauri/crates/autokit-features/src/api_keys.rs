@@ -145,13 +145,13 @@ impl ApiKeys {
             [place] => Ok(place.clone()),
             [] => Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("no operation in the library wants a key {scheme:?} for {origin}"),
-                "Import the API first, or say where in a request the key is sent, such as `header X-Key`.",
+                format!("no operation in the library uses an API key {scheme:?} for {origin}"),
+                "Import the API first, or specify where requests send the key, such as `header X-Key`.",
             )),
             several => Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("operations want this key at different places: {}", several.join("; ")),
-                "Say which one it is for; the others may be a card's way to get at it.",
+                format!("operations send this API key in different places: {}", several.join("; ")),
+                "Specify one. A card that names another place may be trying to read the key.",
             )),
         }
     }
@@ -206,13 +206,13 @@ fn origin(text: &str) -> Result<String> {
     let bad = |reason: &str| {
         ApiError::new(
             ErrorCode::Invalid,
-            format!("{text:?} is no origin: {reason}"),
-            "Give scheme, host and port: https://api.example.org.",
+            format!("{text:?} is not an origin: {reason}"),
+            "Enter scheme, host and port, such as https://api.example.org.",
         )
     };
     let url = Url::parse(text.trim()).map_err(|error| bad(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad("it is neither http nor https"));
+        return Err(bad("it must start with http:// or https://"));
     }
     Ok(url.origin().ascii_serialization())
 }
@@ -240,8 +240,8 @@ impl Handle<SetApiKey> for ApiKeys {
         if scheme.is_empty() || empty(&request.secret) {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                "the key, or the name of its scheme, is empty",
-                "Give both, or remove the key.",
+                "the API key or the name of its scheme is empty",
+                "Enter both, or remove the API key.",
             ));
         }
         let (sort, token_url) = sort_of(&request.secret);
@@ -277,8 +277,8 @@ impl Handle<RemoveApiKey> for ApiKeys {
         if gone.is_empty() {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
-                format!("there is no key {:?} for {origin}", request.scheme),
-                "See which there are in Settings, Permissions.",
+                format!("no API key {:?} for {origin}", request.scheme),
+                "Check your API keys in Settings, Permissions.",
             ));
         }
         let secrets = self.providers.secrets();

@@ -120,8 +120,8 @@ impl Handle<ListCards> for Catalogue {
         if request.limit > PAGE_ROWS {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{} rows were asked for; one answer holds at most {PAGE_ROWS}", request.limit),
-                "Ask for the next window with `offset`.",
+                format!("{} rows requested, but a page has at most {PAGE_ROWS}", request.limit),
+                "Request the next page with `offset`.",
             ));
         }
         let selected = self.select(&request.query).await?;

@@ -73,19 +73,19 @@ impl Decisions {
         match (&error, now.state) {
             (LibraryError::Conflict { .. }, _) if !now.conflicts.is_empty() => ApiError::new(
                 ErrorCode::Conflict,
-                format!("changed in the card since it was proposed: {}", now.conflicts.join(", ")),
-                "Accept the other fields alone, or give your own value for it.",
+                format!("changed on the card after the proposal: {}", now.conflicts.join(", ")),
+                "Accept only the other fields, or enter your own value.",
             ),
             (
                 LibraryError::Decided { .. } | LibraryError::ProposalChanged(_),
                 state @ (ProposalState::Accepted | ProposalState::Rejected | ProposalState::Withdrawn),
             ) => {
-                let by = now.decided_by.as_deref().unwrap_or("somebody else");
-                let what = if state == ProposalState::Rejected { "turned down" } else { state.as_str() };
+                let by = now.decided_by.as_deref().unwrap_or("someone else");
+                let what = state.as_str();
                 let remedy = LibraryError::Decided { proposal: id, state: what }.remedy();
                 ApiError::new(
                     ErrorCode::Conflict,
-                    format!("proposal {id} was {what} already by {by}"),
+                    format!("proposal {id} was already {what} by {by}"),
                     remedy,
                 )
             }
@@ -142,12 +142,12 @@ impl Decisions {
         for id in ids {
             let proposal = self.workspace.library.proposal(*id).await?;
             let verdict = if proposal.state != ProposalState::Pending {
-                Err("decided already".to_owned())
+                Err("already decided".to_owned())
             } else if !proposal.conflicts.is_empty() {
-                Err(format!("changed in the card since: {}", proposal.conflicts.join(", ")))
+                Err(format!("changed on the card in the meantime: {}", proposal.conflicts.join(", ")))
             } else if self.proposals.flagged.has(&proposal.draft) {
                 // Checked again, because the stored risk may predate a rule that flags this text.
-                Err("a text hides something or gives orders to a model".to_owned())
+                Err("contains hidden text or instructions to a model".to_owned())
             } else if proposal.risk != Risk::Low {
                 Err(format!("{} risk", if proposal.risk == Risk::High { "high" } else { "medium" }))
             } else {
@@ -216,8 +216,7 @@ impl Decisions {
             self.workspace.notify_proposals_changed().await?;
         }
         let mut summary = format!("{} accepted", tally.changed);
-        for (count, what) in [(approved, "approved, others have to agree"), (late, "changed meanwhile, left")]
-        {
+        for (count, what) in [(approved, "waiting for more approvals"), (late, "changed in the meantime")] {
             if count > 0 {
                 let _ = write!(summary, ", {count} {what}");
             }
@@ -238,8 +237,8 @@ fn sensible_name(name: &str) -> Result<()> {
     }
     Err(ApiError::new(
         ErrorCode::Invalid,
-        format!("a reviewer's name of {length} characters is too long"),
-        format!("Give a name of at most {LONGEST_NAME} characters."),
+        format!("the reviewer's name is too long ({length} characters)"),
+        format!("Use at most {LONGEST_NAME} characters."),
     ))
 }
 
@@ -293,7 +292,7 @@ impl Handle<CommentProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalComment) -> Result<ProposalDetail> {
         let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
         if request.words.trim().is_empty() {
-            let remedy = "Write what others should know before they decide.";
+            let remedy = "Write a comment.";
             return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
         }
         self.workspace.library.comment(request.id, &by, &request.words, context.request.as_deref()).await?;
@@ -354,8 +353,8 @@ impl Handle<AcceptProposals> for Decisions {
         if seen(&looked) != request.seen {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                "the proposals changed since the preview",
-                "Look at the preview again.",
+                "the proposals changed after the preview",
+                "Open the preview again.",
             ));
         }
         let policy = self.proposals.policy().await?;
@@ -385,8 +384,8 @@ impl Handle<SetReviewPolicy> for Decisions {
         if !(1..=MOST_APPROVALS).contains(&request.approvals) {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("{} reviewers cannot be asked for", request.approvals),
-                format!("Give a number from 1 to {MOST_APPROVALS}."),
+                format!("cannot require {} approvals", request.approvals),
+                format!("Enter a number from 1 to {MOST_APPROVALS}."),
             ));
         }
         sensible_name(request.reviewer.trim())?;

@@ -37,13 +37,12 @@ impl Duplicate {
     pub(crate) fn warning(&self) -> Problem {
         let Duplicate { id, key, shared } = self;
         match shared {
-            Some(shared) => Problem::warning(
-                shared.field(),
-                format!("is the same as that of {key} ({id}), which may be the same tool"),
-            ),
+            Some(shared) => {
+                Problem::warning(shared.field(), format!("matches {key} ({id}), which may be the same tool"))
+            }
             None => Problem::warning(
                 fields::DESCRIPTION,
-                format!("says what that of {key} ({id}) says, which may be the same tool"),
+                format!("is similar to {key} ({id}), which may be the same tool"),
             ),
         }
     }

@@ -45,7 +45,7 @@ fn check_texts(card: &Toolcard, ours: Option<&CardRecord>) -> Result<()> {
     Err(ApiError::new(
         ErrorCode::Flagged,
         format!("the card is flagged: {}", why.join("; ")),
-        "Remove that text, or say that it is meant to be there.",
+        "Remove that text, or confirm that you want to keep it.",
     ))
 }
 
@@ -104,7 +104,7 @@ impl Handle<CreateCard> for Editing {
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
         self.workspace.commit(&meta, &[write]).await?;
         let id = self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
-        let id = id.ok_or_else(|| ApiError::internal("the new card vanished"))?;
+        let id = id.ok_or_else(|| ApiError::internal("the new card was not found"))?;
         let mut detail = self.detail_of(&id).await?;
         // On a retry after a lost response the card itself is already in the library.
         let others = duplicates.iter().filter(|duplicate| duplicate.id != id);

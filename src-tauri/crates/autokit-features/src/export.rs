@@ -80,8 +80,8 @@ impl Exports {
             let missing = || {
                 ApiError::new(
                     ErrorCode::BadRequest,
-                    "there is no embedding model, and so there are no vectors to go along",
-                    "Leave the vectors out, or see what is wrong in Settings, Embedding model.",
+                    "exporting vectors needs an embedding model, and none is installed",
+                    "Export without vectors, or check the model in Settings, Embedding model.",
                 )
             };
             Some(self.models.embedder().ok_or_else(missing)?)
@@ -146,7 +146,7 @@ impl Exports {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
                 format!(
-                    "{path} holds a version of `{}`{more} that this library has not seen",
+                    "{path} contains a version of `{}`{more} that this library has never imported",
                     first.card.name()
                 ),
                 "Import the folder first, then export into it again.",
@@ -197,7 +197,7 @@ fn entry_of(
 ) -> Result<BundleCard> {
     let newest = lineage
         .pop()
-        .ok_or_else(|| ApiError::internal(format!("card {} has no revision to be exported", record.id)))?;
+        .ok_or_else(|| ApiError::internal(format!("card {} has no revision to export", record.id)))?;
     let gone = lineage.iter().rposition(|named| named.revision.body.is_none());
     let begun = gone.map(|at| lineage.get(at + 1).unwrap_or(&newest));
     // A card created again after it was deleted originates here, wherever the deleted one came from.
@@ -205,7 +205,7 @@ fn entry_of(
     let first = anew.or(lineage.first()).unwrap_or(&newest);
     let provenance = match told.filter(|_| anew.is_none()) {
         Some(told) => serde_json::from_str(told)
-            .map_err(|error| ApiError::internal(format!("where {} comes from: {error}", record.id)))?,
+            .map_err(|error| ApiError::internal(format!("the provenance of {}: {error}", record.id)))?,
         None => Provenance {
             author: first.revision.author.clone(),
             at: first.revision.at,
@@ -252,18 +252,16 @@ fn refused(error: &autokit_bundle::Error, place: &str) -> ApiError {
     match error {
         autokit_bundle::Error::Secrets(secrets) => {
             let remedy = if secrets.iter().all(|secret| secret.card.as_str().is_empty()) {
-                "Take the key out of what you say about the export."
+                "Remove the secret from the description of the export."
             } else {
-                "Take the key out of the card, or leave the card out; leave the history out if it is there."
+                "Remove the secret from the card, or export without the card. If it is in the history, export without history."
             };
             ApiError::new(ErrorCode::Invalid, error.to_string(), remedy)
         }
         autokit_bundle::Error::Io(error) => unwritable(place, error),
-        other => ApiError::new(
-            ErrorCode::BadRequest,
-            format!("{place}: {other}"),
-            "Choose another place to write to.",
-        ),
+        other => {
+            ApiError::new(ErrorCode::BadRequest, format!("{place}: {other}"), "Choose another location.")
+        }
     }
 }
 
@@ -273,7 +271,7 @@ fn unwritable(place: &str, error: &std::io::Error) -> ApiError {
         // The library is not at fault: the person chose the path.
         _ => ErrorCode::BadRequest,
     };
-    ApiError::new(code, format!("{place}: {}", file_problem(error)), "Choose another place to write to.")
+    ApiError::new(code, format!("{place}: {}", file_problem(error)), "Choose another location.")
 }
 
 fn found(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {
@@ -317,11 +315,11 @@ impl Handle<Export> for Exports {
         if records.is_empty() && request.path.is_some() {
             // Nothing is written, so an older export stays as it is.
             let (message, remedy) = if self.workspace.library.read(autokit_library::Replica::is_empty) {
-                ("the library has no cards, so nothing was written", "Import a file in the Library first.")
+                ("the library is empty; nothing was written", "Import a file in the Library first.")
             } else {
                 (
-                    "no card matches, so nothing was written",
-                    "Choose cards there are: see which in the Library.",
+                    "no card matches; nothing was written",
+                    "Check the filter, or find the cards in the Library.",
                 )
             };
             return Err(ApiError::new(ErrorCode::NotFound, message, remedy));
@@ -346,8 +344,8 @@ impl Handle<SignBundle> for Exports {
         if !incoming.bundled || !incoming.rejected.is_empty() {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{} is no bundle, or holds cards that cannot be read", request.path),
-                "Export a bundle, and sign that.",
+                format!("{} is not a bundle, or contains unreadable cards", request.path),
+                "Export a bundle and sign it.",
             ));
         }
         let author = &incoming.about.author;
@@ -355,8 +353,8 @@ impl Handle<SignBundle> for Exports {
             // A signature says whose bundle it is: readers would take this key for the author's.
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{} was made by {author:?}, who alone can sign it", request.path),
-                "Import it and export it as your own.",
+                format!("{} is by {author:?}, and only its author can sign it", request.path),
+                "Import it, then export it as your own.",
             ));
         }
         let key = self.sources.keys.signing_key().await?;
@@ -405,14 +403,14 @@ fn write(
         (Format::Folder | Format::Bundle, None) => {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "a bundle is no text",
-                "Name the file or the folder to write.",
+                "a bundle cannot be printed as text",
+                "Choose a file or folder to write to.",
             ));
         }
         (Format::McpServers | Format::ServerJson | Format::OpenApi | Format::RapidApi, _) => {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "this format is only read",
+                "this format can only be imported",
                 "Export as a bundle, JSON, CSV, Markdown or HTML.",
             ));
         }
@@ -460,7 +458,7 @@ fn replace_file(
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => {
-            return Err(std::io::Error::other("this is no file that could be replaced").into());
+            return Err(std::io::Error::other("it is not a regular file").into());
         }
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
         _ => {}

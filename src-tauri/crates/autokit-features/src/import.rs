@@ -228,7 +228,7 @@ fn summary(tally: &JobTally, similar: &[(String, String)]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("{text}; may be there already: {}{more}", named.join(", "))
+    format!("{text}; possible duplicates: {}{more}", named.join(", "))
 }
 
 impl Handle<PreviewImport> for Imports {
@@ -236,8 +236,8 @@ impl Handle<PreviewImport> for Imports {
         if request.limit > PAGE_ROWS {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{} items were asked for; one answer holds at most {PAGE_ROWS}", request.limit),
-                "Ask for the next window with `offset`.",
+                format!("{} items requested, but a page has at most {PAGE_ROWS}", request.limit),
+                "Request the next page with `offset`.",
             ));
         }
         let incoming = self.sources.read(request.source, &context.author).await?;
@@ -268,8 +268,8 @@ impl Handle<StartImport> for Imports {
             tracing::info!(%digest, found = %incoming.digest, "a source changed after it was looked at");
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                "the source is not the one that was looked at any more",
-                "Look at the preview again, then import.",
+                "the source changed after the preview",
+                "Open the preview again, then import.",
             ));
         }
         let signature = self.sources.keys.signature_view(&incoming).await?;
@@ -277,8 +277,8 @@ impl Handle<StartImport> for Imports {
         {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                "earlier bundles of this author were signed with another key",
-                "Ask the author. Imported for review it changes nothing by itself.",
+                "earlier bundles by this author were signed with a different key",
+                "Check with the author. Importing into Review is safe: nothing changes until you accept it.",
             ));
         }
         let from = called(&request.source, &incoming);

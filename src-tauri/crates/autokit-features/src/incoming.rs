@@ -60,23 +60,23 @@ pub(crate) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError 
     ApiError::new(
         ErrorCode::UnreadableFile,
         format!("{path}: {error}"),
-        "Check the path and that it is a bundle or a file of cards.",
+        "Check the path. It must be a bundle or a card file.",
     )
 }
 
 fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
     let remedy = match error {
         autokit_bundle::Error::Newer { .. } => "Update AutoKit to read it.",
-        autokit_bundle::Error::Unfinished => "Export into it again, or ask whoever did to.",
+        autokit_bundle::Error::Unfinished => "Export into it again, or ask its author to.",
         autokit_bundle::Error::Signature(_) if Path::new(source).is_dir() => {
-            "If version control merged it, remove its `signature.json`: nobody signed what came of that. \
-             Otherwise do not use it as it is."
+            "If version control merged it, delete its `signature.json`: nobody signed the result. \
+             Otherwise do not use it."
         }
         autokit_bundle::Error::Signature(_) | autokit_bundle::Error::Damaged { .. } => {
-            "Get it again from whoever made it; do not use it as it is."
+            "Do not use it. Get a new copy from its author."
         }
-        autokit_bundle::Error::TooLarge { .. } => "Ask for it in parts.",
-        _ => "Check the path and that it is a bundle or a file of cards.",
+        autokit_bundle::Error::TooLarge { .. } => "Ask its author to split it.",
+        _ => "Check the path. It must be a bundle or a card file.",
     };
     ApiError::new(ErrorCode::UnreadableFile, format!("{source}: {error}"), remedy)
 }
@@ -105,8 +105,8 @@ pub(crate) fn from_path(path: &str, by: &Author, at: Timestamp) -> Result<Incomi
         // Reading a pipe or a device may block forever.
         return Err(ApiError::new(
             ErrorCode::UnreadableFile,
-            format!("{path}: this is neither a file nor a folder but {}", kind_of(&metadata)),
-            "Save what it gives as a file first.",
+            format!("{path} is neither a file nor a folder but {}", kind_of(&metadata)),
+            "Save its output to a file first.",
         ));
     }
     let mut file = File::open(path).map_err(|error| unreadable(path, &file_problem(&error)))?;

@@ -149,8 +149,8 @@ impl BundleKeys {
             Some(Ok(key)) => Ok(key),
             Some(Err(error)) => Err(ApiError::new(
                 ErrorCode::Damaged,
-                format!("your key for signing: {error}"),
-                "Make a new key in Settings, Bundles.",
+                format!("your signing key: {error}"),
+                "Create a new signing key in Settings, Bundles.",
             )),
             None => self.make_signing_key().await,
         }
@@ -184,12 +184,12 @@ impl BundleKeys {
 
 fn key_from(text: &str) -> Result<PublicKey> {
     text.parse().map_err(|error: String| {
-        ApiError::new(ErrorCode::BadRequest, error, "Give the whole public key, as its owner shows it.")
+        ApiError::new(ErrorCode::BadRequest, error, "Enter the full public key as its owner shared it.")
     })
 }
 
 fn never_seen(remedy: &str) -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "this key was never seen here", remedy)
+    ApiError::new(ErrorCode::NotFound, "unknown signing key", remedy)
 }
 
 impl Handle<ListKeys> for BundleKeys {
@@ -219,7 +219,7 @@ impl Handle<SetKeyTrust> for BundleKeys {
                 }
             }
             None if !request.trusted => {
-                return Err(never_seen("Nothing is trusted that was not said to be."));
+                return Err(never_seen("A signing key that was never trusted has no trust to remove."));
             }
             // People may exchange keys before the first bundle is sent.
             None => keys.push(KnownKey {
@@ -242,7 +242,7 @@ impl Handle<ForgetKey> for BundleKeys {
         let were = keys.len();
         keys.retain(|known| known.key != key);
         if keys.len() == were {
-            return Err(never_seen("See which there are in the list of keys."));
+            return Err(never_seen("Check the list of signing keys."));
         }
         self.keep_keys(&keys).await?;
         self.signing_keys().await

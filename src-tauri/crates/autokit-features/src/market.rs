@@ -95,11 +95,7 @@ impl Market {
 }
 
 fn no_source(id: &str) -> ApiError {
-    ApiError::new(
-        ErrorCode::NotFound,
-        format!("there is no source {id:?}"),
-        "See which there are in the list of sources.",
-    )
+    ApiError::new(ErrorCode::NotFound, format!("registry {id:?} not found"), "Check the list of registries.")
 }
 
 impl Handle<ListMarketSources> for Market {
@@ -122,14 +118,14 @@ impl Handle<AddMarketSource> for Market {
             if sources.iter().any(|other| other.url == source.url) {
                 return Err(ApiError::new(
                     ErrorCode::Duplicate,
-                    format!("{} is a source already", source.url),
-                    "There is nothing to do.",
+                    format!("{} is already added", source.url),
+                    "Nothing to do.",
                 ));
             }
             if sources.len() >= MOST_SOURCES {
                 return Err(ApiError::new(
                     ErrorCode::Invalid,
-                    format!("there are {MOST_SOURCES} sources already, and every search asks each of them"),
+                    format!("there are already {MOST_SOURCES} registries, the maximum"),
                     "Remove one first.",
                 ));
             }
@@ -157,13 +153,13 @@ impl Handle<SearchMarket> for Market {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "the query is empty",
-                "Say in words what you look for.",
+                "Describe what you need.",
             ));
         }
         let limit = request.limit.unwrap_or(RESULTS).clamp(1, MOST_RESULTS) as usize;
         let sources = self.sources().await?;
         if sources.is_empty() {
-            let note = "No source of tools is set up.".to_owned();
+            let note = "No registry is configured.".to_owned();
             return Ok(MarketFound { offers: Vec::new(), notes: vec![note] });
         }
         let mut found = self.ask(&sources, &request.query, PATIENCE, true).await?;

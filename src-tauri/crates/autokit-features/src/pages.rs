@@ -59,7 +59,7 @@ impl Pages {
                     .library
                     .card(one)
                     .map_or_else(|_| one.to_string(), |record| record.key.to_string());
-                format!("Reading the page of {name}")
+                format!("Reading the documentation of {name}")
             }
             _ => "Reading documentation pages".to_owned(),
         };
@@ -104,11 +104,11 @@ impl Pages {
         let failures = match &first_failure {
             // If every page failed, the job fails too.
             Some(why) if new + same == 0 && failed > 1 => {
-                let message = format!("none of {failed} pages could be read; the first: {}", why.message);
+                let message = format!("all {failed} pages failed; the first error: {}", why.message);
                 return Err(ApiError::new(why.code, message, why.remedy.clone()));
             }
             Some(why) if new + same == 0 => return Err(why.clone()),
-            Some(why) => format!(", {failed} could not be read (the first: {})", why.message),
+            Some(why) => format!(", {failed} failed (first error: {})", why.message),
             None => String::new(),
         };
         let pages = if new == 1 { "page" } else { "pages" };
@@ -121,7 +121,7 @@ impl Pages {
     async fn read_page(&self, record: &CardRecord, again: bool) -> Result<FetchOutcome> {
         let card = record.card();
         let Some(url) = card.text(fields::DOCUMENTATION).filter(|url| !url.is_empty()) else {
-            return Ok(FetchOutcome::Failed(unreadable("the card names no page".to_owned())));
+            return Ok(FetchOutcome::Failed(unreadable("the card has no documentation link".to_owned())));
         };
         let before = self.workspace.library.page(&record.id).await?.filter(|page| page.url == url);
         if let Some(page) = &before
@@ -140,7 +140,7 @@ impl Pages {
         let now = self.workspace.clock.stamp();
         let answer = match answer {
             Ok(fetched) if fetched.is_success() || fetched.unchanged => Ok(fetched),
-            Ok(fetched) => Err(unreadable(format!("the site answers {}", fetched.status))),
+            Ok(fetched) => Err(unreadable(format!("the site returned {}", fetched.status))),
             Err(error) => Err(error.into()),
         };
         let empty = || Page {
@@ -239,7 +239,7 @@ impl Pages {
 }
 
 fn unreadable(message: String) -> ApiError {
-    ApiError::new(ErrorCode::Provider, message, "See whether the address of the page is right.")
+    ApiError::new(ErrorCode::Provider, message, "Check the URL of the page.")
 }
 
 fn fresh(at: Timestamp, now: jiff::Timestamp) -> bool {
@@ -259,8 +259,8 @@ impl Handle<FetchPages> for Pages {
         if !cards.is_empty() && !cards.iter().any(documented) {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
-                "there is no documentation page to read: the card names none",
-                "Add its address in the Library.",
+                "the card has no documentation link",
+                "Add its documentation link in the Library.",
             ));
         }
         Ok(self.start(cards, request.again))

@@ -185,8 +185,8 @@ impl Proposals {
         if draft.key().is_none_or(|key| key.name.is_empty()) {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                "the text names no tool",
-                "Begin with its name, e.g. \u{201c}Weather Kit is a library that \u{2026}\u{201d}.",
+                "the text does not name a tool",
+                "Start with its name, e.g. \u{201c}Weather Kit is a library that \u{2026}\u{201d}.",
             ));
         }
         Ok(draft)

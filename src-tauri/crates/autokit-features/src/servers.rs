@@ -57,7 +57,7 @@ impl Servers {
     /// Starts a background scan of a server's tools that imports what is new or changed.
     pub(crate) fn start_scan(&self, name: String) -> JobRef {
         let servers = self.clone();
-        let title = format!("Looking at the tools of {name}");
+        let title = format!("Reading the tools of {name}");
         self.workspace.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
             let looked = servers.take_up(&name, &progress).await;
             let (looked, skipped) = match looked {
@@ -65,7 +65,7 @@ impl Servers {
                 Err(error) => (Err(error), Vec::new()),
             };
             if servers.known.get(&name).await.is_err() {
-                return Ok(Outcome { summary: format!("{name} was removed meanwhile"), tally: None });
+                return Ok(Outcome { summary: format!("{name} was removed in the meantime"), tally: None });
             }
             let failed = looked.as_ref().err().map(ApiError::sentence);
             let at = servers.workspace.clock.stamp();
@@ -115,7 +115,7 @@ impl Servers {
             landing: if server.trusted { Landing::Library } else { Landing::Review },
             suspect_too: false,
             choices,
-            reason: format!("What the MCP server {name} says"),
+            reason: format!("From the MCP server {name}"),
             by,
             at,
         };
@@ -173,7 +173,7 @@ impl Handle<AddServer> for Servers {
         if name.is_empty() || name.len() > NAME_CHARS || !name.chars().all(plain) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{name:?} cannot be the name of a server"),
+                format!("{name:?} is not a valid server name"),
                 "Use up to 40 letters, digits, spaces, dots, `-` and `_`.",
             ));
         }
@@ -186,17 +186,17 @@ impl Handle<AddServer> for Servers {
         {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{name:?} is too much like {taken:?}, which is another"),
-                "Give it another name.",
+                format!("{name:?} is too similar to {taken:?}"),
+                "Choose another name.",
             ));
         }
         let wrong = match &request.reach {
             ServerReach::Stdio { command, .. } if command.trim().is_empty() => {
-                Some(("the server has no program".to_owned(), "Give the program that starts it."))
+                Some(("the server has no command".to_owned(), "Enter the command that starts it."))
             }
             ServerReach::Http { url } if !is_web(url) => Some((
-                format!("{url:?} is no address of a server"),
-                "Give an address that begins with http:// or https://.",
+                format!("{url:?} is not a valid server URL"),
+                "Enter a URL that starts with http:// or https://.",
             )),
             _ => None,
         };
@@ -241,11 +241,7 @@ fn plain_name(name: &str) -> String {
 impl Handle<ReadServers> for Servers {
     async fn handle(&self, _: &Context, request: ServersText) -> Result<ServersRead> {
         let read = configured(&request.text).map_err(|why| {
-            ApiError::new(
-                ErrorCode::BadRequest,
-                why,
-                "Give the file in which the program keeps its MCP servers.",
-            )
+            ApiError::new(ErrorCode::BadRequest, why, "Paste the settings file of an MCP client.")
         })?;
         let here = self.known.all().await?;
         let servers: Vec<ServerAdd> = read

@@ -126,7 +126,7 @@ impl Agent {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "the question is empty",
-                "Say in words what you look for.",
+                "Describe what you need.",
             ));
         }
         let entry = match session {
@@ -160,7 +160,7 @@ impl Agent {
             if running(&state.borrow()) {
                 return Err(ApiError::new(
                     ErrorCode::Conflict,
-                    "this session is still at work",
+                    "this session is still running",
                     "Wait for it, or stop it first.",
                 ));
             }
@@ -178,11 +178,7 @@ impl Agent {
 }
 
 fn no_session(id: &str) -> ApiError {
-    ApiError::new(
-        ErrorCode::NotFound,
-        format!("there is no session {id:?}"),
-        "See which there are under past questions.",
-    )
+    ApiError::new(ErrorCode::NotFound, format!("session {id:?} not found"), "Check your previous questions.")
 }
 
 /// Returns whether a turn of the session is running.

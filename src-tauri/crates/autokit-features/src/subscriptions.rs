@@ -61,7 +61,7 @@ impl Subscriptions {
         let subscriptions = self.clone();
         self.workspace.jobs.start(
             JobKind::Import,
-            "Looking for newer bundles",
+            "Checking for newer bundles",
             "bundles",
             |progress| async move { subscriptions.look_at(only, &progress).await },
         )
@@ -134,8 +134,8 @@ impl Subscriptions {
         if one.key.is_some() && one.key != key {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                format!("`{}` is not signed with the key it was signed with before", one.name),
-                "Ask its author. To go on with the new key, remove the subscription and add it again.",
+                format!("`{}` is no longer signed with the same key", one.name),
+                "Check with its author. To accept the new key, unsubscribe and subscribe again.",
             ));
         }
         let name = Some(&incoming.about.name).filter(|name| !name.trim().is_empty());
@@ -147,8 +147,8 @@ impl Subscriptions {
         if one.landing == Landing::Library && view.trust.is_suspicious() {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
-                format!("`{}` is not signed as earlier bundles of its author were", one.name),
-                "Ask its author. To look at it in Review, subscribe again without taking it over at once.",
+                format!("`{}` is not signed like earlier bundles by its author", one.name),
+                "Check with its author. To see it in Review first, subscribe again with review.",
             ));
         }
         let options = ImportOptions {
@@ -156,7 +156,7 @@ impl Subscriptions {
             landing: if unsigned { Landing::Review } else { one.landing },
             suspect_too: false,
             choices: std::collections::HashMap::new(),
-            reason: format!("A newer version of {}", one.name),
+            reason: format!("Newer version of {}", one.name),
             by: Author(by.to_owned()),
             at: self.workspace.clock.stamp(),
         };
@@ -179,15 +179,15 @@ impl Handle<AddSubscription> for Subscriptions {
         if !(1..=MOST_HOURS).contains(&request.every_hours) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{} hours is not between 1 and {MOST_HOURS}", request.every_hours),
-                "Choose how often it is looked at: 24 hours is once a day.",
+                format!("the interval of {} hours is not between 1 and {MOST_HOURS}", request.every_hours),
+                "Choose an interval in hours; 24 checks once a day.",
             ));
         }
         if matches!(request.source, ImportSource::Text(_)) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "pasted text has no newer version",
-                "Name a file, a folder or an address.",
+                "you cannot subscribe to pasted text",
+                "Enter a file, a folder or a URL.",
             ));
         }
         let one = Subscription {
@@ -206,8 +206,8 @@ impl Handle<AddSubscription> for Subscriptions {
             if all.iter().any(|other| other.source == one.source) {
                 return Err(ApiError::new(
                     ErrorCode::Duplicate,
-                    "this source is subscribed to already",
-                    "Remove it first to change how often it is looked at.",
+                    "you are already subscribed to this source",
+                    "Unsubscribe first to change the interval.",
                 ));
             }
             all.push(one);
@@ -227,8 +227,8 @@ impl Handle<RemoveSubscription> for Subscriptions {
             if all.len() == were {
                 return Err(ApiError::new(
                     ErrorCode::NotFound,
-                    format!("there is no subscription {:?}", request.id),
-                    "See which there are in the list of subscriptions.",
+                    format!("subscription {:?} not found", request.id),
+                    "Check the list of subscriptions.",
                 ));
             }
             Ok(())

@@ -50,8 +50,8 @@ fn sensible(days: u32) -> Result<()> {
     }
     Err(ApiError::new(
         ErrorCode::Invalid,
-        format!("{days} days are too many"),
-        format!("Give a number of days up to {MOST_DAYS}."),
+        format!("{days} days is too long"),
+        format!("Enter at most {MOST_DAYS} days."),
     ))
 }
 
@@ -213,7 +213,7 @@ impl Handle<GetVerification> for Checking {
                 checked_at: found.checked_at,
                 next_at: found.next_at,
                 report: serde_json::from_value(found.report)
-                    .map_err(|error| ApiError::internal(format!("the report on {id}: {error}")))?,
+                    .map_err(|error| ApiError::internal(format!("invalid report on {id}: {error}")))?,
             }),
         };
         let waiting = self.workspace.library.waiting().await?;

@@ -222,13 +222,13 @@ fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
         shown || (condition == Condition::Content && !link.redirected_to_home() && page.score >= SURE);
     let why = match condition {
         _ if about => page.marks.why(),
-        Condition::NotFound => "the page says that there is nothing at this address".to_owned(),
-        Condition::Parked => "the page is an advertisement".to_owned(),
+        Condition::NotFound => "the page says it was not found".to_owned(),
+        Condition::Parked => "the domain is parked".to_owned(),
         Condition::Empty => {
-            "the page has next to no text without a browser's help; it was not judged".to_owned()
+            "the page has almost no text without JavaScript, so it was not checked".to_owned()
         }
         Condition::Content if link.redirected_to_home() => {
-            "the address leads to the start of the site".to_owned()
+            "the URL redirects to the site's home page".to_owned()
         }
         Condition::Content => format!("the page is about something else: {}", page.page.document.title),
     };

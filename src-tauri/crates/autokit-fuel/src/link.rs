@@ -64,7 +64,7 @@ impl LinkHealth {
         LinkHealth {
             url: None,
             state: LinkState::Missing,
-            said: "the card names no documentation page".to_owned(),
+            said: "the card has no documentation link".to_owned(),
             remedy: None,
             status: None,
             found: None,
@@ -91,8 +91,8 @@ impl LinkHealth {
                 LinkHealth {
                     state,
                     said: match state {
-                        LinkState::Delivered => "the page was delivered".to_owned(),
-                        _ => format!("the site answers {}", fetched.status),
+                        LinkState::Delivered => "the page loaded".to_owned(),
+                        _ => format!("the site returned {}", fetched.status),
                     },
                     status: Some(fetched.status),
                     found: Some(fetched.url.clone()),

@@ -22,7 +22,7 @@ const RELATIVES: usize = 8;
 /// Time limit of the search services for one card, all queries together.
 const SEARCHING: Duration = Duration::from_secs(20);
 /// The error when no service responded in that time.
-const TOO_SLOW: &str = "no search service answered in 20 seconds";
+const TOO_SLOW: &str = "no search service responded within 20 seconds";
 /// Most words of a description used in a query.
 const WORDS: usize = 12;
 

@@ -130,16 +130,16 @@ impl Fuel {
         let (origin, reason) = match (moved, wrong) {
             (true, _) => (
                 Origin::Repair,
-                format!("{}; this page documents it: {}", capital(&report.why_broken()), page.fetched.url),
+                format!("{}; its documentation is at {}", capital(&report.why_broken()), page.fetched.url),
             ),
             (false, true) => {
-                (Origin::Refresh, format!("The documentation says otherwise: {}", names.join(", ")))
+                (Origin::Refresh, format!("Differs from the documentation: {}", names.join(", ")))
             }
             (false, false) if only_verified => {
-                (Origin::Refresh, "Its documentation is there and says what the card says".to_owned())
+                (Origin::Refresh, "Its documentation is reachable and matches the card".to_owned())
             }
             (false, false) => {
-                (Origin::Improvement, "The documentation says more about what it does".to_owned())
+                (Origin::Improvement, "The documentation describes it in more detail".to_owned())
             }
         };
         Some(Draft {
@@ -174,7 +174,7 @@ pub(crate) fn unverified(case: &CheckRequest<'_>, report: &Report, text: Option<
         card: Some(case.id.clone()),
         base: Some(case.revision),
         origin: Origin::Repair,
-        reason: format!("{}, and no other page documents it for certain", capital(&report.why_broken())),
+        reason: format!("{}, and no other page clearly documents it", capital(&report.why_broken())),
         fields: vec![ProposedField {
             field: fields::VERIFIED.to_owned(),
             value: Some(Value::Bool(false)),
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn addresses_keep_their_letters() {
-        assert_eq!(capital("the site answers 404"), "The site answers 404");
+        assert_eq!(capital("the site returned 404"), "The site returned 404");
         for address in ["https://a.b is larger than 5 MB", "docs.example.org has no valid certificate"] {
             assert_eq!(capital(address), address);
         }

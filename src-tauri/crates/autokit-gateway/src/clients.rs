@@ -58,7 +58,7 @@ pub struct Start {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
     /// It does not have the expected format, or has comments that would be lost.
-    #[error("{path} cannot be changed without losing something: {why}")]
+    #[error("{path} cannot be changed without losing content: {why}")]
     Unreadable {
         /// The file.
         path: String,
@@ -204,11 +204,11 @@ fn plain(item: &Item) -> Value {
 fn json_with(before: &str, key: &str, typed: bool, start: &Start) -> Result<String, String> {
     let empty = before.trim().is_empty();
     let file = CstRootNode::parse(if empty { "{}\n" } else { before }, &ParseOptions::default())
-        .map_err(|error| format!("it is no JSON ({error})"))?;
-    let servers = file.object_value_or_create().ok_or("it is no JSON object")?;
-    let servers = servers.object_value_or_create(key).ok_or_else(|| format!("`{key}` in it is no object"))?;
+        .map_err(|error| format!("it is not valid JSON ({error})"))?;
+    let servers = file.object_value_or_create().ok_or("it is not a JSON object")?;
+    let servers = servers.object_value_or_create(key).ok_or_else(|| format!("`{key}` is not an object"))?;
     let entry =
-        servers.object_value_or_create(SERVER).ok_or_else(|| format!("`{SERVER}` in it is no object"))?;
+        servers.object_value_or_create(SERVER).ok_or_else(|| format!("`{SERVER}` is not an object"))?;
     let put = |name: &str, value: CstInputValue| match entry.get(name) {
         // Other fields that somebody set, such as a timeout, stay.
         Some(there) => there.set_value(value),
@@ -224,7 +224,7 @@ fn json_with(before: &str, key: &str, typed: bool, start: &Start) -> Result<Stri
 
 fn json_without(before: &str, key: &str) -> Result<Option<String>, String> {
     let file = CstRootNode::parse(before, &ParseOptions::default())
-        .map_err(|error| format!("it is no JSON ({error})"))?;
+        .map_err(|error| format!("it is not valid JSON ({error})"))?;
     let servers = file.object_value().and_then(|file| file.object_value(key));
     let Some(entry) = servers.and_then(|servers| servers.get(SERVER)) else { return Ok(None) };
     entry.remove();
@@ -246,9 +246,9 @@ fn toml_with(before: &str, table: &str, start: &Start) -> Result<String, String>
     // Implicit, so that only the tables of servers get a heading.
     hidden.set_implicit(true);
     let servers = file.entry(table).or_insert(Item::Table(hidden));
-    let servers = servers.as_table_like_mut().ok_or_else(|| format!("`{table}` in it is no table"))?;
+    let servers = servers.as_table_like_mut().ok_or_else(|| format!("`{table}` is not a table"))?;
     let entry = servers.entry(SERVER).or_insert(Item::Table(Table::new()));
-    let entry = entry.as_table_like_mut().ok_or_else(|| format!("`{SERVER}` in it is no table"))?;
+    let entry = entry.as_table_like_mut().ok_or_else(|| format!("`{SERVER}` is not a table"))?;
     entry.insert("command", value(start.command.as_str()));
     entry.insert("args", value(start.args.iter().map(String::as_str).collect::<Array>()));
     Ok(file.to_string())
@@ -326,11 +326,11 @@ mod tests {
         let refused = |client: Client, text: &str| {
             client.changed(Some(text), Path::new("f"), &start()).expect_err("refused").to_string()
         };
-        assert!(refused(Client::VsCode, "{ mine").contains("no JSON"));
-        assert!(refused(Client::Cursor, "[1]").contains("no JSON object"));
-        assert!(refused(Client::Cursor, "{\"mcpServers\": 7}").contains("no object"));
+        assert!(refused(Client::VsCode, "{ mine").contains("not valid JSON"));
+        assert!(refused(Client::Cursor, "[1]").contains("not a JSON object"));
+        assert!(refused(Client::Cursor, "{\"mcpServers\": 7}").contains("not an object"));
         assert!(refused(Client::Codex, "= 1").starts_with("f cannot be changed"));
-        assert!(refused(Client::Codex, "mcp_servers = 1").contains("no table"));
+        assert!(refused(Client::Codex, "mcp_servers = 1").contains("not a table"));
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub struct Settings {
 /// A sentence, if the text is not JSON or contains no servers.
 pub fn configured(text: &str) -> Result<Settings, String> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())
-        .map_err(|error| format!("these settings are no JSON: {error}"))?;
+        .map_err(|error| format!("these settings are not valid JSON: {error}"))?;
     let value: Value = parsed.value.map_or(Value::Null, Value::from);
     let servers = value
         .get("mcpServers")
@@ -84,24 +84,24 @@ pub fn configured(text: &str) -> Result<Settings, String> {
 }
 
 fn server(name: &str, entry: &Value) -> Result<Option<Configured>, String> {
-    let entry = entry.as_object().ok_or("is no object")?;
+    let entry = entry.as_object().ok_or("is not an object")?;
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     let url = ["url", "serverUrl", "httpUrl"].into_iter().map(text).find(|url| !url.is_empty());
     let kind = if text("type").is_empty() { text("transport") } else { text("type") };
     if kind == "sse" {
-        return Err("speaks the older transport over HTTP (SSE), which AutoKit does not".to_owned());
+        return Err("uses the older HTTP transport (SSE), which AutoKit does not support".to_owned());
     }
     let (reach, secrets) = match (text("command"), url) {
-        ("", None) => return Err("has neither a command nor an address".to_owned()),
+        ("", None) => return Err("has neither a command nor a URL".to_owned()),
         ("", Some(url)) => (ConfiguredReach::Http { url: url.to_owned() }, texts(entry, "headers")?),
         (command, _) => {
             let args = match entry.get("args") {
                 None | Some(Value::Null) => Vec::new(),
                 Some(Value::Array(args)) => {
                     let args = args.iter().map(|arg| arg.as_str().map(str::to_owned));
-                    args.collect::<Option<_>>().ok_or("has an argument that is no text")?
+                    args.collect::<Option<_>>().ok_or("has an argument that is not a string")?
                 }
-                Some(_) => return Err("has arguments that are no list".to_owned()),
+                Some(_) => return Err("has arguments that are not a list".to_owned()),
             };
             // Behind AutoKit, AutoKit would find itself.
             let program = command.rsplit(['/', '\\']).next().unwrap_or(command).trim_end_matches(".exe");
@@ -114,7 +114,7 @@ fn server(name: &str, entry: &Value) -> Result<Option<Configured>, String> {
     };
     let open = secrets.values().chain(arguments(&reach)).any(|text| text.contains("${"));
     if open {
-        return Err("has a part that its program fills in or asks for (`${…}`): add it by hand".to_owned());
+        return Err("has a placeholder (`${…}`) that its client fills in; add it manually".to_owned());
     }
     Ok(Some(Configured { name: name.to_owned(), reach, secrets }))
 }
@@ -134,7 +134,7 @@ fn texts(entry: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, Strin
         .map(|(name, value)| match value {
             Value::String(text) => Ok((name.clone(), text.clone())),
             Value::Number(_) | Value::Bool(_) => Ok((name.clone(), value.to_string())),
-            _ => Err(format!("has no text for {name:?} in \"{key}\"")),
+            _ => Err(format!("has a value that is not a string for {name:?} in \"{key}\"")),
         })
         .collect()
 }
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(read.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["f"]);
         let told = read.problems.join("\n");
         for (name, why) in
-            [("a", "no object"), ("b", "neither"), ("c", "argument"), ("d", "SSE"), ("e", "by hand")]
+            [("a", "not an object"), ("b", "neither"), ("c", "argument"), ("d", "SSE"), ("e", "manually")]
         {
             assert!(told.contains(&format!("{name:?} ")) && told.contains(why), "{told}");
         }

@@ -214,7 +214,7 @@ impl<T: Toolbox> Gateway<T> {
                 Some(limit) if (1..=MOST_RESULTS as u64).contains(&limit) => limit as usize,
                 _ => {
                     return CallResponse::same(problem(&format!(
-                        "`limit` has to be from 1 to {MOST_RESULTS}."
+                        "`limit` must be from 1 to {MOST_RESULTS}."
                     )));
                 }
             },
@@ -256,12 +256,12 @@ impl<T: Toolbox> Gateway<T> {
         };
         if let Some(earlier) = &repeated {
             notes.push(format!(
-                "These are mostly the results of \u{201c}{earlier}\u{201d} again, and they are ready to be called. If you need others, say more exactly what the tool should do."
+                "These are mostly the same results as for \u{201c}{earlier}\u{201d}, and they are ready to be called. For others, describe more precisely what the tool should do."
             ));
         }
         if !binding.gone.is_empty() {
             let names: Vec<&str> = binding.gone.iter().map(|(name, _)| name.as_str()).collect();
-            notes.push(format!("To make room, these went: {}. A search brings them back.", names.join(", ")));
+            notes.push(format!("Removed to make room: {}. Search to get them back.", names.join(", ")));
         }
         let handle = handle.then_some(id.as_str());
         let reply = reply::write(&found.hits, &binding.names, handle, &notes, settings.reply_tokens);
@@ -410,7 +410,7 @@ impl<T: Toolbox> Gateway<T> {
         let start = format!("You called `{name}` {calls} times with the same arguments.");
         let Target::Discovered(definition) = target else {
             return format!(
-                "{start} The answer will not be another one: go on with what you have, or change what you ask."
+                "{start} The result will be the same: continue with what you have, or change the call."
             );
         };
         let others = self.inner.toolbox.alternatives(definition, profile).await;
@@ -420,7 +420,7 @@ impl<T: Toolbox> Gateway<T> {
             format!("Use {SEARCH_TOOLS} to look for another, such as {}.", others.join(" or "))
         };
         format!(
-            "{start} It was taken out of your tools; the result above counts. Think again about what you want to achieve. {instead} If you need this one with other arguments, a search brings it back."
+            "{start} It was removed from your tools; the result above is final. Reconsider what you want to achieve. {instead} If you need this one with other arguments, search for it again."
         )
     }
 }
@@ -436,21 +436,21 @@ pub(crate) fn wanted(arguments: &Map<String, Value>) -> Result<&str, String> {
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or("");
     if query.len() > QUERY_BYTES {
         let words = format!(
-            "`query` has {} bytes, and at most {QUERY_BYTES} are read: say in a sentence what the tool should do.",
+            "`query` has {} bytes; the limit is {QUERY_BYTES}. Describe in one sentence what the tool should do.",
             query.len()
         );
         return Err(words);
     }
     let query = query.trim();
     if query.is_empty() {
-        return Err("`query` is missing: say in words what the tool should do.".to_owned());
+        return Err("`query` is missing. Describe what the tool should do.".to_owned());
     }
     Ok(query)
 }
 
 fn revoked(name: &str) -> String {
     format!(
-        "`{name}` can no longer be called: it was removed, is not permitted, or waits for a person. Use {SEARCH_TOOLS} to find another."
+        "`{name}` can no longer be called: it was removed, is not permitted, or is pending review. Use {SEARCH_TOOLS} to find another."
     )
 }
 
@@ -460,7 +460,7 @@ fn not_there(session: &Session, name: &str) -> CallToolResult {
         revoked(name)
     } else if record.tools.is_evicted(name) {
         format!(
-            "`{name}` was taken out of your tools, for you called it in a loop. Use {SEARCH_TOOLS} to find another, or to bring it back with a new plan."
+            "`{name}` was removed from your tools because you called it in a loop. Use {SEARCH_TOOLS} to find another, or to get it back with a new plan."
         )
     } else {
         format!(

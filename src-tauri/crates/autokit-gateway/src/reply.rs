@@ -92,7 +92,7 @@ pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[Stri
         ));
     }
     if rows.is_empty() {
-        notes.push("Nothing fits. Say what the tool should do in other words.".to_owned());
+        notes.push("No matching tools. Rephrase what the tool should do.".to_owned());
     }
     let mut answer = Map::new();
     if let Some(handle) = handle {
@@ -163,7 +163,7 @@ mod tests {
         );
         assert_eq!(reply.tokens as usize, reply.text.chars().count().div_ceil(4));
         let nothing = read(&write(&[], &[], None, &[], 1_000));
-        assert!(nothing["notes"][0].as_str().is_some_and(|note| note.contains("other words")));
+        assert!(nothing["notes"][0].as_str().is_some_and(|note| note.contains("Rephrase")));
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl<T: Toolbox> Server<T> {
         match session.filter(|session| session.lock().profile == profile) {
             Some(session) => Ok(Some(session)),
             None => Err(CallResponse::same(problem(&format!(
-                "There is no such context: it was mistyped, or it was not used for too long. Leave `context` out of {SEARCH_TOOLS} to begin a new one."
+                "Unknown context: it is mistyped or has expired. Omit `context` in {SEARCH_TOOLS} to start a new one."
             )))),
         }
     }
@@ -205,7 +205,7 @@ impl<T: Toolbox> Server<T> {
                 }
                 Ok(None) => {
                     let words = format!(
-                        "`context` is missing: {SEARCH_TOOLS} gives one with its results, and {CALL_TOOL} needs it."
+                        "`context` is missing: {SEARCH_TOOLS} returns one with its results, and {CALL_TOOL} needs it."
                     );
                     return CallResponse::same(problem(&words));
                 }
@@ -215,10 +215,10 @@ impl<T: Toolbox> Server<T> {
         let (name, arguments) = if through {
             let wrong = |words: &str| CallResponse::same(problem(words));
             let Some(name) = arguments.get("name").and_then(Value::as_str).map(str::to_owned) else {
-                return wrong("`name` is missing: the name of a tool that was found.");
+                return wrong("`name` is missing: pass the name of a tool that was found.");
             };
             if name == CALL_TOOL || name == SEARCH_TOOLS {
-                return wrong(&format!("`{name}` is called by itself, not through {CALL_TOOL}."));
+                return wrong(&format!("Call `{name}` directly, not through {CALL_TOOL}."));
             }
             match arguments.remove("arguments") {
                 None | Some(Value::Null) => (name, Map::new()),
@@ -226,9 +226,9 @@ impl<T: Toolbox> Server<T> {
                 // Some models write the object as text.
                 Some(Value::String(text)) => match serde_json::from_str(&text) {
                     Ok(Value::Object(inner)) => (name, inner),
-                    _ => return wrong("`arguments` has to be an object."),
+                    _ => return wrong("`arguments` must be an object."),
                 },
-                Some(_) => return wrong("`arguments` has to be an object."),
+                Some(_) => return wrong("`arguments` must be an object."),
             }
         } else {
             (name, arguments)

@@ -141,7 +141,7 @@ pub enum Refusal {
     #[error("{0}")]
     Failed(String),
     /// The agent cancelled it.
-    #[error("the call was taken back")]
+    #[error("the call was cancelled")]
     Cancelled,
 }
 

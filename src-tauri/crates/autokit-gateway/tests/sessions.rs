@@ -240,7 +240,7 @@ async fn a_session_gets_the_tools_it_searches_for() {
     );
     // A repeated search changes nothing, and a note says so.
     let again = agent.search("send book").await;
-    assert!(again["notes"][0].as_str().is_some_and(|note| note.contains("again")), "{again}");
+    assert!(again["notes"][0].as_str().is_some_and(|note| note.contains("same results")), "{again}");
     // The capacity is three: the least recently used tool is evicted.
     agent.search("a b c").await;
     agent.told.wait_for(|times| *times == 2).await.expect("told");
@@ -297,7 +297,7 @@ async fn a_stateless_agent_names_its_context() {
     let right = agent.call("call_tool", call("send", json!(context))).await;
     assert_eq!(right, ("send {\"x\":1}".to_owned(), false));
     for (context, word) in
-        [(Value::Null, "missing"), (json!("ctx_0"), "no such context"), (json!(7), "no such")]
+        [(Value::Null, "missing"), (json!("ctx_0"), "Unknown context"), (json!(7), "Unknown")]
     {
         let (words, failed) = agent.call("call_tool", call("send", context)).await;
         assert!(failed && words.contains(word), "{words}");
@@ -384,9 +384,9 @@ async fn what_is_asked_wrongly_is_answered_with_what_to_do() {
         ("search_tools", json!({"query": "a", "limit": 0}), "`limit`"),
         ("search_tools", json!({"query": "a", "limit": 1_000_000}), "`limit`"),
         ("call_tool", json!({}), "`name` is missing"),
-        ("call_tool", json!({"name": "call_tool", "arguments": {"name": "call_tool"}}), "called by itself"),
+        ("call_tool", json!({"name": "call_tool", "arguments": {"name": "call_tool"}}), "directly"),
         ("call_tool", json!({"name": "send"}), "no tool `send`"),
-        ("call_tool", json!({"name": "ask", "arguments": [1]}), "has to be an object"),
+        ("call_tool", json!({"name": "ask", "arguments": [1]}), "must be an object"),
         ("no_such_tool", json!({}), "no tool `no_such_tool`"),
     ] {
         let (words, failed) = agent.call(tool, arguments).await;

@@ -149,7 +149,7 @@ impl Library {
     /// are then left alone. Also any I/O error that keeps the file from being written.
     pub async fn back_up(&self) -> Result<Backup> {
         let Some(dir) = self.dir() else {
-            return Err(LibraryError::Invalid("a library in memory has no backups".to_owned()));
+            return Err(LibraryError::Invalid("a library in memory cannot be backed up".to_owned()));
         };
         let incomplete = |problem: &Problem| LibraryError::Incomplete { problem: problem.to_string() };
         // A week of backups of a damaged library would push out the intact ones.
@@ -326,7 +326,7 @@ pub(crate) async fn load(file: &Path, db: &Surreal<Db>) -> Result<Header> {
         let read =
             (&mut lines).take(LONGEST_LINE).read_line(&mut line).map_err(|error| unreadable(&error))?;
         if read as u64 == LONGEST_LINE {
-            return Err(unreadable(&"a line of it is too long"));
+            return Err(unreadable(&"one of its lines is too long"));
         }
         hasher.update(&line);
         Ok((read > 0).then_some((line, before)))
@@ -334,14 +334,14 @@ pub(crate) async fn load(file: &Path, db: &Surreal<Db>) -> Result<Header> {
     let first = next(&mut hasher)?.ok_or_else(|| unreadable(&"it is empty"))?.0;
     let header: Header = serde_json::from_str(&first).map_err(|error| unreadable(&error))?;
     if header.format != FORMAT || header.version != VERSION {
-        return Err(unreadable(&"it is of a format this version does not know"));
+        return Err(unreadable(&"this version does not support its format"));
     }
     migrate::refuse_newer(file, header.schema)?;
     migrate::migrate_to(db, file, header.schema as usize).await?;
     let (mut rows, mut batch, mut table) = (0_u64, Vec::new(), String::new());
     loop {
         let Some((line, hash)) = next(&mut hasher)? else {
-            return Err(unreadable(&"its end is missing"));
+            return Err(unreadable(&"it is truncated"));
         };
         if let Ok(row) = serde_json::from_str::<Row>(&line) {
             if row.table != table || batch.len() >= BATCH {
@@ -349,7 +349,7 @@ pub(crate) async fn load(file: &Path, db: &Surreal<Db>) -> Result<Header> {
                 table.clone_from(&row.table);
             }
             if !BACKED_UP.contains(&row.table.as_str()) {
-                return Err(unreadable(&format!("it holds the unknown table {:?}", row.table)));
+                return Err(unreadable(&format!("it contains the unknown table {:?}", row.table)));
             }
             rows += 1;
             batch.push(from_line(row));

@@ -132,7 +132,7 @@ impl Database {
         let Some((_, store)) = store else {
             return Err(LibraryError::Damaged {
                 path: dir.root().to_owned(),
-                reason: "there is no store in it".to_owned(),
+                reason: "it does not contain a store".to_owned(),
             });
         };
         let copy = copy_to_temp(&store).map_err(|error| LibraryError::io(dir.root(), error))?;
@@ -274,7 +274,7 @@ impl Database {
         // With a full disk, the database retries some of its own writes for minutes.
         let outcome = tokio::time::timeout(limit, run(&instance.db, query, variables)).await;
         let outcome = outcome.unwrap_or_else(|_| {
-            let why = format!("nothing came of it within {} seconds", limit.as_secs());
+            let why = format!("the write did not finish within {} seconds", limit.as_secs());
             Err(Failure { why, of_statement: false })
         });
         let Err(failure) = outcome else {
@@ -429,7 +429,7 @@ async fn open_folder(dir: &DataDir, folder: &Path) -> Result<Instance> {
     let Some(text) = folder.to_str().filter(|text| !text.contains('?')) else {
         return Err(LibraryError::Damaged {
             path: dir.root().to_owned(),
-            reason: "the database cannot use a path with `?` or bytes that are not UTF-8".to_owned(),
+            reason: "the database does not support paths with `?` or bytes that are not UTF-8".to_owned(),
         });
     };
     // Every commit is synced, so that an acknowledged change survives a power failure.

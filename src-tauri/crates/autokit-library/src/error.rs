@@ -50,7 +50,7 @@ pub enum LibraryError {
         source: io::Error,
     },
     /// No disk space is left.
-    #[error("the disk that holds {} is full; nothing of the last change was kept", path.display())]
+    #[error("the disk that holds {} is full; the last change was not saved", path.display())]
     DiskFull {
         /// A directory on the full disk.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum LibraryError {
         path: PathBuf,
     },
     /// Written by a later version of AutoKit.
-    #[error("the library in {} has schema {found}; this version understands up to {known}", path.display())]
+    #[error("the library in {} has schema {found}; this version supports up to {known}", path.display())]
     NewerSchema {
         /// The directory.
         path: PathBuf,
@@ -80,7 +80,7 @@ pub enum LibraryError {
         reason: String,
     },
     /// No such card.
-    #[error("there is no card {0:?}")]
+    #[error("card {0:?} not found")]
     NoCard(String),
     /// No such revision.
     #[error("card {card:?} has no revision {number}")]
@@ -91,7 +91,7 @@ pub enum LibraryError {
         number: u32,
     },
     /// The library does not match what was acknowledged.
-    #[error("the library is not complete: {problem}")]
+    #[error("the library is incomplete: {problem}")]
     Incomplete {
         /// What is missing or altered.
         problem: String,
@@ -105,7 +105,7 @@ pub enum LibraryError {
         reason: String,
     },
     /// No such backup.
-    #[error("there is no backup {name:?} in {}", folder.display())]
+    #[error("backup {name:?} not found in {}", folder.display())]
     NoBackup {
         /// The name asked for.
         name: String,
@@ -113,10 +113,10 @@ pub enum LibraryError {
         folder: PathBuf,
     },
     /// No such proposal.
-    #[error("there is no proposal {0}")]
+    #[error("proposal {0} not found")]
     NoProposal(u32),
     /// The proposal is already decided.
-    #[error("proposal {proposal} is {state} already")]
+    #[error("proposal {proposal} is already {state}")]
     Decided {
         /// Its number.
         proposal: u32,
@@ -124,19 +124,19 @@ pub enum LibraryError {
         state: &'static str,
     },
     /// The proposal changed since the caller read it.
-    #[error("proposal {0} changed meanwhile")]
+    #[error("proposal {0} changed in the meantime")]
     ProposalChanged(u32),
     /// There is no change to undo.
-    #[error("there is nothing to undo")]
+    #[error("nothing to undo")]
     NothingToUndo,
     /// Every card of the change to undo has changed again since.
-    #[error("{cards} cards changed again since, and stay as they are")]
+    #[error("{cards} {} changed again later; nothing was undone", if *cards == 1 { "card" } else { "cards" })]
     ChangedSince {
         /// How many cards there are.
         cards: usize,
     },
     /// The card changed since it was read.
-    #[error("card {card:?} changed meanwhile: it is at revision {current}, the edit was made on {expected}")]
+    #[error("card {card:?} has changed: it is at revision {current}, the edit is based on {expected}")]
     Conflict {
         /// The card.
         card: String,
@@ -146,7 +146,7 @@ pub enum LibraryError {
         current: u32,
     },
     /// Another card already has this provider and name.
-    #[error("there already is a card named {key}: {existing}")]
+    #[error("a card named {key} already exists: {existing}")]
     Duplicate {
         /// Provider and name.
         key: String,
@@ -157,10 +157,10 @@ pub enum LibraryError {
     #[error("{0}")]
     Invalid(String),
     /// The caller cancelled the operation; nothing was done.
-    #[error("it was stopped")]
+    #[error("stopped")]
     Stopped,
     /// The database failed.
-    #[error("the database failed: {0}")]
+    #[error("database error: {0}")]
     Database(String),
 }
 
@@ -195,30 +195,30 @@ impl LibraryError {
     pub fn remedy(&self) -> &'static str {
         match self {
             LibraryError::Incomplete { .. } => {
-                return "Restore a backup, or go on without what is missing in Settings, Diagnostics.";
+                return "Restore a backup, or continue without the missing changes in Settings, Diagnostics.";
             }
-            LibraryError::BadBackup { .. } => return "Choose another one in the list of backups.",
-            LibraryError::NoBackup { .. } => return "See which there are in the list of backups.",
-            LibraryError::NoProposal(_) => return "See what waits in Review.",
-            LibraryError::Decided { .. } => return "Take the decision back first, in Review.",
-            LibraryError::ProposalChanged(_) => return "Look at it again, then decide.",
-            LibraryError::ChangedSince { .. } => return "Take back first what was changed since.",
+            LibraryError::BadBackup { .. } => return "Choose another backup.",
+            LibraryError::NoBackup { .. } => return "Check the list of backups.",
+            LibraryError::NoProposal(_) => return "See what is pending in Review.",
+            LibraryError::Decided { .. } => return "Undo the decision first, in Review.",
+            LibraryError::ProposalChanged(_) => return "Open it again, then decide.",
+            LibraryError::ChangedSince { .. } => return "Undo the later changes first.",
             _ => {}
         }
         match self.code() {
             Code::Stopped => "Start it again.",
             Code::ReadOnly => "Make the directory writable, or choose another one with --data-dir.",
             Code::DiskFull => "Free some space on that disk and try again.",
-            Code::Owned => "Close the other AutoKit, or let this one talk to it by using the same version.",
+            Code::Owned => "Close the other AutoKit process, or run the same version of AutoKit in both.",
             Code::NewerSchema => {
                 "Update AutoKit, or open a backup from the `backups` folder with this version."
             }
             Code::Damaged => "Restore a backup, or start with another data directory.",
-            Code::NotFound => "See what there is in the Library.",
-            Code::Conflict => "Look at the newer version and make the edit again.",
-            Code::Duplicate => "Edit the existing card, or give this one another name or provider.",
+            Code::NotFound => "Look it up in the Library.",
+            Code::Conflict => "Open the current version and edit it again.",
+            Code::Duplicate => "Edit the existing card, or give this one a different name or provider.",
             Code::Invalid => "Correct the field and try again.",
-            Code::Database => "Try again; if it stays, look into Settings, Diagnostics.",
+            Code::Database => "Try again. If it keeps happening, check Settings, Diagnostics.",
         }
     }
 

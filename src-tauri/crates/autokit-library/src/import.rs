@@ -184,7 +184,7 @@ fn key_of(body: &str) -> Result<CardKey> {
         provider: Option<Cow<'a, str>>,
     }
     let named: Named<'_> =
-        serde_json::from_str(body).map_err(|error| LibraryError::Invalid(format!("no card: {error}")))?;
+        serde_json::from_str(body).map_err(|error| LibraryError::Invalid(format!("not a card: {error}")))?;
     Ok(CardKey::new(named.provider.as_deref().unwrap_or_default(), &named.name))
 }
 
@@ -305,7 +305,7 @@ impl Library {
         let mut keys: HashMap<CardKey, &CardId> = HashMap::new();
         let coming: HashSet<&CardId> = arrivals.iter().map(|arrival| &arrival.id).collect();
         if coming.len() != arrivals.len() {
-            return Err(LibraryError::Invalid("one card is taken in twice".to_owned()));
+            return Err(LibraryError::Invalid("the import contains a card twice".to_owned()));
         }
         self.read(|replica| {
             for arrival in arrivals {

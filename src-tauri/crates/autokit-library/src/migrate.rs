@@ -249,7 +249,7 @@ pub(crate) fn version_on_disk(dir: &DataDir) -> Result<Option<u32>> {
     };
     let file: SchemaFile = serde_json::from_str(&text).map_err(|error| LibraryError::Damaged {
         path: dir.root().to_owned(),
-        reason: format!("schema.json does not name a version: {error}"),
+        reason: format!("schema.json does not contain a version: {error}"),
     })?;
     refuse_newer(dir.root(), file.schema)?;
     Ok(Some(file.schema))

@@ -28,7 +28,7 @@ impl Library {
             Ok(opened) => opened,
             Err(broken) => Err(LibraryError::Damaged {
                 path: root.unwrap_or_default(),
-                reason: format!("the database broke off while it was opened: {broken}"),
+                reason: format!("the database failed while opening: {broken}"),
             }),
         }
     }

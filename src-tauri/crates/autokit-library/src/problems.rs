@@ -78,10 +78,8 @@ impl fmt::Display for Problem {
             Problem::CommitsMissing { count, since: Some(since) } => {
                 write!(f, "{count} changes made after {since} are missing")
             }
-            Problem::LogBroken { commit } => write!(f, "the log of changes is damaged at change {commit}"),
-            Problem::CardCount { expected, found } => {
-                write!(f, "there are {found} cards instead of {expected}")
-            }
+            Problem::LogBroken { commit } => write!(f, "the change log is damaged at change {commit}"),
+            Problem::CardCount { expected, found } => write!(f, "found {found} cards instead of {expected}"),
             Problem::RowMissing { row, written_at: Some(at) } => write!(f, "{row}, written {at}, is missing"),
             Problem::RowMissing { row, written_at: None } => write!(f, "{row} is missing"),
             Problem::RowAltered { row, written_at: Some(at) } => {

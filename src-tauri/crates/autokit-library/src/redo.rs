@@ -141,7 +141,7 @@ impl Library {
     /// Applies a step and removes it from the redo log.
     async fn carry_out(&self, id: RecordId, kind: &str, rows: Value) -> Result<()> {
         let statement = Step::statement(kind, "rows")
-            .ok_or_else(|| LibraryError::Database(format!("a change has the unknown step `{kind}`")))?;
+            .ok_or_else(|| LibraryError::Database(format!("a change contains the unknown step `{kind}`")))?;
         let query = format!("BEGIN; {statement} DELETE $id RETURN NONE; COMMIT;");
         let mut variables = object! { id: id };
         variables.insert("rows", rows);

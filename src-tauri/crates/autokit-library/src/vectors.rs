@@ -68,7 +68,7 @@ pub(crate) fn packed(values: &[f32]) -> Bytes {
 pub(crate) fn unpacked(card: &str, dim: usize, bytes: &[u8]) -> Result<Vec<f32>> {
     if dim == 0 || !bytes.len().is_multiple_of(4 * dim) {
         return Err(LibraryError::Database(format!(
-            "the vectors of {card} have {} bytes, which is no multiple of 4 × {dim}",
+            "the vectors of {card} have {} bytes, which is not a multiple of 4 × {dim}",
             bytes.len()
         )));
     }

@@ -194,9 +194,9 @@ impl Model {
         let base = if base.is_empty() { config.protocol.home() } else { base }.to_owned();
         let wrong = |reason: String| Error::WrongAddress { url: base.clone(), reason };
         let url = reqwest::Url::parse(&base).map_err(|error| wrong(error.to_string()))?;
-        let host = url.host_str().ok_or_else(|| wrong("it names no host".into()))?.to_owned();
+        let host = url.host_str().ok_or_else(|| wrong("it has no host".into()))?.to_owned();
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(wrong("it has to start with http:// or https://".into()));
+            return Err(wrong("it must start with http:// or https://".into()));
         }
         let mut headers = HeaderMap::new();
         if let Some(key) = config.key.as_deref().map(str::trim).filter(|key| !key.is_empty()) {
@@ -355,7 +355,7 @@ impl Model {
         }
         let text = self.read(response, self.config.limits.bytes, first_by).await?;
         if text.trim_start().starts_with('<') {
-            return Err(Error::WrongAddress { url, reason: "a web page answers".into() });
+            return Err(Error::WrongAddress { url, reason: "it returned a web page".into() });
         }
         let whole: Value =
             serde_json::from_str(&text).map_err(|error| self.unreadable(&error.to_string()))?;
@@ -407,7 +407,7 @@ impl Model {
         if read.load(Ordering::Relaxed) > limit {
             return Err(Error::TooLong { host: self.host.clone(), limit });
         }
-        Err(Error::NoConnection { host: self.host.clone(), reason: "the answer breaks off".into() })
+        Err(Error::NoConnection { host: self.host.clone(), reason: "the response is incomplete".into() })
     }
 
     /// Reads a body up to a limit.

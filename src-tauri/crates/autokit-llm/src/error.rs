@@ -40,13 +40,13 @@ pub enum Code {
 #[non_exhaustive]
 pub enum Error {
     /// Status 401 or 403.
-    #[error("{host} refused the key")]
+    #[error("{host} rejected the API key")]
     WrongKey {
         /// Host of the service.
         host: String,
     },
     /// Something other than a model service responds at this URL.
-    #[error("there is no such service at {url}: {reason}")]
+    #[error("no such service at {url}: {reason}")]
     WrongAddress {
         /// The URL.
         url: String,
@@ -62,7 +62,7 @@ pub enum Error {
         model: String,
     },
     /// There is no connection, or it broke.
-    #[error("no connection to {host}: {reason}")]
+    #[error("could not connect to {host}: {reason}")]
     NoConnection {
         /// Host of the service.
         host: String,
@@ -70,7 +70,7 @@ pub enum Error {
         reason: String,
     },
     /// Status 429.
-    #[error("{host} asks for a pause{}", retry_after.map_or(String::new(), |t| format!(" of {} s", t.as_secs())))]
+    #[error("{host} is rate limiting{}", retry_after.map_or(String::new(), |t| format!("; retry in {} s", t.as_secs())))]
     RateLimited {
         /// Host of the service.
         host: String,
@@ -88,7 +88,7 @@ pub enum Error {
         retry_after: Option<Duration>,
     },
     /// The whole reply or its next part took too long.
-    #[error("{host} did not answer within {}", seconds(*after))]
+    #[error("{host} did not respond within {}", seconds(*after))]
     Timeout {
         /// Host of the service.
         host: String,
@@ -96,7 +96,7 @@ pub enum Error {
         after: Duration,
     },
     /// The reply exceeds the size limit.
-    #[error("the answer of {host} is longer than {limit} bytes")]
+    #[error("the response from {host} is longer than {limit} bytes")]
     TooLong {
         /// Host of the service.
         host: String,
@@ -104,7 +104,7 @@ pub enum Error {
         limit: usize,
     },
     /// Any other 4xx status.
-    #[error("{host} does not take this request: {reason}")]
+    #[error("{host} rejected the request: {reason}")]
     BadRequest {
         /// Host of the service.
         host: String,
@@ -112,7 +112,7 @@ pub enum Error {
         reason: String,
     },
     /// The reply violates the protocol.
-    #[error("the answer of {host} cannot be read: {reason}")]
+    #[error("the response from {host} cannot be read: {reason}")]
     BadReply {
         /// Host of the service.
         host: String,
@@ -120,13 +120,13 @@ pub enum Error {
         reason: String,
     },
     /// Neither the reply nor its correction matches the schema.
-    #[error("the answer does not fit what was asked for: {}", problems.join("; "))]
+    #[error("the response does not match the requested format: {}", problems.join("; "))]
     Unstructured {
         /// How the reply violates the schema.
         problems: Vec<String>,
     },
     /// The spending limit is reached.
-    #[error("the spend cap of ${cap:.2} is reached")]
+    #[error("the spending limit of ${cap:.2} is reached")]
     OverBudget {
         /// The limit, in US dollars.
         cap: f64,
@@ -166,22 +166,22 @@ impl Error {
     /// What the user can do about it.
     pub fn remedy(&self) -> &'static str {
         match self.code() {
-            Code::WrongKey => "Enter the key again in Settings, Keys; copy all of it.",
-            Code::WrongAddress => "Check the address in Settings, Language model; for Ollama it ends in /v1.",
+            Code::WrongKey => "Enter the full API key again in Settings, Keys.",
+            Code::WrongAddress => "Check the URL in Settings, Language model; for Ollama it ends in /v1.",
             Code::WrongModel => {
-                "Choose a model this service has in Settings, Language model; a local one has to be pulled first."
+                "Choose a model this service offers in Settings, Language model. Pull a local model first."
             }
-            Code::NoConnection => "See that the service runs and the network is there.",
+            Code::NoConnection => "Check that the service is running and that you are online.",
             Code::RateLimited => "Wait, or choose another model in Settings, Language model.",
             Code::Provider | Code::Timeout => {
                 "Try again, or choose another model in Settings, Language model."
             }
             Code::TooLong | Code::BadReply | Code::Unstructured => {
-                "Try again; if it stays, choose another model in Settings, Language model."
+                "Try again. If it keeps happening, choose another model in Settings, Language model."
             }
             Code::BadRequest => "Choose a model with a longer context in Settings, Language model.",
             Code::OverBudget => {
-                "Raise the cap in Settings, Language model, or go on without a language model."
+                "Raise the spending limit in Settings, Language model, or continue without a language model."
             }
         }
     }

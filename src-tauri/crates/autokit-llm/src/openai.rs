@@ -113,7 +113,7 @@ pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Resul
         serde_json::from_str(data).map_err(|error| StreamError::Unreadable(format!("an event: {error}")))?;
     if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
         let message = error.get("message").and_then(Value::as_str).or(error.as_str());
-        return Err(StreamError::Said(message.unwrap_or("an error without words").to_owned()));
+        return Err(StreamError::Said(message.unwrap_or("unknown error").to_owned()));
     }
     if let Some(usage) = event.get("usage").and_then(usage) {
         draft.usage = usage;

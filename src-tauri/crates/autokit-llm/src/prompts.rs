@@ -32,8 +32,8 @@ pub enum SlotError {
 impl fmt::Display for SlotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SlotError::Missing(slot) => write!(f, "the slot {{{{{slot}}}}} is missing"),
-            SlotError::Unknown(slot) => write!(f, "nobody fills the slot {{{{{slot}}}}}"),
+            SlotError::Missing(slot) => write!(f, "the variable {{{{{slot}}}}} is missing"),
+            SlotError::Unknown(slot) => write!(f, "unknown variable {{{{{slot}}}}}"),
         }
     }
 }

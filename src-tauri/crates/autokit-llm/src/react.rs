@@ -213,7 +213,7 @@ fn check(
         return Err(format!("There is no tool {asked:?}. There are: {}.", names(tools)));
     };
     let arguments: Value = serde_json::from_str(&call.arguments)
-        .map_err(|error| format!("The arguments are no JSON ({error}). Write one JSON object."))?;
+        .map_err(|error| format!("The arguments are not valid JSON ({error}). Write one JSON object."))?;
     let problems = problems_of(validator, &arguments);
     if problems.is_empty() {
         Ok(arguments)

@@ -40,7 +40,7 @@ impl Model {
             ms += reply.ms;
             let said = answer_of(&reply, name);
             problems = match json_in(&said) {
-                None => vec!["it is no JSON object".to_owned()],
+                None => vec!["it is not a JSON object".to_owned()],
                 Some(value) => {
                     let wrong: Vec<String> = problems_of(&validator, &value);
                     if wrong.is_empty() {

@@ -108,7 +108,7 @@ impl Connection {
                     .max_sse_event_size(limits.message_bytes);
                 let mut named = HashMap::new();
                 for (header, value) in headers {
-                    let wrong = |_| OpenError::Failed(format!("the header {header:?} cannot be sent"));
+                    let wrong = |_| OpenError::Failed(format!("the header {header:?} is not valid"));
                     let value =
                         http::HeaderValue::from_str(value).map_err(|error| wrong(error.to_string()))?;
                     let header = http::HeaderName::from_bytes(header.as_bytes())
@@ -132,7 +132,7 @@ impl Connection {
             Ok(Ok(service)) => Ok(service),
             Ok(Err(error)) => Err((is_closed(&error), OpenError::Refused(begin_in_words(&error)))),
             Err(_) => {
-                let why = format!("it did not answer within {} seconds", limits.start.as_secs());
+                let why = format!("it did not respond within {} seconds", limits.start.as_secs());
                 Err((false, OpenError::Failed(why)))
             }
         };
@@ -249,7 +249,7 @@ impl OpenError {
     fn with(self, ended: Option<String>, words: &str) -> OpenError {
         let add = |why: String| {
             let why = ended.unwrap_or(why);
-            if words.is_empty() { why } else { format!("{why}; it said: {words}") }
+            if words.is_empty() { why } else { format!("{why}; its output: {words}") }
         };
         match self {
             OpenError::Refused(why) => OpenError::Refused(add(why)),

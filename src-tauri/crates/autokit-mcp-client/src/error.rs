@@ -26,7 +26,7 @@ pub enum UpstreamError {
         why: String,
     },
     /// It did not respond in time.
-    #[error("the MCP server {name:?} did not answer within {} seconds", after.as_secs())]
+    #[error("the MCP server {name:?} did not respond within {} seconds", after.as_secs())]
     Silent {
         /// The server.
         name: String,
@@ -34,7 +34,7 @@ pub enum UpstreamError {
         after: Duration,
     },
     /// It responded with a protocol error.
-    #[error("the MCP server {name:?} refused: {words}")]
+    #[error("the MCP server {name:?} returned an error: {words}")]
     Answered {
         /// The server.
         name: String,
@@ -50,7 +50,7 @@ pub enum UpstreamError {
         most: usize,
     },
     /// The call was cancelled.
-    #[error("the call was taken back")]
+    #[error("the call was cancelled")]
     Cancelled,
 }
 
@@ -72,17 +72,17 @@ pub(super) fn is_closed(error: &ClientInitializeError) -> bool {
 /// Describes for people why the handshake failed, because the SDK's messages name types of its code.
 pub(super) fn begin_in_words(error: &ClientInitializeError) -> String {
     match error {
-        ClientInitializeError::ConnectionClosed(_) => "it closed the line before it answered".to_owned(),
+        ClientInitializeError::ConnectionClosed(_) => "it closed the connection before responding".to_owned(),
         ClientInitializeError::TransportError { error, .. } => line_in_words(error),
-        ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
+        ClientInitializeError::JsonRpcError(error) => format!("it returned an error: {}", error.message),
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_)
         | ClientInitializeError::ConflictInitResponseId(..)
         | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
-            "it answered something else than an MCP server does".to_owned()
+            "its response is not that of an MCP server".to_owned()
         }
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
-            "it speaks no version of the protocol that is spoken here".to_owned()
+            "it supports no protocol version that AutoKit supports".to_owned()
         }
         error => chain(error),
     }
@@ -92,15 +92,17 @@ pub(super) fn begin_in_words(error: &ClientInitializeError) -> String {
 pub(super) fn in_words(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => line_in_words(error),
-        ServiceError::TransportClosed => "it closed the line".to_owned(),
-        ServiceError::UnexpectedResponse => "it answered something else than was asked".to_owned(),
+        ServiceError::TransportClosed => "it closed the connection".to_owned(),
+        ServiceError::UnexpectedResponse => "it returned an unexpected response".to_owned(),
         error => chain(error),
     }
 }
 
 fn line_in_words(error: &DynamicTransportError) -> String {
     match error.error.downcast_ref::<std::io::Error>() {
-        Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => "it closed the line".to_owned(),
+        Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            "it closed the connection".to_owned()
+        }
         _ => chain(&*error.error),
     }
 }

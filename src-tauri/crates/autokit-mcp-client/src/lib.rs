@@ -198,7 +198,7 @@ impl Pool {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
             Ok(ServerResult::InputRequiredResult(_)) => Err(UpstreamError::Answered {
                 name: name.to_owned(),
-                words: "it wants to ask a person something, which is not possible here".to_owned(),
+                words: "it asked for user input, which is not supported".to_owned(),
             }),
             Ok(_) => Err(connection.explain(ServiceError::UnexpectedResponse, self.limits.call).await),
             Err(error) => Err(connection.explain(error, self.limits.call).await),

@@ -56,7 +56,7 @@ impl ServerTools {
                     self.tools.push(read);
                     continue;
                 }
-                Ok(_) => "has the name of another tool of the server".to_owned(),
+                Ok(_) => "has the same name as another tool of the server".to_owned(),
                 Err(why) => why,
             };
             self.skipped.push(SkippedTool { name: name.chars().take(NAME_CHARS).collect(), why });
@@ -68,7 +68,7 @@ fn read(tool: Value) -> Result<Tool, String> {
     match tool.get("inputSchema") {
         None | Some(Value::Null) => return Err("has no input schema".to_owned()),
         Some(Value::Object(_)) => {}
-        Some(_) => return Err("has an input schema that is no object".to_owned()),
+        Some(_) => return Err("has an input schema that is not an object".to_owned()),
     }
     let tool: Tool = serde_json::from_value(tool).map_err(|error| format!("cannot be read: {error}"))?;
     if tool.name.trim().is_empty() { Err("has no name".to_owned()) } else { Ok(tool) }
@@ -99,8 +99,8 @@ mod tests {
         let skipped: Vec<(&str, &str)> =
             read.skipped.iter().map(|skipped| (skipped.name.as_str(), skipped.why.as_str())).collect();
         assert_eq!(skipped[0], ("b", "has no input schema"));
-        assert_eq!(skipped[1], ("a", "has the name of another tool of the server"));
-        assert_eq!(skipped[2].1, "has an input schema that is no object");
+        assert_eq!(skipped[1], ("a", "has the same name as another tool of the server"));
+        assert_eq!(skipped[2].1, "has an input schema that is not an object");
         assert_eq!(skipped[3].0, "tool 5");
         assert_eq!(skipped.len(), 6);
         assert!(skipped[5].1.starts_with("cannot be read"));

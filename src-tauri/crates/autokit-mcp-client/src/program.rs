@@ -69,7 +69,7 @@ impl Program {
         }
         let mut child = program.spawn().map_err(|error| {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
-            if missing { format!("there is no program {command:?} here") } else { error.to_string() }
+            if missing { format!("the program {command:?} was not found") } else { error.to_string() }
         })?;
         let words = StderrTail::default();
         match child.stderr.take() {
@@ -120,8 +120,8 @@ impl Drop for Program {
 /// Describes how a program ended.
 fn how(status: ExitStatus) -> String {
     match status.code() {
-        Some(code) => format!("it ended at once, with exit code {code}"),
-        None => "it was ended from outside at once".to_owned(),
+        Some(code) => format!("it exited immediately with code {code}"),
+        None => "it was killed immediately".to_owned(),
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn body(
     let Some(written) = written else { return Ok(None) };
     let body = document.resolve(written).map_err(|error| format!("has a request body that {error}"))?;
     let Some(content) = body.get("content").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
-        notes.push("leaves out the request body, which names no media type".to_owned());
+        notes.push("omits the request body, which has no media type".to_owned());
         return Ok(None);
     };
     // The first media type of the best kind, in document order.

@@ -87,7 +87,7 @@ fn wanted(requirement: &Requirement) -> String {
             "an access token, fetched with a client id and secret".to_owned()
         }
         Scheme::Oauth2 { flows, .. } => {
-            format!("an access token, which a person gets by signing in: {}", flows.join(", "))
+            format!("an access token, which the user gets by signing in: {}", flows.join(", "))
         }
         Scheme::Unsupported { reason } => reason.clone(),
     };
@@ -153,7 +153,7 @@ pub fn client_credentials_form(
 ) -> Result<HttpRequest, CallError> {
     let url = Url::parse(token_url).map_err(|error| CallError::Url { reason: error.to_string() })?;
     if !is_private(&url) {
-        return Err(CallError::Url { reason: "a secret is only sent to an https address".to_owned() });
+        return Err(CallError::Url { reason: "secrets are only sent over https".to_owned() });
     }
     let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let mut form = url::form_urlencoded::Serializer::new(String::new());

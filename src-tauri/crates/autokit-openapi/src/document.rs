@@ -51,14 +51,14 @@ pub(super) struct Document {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RefError {
     #[error(
-        "refers to another document ({0}); put everything into one document first, for example with `redocly bundle`"
+        "refers to another document ({0}); combine everything into one document first, for example with `redocly bundle`"
     )]
     External(String),
-    #[error("refers to {0}, which the document does not have")]
+    #[error("refers to {0}, which is not in the document")]
     Missing(String),
-    #[error("refers to {0}, which is not a path into the document (#/…); only those are followed")]
+    #[error("refers to {0}, which is not a path into the document (#/…); only those are supported")]
     NotPointer(String),
-    #[error("refers to {0}, which leads around in a circle")]
+    #[error("refers to {0}, which is a circular reference")]
     Circle(String),
 }
 
@@ -212,7 +212,7 @@ fn parse(text: &str, notes: &mut Vec<String>) -> Result<Value, SpecError> {
     };
     match serde_json::from_str(text) {
         Ok(value) => {
-            notes.push(format!("the document {exact}; where a key is repeated, the last one was taken"));
+            notes.push(format!("the document {exact}; where a key is repeated, the last one was used"));
             Ok(value)
         }
         // Text in braces may be YAML, with comments and commas that JSON does not have.
@@ -229,7 +229,7 @@ fn yaml(text: &str) -> Result<Value, SpecError> {
             .stack_size(YAML_STACK_BYTES)
             .spawn_scoped(scope, || parse_yaml(text))?;
         reader.join().unwrap_or_else(|_| {
-            Err(SpecError::Syntax { format: "YAML", reason: "the reader failed on it".to_owned() })
+            Err(SpecError::Syntax { format: "YAML", reason: "the parser failed".to_owned() })
         })
     })
 }

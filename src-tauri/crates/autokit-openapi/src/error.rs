@@ -16,7 +16,7 @@ pub enum SpecError {
     #[error("the document is larger than {} MiB; split it by tags or paths and import the parts", MAX_DOCUMENT_BYTES >> 20)]
     TooLarge,
     /// Not text.
-    #[error("the document is not UTF-8 text: the byte at offset {offset} does not belong; save it as UTF-8")]
+    #[error("the document is not UTF-8 text: invalid byte at offset {offset}; save it as UTF-8")]
     NotUtf8 {
         /// Offset of the first bad byte.
         offset: usize,
@@ -33,9 +33,7 @@ pub enum SpecError {
         reason: String,
     },
     /// YAML that is nested too deeply, or grows too large when its aliases are expanded.
-    #[error(
-        "the document {reason}; write out what its aliases (*name) repeat, or split it, and import it again"
-    )]
+    #[error("the document {reason}; expand its aliases (*name) or split it, and import it again")]
     Limit {
         /// Which limit, as the end of a sentence.
         reason: String,
@@ -49,14 +47,14 @@ pub enum SpecError {
         version: String,
     },
     /// An unsupported OpenAPI version.
-    #[error("the document says it is OpenAPI {version:?}; versions 3.0, 3.1 and 3.2 are read")]
+    #[error("the document has OpenAPI version {version:?}; the supported versions are 3.0, 3.1 and 3.2")]
     Version {
         /// The version as written.
         version: String,
     },
     /// Not an OpenAPI document.
     #[error(
-        "the document is no OpenAPI document: it is {found}; one starts with an object that has \"openapi\": \"3.…\""
+        "the document is not an OpenAPI document: it is {found}; import an object with \"openapi\": \"3.…\""
     )]
     NotOpenApi {
         /// What it is instead.
@@ -64,13 +62,11 @@ pub enum SpecError {
     },
     /// Not RapidAPI documentation.
     #[error(
-        "the file holds no RapidAPI documentation: that is an object, or a list of them, with endpoints under \"api_list\""
+        "the file does not contain RapidAPI documentation: an object, or a list of them, with endpoints under \"api_list\""
     )]
     NotRapidApi,
     /// The given source is not a valid URL.
-    #[error(
-        "{source_url:?} is not the address of a document ({reason}); give a full http or https address or none"
-    )]
+    #[error("{source_url:?} is not a valid document URL ({reason}); enter a full http or https URL or none")]
     Source {
         /// The URL as given.
         source_url: String,
@@ -84,19 +80,19 @@ pub enum SpecError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The call was written by a newer version of AutoKit.
-    #[error("the card's `call` has version {version}, this program knows version 1; update AutoKit")]
+    #[error("the card's `call` has version {version}, but this AutoKit supports version 1; update AutoKit")]
     Version {
         /// The version as written.
         version: u64,
     },
     /// The value is not a call.
-    #[error("the card's `call` cannot be understood: {reason}; import the card again")]
+    #[error("the card's `call` is not valid: {reason}; import the card again")]
     Malformed {
         /// What is wrong with it.
         reason: String,
     },
     /// The call has no server.
-    #[error("the card's `call` names no server; add one under `call.servers`")]
+    #[error("the card's `call` has no server; add one under `call.servers`")]
     NoServer,
     /// The server is not one of the card's.
     #[error(
@@ -109,7 +105,7 @@ pub enum CallError {
         known: String,
     },
     /// Server, path and arguments do not form a valid URL.
-    #[error("no valid address comes of the server and the path: {reason}; correct `call` on the card")]
+    #[error("the server and the path do not form a valid URL: {reason}; correct `call` on the card")]
     Url {
         /// What is wrong.
         reason: String,
@@ -121,7 +117,7 @@ pub enum CallError {
         name: String,
     },
     /// An argument that the operation does not have.
-    #[error("there is no argument `{name}`; leave it out or use one of: {known}")]
+    #[error("unknown argument `{name}`; omit it or use one of: {known}")]
     UnknownArgument {
         /// The argument given.
         name: String,
@@ -151,7 +147,7 @@ pub enum CallError {
         needed: String,
     },
     /// The operation requires an authentication method that is not supported.
-    #[error("the operation wants a sign-in that cannot be made here: {reason}")]
+    #[error("the operation requires an unsupported sign-in: {reason}")]
     UnsupportedSecurity {
         /// Which one.
         reason: String,

@@ -127,10 +127,7 @@ fn import(document: &Document, mut notes: Vec<String>) -> Imported {
     if let Some(hooks) =
         document.root.get("webhooks").and_then(Value::as_object).filter(|all| !all.is_empty())
     {
-        notes.push(format!(
-            "the document describes {} webhooks, which a server calls and which are left out",
-            hooks.len()
-        ));
+        notes.push(format!("the document describes webhooks ({}), which are omitted", hooks.len()));
     }
     let labels: HashMap<usize, String> =
         operations.iter().map(|operation| (operation.position, operation.label())).collect();
@@ -169,7 +166,7 @@ fn path_items(document: &Document) -> (Vec<PathItem<'_>>, Vec<Rejected>) {
             Value::Object(written) => written,
             Value::Null => continue,
             _ => {
-                refuse("is no object; a path holds an object with an operation for each method".to_owned());
+                refuse("is not an object; a path must be an object with an operation per method".to_owned());
                 continue;
             }
         };
@@ -189,7 +186,7 @@ fn path_items(document: &Document) -> (Vec<PathItem<'_>>, Vec<Rejected>) {
                 );
                 found.push((path.as_str(), Cow::Owned(both)));
             }
-            Ok(None) => refuse("refers to something that is no object".to_owned()),
+            Ok(None) => refuse("refers to something that is not an object".to_owned()),
             Err(error) => refuse(error.to_string()),
         }
     }

@@ -93,9 +93,7 @@ fn attempt(
     };
     notes.extend(left_out);
     if detail == Detail::Bare {
-        notes.push(
-            "leaves out descriptions and examples within its schemas, which would be too large".to_owned(),
-        );
+        notes.push("omits descriptions and examples within its schemas, which would be too large".to_owned());
     }
     if body.is_some() && matches!(operation.method.as_str(), "GET" | "HEAD") {
         notes.push(format!("sends a body with {}, which some servers ignore", operation.method));
@@ -164,7 +162,7 @@ fn describe(
     }
     match documentation(document, operation.value, &tags) {
         Some(Ok(url)) => put(fields::DOCUMENTATION, url.into()),
-        Some(Err(url)) => notes.push(format!("leaves out the documentation {url}, which is no web address")),
+        Some(Err(url)) => notes.push(format!("omits the documentation {url}, which is not a web address")),
         None => {}
     }
     if !tags.is_empty() {

@@ -34,15 +34,15 @@ pub(super) fn find<'d>(
 ) -> Result<Vec<Found<'d>>, String> {
     let mut found: Vec<Found<'d>> = Vec::new();
     for level in levels.into_iter().flatten() {
-        let list = level.as_array().ok_or("has `parameters` that are no list")?;
+        let list = level.as_array().ok_or("has `parameters` that are not a list")?;
         for item in list {
             let item = document.resolve(item).map_err(|error| format!("has a parameter that {error}"))?;
-            let object = item.as_object().ok_or("has a parameter that is no object")?;
+            let object = item.as_object().ok_or("has a parameter that is not an object")?;
             let parameter = read(object)?;
             let Parameter { place, wire_name, .. } = &parameter;
             if let Some(reason) = sent_otherwise(*place, wire_name, security) {
                 if let Some(reason) = reason {
-                    notes.push(format!("leaves out the {} {wire_name}: {reason}", place.as_str()));
+                    notes.push(format!("omits the {} {wire_name}: {reason}", place.as_str()));
                 }
                 continue;
             }
@@ -94,14 +94,14 @@ fn read(object: &Map<String, Value>) -> Result<Parameter, String> {
         Some("cookie") => ParamLocation::Cookie,
         other => {
             let other = other.unwrap_or("nowhere");
-            return Err(format!("has the parameter {name} in {other}, which is not known here"));
+            return Err(format!("has the parameter {name} in {other}, which is not supported"));
         }
     };
     let style = match text("style") {
         None => place.style(),
         Some(style) => Style::parse(style).filter(|style| place.allows(*style)).ok_or_else(|| {
             format!(
-                "has the {} parameter {name} in the style {style:?}, which is not known there",
+                "has the {} parameter {name} in the style {style:?}, which is not supported there",
                 place.as_str()
             )
         })?,
@@ -109,7 +109,7 @@ fn read(object: &Map<String, Value>) -> Result<Parameter, String> {
     let content =
         match object.get("content").and_then(Value::as_object) {
             Some(content) => Some(content.keys().next().ok_or_else(|| {
-                format!("has the parameter {name} with a `content` that names no media type")
+                format!("has the parameter {name} with a `content` that has no media type")
             })?),
             None => None,
         };
@@ -157,7 +157,7 @@ pub(super) fn arguments(
     for Found { parameter, object } in found {
         let Parameter { place, wire_name, .. } = parameter;
         if *place == ParamLocation::Path && names(path).all(|name| name != wire_name) {
-            notes.push(format!("leaves out the path parameter {wire_name}, which the path does not have"));
+            notes.push(format!("omits the path parameter {wire_name}, which is not in the path"));
             continue;
         }
         let described = object.get("content").and_then(Value::as_object).and_then(|all| all.values().next());
@@ -180,7 +180,7 @@ pub(super) fn arguments(
         {
             continue;
         }
-        notes.push(format!("has {{{name}}} in its path without a description; any text is taken for it"));
+        notes.push(format!("has {{{name}}} in its path without a description; any text is accepted for it"));
         let mut argument = name.to_owned();
         while argument == BODY_ARGUMENT || arguments.iter().any(|known| known.parameter.name == argument) {
             argument.push_str("_path");

@@ -111,7 +111,7 @@ fn card(position: usize, api: &Value, endpoint: &Value) -> Result<Candidate, Str
     for (key, required) in [("required_parameters", true), ("optional_parameters", false)] {
         for described in endpoint.get(key).and_then(Value::as_array).into_iter().flatten() {
             let Some(name) = text_of(described, "name") else {
-                notes.push(Problem::warning("", "leaves out a parameter without a name"));
+                notes.push(Problem::warning("", "omits a parameter without a name"));
                 continue;
             };
             arguments.add(name, described, required, &path, in_body);
@@ -167,16 +167,16 @@ fn address(written: &str, host: Option<&str>) -> Result<(String, String, String)
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         (format!("{scheme}://{host}"), path)
     } else {
-        let host = host.ok_or("has a relative address, and the API names no host")?;
+        let host = host.ok_or("has a relative URL, and the API has no host")?;
         (format!("https://{host}"), written.trim_start_matches('/'))
     };
-    let url = Url::parse(&server).map_err(|error| format!("has no valid address: {error}"))?;
+    let url = Url::parse(&server).map_err(|error| format!("has no valid URL: {error}"))?;
     // One key gives access to every API there, so a file must not be able to send it anywhere else.
     let at_gateway = url.host_str().is_some_and(|name| name.ends_with(GATEWAY));
     if url.scheme() != "https" || !at_gateway || !url.username().is_empty() || url.port().is_some() {
-        return Err(format!("is not reached at https://…{GATEWAY}, where alone the key belongs"));
+        return Err(format!("is not at https://…{GATEWAY}, the only host the key may be sent to"));
     }
-    let host = host.or(url.host_str()).ok_or("has an address without a host")?.to_owned();
+    let host = host.or(url.host_str()).ok_or("has a URL without a host")?.to_owned();
     let path = path.split('#').next().unwrap_or("");
     Ok((url.as_str().trim_end_matches('/').to_owned(), format!("/{path}"), host))
 }

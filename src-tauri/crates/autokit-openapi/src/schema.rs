@@ -46,11 +46,9 @@ pub(super) enum SchemaError {
     #[error("has a schema that grows too large or too deep when its references are followed")]
     TooLarge,
     /// Earlier operations used up the work allowed for a document.
-    #[error(
-        "comes after operations whose schemas repeat each other so often that no more are read; split the document"
-    )]
+    #[error("comes after operations with too many repeated schemas; split the document")]
     Exhausted,
-    #[error("has a schema with {0}, which cannot be carried over to a card")]
+    #[error("has a schema with {0}, which cards do not support")]
     Unsupported(&'static str),
 }
 
@@ -119,9 +117,7 @@ impl<'d> Schemas<'d> {
             defs.insert(name, schema);
         }
         for name in loops::cut(&mut defs).ok_or(SchemaError::TooLarge)? {
-            self.notes.insert(format!(
-                "leaves out a reference to {name} that leads back to the same value and so says nothing"
-            ));
+            self.notes.insert(format!("omits a reference to {name} that refers back to itself"));
         }
         Ok((defs, self.notes.into_iter().collect()))
     }
@@ -141,8 +137,7 @@ impl<'d> Schemas<'d> {
                 _ => self.keywords(map, depth),
             },
             _ => {
-                self.notes
-                    .insert("leaves out a schema that is neither an object nor true or false".to_owned());
+                self.notes.insert("omits a schema that is neither an object nor true or false".to_owned());
                 Ok(Value::Bool(true))
             }
         }
@@ -255,7 +250,7 @@ impl<'d> Schemas<'d> {
                     out.insert(key.clone(), kept);
                 }
                 None => {
-                    self.notes.insert(format!("leaves out `{key}` in a schema, whose value is not valid"));
+                    self.notes.insert(format!("omits `{key}` in a schema, whose value is not valid"));
                 }
             }
         }

@@ -68,7 +68,7 @@ fn read(document: &Document, scheme: &Value, scopes: Vec<String>) -> Scheme {
             Scheme::Oauth2 { token_url: None, scopes, flows: vec!["openIdConnect".to_owned()] }
         }
         "mutualTLS" => unsupported("a client certificate".to_owned()),
-        other => unsupported(format!("the sort {other:?}")),
+        other => unsupported(format!("the type {other:?}")),
     }
 }
 

@@ -28,9 +28,7 @@ pub(super) fn servers(
         Some(list) => list.as_slice(),
         None if document.source.is_some() => &own,
         None => {
-            return Err(
-                "says no server; add `servers` to the document or import it from its address".to_owned()
-            );
+            return Err("has no server; add `servers` to the document or import it from its URL".to_owned());
         }
     };
     let mut found: Vec<Server> = Vec::new();
@@ -49,9 +47,9 @@ pub(super) fn servers(
         }
     }
     if found.is_empty() {
-        return Err(format!("has no server it can be sent to: {}", reasons.join("; ")));
+        return Err(format!("has no usable server: {}", reasons.join("; ")));
     }
-    notes.extend(reasons.into_iter().map(|reason| format!("leaves out a server: {reason}")));
+    notes.extend(reasons.into_iter().map(|reason| format!("omits a server: {reason}")));
     Ok(found)
 }
 
@@ -83,7 +81,7 @@ fn addresses(document: &Document, server: &Value, notes: &mut Vec<String>) -> Re
     let combinations = used.iter().try_fold(1usize, |all, (_, values)| all.checked_mul(values.len()));
     if combinations.is_none_or(|all| all > MAX_COMBINATIONS) {
         notes.push(format!(
-            "keeps of the server {template} only the address made of the defaults: there are more than {MAX_COMBINATIONS}"
+            "uses only the defaults of the server {template}, which has more than {MAX_COMBINATIONS} combinations"
         ));
         for (_, values) in &mut used {
             values.truncate(1);
@@ -110,19 +108,19 @@ fn absolute(document: &Document, text: &str) -> Result<String, String> {
         }
         (Err(url::ParseError::RelativeUrlWithoutBase), None) => {
             return Err(format!(
-                "{text} is relative to the document's address, which is not known; import it from there"
+                "{text} is relative to the document's URL, which is unknown; import it from there"
             ));
         }
         (Err(error), _) => return Err(format!("{text}: {error}")),
     };
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("{text} is not reached over http or https"));
+        return Err(format!("{text} is not an http or https URL"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(format!("{text} has a query or a fragment, to which no path can be added"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("one has a user name or password in its address".to_owned());
+        return Err("one has a user name or password in its URL".to_owned());
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }

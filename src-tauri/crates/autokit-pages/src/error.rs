@@ -20,5 +20,5 @@ pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> std::result::Result<T, String> + Send + 'static,
 ) -> Result<T> {
     let ended = tokio::task::spawn_blocking(work).await;
-    ended.map_err(|error| Error::Embedding(format!("it broke off: {error}")))?.map_err(Error::Embedding)
+    ended.map_err(|error| Error::Embedding(format!("it failed: {error}")))?.map_err(Error::Embedding)
 }

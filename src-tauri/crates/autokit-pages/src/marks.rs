@@ -195,9 +195,9 @@ impl PageMarks {
             said.push("its title names the tool");
         }
         if self.get(PageMark::Meaning) >= 0.6 || self.get(PageMark::Wording) >= 0.6 {
-            said.push("it says what the card says");
+            said.push("it matches the card");
         }
-        if said.is_empty() { "little on it fits".to_owned() } else { said.join(", ") }
+        if said.is_empty() { "little on it matches".to_owned() } else { said.join(", ") }
     }
 }
 

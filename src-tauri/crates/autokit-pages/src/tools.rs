@@ -60,7 +60,7 @@ impl Toolbox for WebTools<'_> {
         match name {
             "search" => self.search(text("query")).await,
             "open" => self.open(text("url")).await,
-            _ => Observation { text: format!("There is no tool {name}."), failed: true },
+            _ => Observation { text: format!("Unknown tool {name}."), failed: true },
         }
     }
 }
@@ -115,7 +115,7 @@ impl<'a> WebTools<'a> {
     async fn page(&self, url: &str) -> std::result::Result<Arc<Page>, String> {
         let fetched = self.reader.fetcher.get(url).await.map_err(|error| error.to_string())?;
         if !fetched.is_success() {
-            return Err(format!("{url} answers {}.", fetched.status));
+            return Err(format!("{url} returned {}.", fetched.status));
         }
         let pages = self.reader.read(vec![fetched], Part::Opening).await;
         pages.map_err(|error| error.to_string())?.pop().ok_or_else(|| "It could not be read.".to_owned())

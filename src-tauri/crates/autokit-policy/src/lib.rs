@@ -260,10 +260,10 @@ impl Need {
     pub fn words(&self) -> String {
         match self {
             Need::Tool { name, provider, .. } if provider.is_empty() => format!("to call {name}"),
-            Need::Tool { name, provider, .. } => format!("to call {name} of {provider}"),
+            Need::Tool { name, provider, .. } => format!("to call {name} from {provider}"),
             Need::Host { host } => format!("to reach {host}"),
             Need::Files { folder } => format!("to read files in {folder}"),
-            Need::Secret { of } => format!("to send the key for {of}"),
+            Need::Secret { of } => format!("to use the API key for {of}"),
             Need::Code { language } => format!("to run code in {language}"),
         }
     }

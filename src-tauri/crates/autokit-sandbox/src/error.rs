@@ -133,10 +133,10 @@ impl SandboxError {
                 "node" => "Install the package `nodejs`, for the whole system.",
                 _ => "Install a system shell.",
             },
-            SandboxError::BadName { .. } => "Give a relative name without `..`, each only once.",
-            SandboxError::TooLarge { .. } => "Give fewer or smaller files, or raise the job's limits.",
+            SandboxError::BadName { .. } => "Use unique relative names without `..`.",
+            SandboxError::TooLarge { .. } => "Use fewer or smaller files, or raise the job's limits.",
             SandboxError::SetUp { .. } | SandboxError::System { .. } => "Try again.",
-            SandboxError::Internal(_) => "Report this: it is a fault of AutoKit.",
+            SandboxError::Internal(_) => "Report this as a bug in AutoKit.",
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub enum RetrieveError {
     /// The vector has another length than those in the index.
     #[error(
-        "the vector of {what} has {found} numbers but the index holds vectors of {expected}; \
+        "the vector of {what} has {found} numbers but the index contains vectors of {expected}; \
          embed it with the model the library uses, or rebuild the index after changing models"
     )]
     Dimension {
@@ -20,13 +20,13 @@ pub enum RetrieveError {
         found: usize,
     },
     /// The vector contains a number that is not finite.
-    #[error("the vector of {what} holds a number that is not finite; embed the text again")]
+    #[error("the vector of {what} contains a number that is not finite; embed the text again")]
     NotFinite {
         /// Id of the document, or the text of the query.
         what: String,
     },
     /// The vector is all zeros.
-    #[error("the vector of {what} is all zeros and points nowhere; embed the text again")]
+    #[error("the vector of {what} is all zeros; embed the text again")]
     ZeroVector {
         /// Id of the document, or the text of the query.
         what: String,
@@ -67,7 +67,7 @@ pub enum EvalError {
         reason: String,
     },
     /// The file contains nothing to evaluate.
-    #[error("{path} holds no {what}")]
+    #[error("{path} contains no {what}")]
     Empty {
         /// The file.
         path: PathBuf,

@@ -80,10 +80,10 @@ pub enum SearchError {
     #[error("the query is empty")]
     EmptyQuery,
     /// Vector ranking was requested, but there is no model.
-    #[error("there is no embedding model to search by meaning with")]
+    #[error("semantic search needs an embedding model, and none is installed")]
     NoModel,
     /// The model failed.
-    #[error("the request could not be embedded: {0}")]
+    #[error("could not embed the query: {0}")]
     Embed(#[from] autokit_embed::Error),
     /// The index refused the vectors of the request.
     #[error(transparent)]

@@ -187,8 +187,8 @@ impl Handle<SetAgentsHttp> for AgentHttpServer {
         if port == 0 {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "the address for agents has to keep its port, and 0 is none",
-                "Give a port from 1024 to 65535.",
+                "0 is not a valid port",
+                "Enter a port from 1024 to 65535.",
             ));
         }
         self.change(SavedHttpSettings { enabled: request.enabled, port }, None).await
@@ -202,8 +202,8 @@ impl Handle<RenewAgentsHttp> for AgentHttpServer {
         if !saved.enabled {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                "the address for agents is switched off",
-                "Switch it on; what it asks for is made then.",
+                "the HTTP server for agents is turned off",
+                "Turn it on. That also creates the token.",
             ));
         }
         self.change(saved, Some(&request.profile)).await

@@ -176,8 +176,8 @@ impl Approvals {
         let gone = || {
             ApiError::new(
                 ErrorCode::NotFound,
-                "this call does not wait any more",
-                "The agent may have given it up; it can make it again.",
+                "this call is no longer waiting for approval",
+                "The agent may have cancelled it; it can try again.",
             )
         };
         let ask = self.asks.list().asks.into_iter().find(|ask| ask.id == answer.id).ok_or_else(gone)?;
@@ -189,8 +189,8 @@ impl Approvals {
             ApprovalDecision::Always => {
                 return Err(ApiError::new(
                     ErrorCode::Invalid,
-                    "a rule for everybody asks for this each time",
-                    "Allow it once or for the session, or mark that rule for profiles to loosen in Settings, Permissions.",
+                    "a rule for everyone requires approval every time",
+                    "Allow it once or for the session, or let profiles override that rule in Settings, Permissions.",
                 ));
             }
             ApprovalDecision::Never => {

@@ -29,7 +29,7 @@ pub(crate) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>)
     }
     let more = problems.count();
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    Err(format!("the arguments do not fit the tool's input_schema: {}{more}", told.join("; ")))
+    Err(format!("the arguments do not match the tool's input_schema: {}{more}", told.join("; ")))
 }
 
 #[cfg(test)]

@@ -212,7 +212,7 @@ impl Builtins {
 
     fn time(&self, zone: &str) -> std::result::Result<String, Refusal> {
         let zone = if zone.is_empty() { Ok(TimeZone::UTC) } else { TimeZone::get(zone) };
-        let zone = zone.map_err(|error| Refusal::NotMade(format!("`zone` is no time zone: {error}")))?;
+        let zone = zone.map_err(|error| Refusal::NotMade(format!("`zone` is not a time zone: {error}")))?;
         let now = self.workspace.clock.now().to_zoned(zone);
         Ok(now.strftime("%A, %Y-%m-%dT%H:%M:%S%:z[%Q]").to_string())
     }
@@ -243,8 +243,7 @@ impl Builtins {
                 "tool": record.key.to_string(), "under": cited.title, "source": cited.url, "text": cited.text,
             }));
         }
-        let note =
-            if found.is_empty() { "No documentation page that was read says anything of it." } else { "" };
+        let note = if found.is_empty() { "No documentation page mentions it." } else { "" };
         Ok(json!({"pieces": found, "note": note}).to_string())
     }
 

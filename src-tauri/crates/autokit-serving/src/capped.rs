@@ -26,7 +26,7 @@ pub(crate) fn capped(mut result: CallToolResult) -> CallToolResult {
     let more = result.content.len().saturating_sub(BLOCKS);
     if more > 0 {
         result.content.truncate(BLOCKS);
-        let words = format!("{more} more parts of the answer were left out.");
+        let words = format!("Parts of the response left out: {more}.");
         result.content.push(ContentBlock::text(words));
     }
     for block in &mut result.content {
@@ -37,7 +37,7 @@ pub(crate) fn capped(mut result: CallToolResult) -> CallToolResult {
         };
         if let Some((length, kind)) = large.filter(|(length, _)| *length > BINARY) {
             let bytes = length / 4 * 3;
-            *block = ContentBlock::text(format!("{bytes} bytes of {kind}, too many to be passed on."));
+            *block = ContentBlock::text(format!("{bytes} bytes of {kind}, too large to return."));
         }
     }
     let mut texts = texts(&mut result);
@@ -99,7 +99,7 @@ mod tests {
         let many = (0..100_000).map(|n| ContentBlock::text(format!("part {n}"))).collect();
         let texts = all(&capped(CallToolResult::success(many)));
         assert_eq!((texts.len(), texts[99].as_str()), (101, "part 99"));
-        assert_eq!(texts[100], "99900 more parts of the answer were left out.");
+        assert_eq!(texts[100], "Parts of the response left out: 99900.");
     }
 
     #[test]

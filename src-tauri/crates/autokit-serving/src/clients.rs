@@ -31,15 +31,15 @@ impl Clients {
 
     /// Returns the command with which an agent program starts AutoKit for this library.
     fn start(&self) -> Result<Start> {
-        let failed = |error: std::io::Error| ApiError::internal(format!("this program's own path: {error}"));
+        let failed = |error: std::io::Error| ApiError::internal(format!("AutoKit's own path: {error}"));
         let own = std::env::current_exe().map_err(failed)?;
         // The window's executable cannot serve agents; the `autokit` command is installed beside it.
         let command = own.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX));
         if !command.is_file() {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
-                format!("there is no `autokit` command beside {}", own.display()),
-                "Install the command together with the window.",
+                format!("no `autokit` command next to {}", own.display()),
+                "Install the command next to the desktop app.",
             ));
         }
         let mut args = Vec::new();
@@ -62,14 +62,14 @@ fn read(file: &Path) -> Result<Option<String>> {
         ApiError::new(
             ErrorCode::UnreadableFile,
             format!("{}: {error}", file.display()),
-            "Make it a file this person can read, or paste the lines by hand.",
+            "Make it readable, or edit it yourself.",
         )
     };
     match std::fs::metadata(file) {
         Ok(metadata) if metadata.is_file() && metadata.len() <= MOST => {
             std::fs::read_to_string(file).map(Some).map_err(failed)
         }
-        Ok(_) => Err(failed(std::io::Error::other("this is no settings file"))),
+        Ok(_) => Err(failed(std::io::Error::other("it is not a settings file"))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(error)),
     }
@@ -144,7 +144,7 @@ fn write(file: &Path, before: Option<&str>, after: &str, now: Timestamp) -> Resu
         ApiError::new(
             ErrorCode::ReadOnly,
             format!("{}: {error}", file.display()),
-            "Make it writable, or paste the lines by hand.",
+            "Make it writable, or edit it yourself.",
         )
     };
     // Through a symlink, the file it points to is replaced, not the link.
@@ -191,8 +191,8 @@ impl Clients {
         let client = Client::parse(&request.id).ok_or_else(|| {
             ApiError::new(
                 ErrorCode::NotFound,
-                format!("{:?} is no program AutoKit knows", request.id),
-                "See which there are in the list of programs.",
+                format!("unknown MCP client {:?}", request.id),
+                "Check the list of MCP clients.",
             )
         })?;
         let (start, at) = (self.start()?, self.workspace.clock.stamp());
@@ -203,8 +203,8 @@ impl Clients {
             if seen(now.before.as_deref()) != request.seen {
                 return Err(ApiError::new(
                     ErrorCode::Conflict,
-                    format!("{} changed since it was looked at", file.display()),
-                    "Look at the change again.",
+                    format!("{} changed after the preview", file.display()),
+                    "Review the change again.",
                 ));
             }
             let (before, after) = wanted(now)?;
@@ -219,7 +219,7 @@ impl Clients {
 impl Handle<ConnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
         let wanted = |now: ClientPreview| {
-            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Paste the lines by hand.");
+            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Add the lines yourself.");
             Ok((now.before, now.after.map_err(by_hand)?))
         };
         self.change_client(request, wanted).await
@@ -229,13 +229,13 @@ impl Handle<ConnectAgent> for Clients {
 impl Handle<DisconnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
         let wanted = |now: ClientPreview| {
-            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Remove the lines by hand.");
+            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Remove the lines yourself.");
             let without = now.without.map_err(by_hand)?;
             let missing = || {
                 ApiError::new(
                     ErrorCode::NotFound,
-                    "AutoKit is not among the MCP servers of this program",
-                    "See which there are in the list of programs.",
+                    "AutoKit is not configured in this MCP client",
+                    "Check the list of MCP clients.",
                 )
             };
             Ok((now.before, without.ok_or_else(missing)?))

@@ -121,7 +121,7 @@ impl ExternalTools {
     async fn search(&self, query: &str, limit: u64) -> Done {
         let Some(search) = self.providers.services().search.clone() else {
             return Err(Refusal::NotMade(
-            "No web search is chosen: a person can choose one in Settings, Web search; DuckDuckGo needs no key."
+            "No search service is configured. The user can choose one in Settings, Web search; DuckDuckGo needs no API key."
                 .to_owned(),
         ));
         };
@@ -149,13 +149,13 @@ impl ExternalTools {
         let mut answer =
             json!({"url": fetched.url, "status": fetched.status, "title": page.title, "text": shown});
         if all > most {
-            answer["note"] = format!("The page goes on: these are {most} of {all} characters.").into();
+            answer["note"] = format!("Truncated: showing {most} of {all} characters.").into();
         }
         let text = answer.to_string();
         if fetched.is_success() {
             Ok(text)
         } else {
-            Err(Refusal::NotMade(format!("the page answers with status {}", fetched.status)))
+            Err(Refusal::NotMade(format!("the page returned status {}", fetched.status)))
         }
     }
 
@@ -164,7 +164,7 @@ impl ExternalTools {
             |error: &autokit_sandbox::SandboxError| Refusal::NotMade(format!("{error}. {}", error.remedy()));
         let sandbox = self.proven_sandbox().await.map_err(|error| unfit(&error))?;
         let _place = self.code_runs.place().await.ok_or_else(|| {
-            Refusal::Failed("too many programs run or wait for that already; try again later".to_owned())
+            Refusal::Failed("too many code runs are in progress; try again later".to_owned())
         })?;
         let mut job = Job::new(language(text(given, "language")), text(given, "code"));
         job.stdin = text(given, "stdin").as_bytes().to_vec();
@@ -177,7 +177,7 @@ impl ExternalTools {
         let stream = |output: &Output| {
             let text = output.text();
             if output.cut > 0 {
-                format!("{text}\n… {} bytes more were cut", output.cut)
+                format!("{text}\n… {} more bytes truncated", output.cut)
             } else {
                 text.into_owned()
             }
@@ -249,16 +249,16 @@ fn place(policy: &Policy, folder: &str, path: &str) -> Result<Project, String> {
     if Path::new(named).is_absolute() {
         let below = roots.iter().filter(|root| Path::new(named).starts_with(root));
         let root = below.max_by_key(|root| Path::new(root).components().count());
-        let Some(root) = root else { return Err(format!("{named} is in no folder that is open to you")) };
+        let Some(root) = root else { return Err(format!("{named} is not in a folder you can read")) };
         let start = Path::new(named).strip_prefix(root).unwrap_or(Path::new(""));
         let path = if folder.is_empty() { start.to_owned() } else { start.join(path) };
         let path = path.to_str().ok_or("the path is not readable")?.to_owned();
         return Ok(Project { root: PathBuf::from(root), path });
     }
     match (roots.as_slice(), folder.is_empty()) {
-        ([], _) => Err("no folder is open to you: a person can open one in Settings, Permissions".to_owned()),
+        ([], _) => Err("no folder is open to you; the user can allow it in Settings, Permissions".to_owned()),
         ([root], true) => Ok(Project { root: PathBuf::from(root), path: path.to_owned() }),
-        (all, _) => Err(format!("name the `folder` in full, one of these: {}", all.join(", "))),
+        (all, _) => Err(format!("set `folder` to the full path of one of these: {}", all.join(", "))),
     }
 }
 
@@ -289,7 +289,7 @@ fn read_at(place: &Project, lines: Lines, mixed: bool) -> Result<String, FileErr
             });
             if read.more {
                 let next = read.from + read.lines;
-                answer["note"] = format!("The file goes on: ask for it from line {next}.").into();
+                answer["note"] = format!("The file continues at line {next}.").into();
             }
             Ok(answer.to_string())
         }
@@ -310,7 +310,7 @@ fn listing(root: &ProjectRoot, path: &str) -> Result<String, FileError> {
         listing.entries.iter().map(|entry| json!({"name": entry.name, "is": sort(entry.kind)})).collect();
     let mut answer = json!({"folder": path, "entries": entries});
     if listing.left_out > 0 || listing.more {
-        answer["note"] = format!("{} more entries are not shown.", listing.left_out).into();
+        answer["note"] = format!("Entries not shown: {}.", listing.left_out).into();
     }
     Ok(answer.to_string())
 }
@@ -409,8 +409,8 @@ mod tests {
         assert_eq!(at("/srv", "app/a.rs"), found("/srv", "app/a.rs"));
         assert_eq!(at("", "/srv/keys/k"), found("/srv", "keys/k"));
         assert!(at("", "a.rs").is_err_and(|words| words.contains("/srv, /srv/app")));
-        assert!(at("", "/etc/passwd").is_err_and(|words| words.contains("no folder")));
-        assert!(place(&opened(&[]), "", "a").is_err_and(|words| words.contains("a person can open one")));
+        assert!(at("", "/etc/passwd").is_err_and(|words| words.contains("is not in a folder")));
+        assert!(place(&opened(&[]), "", "a").is_err_and(|words| words.contains("the user can allow it")));
     }
 
     #[test]

@@ -101,11 +101,11 @@ impl ToolSearch {
         });
         let ranking = ranking.await.map_err(|error| refused(&error))?;
         if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.keyword_only_reason()) {
-            found.notes.push(format!("Found by words alone: {why}."));
+            found.notes.push(format!("Keyword search only: {why}."));
         }
         if !ranking.also_named.is_empty() {
             let names = self.cards.names_of(&ranking.also_named).join(", ");
-            found.notes.push(format!("Also named by the query: {names}."));
+            found.notes.push(format!("The query also names: {names}."));
         }
         let (mut library, mut named) = (Vec::new(), HashSet::new());
         for hit in ranking.hits {

@@ -40,7 +40,7 @@ pub async fn strict(
     }
     let (parts, body) = request.into_parts();
     let Ok(body) = to_bytes(body, MESSAGE_BYTES).await else {
-        let words = format!("a message may have {MESSAGE_BYTES} bytes");
+        let words = format!("a message can have at most {MESSAGE_BYTES} bytes");
         return (StatusCode::PAYLOAD_TOO_LARGE, words).into_response();
     };
     let fault = match read(&body) {
@@ -48,7 +48,7 @@ pub async fn strict(
             let begins = message.method() == "initialize" && message.is_request();
             if begins && sessions.sessions.read().await.len() >= SESSIONS {
                 let id = message.id().unwrap_or(&Value::Null);
-                let full = error(id, SERVER_BUSY, "there are too many sessions; end one or try again later");
+                let full = error(id, SERVER_BUSY, "too many sessions; end one or try again later");
                 return (StatusCode::SERVICE_UNAVAILABLE, Json(full)).into_response();
             }
             message.fault()
@@ -70,14 +70,14 @@ fn faults_of(headers: &HeaderMap, messages: &[&str]) -> Option<Value> {
     let wrong = |words: &str| Some(error(&Value::Null, INVALID_REQUEST, words));
     let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
     if version.is_some_and(|version| version != BATCHES.as_bytes()) {
-        return wrong("this revision of the protocol has no batches");
+        return wrong("this protocol version does not support batches");
     }
     if messages.is_empty() {
-        return wrong("a batch holds one message at least");
+        return wrong("a batch must contain at least one message");
     }
     let greets = |text: &&str| read_one(text).is_ok_and(|message| message.method() == "initialize");
     if messages.iter().any(greets) {
-        return wrong("`initialize` is not part of a batch");
+        return wrong("`initialize` cannot be part of a batch");
     }
     None
 }

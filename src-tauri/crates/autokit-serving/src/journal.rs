@@ -186,7 +186,7 @@ impl Journal {
         closed.0 = true;
         let broken_off = std::mem::take(&mut *self.state.under_way.lock().expect("no holder panics"));
         for (session, mut audit) in broken_off.into_values() {
-            "AutoKit ended before it was answered".clone_into(&mut audit.why);
+            "AutoKit closed before the call finished".clone_into(&mut audit.why);
             self.note(&session, &Event::Audited(Box::new(audit)));
         }
         self.hurry();
@@ -287,7 +287,7 @@ mod tests {
             told,
             [
                 say("done", CallOutcome::Done, ""),
-                say("slow", CallOutcome::Cancelled, "AutoKit ended before it was answered"),
+                say("slow", CallOutcome::Cancelled, "AutoKit closed before the call finished"),
             ]
         );
     }

@@ -28,6 +28,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::permit::ONLY_THE_USER;
 use crate::plan::{Calls, ManualCall};
 use crate::profiles::{ResolvedScope, no_profile};
 use crate::tools::CallableTools;
@@ -151,16 +152,16 @@ impl ToolRuns {
         let record = self.workspace.find(tool).map_err(|error| match error.code {
             ErrorCode::NotFound => ApiError::new(
                 ErrorCode::NotFound,
-                format!("there is no tool {tool:?}"),
-                "See which there are in the list of tools.",
+                format!("tool {tool:?} not found"),
+                "Check the list of tools.",
             ),
             _ => error,
         })?;
         let listed = self.listed(&record, &scoped).await.ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Invalid,
-                format!("{:?} cannot be called from here", record.key.name),
-                "It is there to be read and used in code: see its card. Tools of MCP servers and operations of web APIs can be called.",
+                format!("{:?} cannot be called", record.key.name),
+                "Use it in code, as its card describes. Only tools of MCP servers and operations of web APIs can be called.",
             )
         })?;
         Ok((listed, scoped))
@@ -174,8 +175,8 @@ impl ToolRuns {
             // These tools sign what they do as an agent.
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("`{name}` is how agents speak to AutoKit"),
-                "Do it yourself: ask, discover and propose in the window or the terminal.",
+                format!("`{name}` is only for agents"),
+                "Ask, discover and propose in the window or the terminal instead.",
             ));
         }
         let tool = Target::Discovered(Box::new(definition));
@@ -216,7 +217,7 @@ impl ToolRuns {
                 };
                 let outcome = outcome(result.map_err(|why| failed(&name, why))?, ms_since(began));
                 let summary =
-                    if outcome.failed { format!("{name} failed") } else { format!("{name} answered") };
+                    if outcome.failed { format!("{name} failed") } else { format!("{name} succeeded") };
                 outcomes.0.lock().expect("no holder panics").put(progress.id(), outcome);
                 Ok(Outcome { summary, tally: None })
             });
@@ -248,15 +249,15 @@ async fn pass_on(mut telling: mpsc::Receiver<autokit_gateway::Progress>, progres
 fn not_called(name: &str, closed: bool, refusal: Refusal) -> ApiError {
     let why = match refusal {
         Refusal::Cancelled => return ApiError::cancelled(),
-        _ if closed => "the rules do not allow it".to_owned(),
+        _ if closed => "your rules deny it".to_owned(),
         Refusal::NotMade(why) | Refusal::Failed(why) => why,
     };
     // A hint for agents; this person can change it.
-    let why = why.trim_end_matches("Only a person can change that.").trim_end().trim_end_matches('.');
+    let why = why.trim_end_matches(ONLY_THE_USER).trim_end().trim_end_matches('.');
     ApiError::new(
         ErrorCode::Refused,
         format!("`{name}` was not called: {why}"),
-        "Change the arguments, or what is allowed in Settings, Permissions.",
+        "Change the arguments, or the rules in Settings, Permissions.",
     )
 }
 
@@ -265,10 +266,10 @@ fn failed(name: &str, refusal: Refusal) -> ApiError {
     let (code, why, remedy) = match refusal {
         Refusal::Cancelled => return ApiError::cancelled(),
         Refusal::NotMade(why) => {
-            (ErrorCode::Refused, why, "Change the arguments, or look at where the tool comes from.")
+            (ErrorCode::Refused, why, "Change the arguments, or check the server or API of the tool.")
         }
         Refusal::Failed(why) => {
-            (ErrorCode::Provider, why, "Try again; if it stays so, look at where the tool comes from.")
+            (ErrorCode::Provider, why, "Try again. If it keeps failing, check the server or API of the tool.")
         }
     };
     ApiError::new(code, format!("`{name}` failed: {}", why.trim_end_matches('.')), remedy)
@@ -346,8 +347,8 @@ impl ToolRuns {
         outcomes.get(job).cloned().ok_or_else(|| {
             ApiError::new(
                 ErrorCode::NotFound,
-                format!("no tool has answered in the job {job:?}"),
-                "It may be still at work, or have answered long ago.",
+                format!("no tool result for the job {job:?}"),
+                "The call may still be running, or its result has expired.",
             )
         })
     }

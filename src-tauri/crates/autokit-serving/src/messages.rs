@@ -74,19 +74,19 @@ pub fn error(id: &Value, code: i32, message: &str) -> Value {
 /// The error response if it is not a JSON-RPC message.
 pub fn read(text: &[u8]) -> Result<Sent<'_>, Value> {
     let none = |words: &str| error(&Value::Null, PARSE_ERROR, words);
-    let text = std::str::from_utf8(text).map_err(|_| none("this is no UTF-8"))?;
+    let text = std::str::from_utf8(text).map_err(|_| none("invalid UTF-8"))?;
     match text.trim_start().chars().next() {
         Some('[') => {
-            let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| none("this is no JSON"))?;
+            let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| none("invalid JSON"))?;
             Ok(Sent::Batch(parts.into_iter().map(RawValue::get).collect()))
         }
         Some('{') => serde_json::from_str(text)
             .map(|message| Sent::One(Box::new(message)))
-            .map_err(|_| none("this is no JSON")),
+            .map_err(|_| none("invalid JSON")),
         _ if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
-            Err(error(&Value::Null, INVALID_REQUEST, "a message is an object"))
+            Err(error(&Value::Null, INVALID_REQUEST, "a message must be an object"))
         }
-        _ => Err(none("this is no JSON")),
+        _ => Err(none("invalid JSON")),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn read(text: &[u8]) -> Result<Sent<'_>, Value> {
 pub fn read_one(text: &str) -> Result<Message<'_>, Value> {
     match read(text.as_bytes())? {
         Sent::One(message) => Ok(*message),
-        Sent::Batch(_) => Err(error(&Value::Null, INVALID_REQUEST, "a batch holds no batches")),
+        Sent::Batch(_) => Err(error(&Value::Null, INVALID_REQUEST, "a batch cannot contain batches")),
     }
 }
 
@@ -126,20 +126,20 @@ impl Message<'_> {
     pub fn fault(&self) -> Option<Value> {
         let wrong = |code, words: &str| Some(error(self.id().unwrap_or(&Value::Null), code, words));
         if self.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
-            return wrong(INVALID_REQUEST, "`jsonrpc` has to be \"2.0\"");
+            return wrong(INVALID_REQUEST, "`jsonrpc` must be \"2.0\"");
         }
         if self.result.is_some() || self.error.is_some() {
             return None;
         }
         if self.id.is_some() && self.id().is_none() {
-            return wrong(INVALID_REQUEST, "`id` has to be a text or a whole number");
+            return wrong(INVALID_REQUEST, "`id` must be a string or an integer");
         }
         if self.method.as_ref().is_none_or(|method| !method.is_string()) {
-            return wrong(INVALID_REQUEST, "`method` has to be a text");
+            return wrong(INVALID_REQUEST, "`method` must be a string");
         }
         let params = self.params.map(|params| params.get().trim_start());
         if params.is_some_and(|params| !params.starts_with('{') && params != "null") {
-            return wrong(INVALID_PARAMS, "`params` has to be an object");
+            return wrong(INVALID_PARAMS, "`params` must be an object");
         }
         None
     }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn faults_name_the_request_where_it_is_known() {
         for (text, code_, id) in [
-            ("{this is no JSON", json!(-32700), Value::Null),
+            ("{invalid JSON", json!(-32700), Value::Null),
             ("\"text\"", json!(-32600), Value::Null),
             (r#"{"id":1,"method":"ping"}"#, json!(-32600), json!(1)),
             (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, json!(-32600), json!("a")),

@@ -137,7 +137,7 @@ impl OwnTools {
         let turn = entry.state.borrow().turns[at].clone();
         match turn.state {
             TurnState::Failed => {
-                Err(turn.error.unwrap_or_else(|| ApiError::internal("the turn failed without saying why")))
+                Err(turn.error.unwrap_or_else(|| ApiError::internal("the turn failed for an unknown reason")))
             }
             TurnState::Cancelled => Err(ApiError::cancelled()),
             TurnState::Running | TurnState::Done => Ok(text(self.outcome(&turn).await?)),
@@ -186,7 +186,7 @@ impl OwnTools {
         }
         if !found.is_empty() {
             answer.insert("found".to_owned(), found.into());
-            answer.insert("note".to_owned(), "What was found waits for a person in Review.".into());
+            answer.insert("note".to_owned(), "The results are pending the user's review.".into());
         }
         Ok(Value::Object(answer).to_string())
     }
@@ -197,7 +197,7 @@ impl OwnTools {
         let by =
             if call.profile.is_empty() { "an agent".to_owned() } else { format!("agent {}", call.profile) };
         let proposed = self.proposals.propose(draft, &Author(by), None).await?.proposal;
-        let words = format!("{name} waits for a person in Review as proposal {}.", proposed.id);
+        let words = format!("{name} is pending in Review as proposal {}.", proposed.id);
         Ok(text(words))
     }
 
@@ -207,7 +207,7 @@ impl OwnTools {
         if !scoped.may_find(&record.id) {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
-                format!("there is no card {tool:?}"),
+                format!("card {tool:?} not found"),
                 "Search for it.",
             ));
         }
@@ -223,6 +223,6 @@ impl OwnTools {
         self.workspace.library.remember(&feedback, None).await?;
         self.search.forget_opinions();
         let how = if helpful { "worked" } else { "did not work" };
-        Ok(text(format!("Noted that {} {how} for this.", record.key)))
+        Ok(text(format!("Recorded that {} {how} for this task.", record.key)))
     }
 }

@@ -76,9 +76,12 @@ fn list(needs: &[Need]) -> String {
     needs.iter().map(Need::words).collect::<Vec<_>>().join(" and ")
 }
 
+/// Ends the refusal of a call that the rules deny: a hint for agents.
+pub(crate) const ONLY_THE_USER: &str = "Only the user can change that.";
+
 /// Returns the refusal of a call that the rules deny.
 pub(crate) fn not_permitted(needs: &[Need]) -> Refusal {
-    not_made(format!("It is not permitted {}. Only a person can change that.", list(needs)))
+    not_made(format!("It is not permitted {}. {ONLY_THE_USER}", list(needs)))
 }
 
 fn not_made(words: String) -> Refusal {
@@ -108,7 +111,7 @@ impl Approvals {
         }
         if !self.asks.watched() {
             let words = format!(
-                "A person has to allow it {}, and none is there to be asked: AutoKit's window is not open. They can open it, or allow it in Settings, Permissions.",
+                "Approval is needed {}, but AutoKit's window is not open. The user can open it, or allow this in Settings, Permissions.",
                 list(&because)
             );
             return (DecidedBy::Nobody, Err(not_made(words)));
@@ -117,9 +120,7 @@ impl Approvals {
         // Whoever decides must see all of it, so nobody is asked to approve what is too long to read.
         let arguments = Value::Object(call.arguments.clone());
         if arguments.to_string().len() > READABLE {
-            let words = format!(
-                "A person has to allow it {words}, and the arguments are too long to be read by one."
-            );
+            let words = format!("Approval is needed {words}, but the arguments are too long to review.");
             return (DecidedBy::Nobody, Err(not_made(words)));
         }
         let now = self.workspace.clock.now();
@@ -139,11 +140,10 @@ impl Approvals {
             arguments,
         });
         let Some(mut asked) = asked else {
-            let words =
-                format!("A person has to allow it {words}, and too many calls wait for that already.");
+            let words = format!("Approval is needed {words}, but too many calls are already waiting for it.");
             return (DecidedBy::Nobody, Err(not_made(words)));
         };
-        let waits = Progress { done: 0.0, total: None, message: Some(format!("A person is asked {words}.")) };
+        let waits = Progress { done: 0.0, total: None, message: Some(format!("Awaiting approval {words}.")) };
         // If the agent is gone, the next statement returns.
         let _ = call.progress.try_send(waits);
         let reply = tokio::select! {
@@ -160,10 +160,10 @@ impl Approvals {
                 }
             }
             Some(ApprovalDecision::No | ApprovalDecision::Never) => {
-                (DecidedBy::Person, Err(not_made(format!("A person did not allow it {words}."))))
+                (DecidedBy::Person, Err(not_made(format!("The user denied the request {words}."))))
             }
             None => {
-                let words = format!("A person was asked {words}, and nobody answered in time.");
+                let words = format!("The request {words} was not approved in time.");
                 (DecidedBy::Nobody, Err(not_made(words)))
             }
         }

@@ -162,7 +162,7 @@ impl Calls {
         let definition = match &call.tool {
             Target::Own(name) => {
                 let tool =
-                    own::named(name).ok_or_else(|| Refusal::NotMade(format!("there is no tool `{name}`")))?;
+                    own::named(name).ok_or_else(|| Refusal::NotMade(format!("unknown tool `{name}`")))?;
                 arguments::check(&tool.schema, given).map_err(Refusal::NotMade)?;
                 let needs = self.executors.builtins.external().own_needs(name);
                 let request = request.with(needs, &tool.schema, given);
@@ -183,7 +183,7 @@ impl Calls {
                 let stands = self.tools.servers.is_bound(&record.id, &upstream).await;
                 if !stands.map_err(|error| refused(&error))? {
                     return Err(Refusal::NotMade(format!(
-                        "`{}` says of itself that it is a tool of the server {:?}; a person has to look at what that says in Review first",
+                        "`{}` claims to be a tool of the server {:?}; the user has to approve that in Review first",
                         definition.name, upstream.server
                     )));
                 }
@@ -198,7 +198,7 @@ impl Calls {
                     .map_err(|error| Refusal::NotMade(error.to_string()))?
                     .ok_or_else(gone)?;
                 if self.imitates(&request.provider).await {
-                    request.provider = format!("{} (as its card says)", request.provider);
+                    request.provider = format!("{} (according to its card)", request.provider);
                 }
                 let keys = self.executors.rest.keys_for(&operation).await.map_err(|error| refused(&error))?;
                 let needs = needs(&operation, &keys);
@@ -236,13 +236,13 @@ impl Calls {
             Some(_) => {
                 self.tools.servers.pool().tell_changed(&server.name);
                 return Err(Refusal::NotMade(format!(
-                    "the server {:?} describes `{}` otherwise than when it was accepted; a person has to look at that in Review first",
+                    "the server {:?} changed the description of `{}` after it was accepted; the user has to approve the change in Review first",
                     server.name, upstream.tool
                 )));
             }
             None => {
                 return Err(Refusal::NotMade(format!(
-                    "the server {:?} has no tool `{}` any more",
+                    "the server {:?} no longer has the tool `{}`",
                     server.name, upstream.tool
                 )));
             }

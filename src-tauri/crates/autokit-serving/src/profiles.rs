@@ -301,11 +301,11 @@ pub(crate) fn profile_of(scope: &str) -> &str {
 pub fn no_profile(scope: &str) -> ApiError {
     let (own, narrower) = scope.split_once('/').unwrap_or((scope, ""));
     let named = if narrower.is_empty() {
-        format!("there is no profile {own:?}")
+        format!("profile {own:?} not found")
     } else if own.is_empty() {
-        format!("there is no profile {narrower:?}")
+        format!("profile {narrower:?} not found")
     } else {
-        format!("there is no profile {own:?}, or none {narrower:?} to narrow it by")
+        format!("profile {own:?} or {narrower:?} not found")
     };
     ApiError::new(ErrorCode::NotFound, named, "Add it in Settings, Permissions, or leave the profile out.")
 }
@@ -355,15 +355,15 @@ fn check(profile: &Profile) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if profile.name.len() > NAME_CHARS || !profile.name.chars().all(plain) {
         return Err(invalid(
-            format!("{:?} cannot be the name of a profile", profile.name),
+            format!("{:?} is not a valid profile name", profile.name),
             "Use up to 40 letters, digits, dots, `-` and `_`.",
         ));
     }
     let incomplete = profile.permissions.files.rules.iter().find(|rule| !is_full_path(Path::new(&rule.of)));
     if let Some(rule) = incomplete {
         return Err(invalid(
-            format!("{:?} is not the full path of a folder", rule.of),
-            "Write the path from the root, without `..`.",
+            format!("{:?} is not an absolute path", rule.of),
+            "Enter an absolute path without `..`.",
         ));
     }
     let permissions = &profile.permissions;
@@ -374,28 +374,28 @@ fn check(profile: &Profile) -> Result<()> {
     let said = [
         (
             bad(&permissions.tools, &|of| !of.trim().is_empty()),
-            "a tool",
-            "Give the id of its card, or `Provider/*`.",
+            "tool",
+            "Enter the id of its card, or `Provider/*`.",
         ),
         (
             bad(&permissions.hosts, &is_host),
-            "a host",
-            "Write `api.example.org`, `*.example.org` or `localhost:8080`.",
+            "host",
+            "Enter a host such as `api.example.org`, `*.example.org` or `localhost:8080`.",
         ),
         (
             bad(&permissions.secrets, &is_key),
-            "what a key is for",
-            "Write `https://api.example.org` or `mcp:SERVER`.",
+            "API key destination",
+            "Enter an origin such as `https://api.example.org`, or `mcp:SERVER`.",
         ),
         (
             bad(&permissions.code, &|of| LANGUAGES.contains(&of)),
-            "a language",
-            "Write python, javascript or shell.",
+            "language",
+            "Supported languages: python, javascript, shell.",
         ),
     ];
     for (bad, what, remedy) in said {
         if let Some(of) = bad {
-            return Err(invalid(format!("{of:?} is not {what}: the rule would never hold"), remedy));
+            return Err(invalid(format!("{of:?} is not a valid {what}"), remedy));
         }
     }
     Ok(())
@@ -412,8 +412,8 @@ fn check_marks(profile: &Profile) -> Result<()> {
     };
     if marked.any(means_nothing) {
         return Err(invalid(
-            "only what everybody is asked for can be marked for profiles to loosen".to_owned(),
-            "A deny for everybody is final, and a profile may always be stricter.",
+            "only Ask rules for everyone can be marked as overridable".to_owned(),
+            "A Deny rule for everyone is final, and a profile can always be stricter.",
         ));
     }
     Ok(())
@@ -425,15 +425,15 @@ fn check_sessions(sessions: &AgentSessions) -> Result<()> {
     let share = |value: &f32| (0.0..=1.0).contains(value);
     if *results == 0 || *capacity == 0 || *many == 0 || !share(overlap) || !share(threshold) {
         return Err(invalid(
-            "sessions need room for a result, a tool and a session, and shares between 0 and 1".to_owned(),
-            "Put the defaults back, then change one thing at a time.",
+            "session limits must be at least 1, and shares between 0 and 1".to_owned(),
+            "Reset to defaults, then change one setting at a time.",
         ));
     }
     let budgets = sessions.budgets.values().copied().chain([sessions.session.budget()]);
     if budgets.min().is_some_and(|least| least < LEAST_BUDGET) {
         return Err(invalid(
-            format!("tools have to be allowed {LEAST_BUDGET} tokens at least"),
-            "Give them more, or reserve less for the rest.",
+            format!("tools need a budget of at least {LEAST_BUDGET} tokens"),
+            "Raise the budget, or reserve less for the rest.",
         ));
     }
     Ok(())
@@ -459,7 +459,7 @@ impl Handle<ChangeProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: ProfileChange) -> Result<Profiles> {
         let (before, after) = (request.before, cleaned(request.after)?);
         if before.name != after.name {
-            return Err(invalid("a profile keeps its name".to_owned(), "Add another one."));
+            return Err(invalid("a profile cannot be renamed".to_owned(), "Add another profile."));
         }
         self.change_profiles(|saved| {
             let now = saved.profiles.get(&after.name).map(|profile| (**profile).clone());
@@ -467,8 +467,8 @@ impl Handle<ChangeProfile> for AgentProfiles {
             if now != before {
                 return Err(ApiError::new(
                     ErrorCode::Conflict,
-                    format!("the profile {:?} was changed meanwhile", after.name),
-                    "Look at it again in Settings, Permissions.",
+                    format!("the profile {:?} changed in the meantime", after.name),
+                    "Check it again in Settings, Permissions.",
                 ));
             }
             saved.profiles.insert(after.name.clone(), Arc::new(after));
@@ -494,7 +494,10 @@ impl Handle<SetProfile> for AgentProfiles {
 impl Handle<RemoveProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: ProfileRef) -> Result<Profiles> {
         if request.name.is_empty() {
-            return Err(invalid("everybody's profile stays".to_owned(), "Change what it allows instead."));
+            return Err(invalid(
+                "the profile for everyone cannot be removed".to_owned(),
+                "Change its rules instead.",
+            ));
         }
         let token = self
             .change_profiles(|saved| {

@@ -132,8 +132,8 @@ impl Activity {
         if !(1..=KEPT_DAYS as u32).contains(&days) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{days} days is not between 1 and {KEPT_DAYS}"),
-                "What agents did is kept for a quarter of a year.",
+                format!("a period of {days} days is not between 1 and {KEPT_DAYS}"),
+                "Activity is kept for three months.",
             ));
         }
         // Written first, so that the latest events are included.

@@ -47,7 +47,7 @@ impl RestCalls {
             Ok(answer) => Ok(result(&answer)),
             Err(RestError::Cancelled) => Err(Refusal::Cancelled),
             Err(error @ RestError::Call(openapi::CallError::MissingCredentials { .. })) => {
-                Err(Refusal::NotMade(format!("{error}. A person can give it in Settings, Web API keys.")))
+                Err(Refusal::NotMade(format!("{error}. The user can add it in Settings, Web API keys.")))
             }
             Err(error) if error.is_passing() => Err(Refusal::Failed(error.to_string())),
             Err(error) => Err(Refusal::NotMade(error.to_string())),
@@ -61,11 +61,14 @@ fn result(answer: &ApiAnswer) -> CallToolResult {
     let good = (200..300).contains(&answer.status);
     let mut content = Vec::new();
     if !good {
-        let mut words = vec![format!("The API answered with status {}.", answer.status)];
-        words.extend(answer.elsewhere.iter().map(|elsewhere| {
-            format!("It wants the request to be made at {elsewhere}, which was not followed.")
-        }));
-        words.extend(answer.retry_after.map(|seconds| format!("It asks for a pause of {seconds} s.")));
+        let mut words = vec![format!("The API returned status {}.", answer.status)];
+        words.extend(
+            answer
+                .elsewhere
+                .iter()
+                .map(|elsewhere| format!("It redirected to {elsewhere}, which was not followed.")),
+        );
+        words.extend(answer.retry_after.map(|seconds| format!("Retry after {seconds} s.")));
         content.push(ContentBlock::text(words.join(" ")));
     }
     if answer.body.is_empty() {
@@ -82,7 +85,7 @@ fn result(answer: &ApiAnswer) -> CallToolResult {
         content.push(ContentBlock::text(format!("{bytes} bytes{more} of {kind}, which cannot be shown.")));
     }
     if answer.cut && answer.text().is_some() {
-        content.push(ContentBlock::text("The answer goes on; only its beginning was read."));
+        content.push(ContentBlock::text("The response is longer; only its beginning was read."));
     }
     if good { CallToolResult::success(content) } else { CallToolResult::error(content) }
 }
@@ -116,7 +119,7 @@ mod tests {
         let mut missing = answer(404, "application/json", b"{\"message\":\"Not Found\"}");
         missing.retry_after = Some(3);
         let missing = result(&missing);
-        let said = "The API answered with status 404. It asks for a pause of 3 s.";
+        let said = "The API returned status 404. Retry after 3 s.";
         assert_eq!(
             (texts(&missing), missing.is_error),
             (vec![said, "{\"message\":\"Not Found\"}"], Some(true))

@@ -62,9 +62,7 @@ pub enum ReadError {
     #[error("the file is larger than {} MiB; split it into smaller files and import them one after another", MAX_FILE_BYTES >> 20)]
     TooLarge,
     /// The file is not text.
-    #[error(
-        "the file is not UTF-8 text: the byte at offset {offset} (line {line}) does not belong; save it as UTF-8"
-    )]
+    #[error("the file is not UTF-8 text: invalid byte at offset {offset} (line {line}); save it as UTF-8")]
     NotUtf8 {
         /// Offset of the first bad byte.
         offset: usize,
@@ -75,7 +73,7 @@ pub enum ReadError {
     #[error("the file is not valid JSON: {0}")]
     Syntax(serde_json::Error),
     /// The file is JSON, but not a list of cards.
-    #[error("the file holds {found}; an AutoKit file is a JSON array of cards")]
+    #[error("the file contains {found}; an AutoKit file is a JSON array of cards")]
     NotCards {
         /// What it contains instead.
         found: &'static str,
@@ -159,7 +157,7 @@ pub fn read_items(items: impl IntoIterator<Item = Result<Candidate, Rejected>>) 
                 None => read.cards.push(ReadItem { position, card, warnings }),
                 Some(first) => {
                     first_seen.insert(card.key(), first);
-                    let reason = format!("repeats item {first}: the same provider and name");
+                    let reason = format!("repeats item {first}: same provider and name");
                     reject(vec![Problem::error("", reason)]);
                 }
             },
@@ -273,7 +271,7 @@ mod tests {
             [
                 (2, "the card is a number; a card is an object".to_owned()),
                 (3, "`name` is empty".to_owned()),
-                (5, "the card repeats item 1: the same provider and name".to_owned()),
+                (5, "the card repeats item 1: same provider and name".to_owned()),
                 (6, "the card has the key \"name\" twice".to_owned()),
             ]
         );

@@ -107,7 +107,7 @@ impl TryFrom<String> for RevisionId {
         if text.len() == 2 * BYTES && text.bytes().all(digit) {
             Ok(RevisionId(text))
         } else {
-            Err(format!("a revision is named by {} hexadecimal digits in lower case", 2 * BYTES))
+            Err(format!("a revision id has {} lowercase hexadecimal digits", 2 * BYTES))
         }
     }
 }

@@ -183,7 +183,7 @@ pub(crate) fn marks(card: &Map<String, Value>, field: &str) -> Vec<MarkedText> {
 
 fn mark(pointer: String, in_name: bool, text: &str, what: &str) -> MarkedText {
     let end = text.encode_utf16().count() as u32;
-    let why = format!("This is not the name of {what}; as code it could do anything.");
+    let why = format!("Not a valid name of {what}; as code, it could do anything.");
     MarkedText {
         pointer,
         in_name,

@@ -100,8 +100,7 @@ pub fn check(object: &Map<String, Value>) -> Vec<Problem> {
     if object.get(fields::DESCRIPTION).and_then(Value::as_str).is_none_or(|text| text.trim().is_empty())
         && object.get(fields::DESCRIPTION).is_none_or(|value| value.is_null() || value.is_string())
     {
-        problems
-            .push(Problem::warning(fields::DESCRIPTION, "is empty, so the tool is found by its name alone"));
+        problems.push(Problem::warning(fields::DESCRIPTION, "is empty, so search can only find it by name"));
     }
     match object.get(fields::KIND) {
         None | Some(Value::Null) => {}
@@ -146,7 +145,7 @@ fn label(field: &str, text: &str, limits: Limits, required: bool, problems: &mut
     if chars > limits.name_chars {
         problems.push(Problem::error(
             field,
-            format!("has {chars} characters; at most {} fit", limits.name_chars),
+            format!("has {chars} characters; the limit is {}", limits.name_chars),
         ));
     }
     if text.chars().any(char::is_control) {
@@ -165,7 +164,7 @@ fn documentation(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
                 Some("http" | "https") => {}
                 Some(scheme) if !scheme.contains(['/', '.', ' ']) => problems.push(Problem::error(
                     fields::DOCUMENTATION,
-                    format!("has the scheme {scheme:?}; only http and https are opened"),
+                    format!("has the scheme {scheme:?}; only http and https are supported"),
                 )),
                 _ => problems.push(Problem::warning(fields::DOCUMENTATION, "is not a web address")),
             }
@@ -183,19 +182,19 @@ fn sizes(object: &Map<String, Value>, limits: Limits, problems: &mut Vec<Problem
         if size.longest > limits.string_bytes {
             problems.push(Problem::error(
                 field,
-                format!("has a text of {} bytes; at most {} fit", size.longest, limits.string_bytes),
+                format!("has a text of {} bytes; the limit is {}", size.longest, limits.string_bytes),
             ));
         }
         if size.deepest > limits.depth {
             problems.push(Problem::error(
                 field,
-                format!("is nested {} levels deep; at most {} fit", size.deepest, limits.depth),
+                format!("is nested {} levels deep; the limit is {}", size.deepest, limits.depth),
             ));
         }
     }
     if total > limits.card_bytes {
         problems
-            .push(Problem::error("", format!("has about {total} bytes; at most {} fit", limits.card_bytes)));
+            .push(Problem::error("", format!("has about {total} bytes; the limit is {}", limits.card_bytes)));
     }
 }
 
@@ -237,7 +236,7 @@ fn wrong_type(field: &str, wanted: &str, found: &Value) -> Problem {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };
-    Problem::error(field, format!("is {found}; it has to be {wanted}"))
+    Problem::error(field, format!("is {found}; it must be {wanted}"))
 }
 
 #[cfg(test)]
@@ -253,14 +252,14 @@ mod tests {
 
     #[test]
     fn names_the_field_and_the_reason() {
-        assert_eq!(errors(json!({"name": 3})), ["`name` is a number; it has to be a string"]);
+        assert_eq!(errors(json!({"name": 3})), ["`name` is a number; it must be a string"]);
         assert_eq!(errors(json!({"description": "x"})), ["`name` is missing"]);
         assert_eq!(errors(json!({"name": " "})), ["`name` is empty"]);
         assert_eq!(
             errors(json!({"name": "a", "init_args": [1], "verified": "yes"})),
             [
-                "`init_args` is a list; it has to be an object or null",
-                "`verified` is a string; it has to be true, false or null"
+                "`init_args` is a list; it must be an object or null",
+                "`verified` is a string; it must be true, false or null"
             ]
         );
     }

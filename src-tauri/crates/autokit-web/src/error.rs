@@ -78,13 +78,13 @@ pub enum Error {
         address: String,
     },
     /// The caller has no permission for the host.
-    #[error("the host {host} is not open to you")]
+    #[error("the host {host} is not allowed")]
     Closed {
         /// Its name.
         host: String,
     },
     /// robots.txt forbids the URL, or the site could not say whether it does.
-    #[error("{url} is closed to programs: {reason}")]
+    #[error("{url} does not allow automated access: {reason}")]
     Robots {
         /// The URL.
         url: String,
@@ -92,7 +92,7 @@ pub enum Error {
         reason: String,
     },
     /// A redirect loop, or too many redirects.
-    #[error("{} redirects {}", hops.first().map_or("", |hop| &hop.url), if *circle { "in a circle" } else { "too often" })]
+    #[error("{} redirects {}", hops.first().map_or("", |hop| &hop.url), if *circle { "in a loop" } else { "too often" })]
     Redirects {
         /// Every URL requested.
         hops: Vec<Hop>,
@@ -100,7 +100,7 @@ pub enum Error {
         circle: bool,
     },
     /// The whole request took too long, even if data was still arriving.
-    #[error("{url} did not answer in full within {} s", after.as_secs())]
+    #[error("{url} did not respond fully within {} s", after.as_secs())]
     Timeout {
         /// The URL.
         url: String,
@@ -116,7 +116,7 @@ pub enum Error {
         limit: u64,
     },
     /// The response is a PDF, an archive, an image or the like.
-    #[error("{url} is not a text but {content_type}")]
+    #[error("{url} is not text but {content_type}")]
     NotText {
         /// The URL.
         url: String,
@@ -124,7 +124,7 @@ pub enum Error {
         content_type: String,
     },
     /// A file was requested, but the site answered with another status.
-    #[error("{url} answers {status}")]
+    #[error("{url} returned {status}")]
     Status {
         /// The URL.
         url: String,
@@ -132,13 +132,13 @@ pub enum Error {
         status: u16,
     },
     /// The host name has no address, or no name server responds.
-    #[error("the name {host} was not found")]
+    #[error("the host {host} was not found")]
     NoSuchHost {
         /// The name.
         host: String,
     },
     /// The connection failed or broke.
-    #[error("no connection to {host}: {reason}")]
+    #[error("could not connect to {host}: {reason}")]
     NoConnection {
         /// The host.
         host: String,
@@ -154,13 +154,13 @@ pub enum Error {
         reason: String,
     },
     /// A search service rejected the API key.
-    #[error("{provider} refused the key")]
+    #[error("{provider} rejected the API key")]
     WrongKey {
         /// Name of the service.
         provider: String,
     },
     /// There is no such service at this URL.
-    #[error("there is no {provider} at {url}: {reason}")]
+    #[error("no {provider} found at {url}: {reason}")]
     WrongAddress {
         /// Name of the service.
         provider: String,
@@ -170,7 +170,7 @@ pub enum Error {
         reason: String,
     },
     /// Too many requests.
-    #[error("{provider} asks for a pause{}", retry_after.map_or(String::new(), |t| format!(" of {} s", t.as_secs())))]
+    #[error("{provider} is rate limiting{}", retry_after.map_or(String::new(), |t| format!("; retry in {} s", t.as_secs())))]
     RateLimited {
         /// Name of the service.
         provider: String,
@@ -258,17 +258,17 @@ impl Error {
     /// Tells the user what to do about the error.
     pub fn remedy(&self) -> &'static str {
         match self.code() {
-            Code::BadUrl => "Give an address that starts with http:// or https://.",
+            Code::BadUrl => "Enter a URL that starts with http:// or https://.",
             Code::PrivateAddress => "If you trust this host, allow it in Settings, Network.",
-            Code::Closed => "A person can open it in Settings, Permissions.",
-            Code::Robots => "Open the page in a browser; programs are not welcome there.",
-            Code::Redirects => "Look for the page's new address.",
+            Code::Closed => "The user can allow it in Settings, Permissions.",
+            Code::Robots => "Open the page in a browser; the site blocks automated access.",
+            Code::Redirects => "Find the page's new URL.",
             Code::Timeout | Code::Provider => "Try again later.",
-            Code::TooLarge | Code::NotText => "Name the page that describes the tool, not a download.",
-            Code::NoSuchHost | Code::NoConnection => "Check the address and the network connection.",
-            Code::Tls => "Do not go on unless you know why; the connection cannot be trusted.",
-            Code::WrongKey => "Enter the key again in Settings, Keys; copy all of it.",
-            Code::WrongAddress => "Check the service's address in Settings, Web search.",
+            Code::TooLarge | Code::NotText => "Enter the page that describes the tool, not a download.",
+            Code::NoSuchHost | Code::NoConnection => "Check the URL and your network connection.",
+            Code::Tls => "Do not continue unless you know why; the connection is not secure.",
+            Code::WrongKey => "Enter the full API key again in Settings, Keys.",
+            Code::WrongAddress => "Check the service's URL in Settings, Web search.",
             Code::RateLimited => "Wait, or choose another service in Settings, Web search.",
         }
     }

@@ -470,7 +470,7 @@ impl State {
             Ok(match &policy.proxy {
                 Some(proxy) => builder.proxy(reqwest::Proxy::all(proxy).map_err(|error| Error::BadUrl {
                     url: proxy.clone(),
-                    reason: format!("it is no proxy: {error}"),
+                    reason: format!("not a valid proxy: {error}"),
                 })?),
                 None => builder.no_proxy(),
             })

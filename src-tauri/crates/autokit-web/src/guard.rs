@@ -67,15 +67,15 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 /// Rephrases the system's message about a connection in plain words, where known.
 fn plainly(reason: &str) -> String {
     const WORDS: &[(&str, &str)] = &[
-        ("connection refused", "nothing answers at this port"),
-        ("connection reset", "the connection broke off"),
-        ("broken pipe", "the connection broke off"),
-        ("connection closed", "the connection was closed before an answer came"),
-        ("incomplete message", "the connection was closed before an answer came"),
-        ("unexpected eof", "the connection was closed before an answer came"),
-        ("network is unreachable", "there is no way to it from this network"),
-        ("no route to host", "there is no way to it from this network"),
-        ("timed out", "no connection within the time allowed"),
+        ("connection refused", "nothing is listening on this port"),
+        ("connection reset", "the connection was lost"),
+        ("broken pipe", "the connection was lost"),
+        ("connection closed", "the connection was closed before a response"),
+        ("incomplete message", "the connection was closed before a response"),
+        ("unexpected eof", "the connection was closed before a response"),
+        ("network is unreachable", "it is not reachable from this network"),
+        ("no route to host", "it is not reachable from this network"),
+        ("timed out", "the connection timed out"),
     ];
     let lower = reason.to_lowercase();
     WORDS.iter().find(|(said, _)| lower.contains(said)).map_or(reason, |(_, plain)| plain).to_owned()
@@ -104,7 +104,7 @@ pub(crate) fn explain(url: &Url, error: &reqwest::Error) -> Error {
         cause = error.source();
     }
     if error.is_timeout() {
-        return Error::NoConnection { host, reason: "no connection within the time allowed".to_owned() };
+        return Error::NoConnection { host, reason: "the connection timed out".to_owned() };
     }
     Error::NoConnection { host, reason: plainly(&chain(error)) }
 }

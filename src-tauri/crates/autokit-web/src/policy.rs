@@ -50,16 +50,16 @@ impl NetworkPolicy {
     pub(crate) fn check(&self, url: &Url) -> Result<()> {
         let bad = |reason: &str| Err(Error::BadUrl { url: url.to_string(), reason: reason.to_owned() });
         if !matches!(url.scheme(), "http" | "https") {
-            return bad("only http and https are read");
+            return bad("only http and https are supported");
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return bad("it holds a user name or a password");
+            return bad("it contains a user name or password");
         }
         let (host, address) = match url.host() {
             Some(Host::Ipv4(v4)) => (v4.to_string(), Some(v4.into())),
             Some(Host::Ipv6(v6)) => (v6.to_string(), Some(v6.into())),
             Some(Host::Domain(name)) => (name.to_owned(), None),
-            None => return bad("it names no host"),
+            None => return bad("it has no host"),
         };
         if self.names(&host, url.port_or_known_default()) {
             return Ok(());
@@ -68,9 +68,9 @@ impl NetworkPolicy {
             Some(address) if !is_public(address) => {
                 Err(Error::PrivateAddress { host, address: address.to_string() })
             }
-            // A name allowed for another port only must not pass the resolver, which does not know the port.
+            // A name allowed for a different port only must not pass the resolver, which does not know the port.
             None if self.names(&host, None) => {
-                Err(Error::PrivateAddress { host, address: "allowed for another port".to_owned() })
+                Err(Error::PrivateAddress { host, address: "allowed for a different port".to_owned() })
             }
             _ => Ok(()),
         }

@@ -42,7 +42,7 @@ impl Rules {
                     Rules::Open
                 }
             },
-            500..=599 | 429 => Rules::Unknown(format!("robots.txt answers {status}")),
+            500..=599 | 429 => Rules::Unknown(format!("robots.txt returned {status}")),
             _ => Rules::Open,
         }
     }

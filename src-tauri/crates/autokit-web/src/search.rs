@@ -154,8 +154,8 @@ impl Provider {
         let Some(base) = base else {
             return Err(Error::WrongAddress {
                 provider: service.title().into(),
-                url: "no address".into(),
-                reason: "every instance has its own address".into(),
+                url: "an empty URL".into(),
+                reason: "enter the URL of your instance".into(),
             });
         };
         let wrong = |reason: String| Error::WrongAddress {
@@ -165,7 +165,7 @@ impl Provider {
         };
         let url = url::Url::parse(base).map_err(|error| wrong(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err(wrong("it has to start with http:// or https:// and name a host".into()));
+            return Err(wrong("it must start with http:// or https:// and include a host".into()));
         }
         let key = key.filter(|key| !key.trim().is_empty());
         if service.needs_key() && key.is_none() {
@@ -264,7 +264,7 @@ async fn ask(
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
             Err(wrong_address(answer.status.to_string()))
         }
-        status if status.is_redirection() => Err(wrong_address(format!("it answers {status}"))),
+        status if status.is_redirection() => Err(wrong_address(format!("it returned {status}"))),
         status => {
             // Some services echo what they were sent. The key is taken out before the text is shortened, or
             // the beginning of a key at the cut would stay.
@@ -281,13 +281,10 @@ fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer)
             Error::WrongAddress {
                 provider: provider.into(),
                 url: url.into(),
-                reason: "a web page answers".into(),
+                reason: "it returned a web page".into(),
             }
         } else {
-            Error::Provider {
-                provider: provider.into(),
-                reason: format!("its answer cannot be read: {error}"),
-            }
+            Error::Provider { provider: provider.into(), reason: format!("invalid response: {error}") }
         }
     })
 }

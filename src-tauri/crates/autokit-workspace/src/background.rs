@@ -8,6 +8,6 @@ pub async fn in_background<T: Send + 'static>(
 ) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        Err(broken) => Err(ApiError::internal(format!("the work broke off: {broken}"))),
+        Err(broken) => Err(ApiError::internal(format!("the task failed: {broken}"))),
     }
 }

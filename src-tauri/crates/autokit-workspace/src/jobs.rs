@@ -123,7 +123,7 @@ impl Jobs {
                 }
                 Err(panic) => {
                     job.state = JobState::Failed;
-                    job.error = Some(ApiError::internal(format!("the job broke off: {panic}")));
+                    job.error = Some(ApiError::internal(format!("the job failed: {panic}")));
                 }
             });
         });
@@ -178,7 +178,7 @@ impl Jobs {
         if entry.state.borrow().paused.is_none() {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "this job cannot wait",
+                "this job cannot be paused",
                 "Stop it and start it again later.",
             ));
         }
@@ -204,7 +204,7 @@ impl Jobs {
 
 fn find<'a>(all: &'a VecDeque<JobEntry>, id: &str) -> Result<&'a JobEntry> {
     all.iter().find(|entry| entry.state.borrow().id == id).ok_or_else(|| {
-        ApiError::new(ErrorCode::NotFound, format!("there is no job {id:?}"), "It may have ended long ago.")
+        ApiError::new(ErrorCode::NotFound, format!("job {id:?} not found"), "It may have finished already.")
     })
 }
 

@@ -114,13 +114,13 @@ impl Models {
         let model = self.model();
         Some(match model.state {
             ModelState::Missing if matches!(*self.vectors, Vectors::Off) => {
-                "no embedding model is to be used".to_owned()
+                "the embedding model is turned off".to_owned()
             }
-            ModelState::Missing => format!("{} is not on this machine", model.name),
+            ModelState::Missing => format!("{} is not installed", model.name),
             ModelState::Failed => {
-                model.error.map_or_else(|| "the model failed".to_owned(), |error| error.message)
+                model.error.map_or_else(|| "the embedding model failed".to_owned(), |error| error.message)
             }
-            ModelState::Loading | ModelState::Ready => "no model was chosen".to_owned(),
+            ModelState::Loading | ModelState::Ready => "no embedding model is selected".to_owned(),
         })
     }
 
@@ -257,7 +257,7 @@ impl Models {
         let models = self.clone();
         self.workspace.jobs.start(
             JobKind::Embed,
-            "Preparing cards for search by meaning",
+            "Preparing cards for semantic search",
             "cards",
             |progress| async move {
                 let missing = without_vector(&models.searcher().index(), &models.workspace.library);
@@ -277,7 +277,7 @@ impl Models {
                 }
                 models.tell_model();
                 Ok(Outcome {
-                    summary: format!("{} cards can be found by meaning", missing.len()),
+                    summary: format!("{} cards ready for semantic search", missing.len()),
                     tally: None,
                 })
             },
@@ -384,7 +384,7 @@ impl Handle<PullModel> for Models {
             if waiting && matches!(*models.vectors, Vectors::Model) {
                 models.load().await;
             }
-            Ok(Outcome { summary: format!("{} is on this machine", request.name), tally: None })
+            Ok(Outcome { summary: format!("{} is installed", request.name), tally: None })
         }))
     }
 }
@@ -394,8 +394,8 @@ impl Handle<UseModel> for Models {
         if !matches!(*self.vectors, Vectors::Model) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "the model was fixed when this process started",
-                "Start without naming a model, then switch.",
+                "the embedding model was set when this process started",
+                "Start AutoKit without a model option, then switch.",
             ));
         }
         self.store.manifest().get(&request.name)?;

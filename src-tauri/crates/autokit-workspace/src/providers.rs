@@ -126,8 +126,8 @@ impl Services {
         if settings.large.trim().is_empty() {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                "no language model is named",
-                "Name the model in Settings, Language model, or choose none.",
+                "the language model has no name",
+                "Enter the model in Settings, Language model, or choose None.",
             ));
         }
         let (large_price, small_price) = spending::prices(settings, protocol)?;
@@ -316,7 +316,7 @@ impl Providers {
             keys_in: match secrets.keep() {
                 KeyStorage::Keychain => "the system's keychain".to_owned(),
                 KeyStorage::File => format!("an encrypted file in {}", self.config_dir.display()),
-                KeyStorage::Memory => "the memory of this process".to_owned(),
+                KeyStorage::Memory => "memory, until AutoKit closes".to_owned(),
             },
             keys_error,
             missing: services.missing.clone(),
@@ -354,8 +354,8 @@ fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
         let Some(prompt) = prompts::ALL.iter().find(|prompt| prompt.name == name) else {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("there is no prompt {name:?}"),
-                "Take it out of the settings.",
+                format!("unknown prompt {name:?}"),
+                "Remove it from the settings.",
             ));
         };
         let validate_slots = prompt.validate_slots(text);
@@ -363,8 +363,8 @@ fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
             let what: Vec<String> = validate_slots.iter().map(ToString::to_string).collect();
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("the prompt {name:?} does not fit: {}", what.join("; ")),
-                "Use the slots of the shipped prompt, each once at least.",
+                format!("the prompt {name:?} is not valid: {}", what.join("; ")),
+                "Use every variable of the default prompt at least once, and no others.",
             ));
         }
     }
@@ -400,12 +400,16 @@ impl Handle<SetSecret> for Providers {
 }
 
 fn no_key(who: &str) -> ApiError {
-    let message = format!("{who} wants a key, and none is kept");
+    let message = format!("{who} needs an API key, and none is saved");
     ApiError::new(ErrorCode::WrongKey, message, "Enter it in Settings, Keys, or choose another service.")
 }
 
 fn not_chosen(what: &str, place: &str) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, format!("no {what} is chosen"), format!("Choose one in {place}."))
+    ApiError::new(
+        ErrorCode::BadRequest,
+        format!("no {what} is configured"),
+        format!("Choose one in {place}."),
+    )
 }
 
 impl Handle<TestConnection> for Providers {
@@ -426,7 +430,7 @@ impl Handle<TestConnection> for Providers {
                     (autokit_llm::Code::WrongKey, Some(unread)) => unread.clone(),
                     _ => error.into(),
                 })?;
-                format!("{} answers", model.config().model)
+                format!("{} responded", model.config().model)
             }
             Connection::Search => {
                 let search = services
@@ -434,15 +438,17 @@ impl Handle<TestConnection> for Providers {
                     .as_ref()
                     .ok_or_else(|| missing("search service", "Settings, Web search"))?;
                 let hits = search.search("python weather api", 5).await?;
-                format!("{} answers with {} results", search.service().title(), hits.len())
+                let noun = if hits.len() == 1 { "result" } else { "results" };
+                format!("{} returned {} {noun}", search.service().title(), hits.len())
             }
             Connection::Github => {
                 let github = services.github.as_ref().ok_or_else(|| {
-                    let remedy = "Allow GitHub to be asked in Settings, Web search.";
-                    ApiError::new(ErrorCode::BadRequest, "GitHub is not to be asked", remedy)
+                    let remedy = "Allow GitHub search in Settings, Web search.";
+                    ApiError::new(ErrorCode::BadRequest, "GitHub search is turned off", remedy)
                 })?;
                 let found = github.repositories("weather", 1).await?;
-                format!("GitHub answers with {} results", found.len())
+                let noun = if found.len() == 1 { "result" } else { "results" };
+                format!("GitHub returned {} {noun}", found.len())
             }
         };
         Ok(TestOutcome { text, ms: began.elapsed().as_millis() as u32 })

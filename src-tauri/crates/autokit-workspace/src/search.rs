@@ -40,8 +40,8 @@ impl Search {
         if request.limit > MOST_RESULTS as usize {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{} results were asked for; one search gives at most {MOST_RESULTS}", request.limit),
-                "Ask for fewer.",
+                format!("{} results requested, but a search returns at most {MOST_RESULTS}", request.limit),
+                "Request fewer.",
             ));
         }
         let model = self.models.wait_until_ready().await;
@@ -49,7 +49,7 @@ impl Search {
         in_background(move || {
             searcher.search(&request).map_err(|error| match error {
                 SearchError::EmptyQuery => {
-                    ApiError::new(ErrorCode::BadRequest, error.to_string(), "Say in words what you look for.")
+                    ApiError::new(ErrorCode::BadRequest, error.to_string(), "Describe what you need.")
                 }
                 SearchError::NoModel => no_model(&model),
                 SearchError::Embed(error) => error.into(),
@@ -101,8 +101,8 @@ fn no_model(model: &Model) -> ApiError {
         Some(error) => error.clone(),
         None => ApiError::new(
             ErrorCode::NoModel,
-            "there is no embedding model to search by meaning with",
-            "Fetch one in Settings, Embedding model.",
+            "semantic search needs an embedding model, and none is installed",
+            "Download one in Settings, Embedding model.",
         ),
     }
 }
@@ -176,9 +176,9 @@ impl Handle<Ask> for Search {
             })
             .collect();
         let mut notes =
-            vec!["Answered on this machine: ranked by words and meaning, no language model.".to_owned()];
+            vec!["Answered locally: keyword and semantic search, without a language model.".to_owned()];
         if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.keyword_only_reason()) {
-            notes = vec![format!("Ranked by words alone: {why}.")];
+            notes = vec![format!("Keyword search only: {why}.")];
         }
         Ok(Answer {
             question: request.question,

@@ -89,8 +89,8 @@ impl Secrets {
         if value.expose().is_empty() {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("the key {name} is empty"),
-                "Give the key, or remove it.",
+                format!("the API key {name} is empty"),
+                "Enter the API key, or remove it.",
             ));
         }
         let name = name.to_owned();
@@ -159,8 +159,8 @@ fn check_name(name: &str) -> Result<()> {
     Err(ApiError::new(
         ErrorCode::Invalid,
         // Escaped and truncated: somebody may have passed the key in place of the name.
-        format!("{:?} is no name for a key", name.chars().take(4).chain(['…']).collect::<String>()),
-        format!("Use up to {LONGEST_NAME} small letters, digits, dots, dashes and underscores."),
+        format!("{:?} is not a valid API key name", name.chars().take(4).chain(['…']).collect::<String>()),
+        format!("Use up to {LONGEST_NAME} lowercase letters, digits, dots, dashes and underscores."),
     ))
 }
 
@@ -168,7 +168,7 @@ fn check_name(name: &str) -> Result<()> {
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        Err(error) => Err(ApiError::internal(format!("keys could not be read or written: {error}"))),
+        Err(error) => Err(ApiError::internal(format!("could not read or write API keys: {error}"))),
     }
 }
 

@@ -78,8 +78,8 @@ impl Workspace {
     pub fn why_read_only(&self) -> Option<&'static str> {
         match self.library.writable() {
             Ok(()) => None,
-            Err(LibraryError::DiskFull { .. }) => Some("the disk is full: nothing can be changed"),
-            Err(_) => Some("it cannot be written: nothing can be changed"),
+            Err(LibraryError::DiskFull { .. }) => Some("the disk is full; changes are not saved"),
+            Err(_) => Some("the library is read-only; changes are not saved"),
         }
     }
 
@@ -196,15 +196,15 @@ fn find(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
         [one] => Ok(Arc::clone(one)),
         [] => Err(ApiError::new(
             ErrorCode::NotFound,
-            format!("there is no card {text:?}"),
-            "See what there is in the Library.",
+            format!("card {text:?} not found"),
+            "Look it up in the Library.",
         )),
         several => {
             let ids: Vec<String> = several.iter().map(|record| record.id.to_string()).collect();
             Err(ApiError::new(
                 ErrorCode::NotFound,
                 format!("{} cards are named {text:?}", several.len()),
-                format!("Use one of the ids: {}", ids.join(", ")),
+                format!("Use one of these ids: {}", ids.join(", ")),
             ))
         }
     }

@@ -126,7 +126,7 @@ fn a_machine_without_a_bus_has_no_keychain() {
         let secrets = Secrets::open(KeyStorage::Keychain, folder.path());
         let error = secrets.get("github").await.expect_err("there is no keychain");
         assert_eq!(error.code, ErrorCode::NoKeychain, "{error:?}");
-        assert_eq!(error.message, "no keychain service runs here");
+        assert_eq!(error.message, "no keychain service is running");
         assert!(error.remedy.contains("the encrypted file in Settings, Keys"), "{error:?}");
     });
 }

@@ -27,13 +27,13 @@ pub(super) fn put_outliers_last(ranked: &mut [Ranked]) {
 pub(super) fn doing(step: Step) -> &'static str {
     match step {
         Step::Search => "Searching the library",
-        Step::Generate => "Writing an answer",
-        Step::GradeGrounded => "Checking that everything in it is supported",
+        Step::Generate => "Drafting an answer",
+        Step::GradeGrounded => "Checking the answer against its sources",
         Step::GradeAnswers => "Checking that it answers the question",
-        Step::Rewrite => "Putting the question into other words",
-        Step::Web => "Looking on the web",
+        Step::Rewrite => "Rewriting the query",
+        Step::Web => "Searching the web",
         Step::Finalize => "Finishing",
-        Step::Feedback => "Taking the feedback in",
+        Step::Feedback => "Saving the feedback",
         Step::Add => "Proposing a card",
     }
 }
@@ -64,14 +64,14 @@ pub(super) fn why(card: &Retrieved, query: &str) -> String {
     known.retain(|word| !words.contains(word));
     let mut reasons = Vec::new();
     if !words.is_empty() {
-        reasons.push(format!("Its card speaks of {}.", words.join(", ")));
+        reasons.push(format!("Its card mentions {}.", words.join(", ")));
     }
     if !known.is_empty() {
-        reasons.push(format!("Known of its name: {}.", known.join(", ")));
+        reasons.push(format!("Known about its name: {}.", known.join(", ")));
     }
     match card.parts.cosine {
         _ if !reasons.is_empty() => reasons.join(" "),
-        Some(_) => format!("Its card is closest in meaning to {query:?}."),
+        Some(_) => format!("Its card is the closest in meaning to {query:?}."),
         None => "It is the closest card.".to_owned(),
     }
 }

@@ -197,7 +197,7 @@ impl<H: Retriever> Run<'_, H> {
         let note = match error.code() {
             // This response was unusable; the next may be fine.
             Code::BadReply | Code::Unstructured | Code::TooLong | Code::BadRequest => {
-                format!("{what} ran on this machine: {error}.")
+                format!("{what} ran locally: {error}.")
             }
             code => {
                 if code != Code::WrongModel || is_this(&self.small) {
@@ -206,7 +206,7 @@ impl<H: Retriever> Run<'_, H> {
                 if code != Code::WrongModel || is_this(&self.large) {
                     self.large = None;
                 }
-                format!("{what} and what came after it ran on this machine: {error}.")
+                format!("{what} and the steps after it ran locally: {error}.")
             }
         };
         if !self.notes.contains(&note) {
@@ -239,7 +239,7 @@ impl<H: Retriever> Run<'_, H> {
         self.accepted = false;
         self.doubtful = false;
         if self.retrieved.is_empty() {
-            "no card has anything of the question".clone_into(&mut self.reason);
+            "no card matches the question".clone_into(&mut self.reason);
             return Ok(Done::here(Outcome::Nothing, "No card found"));
         }
         let mut done = Done::here(Outcome::Found, String::new());
@@ -287,10 +287,10 @@ impl<H: Retriever> Run<'_, H> {
                     let chosen = chosen.map(|id| (id.to_owned(), cards.iter().find(|card| card.id == id)));
                     return Ok(match chosen {
                         None => {
-                            "the model found no tool that serves".clone_into(&mut self.reason);
+                            "the model found no suitable tool".clone_into(&mut self.reason);
                             Done {
                                 outcome: Outcome::Nothing,
-                                text: "No tool serves".into(),
+                                text: "No suitable tool".into(),
                                 model: by,
                                 usage,
                             }
@@ -310,11 +310,11 @@ impl<H: Retriever> Run<'_, H> {
                         Some((id, None)) => {
                             let shown: String = id.chars().take(60).collect();
                             self.notes.push(format!(
-                                "The model recommended {shown:?}, which was not retrieved; dropped."
+                                "The model recommended {shown:?}, which is not among the results; ignored."
                             ));
                             self.draft = self.by_rules();
                             let text =
-                                "Named a tool that was not retrieved; answered from the best card instead";
+                                "Named a tool that is not among the results; used the best card instead";
                             let outcome =
                                 if self.draft.is_some() { Outcome::Written } else { Outcome::Nothing };
                             Done { outcome, text: text.into(), model: by, usage }
@@ -329,7 +329,7 @@ impl<H: Retriever> Run<'_, H> {
             "no card is close to the question".clone_into(&mut self.reason);
             return Ok(Done::here(Outcome::Nothing, "No card is close enough"));
         };
-        Ok(Done::here(Outcome::Written, format!("From the card of {}", draft.card.name)))
+        Ok(Done::here(Outcome::Written, format!("From the card {}", draft.card.name)))
     }
 
     fn by_rules(&self) -> Option<Draft> {
@@ -339,7 +339,7 @@ impl<H: Retriever> Run<'_, H> {
 
     async fn rewrite(&mut self) -> Result<Done> {
         if self.tries >= RETRIES {
-            return Ok(Done::here(Outcome::Exhausted, "No tries are left"));
+            return Ok(Done::here(Outcome::Exhausted, "No retries left"));
         }
         self.tries += 1;
         self.correction.clear();
@@ -354,7 +354,7 @@ impl<H: Retriever> Run<'_, H> {
                 }
                 Ok((_, usage)) => {
                     let model = Some(small.config().model.clone());
-                    let text = "The same words again".to_owned();
+                    let text = "The query did not change".to_owned();
                     return Ok(Done { outcome: Outcome::Exhausted, text, model, usage });
                 }
                 Err(error) => self.model_failed("Rewriting", &small, &error),
@@ -372,9 +372,9 @@ impl<H: Retriever> Run<'_, H> {
     async fn web(&mut self) -> Result<Done> {
         let Some(web) = &self.deps.web else {
             let note =
-                "The web was not searched: no search service is chosen. Choose one in Settings, Web search.";
+                "Web search is off: no search service is configured. Choose one in Settings, Web search.";
             self.notes.push(note.to_owned());
-            return Ok(Done::here(Outcome::Nothing, "No search service is chosen"));
+            return Ok(Done::here(Outcome::Nothing, "No search service is configured"));
         };
         let web = Discovery { turned_down: self.question.turned_down.clone(), ..web.clone() };
         let need = self.question.whole();
@@ -401,7 +401,7 @@ impl<H: Retriever> Run<'_, H> {
         match looked {
             Ok(looked) => {
                 if let Some(why) = looked.note {
-                    self.notes.push(format!("Looking on the web ran on this machine: {why}."));
+                    self.notes.push(format!("The web search ran without the language model: {why}."));
                 }
                 let nothing = looked.found.findings.is_empty();
                 let outcome = if nothing { Outcome::Nothing } else { Outcome::Found };
@@ -410,7 +410,7 @@ impl<H: Retriever> Run<'_, H> {
                 Ok(Done { outcome, text, model: looked.model, usage: looked.usage })
             }
             Err(error) => {
-                self.notes.push(format!("The web could not be asked: {error}."));
+                self.notes.push(format!("The web search failed: {error}."));
                 Ok(Done::here(Outcome::Nothing, error.to_string()))
             }
         }
@@ -421,11 +421,11 @@ impl<H: Retriever> Run<'_, H> {
         let web = !findings.is_empty();
         let mut notes = self.notes;
         if let Some(why) = self.retriever.keyword_only_reason() {
-            notes.insert(0, format!("Ranked by words alone: {why}."));
+            notes.insert(0, format!("Keyword search only: {why}."));
         } else if self.deps.small.is_none() && self.deps.large.is_none() {
             notes.insert(
                 0,
-                "Answered on this machine: ranked by words and meaning, no language model.".to_owned(),
+                "Answered locally: keyword and semantic search, without a language model.".to_owned(),
             );
         }
         let draft = self.draft.filter(|_| self.accepted || (self.doubtful && !web));
@@ -441,7 +441,7 @@ impl<H: Retriever> Run<'_, H> {
                 name: None,
                 sentence: String::new(),
                 why: if web {
-                    "Nothing in the library fits; this was found on the web.".to_owned()
+                    "Nothing in the library fits; these results are from the web.".to_owned()
                 } else {
                     self.reason
                 },

@@ -78,6 +78,6 @@ fn facts_of(repository: &Repository) -> String {
     let mut said = vec![format!("{} stars", repository.stars)];
     said.extend(repository.license.clone());
     let day = |stamp: &String| stamp.split('T').next().unwrap_or(stamp).to_owned();
-    said.extend(repository.pushed_at.as_ref().map(|stamp| format!("last change {}", day(stamp))));
+    said.extend(repository.pushed_at.as_ref().map(|stamp| format!("last updated {}", day(stamp))));
     format!("{}: {}", repository.full_name, said.join(", "))
 }

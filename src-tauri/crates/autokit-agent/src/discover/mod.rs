@@ -160,7 +160,8 @@ impl Discovered {
     pub fn summary(&self) -> String {
         match self.findings.first() {
             Some(best) => format!("{}: {}", best.name, best.url),
-            None => format!("Nothing suitable on {} pages", self.read),
+            None if self.read == 1 => "No suitable tool on 1 page".to_owned(),
+            None => format!("No suitable tool on {} pages", self.read),
         }
     }
 }
@@ -185,7 +186,7 @@ impl Discovery {
         let parts = Need::of(need, self.reader.embedder.as_deref());
         let first = queries::first_round(need, &parts.names, self.preferred.as_deref(), &related);
         on(Trace::thought(format!(
-            "Nothing in the library fits: look for a page that documents a tool for {need:?}."
+            "Nothing in the library fits. Looking for a page that documents a tool for {need:?}."
         )));
         self.search(&first, &mut pool, on).await?;
         self.search_github(need, &mut pool, on).await;
@@ -193,7 +194,7 @@ impl Discovery {
         if let Some(vector) = &vector {
             let titles = pool.leaders(vector);
             if !titles.is_empty() {
-                on(Trace::thought("Ask again in the words of the closest pages.".to_owned()));
+                on(Trace::thought("Searching again with the titles of the closest pages.".to_owned()));
                 self.search(&[titles.join(" ")], &mut pool, on).await?;
                 self.read(&mut pool, now, on).await?;
             }
@@ -223,7 +224,7 @@ impl Discovery {
         let Some(embedder) = self.reader.embedder.clone() else { return Ok(Vec::new()) };
         tokio::task::spawn_blocking(move || how(&*embedder, &texts))
             .await
-            .map_err(|error| Error::Embedding(format!("the model broke off: {error}")))?
+            .map_err(|error| Error::Embedding(format!("the model failed: {error}")))?
             .map_err(Error::Embedding)
     }
 
@@ -320,7 +321,10 @@ impl Discovery {
         if waiting.is_empty() {
             return Ok(());
         }
-        on(Trace::action(format!("Open {} pages", waiting.len())));
+        on(Trace::action(match waiting.len() {
+            1 => "Open 1 page".to_owned(),
+            many => format!("Open {many} pages"),
+        }));
         let answers = join_all(waiting.iter().map(|hit| self.reader.fetcher.get(&hit.url))).await;
         let (mut read, mut failed) = (0, Vec::new());
         let (mut fresh, mut hits) = (Vec::<Fetched>::new(), Vec::<Hit>::new());
@@ -353,7 +357,7 @@ impl Discovery {
         for (page, hit) in self.reader.read(fresh, Part::Pieces).await?.into_iter().zip(hits) {
             pool.put(hit, now(), page);
         }
-        on(Trace::observation(format!("{read} pages read")));
+        on(Trace::observation(format!("Read {read} {}", if read == 1 { "page" } else { "pages" })));
         for failure in failed {
             on(Trace::failure(failure));
         }

@@ -35,7 +35,7 @@ struct PickedPage {
 impl Toolbox for Web<'_> {
     fn tools(&self) -> Vec<Tool> {
         let mut tools = self.web.tools();
-        tools.push(text_tool("library", "Looks what tools are known already.", "query", "A few words."));
+        tools.push(text_tool("library", "Searches the library.", "query", "A few words."));
         if self.discovery.github.is_some() {
             tools.push(text_tool(
                 "github",
@@ -63,7 +63,7 @@ impl Toolbox for Web<'_> {
 
 impl Web<'_> {
     async fn github(&self, query: &str) -> std::result::Result<String, String> {
-        let Some(github) = &self.discovery.github else { return Err("GitHub is not set up.".to_owned()) };
+        let Some(github) = &self.discovery.github else { return Err("GitHub is turned off.".to_owned()) };
         let found = if query.matches('/').count() == 1 && !query.contains(' ') {
             github.repository(query).await.map(|one| one.into_iter().collect())
         } else {
@@ -88,7 +88,7 @@ impl Web<'_> {
             .filter_map(|hit| self.discovery.known.iter().find(|card| card.text.id == hit.id))
             .map(|card| format!("{}: {}", card.text.name, card.text.description))
             .collect();
-        if lines.is_empty() { "Nothing like it is known.".to_owned() } else { lines.join("\n") }
+        if lines.is_empty() { "No similar tool in the library.".to_owned() } else { lines.join("\n") }
     }
 }
 
@@ -147,7 +147,7 @@ impl Discovery {
                 Err(_) => note = Some("the language model took too long".to_owned()),
             }
             if let Some(note) = &note {
-                on(Trace::failure(format!("{note}; going on by rules")));
+                on(Trace::failure(format!("{note}; continuing with local rules")));
             }
         }
         let found = self.run(need, now, on).await?;
@@ -212,10 +212,10 @@ impl Discovery {
             RunOutcome::GaveUp(why) => {
                 let did = match why {
                     GaveUp::Steps => "took too many steps",
-                    GaveUp::Confused => "could not work with the tools",
-                    GaveUp::Circling => "went in circles",
+                    GaveUp::Confused => "could not use the tools",
+                    GaveUp::Circling => "kept repeating itself",
                 };
-                on(Trace::failure(format!("The model {did}; going on without it.")));
+                on(Trace::failure(format!("The model {did}; continuing without it.")));
                 let found = self.run(need, now, on).await?;
                 return Ok(ModelSearch { found, usage, gave_up: Some(did) });
             }
@@ -233,12 +233,9 @@ impl Discovery {
         for pick in picked {
             let is_picked = |one: &&Opened| one.asked == pick.url || one.page.fetched.url == pick.url;
             match opened.iter().find(is_picked).map(|one| &one.page) {
-                None => on(Trace::failure(format!("{} was not opened; left out.", short(&pick.url)))),
+                None => on(Trace::failure(format!("{} was not opened; skipped.", short(&pick.url)))),
                 Some(page) if !Sources::new([page.text.as_str()]).holds(&pick.quote) => {
-                    on(Trace::failure(format!(
-                        "The quote does not stand on {}; left out.",
-                        page.fetched.url
-                    )));
+                    on(Trace::failure(format!("The quote is not on {}; skipped.", page.fetched.url)));
                 }
                 Some(page) => chosen.push(page.fetched.url.clone()),
             }
@@ -257,17 +254,17 @@ impl Discovery {
             let Some(at) = all.findings.iter().position(|finding| finding.url == *url) else {
                 // `weigh` drops only rejected findings; a page handed in twice is already in `findings`.
                 if !findings.iter().any(|finding: &Finding| finding.url == *url) {
-                    on(Trace::failure(format!("{url} was turned down; left out.")));
+                    on(Trace::failure(format!("{url} was rejected; skipped.")));
                 }
                 continue;
             };
             let finding = all.findings.remove(at);
             if finding.marks.has(PageMark::Another) {
-                on(Trace::failure(format!("{url} is about another product than the one asked for.")));
+                on(Trace::failure(format!("{url} is about a different product.")));
                 all.dismissed.insert(0, finding);
             } else if finding.marks.get(PageMark::Rank) < OUTLIER * best {
                 // The model was talked into this page or mistook it: it read better ones.
-                on(Trace::failure(format!("{url} is far from the request; left out.")));
+                on(Trace::failure(format!("{url} does not match the request; skipped.")));
                 all.dismissed.insert(0, finding);
             } else {
                 findings.push(finding);

@@ -22,7 +22,7 @@ fn check(name: &str, state: CheckState, detail: impl Into<String>, remedy: Optio
 /// Returns the check of a chosen provider that is unavailable.
 fn unusable(name: &str, why: Option<&ApiError>) -> Check {
     let reason = why.map_or("it cannot be used", |error| &error.message);
-    check(name, CheckState::Bad, format!("chosen, but not used: {reason}"), why.map(|error| &*error.remedy))
+    check(name, CheckState::Bad, format!("unavailable: {reason}"), why.map(|error| &*error.remedy))
 }
 
 /// Checks whether every acknowledged change is still there, as far as that was verified.
@@ -32,9 +32,9 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
         let detail = match library.last_verified() {
             Some((at, verified)) => {
                 let Verified { commits, cards, .. } = verified;
-                format!("{commits} changes, {cards} cards: all there, compared {at}")
+                format!("{commits} changes and {cards} cards verified {at}")
             }
-            None => "the newest changes are there; the others are compared in a few minutes".to_owned(),
+            None => "the newest changes are verified; the rest follow in a few minutes".to_owned(),
         };
         return check("Integrity", CheckState::Good, detail, None);
     }
@@ -43,7 +43,7 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
     // Searching for a complete backup loads one after the other.
     let mut remedy = if search_backups { remedy(root).await } else { "Restore a backup.".to_owned() };
     if library.has_losses() {
-        remedy.push_str(" Or go on without what is missing in Settings, Diagnostics.");
+        remedy.push_str(" Or continue without the missing changes in Settings, Diagnostics.");
     }
     check("Integrity", CheckState::Bad, detail, Some(&remedy))
 }
@@ -70,7 +70,7 @@ impl Handle<RunDoctor> for Diagnostics {
             let detail = format!("{}, {} on disk", dir.root().display(), bytes(size_of_tree(&store)));
             checks.push(check("Data directory", CheckState::Good, detail, None));
             if let Some(detail) = self.workspace.why_read_only() {
-                let remedy = "Free some space or make the directory writable; the next change tries again.";
+                let remedy = "Free some space or make the directory writable. The next change tries again.";
                 checks.push(check("Writing", CheckState::Warning, detail, Some(remedy)));
             }
             if request.verify {
@@ -85,14 +85,14 @@ impl Handle<RunDoctor> for Diagnostics {
             .read(|replica| (replica.len(), replica.iter().filter(|record| !record.documented).count()));
         let detail = format!("{cards} cards, schema {}", autokit_library::SCHEMA_VERSION);
         checks.push(if cards == 0 {
-            let remedy = "Import a file in the Library, or let discovery propose cards.";
+            let remedy = "Import a file in the Library, or find tools in Discover.";
             check("Library", CheckState::Warning, "empty", Some(remedy))
         } else {
             check("Library", CheckState::Good, detail, None)
         });
         if undocumented > 0 {
-            let detail = format!("{undocumented} cards name no documentation page");
-            let remedy = "Add their addresses in the Library.";
+            let detail = format!("{undocumented} cards without a documentation link");
+            let remedy = "Add documentation links in the Library.";
             checks.push(check("Documentation", CheckState::Warning, detail, Some(remedy)));
         }
         let model = self.models.wait_until_ready().await;
@@ -104,10 +104,10 @@ impl Handle<RunDoctor> for Diagnostics {
                 "Model",
                 CheckState::Warning,
                 match model.name.as_str() {
-                    "none" => "none chosen: search goes by keywords alone".to_owned(),
-                    name => format!("{name} is not on this machine: search goes by keywords alone"),
+                    "none" => "none selected: keyword search only".to_owned(),
+                    name => format!("{name} is not installed: keyword search only"),
                 },
-                Some("Fetch it in Settings, Embedding model, or name a folder that holds its files."),
+                Some("Download it in Settings, Embedding model, or choose a folder with its files."),
             ),
             (ModelState::Failed, error) => check(
                 "Model",
@@ -116,7 +116,7 @@ impl Handle<RunDoctor> for Diagnostics {
                 Some(
                     error
                         .as_ref()
-                        .map_or("Fetch it again in Settings, Embedding model.", |error| &error.remedy),
+                        .map_or("Download it again in Settings, Embedding model.", |error| &error.remedy),
                 ),
             ),
         });
@@ -124,10 +124,10 @@ impl Handle<RunDoctor> for Diagnostics {
         if index.embedder().is_some() {
             let missing = without_vector(&index, &self.workspace.library).len();
             checks.push(if missing == 0 {
-                check("Search by meaning", CheckState::Good, format!("{cards} of {cards} cards"), None)
+                check("Semantic search", CheckState::Good, format!("{cards} of {cards} cards"), None)
             } else {
-                let detail = format!("{missing} of {cards} cards are still being prepared");
-                check("Search by meaning", CheckState::Warning, detail, Some("Wait for the job to end."))
+                let detail = format!("{missing} of {cards} cards still to be prepared");
+                check("Semantic search", CheckState::Warning, detail, Some("Wait for the job to finish."))
             });
         }
         let services = self.providers.services();
@@ -136,24 +136,24 @@ impl Handle<RunDoctor> for Diagnostics {
             None if services.settings.llm.kind.is_chosen() => {
                 unusable("Language model", services.missing.first())
             }
-            None => check("Language model", CheckState::Good, "none: rules on this machine", None),
+            None => check("Language model", CheckState::Good, "none: local rules only", None),
         });
         checks.push(match services.search_name() {
             Some(name) => check("Web search", CheckState::Good, name, None),
             None if services.settings.search.kind.is_chosen() => {
                 unusable("Web search", services.missing.last())
             }
-            None => check("Web search", CheckState::Good, "none: the library alone", None),
+            None => check("Web search", CheckState::Good, "none: library only", None),
         });
         let providers = self.providers.view().await;
         checks.push(match &providers.keys_error {
             Some(error) => check(
-                "Keys",
+                "API keys",
                 CheckState::Warning,
-                format!("cannot be read: {}", error.message),
+                format!("could not be read: {}", error.message),
                 Some(&error.remedy),
             ),
-            None => check("Keys", CheckState::Good, format!("in {}", providers.keys_in), None),
+            None => check("API keys", CheckState::Good, format!("in {}", providers.keys_in), None),
         });
         for error in &services.missing {
             // Reported above, with the provider it makes unavailable.

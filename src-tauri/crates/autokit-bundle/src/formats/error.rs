@@ -16,7 +16,7 @@ pub enum FormatError {
     TooLarge,
     /// Not text.
     #[error(
-        "the file is not UTF-8 text: the byte at offset {offset} (line {line}) does not belong; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")"
+        "the file is not UTF-8 text: invalid byte at offset {offset} (line {line}); save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")"
     )]
     NotUtf8 {
         /// Offset of the first bad byte.
@@ -28,13 +28,11 @@ pub enum FormatError {
     #[error("the file is empty; export it again from the program it comes from")]
     Empty,
     /// Not JSON.
-    #[error(
-        "the file is not valid JSON: {0}; take out comments and trailing commas, which JSON does not have"
-    )]
+    #[error("the file is not valid JSON: {0}; remove comments and trailing commas")]
     Syntax(serde_json::Error),
     /// JSON, but without MCP servers.
     #[error(
-        "the file holds {found}; a list of MCP servers has an object \"mcpServers\" or \"servers\" with one entry a server"
+        "the file contains {found}; a list of MCP servers has an object \"mcpServers\" or \"servers\" with one entry per server"
     )]
     NoServers {
         /// What the file contains instead.
@@ -42,7 +40,7 @@ pub enum FormatError {
     },
     /// JSON, but not from the MCP registry.
     #[error(
-        "the file holds {found}; a server.json is an object with \"name\" and \"packages\" or \"remotes\", an answer of the registry has a list \"servers\""
+        "the file contains {found}; a server.json is an object with \"name\" and \"packages\" or \"remotes\", a registry response has a list \"servers\""
     )]
     NoServerJson {
         /// What the file contains instead.
@@ -50,23 +48,21 @@ pub enum FormatError {
     },
     /// A table without the `name` column, which every card needs.
     #[error(
-        "the first row has no column `name` (it has: {found}); name the columns by the fields of a card: name, description, documentation …"
+        "the first row has no column `name` (it has: {found}); name the columns after the fields of a card: name, description, documentation …"
     )]
     NoNameColumn {
         /// The columns it has, shortened.
         found: String,
     },
     /// Two columns for the same field.
-    #[error(
-        "the first row has the column `{name}` twice; rename or delete one of the two, for a card has room for one"
-    )]
+    #[error("the first row has the column `{name}` twice; rename or delete one of them")]
     RepeatedColumn {
         /// The name both have.
         name: String,
     },
     /// More columns than a table has; the file is probably not a table.
     #[error(
-        "the first row has {found} columns; at most {most} are read, so this is probably no table of cards"
+        "the first row has {found} columns; the limit is {most}, so this is probably not a table of cards"
     )]
     TooManyColumns {
         /// How many columns it has.

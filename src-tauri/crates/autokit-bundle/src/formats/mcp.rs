@@ -109,10 +109,9 @@ fn string<'a>(entry: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(Problem::error(
-            key,
-            format!("is {}; it has to be a string", json::sort_of(&other.to_string())),
-        )),
+        Some(other) => {
+            Err(Problem::error(key, format!("is {}; it must be a string", json::sort_of(&other.to_string()))))
+        }
     }
 }
 
@@ -120,7 +119,7 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
     let list = match entry.get("args") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(list)) => list,
-        Some(_) => return Err(Problem::error("args", "is no list; it has to be a list of strings")),
+        Some(_) => return Err(Problem::error("args", "is not a list; it must be a list of strings")),
     };
     let plain: Vec<String> = list
         .iter()
@@ -128,7 +127,7 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
             Value::String(text) => Ok(text.clone()),
             // A number, such as a port, becomes the text that a shell would pass.
             Value::Number(_) | Value::Bool(_) => Ok(item.to_string()),
-            _ => Err(Problem::error("args", "holds something else than strings")),
+            _ => Err(Problem::error("args", "contains values that are not strings")),
         })
         .collect::<Result<_, _>>()?;
     let (concealed, found) = redact::redact_args(&plain.iter().map(String::as_str).collect::<Vec<_>>());
@@ -149,7 +148,7 @@ fn concealed(field: &str, text: &str, notes: &mut Vec<Problem>) -> String {
 
 /// The warning about a secret that was replaced.
 pub(super) fn replaced(field: &str, place: &str) -> Problem {
-    Problem::warning(field, format!("held what looks like a key{place}; {PLACEHOLDER} stands in its place"))
+    Problem::warning(field, format!("contained what looks like a key{place}; replaced with {PLACEHOLDER}"))
 }
 
 /// The names of variables or headers. Their values are ignored.
@@ -161,7 +160,7 @@ fn names(entry: &Map<String, Value>, key: &str, notes: &mut Vec<Problem>) -> Opt
         // `["NAME=value"]`, as in Compose files.
         Value::Array(list) => list.iter().filter_map(Value::as_str).map(name).collect(),
         _ => {
-            notes.push(Problem::warning(key, "is neither an object nor a list, so it is left out"));
+            notes.push(Problem::warning(key, "is neither an object nor a list; skipped"));
             return None;
         }
     };
@@ -181,8 +180,7 @@ fn left_out(entry: &Map<String, Value>, notes: &mut Vec<Problem>) {
         .map(|key| redact::redact(key).chars().take(40).collect())
         .collect();
     if !unknown.is_empty() {
-        let reason =
-            format!("leaves out settings that are not about the server itself: {}", unknown.join(", "));
+        let reason = format!("skips settings that are not about the server: {}", unknown.join(", "));
         notes.push(Problem::warning("", reason));
     }
 }
@@ -219,7 +217,7 @@ mod tests {
                 "env": ["GITHUB_TOKEN", "LOG"]})
         );
         assert_eq!(read.cards[0].warnings.len(), 1);
-        assert!(read.cards[0].warnings[0].reason.ends_with("itself: disabled"));
+        assert!(read.cards[0].warnings[0].reason.ends_with("the server: disabled"));
         assert_eq!(
             object(&read, 1),
             json!({"name": "docs", "kind": "mcp_tool", "description": "MCP server at https://docs.example.com/sse over sse.",
@@ -275,10 +273,10 @@ mod tests {
             [
                 "the card is a number; a server is an object with \"command\" or \"url\"",
                 "the card has neither a \"command\" to run nor a \"url\" to reach it at",
-                "`command` is a number; it has to be a string",
-                "the card repeats item 4: the same provider and name",
+                "`command` is a number; it must be a string",
+                "the card repeats item 4: same provider and name",
                 "`name` is empty",
-                "`args` holds something else than strings",
+                "`args` contains values that are not strings",
             ]
         );
         assert_eq!(mixed.cards.iter().map(|item| item.position).collect::<Vec<_>>(), [4, 8]);

@@ -77,8 +77,7 @@ pub fn read_server_json(reader: impl Read) -> Result<ReadCards, FormatError> {
         }
         let mut candidate = server(position, entry);
         if more && position == parsed.len() {
-            let reason =
-                "is the last of this page of the registry's list; ask for the next page to have the rest";
+            let reason = "is the last on this page of the registry's list; import the next page for the rest";
             candidate.notes.push(Problem::warning("", reason));
         }
         Ok(candidate)
@@ -113,7 +112,7 @@ fn listed(entry: &RawValue) -> Result<Listed, Problem> {
     let official = official.unwrap_or_default();
     let server = match entry.remove("server") {
         Some(Value::Object(server)) => server,
-        Some(_) => return Err(Problem::error("server", "is no object")),
+        Some(_) => return Err(Problem::error("server", "is not an object")),
         None => entry,
     };
     let latest = ["isLatest", "is_latest"].iter().find_map(|key| official.get(*key)?.as_bool());
@@ -161,8 +160,7 @@ fn server(position: usize, entry: &Listed) -> Candidate {
         }
     }
     if packages.is_empty() && remotes.is_empty() {
-        notes
-            .push(Problem::warning("", "has neither packages nor remotes, so it does not say how to run it"));
+        notes.push(Problem::warning("", "has neither packages nor remotes, so there is no way to run it"));
     }
 
     let repository = server.get("repository").and_then(Value::as_object);
@@ -172,7 +170,7 @@ fn server(position: usize, entry: &Listed) -> Candidate {
     put(fields::DOCUMENTATION, website.filter(is_web).or(repository.filter(is_web)).map(Value::from));
     for (key, url) in [("websiteUrl", website), ("repository", repository)] {
         if url.is_some_and(|url| !is_web(&url)) {
-            notes.push(Problem::warning(key, "is not a web address, so it is left out"));
+            notes.push(Problem::warning(key, "is not a web address; skipped"));
         }
     }
     put("repository", repository.filter(is_web).map(Value::from));

@@ -227,7 +227,7 @@ fn what_goes_with_cards_is_looked_through() {
     let refused = refuse_secrets(&BundleContents { about, ..BundleContents::default() })
         .expect_err("refused")
         .to_string();
-    assert!(refused.starts_with("the bundle would leave with a key") && !refused.contains(&key), "{refused}");
+    assert!(refused.starts_with("found a key or password in") && !refused.contains(&key), "{refused}");
     let card = Toolcard::from_json(r#"{"name": "a"}"#).expect("a card");
     let item = autokit_toolcard::ReadItem { position: 1, card, warnings: Vec::new() };
     let at = "2026-01-01T00:00:00.000Z".parse().expect("a time");

@@ -21,8 +21,8 @@ static SHAPES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         ("an AWS key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
         ("a Google key", r"\bAIza[0-9A-Za-z_-]{35}"),
         ("a Slack token", r"\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}"),
-        ("an address that is a key", r"hooks\.slack\.com/services/T\w+/B\w+/\w{16,}"),
-        ("an address that is a key", r"discord(?:app)?\.com/api/webhooks/\d{15,}/[A-Za-z0-9_-]{40,}"),
+        ("a secret URL", r"hooks\.slack\.com/services/T\w+/B\w+/\w{16,}"),
+        ("a secret URL", r"discord(?:app)?\.com/api/webhooks/\d{15,}/[A-Za-z0-9_-]{40,}"),
         ("a Discord token", r"\b[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"),
         ("a Telegram token", r"(?:\b|bot)\d{8,10}:[A-Za-z0-9_-]{35}"),
         ("a Stripe key", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
@@ -105,7 +105,7 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
         (user != password && is_value(NameHint::Password, password)) || is_value(NameHint::Perhaps, user)
     };
     if IN_ADDRESS.captures_iter(text).any(in_address) {
-        return Some("a password in an address");
+        return Some("a password in a URL");
     }
     let parameter = |found: Captures<'_>| match named(&found[1]) {
         NameHint::Perhaps => is_value(NameHint::Key, &found[2]) && is_random(&found[2]),
@@ -119,7 +119,7 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
         NameHint::Otherwise => false,
     };
     if PARAMETER.captures_iter(text).any(parameter) {
-        return Some("a key in an address");
+        return Some("a key in a URL");
     }
     let pair = |found: Captures<'_>| {
         let decoded = STANDARD_NO_PAD.decode(found[1].trim_end_matches('=')).ok();
@@ -137,10 +137,10 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
     if let Some(found) = OPTION.captures(text) {
         let name = found.get(1).or(found.get(2)).map_or("", |name| name.as_str());
         if is_value(named(name), &found[3]) && !found[3].contains(['(', '\n']) {
-            return Some("the value of an option for keys");
+            return Some("the value of a key option");
         }
         if is_header(name) && header_in(&found[3]) {
-            return Some("the value of a header for keys");
+            return Some("the value of a key header");
         }
     }
     let flag = |found: Captures<'_>| {
@@ -148,7 +148,7 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
         is_value(named(&found[1]), value) && is_random(value) || is_header(&found[1]) && header_in(value)
     };
     if FLAG.captures_iter(text).any(flag) {
-        return Some("the value of an option for keys");
+        return Some("the value of a key option");
     }
     let setting = |found: Captures<'_>| {
         is_value(NameHint::Password, &found[1])

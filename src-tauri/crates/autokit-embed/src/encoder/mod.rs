@@ -56,7 +56,7 @@ pub fn check_batch(batch: &[&[u32]], vocab_size: usize, max_positions: usize) ->
         let reason = if ids.is_empty() {
             format!("sequence {i} is empty")
         } else if ids.len() > max_positions {
-            format!("sequence {i} has {} tokens, the model takes {max_positions}", ids.len())
+            format!("sequence {i} has {} tokens, the model allows {max_positions}", ids.len())
         } else if let Some(id) = ids.iter().find(|id| **id as usize >= vocab_size) {
             format!("sequence {i} has token id {id}, the model knows {vocab_size}")
         } else {
@@ -86,6 +86,6 @@ pub fn open(
             tracing::info!(model = spec.name, "not a plain BERT: taking another encoder");
             open(spec, folder)
         }
-        None => Err(Error::BadConfig { path, reason: "no encoder here runs this architecture".to_owned() }),
+        None => Err(Error::BadConfig { path, reason: "this architecture is not supported".to_owned() }),
     }
 }

@@ -41,7 +41,7 @@ impl Weights {
         file.read_exact(&mut prefix).map_err(Error::io("reading", path))?;
         let header = u64::from_le_bytes(prefix);
         if header > MAX_HEADER || header > size - PREFIX {
-            return Err(bad("it is cut short, or is not a safetensors file".to_owned()));
+            return Err(bad("it is truncated or not a safetensors file".to_owned()));
         }
         let mut json = vec![0; header as usize];
         file.read_exact(&mut json).map_err(Error::io("reading", path))?;
@@ -80,7 +80,7 @@ impl Weights {
             .map_err(Error::io("reading", &self.path))?;
         let numbers: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
         if let Some(at) = numbers.iter().position(|x| !x.is_finite()) {
-            return Err(bad(format!("{name} has a number that is not finite at {at}")));
+            return Err(bad(format!("{name} contains a number that is not finite at {at}")));
         }
         Ok(numbers)
     }

@@ -25,7 +25,7 @@ pub(crate) async fn fetch(
         .user_agent(concat!("autokit/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(network.connect_timeout)
         .build()
-        .map_err(|e| Failure::next(&network.endpoint, format!("no HTTP client: {e}")))?;
+        .map_err(|e| Failure::next(&network.endpoint, format!("could not create an HTTP client: {e}")))?;
     for file in files {
         let url = format!("{}/{}/resolve/{}/{}", network.endpoint, spec.repo, spec.revision, file.name);
         let download = Download { client: &client, network, url: &url, file, folder, on_progress };
@@ -87,7 +87,7 @@ impl Download<'_> {
         let mut done = match response.status() {
             StatusCode::PARTIAL_CONTENT if starts_at(&response, had) => had,
             StatusCode::OK => 0,
-            status => return Err(Failure::next(self.url, format!("it answered {status}"))),
+            status => return Err(Failure::next(self.url, format!("it returned {status}"))),
         };
         let mut out = tokio::fs::OpenOptions::new()
             .create(true)
@@ -113,16 +113,13 @@ impl Download<'_> {
                     out.flush().await.map_err(Error::io("writing", part))?;
                     return Err(Failure::next(
                         self.url,
-                        format!("it broke off after {done} bytes: {}", deepest(&e)),
+                        format!("the download failed after {done} bytes: {}", deepest(&e)),
                     ));
                 }
                 Waited::Stalled => {
                     out.flush().await.map_err(Error::io("writing", part))?;
                     let s = self.network.stall_timeout.as_secs_f32();
-                    return Err(Failure::next(
-                        self.url,
-                        format!("it was silent for {s} s after {done} bytes"),
-                    ));
+                    return Err(Failure::next(self.url, format!("no data for {s} s after {done} bytes")));
                 }
                 Waited::Cancelled => {
                     out.flush().await.map_err(Error::io("writing", part))?;
@@ -133,7 +130,7 @@ impl Download<'_> {
             if done > self.file.size {
                 return Err(Failure::next(
                     self.url,
-                    format!("it sent more than the {} bytes expected", self.file.size),
+                    format!("it sent more than the expected {} bytes", self.file.size),
                 ));
             }
             out.write_all(&bytes).await.map_err(Error::io("writing", part))?;
@@ -143,7 +140,7 @@ impl Download<'_> {
         if done < self.file.size {
             return Err(Failure::next(
                 self.url,
-                format!("it ended after {done} of {} bytes", self.file.size),
+                format!("the download ended after {done} of {} bytes", self.file.size),
             ));
         }
         Ok(())
@@ -163,7 +160,7 @@ impl Download<'_> {
             Waited::Done(Err(e)) => Err(Failure::next(self.url, deepest(&e))),
             Waited::Stalled => Err(Failure::next(
                 self.url,
-                format!("no answer within {} s", self.network.stall_timeout.as_secs_f32()),
+                format!("no response within {} s", self.network.stall_timeout.as_secs_f32()),
             )),
             Waited::Cancelled => Err(Failure::Stop(Error::Cancelled)),
         }

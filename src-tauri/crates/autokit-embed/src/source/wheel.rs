@@ -48,7 +48,7 @@ pub(crate) async fn fetch(
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|e| e == "whl"));
     let Some(archive) = found else {
-        return Err(Failure::next(&command, "it delivered no wheel"));
+        return Err(Failure::next(&command, "it did not produce a wheel"));
     };
     let extracted = in_background({
         let (wheel, files, folder) = (wheel.clone(), files.to_vec(), folder.to_path_buf());
@@ -98,7 +98,7 @@ async fn run_pip(
     };
     match wait(child.wait_with_output(), LIMIT, &progress, on_progress).await {
         Waited::Cancelled => Err(Failure::Stop(Error::Cancelled)),
-        Waited::Stalled => Ok(Err(format!("not done after {} minutes", LIMIT.as_secs() / 60))),
+        Waited::Stalled => Ok(Err(format!("not finished after {} minutes", LIMIT.as_secs() / 60))),
         Waited::Done(Err(e)) => Ok(Err(e.to_string())),
         Waited::Done(Ok(output)) if output.status.success() => Ok(Ok(())),
         Waited::Done(Ok(output)) => Ok(Err(last_line(&output.stderr, output.status))),

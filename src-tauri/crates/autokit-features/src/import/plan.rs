@@ -182,7 +182,7 @@ fn stand(
     let key = entry.card.key();
     let taken = replica.by_key(&key).filter(|other| other.id != ours.id);
     let problem = taken.map(|other| {
-        Problem::error(fields::NAME, format!("is that of another card of this library: {}", other.id))
+        Problem::error(fields::NAME, format!("is already used by another card in this library: {}", other.id))
     });
     let status = match (&standing, &problem) {
         (_, Some(_)) => ItemStatus::Invalid,

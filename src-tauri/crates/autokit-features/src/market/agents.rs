@@ -36,7 +36,7 @@ impl Market {
         match asked {
             Ok(market) => add(&market, search, found),
             Err(error) => {
-                found.notes.push(format!("What could be installed is not known: {}.", error.message));
+                found.notes.push(format!("Registries could not be searched: {}.", error.message));
             }
         }
         found.took_ms.push((Tier::Marketplace, ms_since(began)));
@@ -52,8 +52,8 @@ fn add(market: &MarketFound, search: &Search, found: &mut Found) {
     // Nobody has reviewed these texts yet, so agents do not get to read flagged ones.
     if !suspect.is_empty() {
         found.notes.push(format!(
-            "{} that could be installed are left out: their texts hide something or give orders.",
-            suspect.len()
+            "{} left out: flagged for hidden text or instructions to a model.",
+            if suspect.len() == 1 { "1 offer".to_owned() } else { format!("{} offers", suspect.len()) }
         ));
     }
     found.notes.extend(

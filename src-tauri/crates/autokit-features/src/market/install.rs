@@ -19,7 +19,7 @@ use super::{Market, shared};
 const NAME: usize = 40;
 
 const NOT_TRUSTED: &str =
-    "Its texts hide something or give orders to a model. Look closely before you go on.";
+    "Flagged: contains hidden text or instructions to a model. Check it before you continue.";
 
 impl Market {
     async fn server_of_market(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
@@ -29,11 +29,11 @@ impl Market {
             let why = listing
                 .notes
                 .first()
-                .map_or("it says neither how it is started nor where it is", String::as_str);
+                .map_or("its entry has neither a start command nor a URL", String::as_str);
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("{id} cannot be put behind AutoKit: {why}"),
-                "See its page for how it is used.",
+                format!("{id} cannot be installed: {why}"),
+                "See its page for instructions.",
             ));
         };
         let mut notes = listing.notes.clone();
@@ -41,7 +41,7 @@ impl Market {
             notes.insert(0, format!("{NOT_TRUSTED} {why}"));
         }
         if listing.deprecated {
-            notes.push("Its registry advises against it.".to_owned());
+            notes.push("Deprecated by its registry.".to_owned());
         }
         let (runner, line) = match &start.transport {
             Transport::Program { command, args } => (Some(command.clone()), args.join(" ")),
@@ -49,10 +49,10 @@ impl Market {
         };
         let runner_here = runner.as_deref().is_none_or(is_on_path);
         if let Some(runner) = runner.as_ref().filter(|_| !runner_here) {
-            notes.push(format!("`{runner}` is not on this machine; it is needed to start the server."));
+            notes.push(format!("`{runner}` is not installed; the server needs it to start."));
         }
         if line.contains(['<', '{']) {
-            notes.push("What stands in brackets has to be filled in first.".to_owned());
+            notes.push("Fill in the values in brackets first.".to_owned());
         }
         Ok(MarketInstall::Server {
             add: ServerAdd {
@@ -87,7 +87,7 @@ impl Market {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
                 format!("{} has no card {id:?}", source.url),
-                "Search for it again: it may have been taken back.",
+                "Search for it again; it may have been withdrawn.",
             ));
         };
         let suspect = has_injection(&Value::Object(card.card.object().clone()));

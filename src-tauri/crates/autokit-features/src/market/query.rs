@@ -184,7 +184,7 @@ impl Market {
         };
         let said = match tokio::time::timeout(within, asking).await {
             Ok(said) => said.map_err(|error| error.message),
-            Err(_) => Err(format!("{} did not answer within {:.1} s", source.url, within.as_secs_f32())),
+            Err(_) => Err(format!("{} did not respond within {:.1} s", source.url, within.as_secs_f32())),
         };
         let said = Arc::new(said);
         self.answers.keep(key, &said);

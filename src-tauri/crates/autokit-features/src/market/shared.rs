@@ -38,7 +38,7 @@ pub(super) async fn offers(
     let incoming = read(market, &source.url).await?;
     let mut notes = Vec::new();
     if incoming.entries.len() > CARDS {
-        notes.push(format!("of {} only the first {CARDS} cards are looked at", source.url));
+        notes.push(format!("only the first {CARDS} cards of {} are searched", source.url));
     }
     let cards = incoming.entries.iter().take(CARDS);
     Ok((cards.map(|entry| offer_of(source, &entry.card)).collect(), notes))

@@ -116,8 +116,8 @@ impl KnownServers {
             secrets.ok_or_else(|| {
                 ApiError::new(
                     ErrorCode::WrongKey,
-                    format!("the keys of the MCP server {:?} are not kept on this machine", server.name),
-                    "Add the server again with its keys.",
+                    format!("the secrets of the MCP server {:?} are not saved on this machine", server.name),
+                    "Add the server again with its secrets.",
                 )
             })?
         };
@@ -139,7 +139,7 @@ impl KnownServers {
             ApiError::new(
                 ErrorCode::NoConnection,
                 error.to_string(),
-                "Start it by hand to see what is wrong, then look again.",
+                "Start it in a terminal to see the error, then refresh.",
             )
         })?;
         let live = tools.tools.iter().map(|tool| (tool.name.to_string(), digest_of(tool))).collect();
@@ -170,9 +170,5 @@ impl KnownServers {
 }
 
 fn no_server(name: &str) -> ApiError {
-    ApiError::new(
-        ErrorCode::NotFound,
-        format!("there is no MCP server {name:?}"),
-        "See which there are in the list of servers.",
-    )
+    ApiError::new(ErrorCode::NotFound, format!("MCP server {name:?} not found"), "Check the list of servers.")
 }

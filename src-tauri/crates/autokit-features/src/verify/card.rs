@@ -158,8 +158,8 @@ impl Checking {
 /// Returns why the proposals of an earlier check no longer hold.
 fn why_withdrawn(report: &Report) -> &'static str {
     match report.state {
-        CardState::Verified => "a later check found its page, which says what the card says",
-        CardState::Stale => "a later check found its page, which says something else by now",
-        CardState::Broken | CardState::Unreachable => "a later check did not find what this rests on",
+        CardState::Verified => "a later check found the page, and it matches the card",
+        CardState::Stale => "a later check found the page, and its content has changed",
+        CardState::Broken | CardState::Unreachable => "a later check no longer found the evidence",
     }
 }

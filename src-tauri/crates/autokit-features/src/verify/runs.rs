@@ -30,7 +30,7 @@ const RESTED: SignedDuration = SignedDuration::from_hours(24);
 /// Number of cards after which a run records the day's health.
 const NOTE_EVERY: u64 = 100;
 /// Message of a run that waits for its turn.
-const WAITS: &str = "Waits for another run";
+const WAITS: &str = "Waiting for another run";
 
 /// The checks in progress.
 #[derive(Debug, Default)]
@@ -135,7 +135,7 @@ impl Checking {
                 let name = self.workspace.find(&cards[0]).map(|record| record.key.name.clone());
                 format!("Checking {}", name.as_ref().unwrap_or(&cards[0]))
             }
-            VerifyScope::Due => "Trying pages again".to_owned(),
+            VerifyScope::Due => "Retrying pages".to_owned(),
             _ => "Checking cards".to_owned(),
         };
         let mut begun = self.under_way.begun.lock().expect("no holder panics");
@@ -253,7 +253,7 @@ impl Checking {
             } else if records.len() < all.len() {
                 let done = all.len() - records.len();
                 let began = clock_time(run.began);
-                progress.say(&format!("Going on with the run of {began}: {done} of {} are done", all.len()));
+                progress.say(&format!("Resuming the run from {began}: {done} of {} done", all.len()));
             }
         }
         // Pages are told apart by meaning, so wait until the model is loaded.
@@ -286,13 +286,13 @@ impl Checking {
                 CheckOutcome::Removed => {}
                 CheckOutcome::Offline => {
                     let waiting = match total - done {
-                        1 => "1 card waits for its check".to_owned(),
-                        many => format!("{many} cards wait for their check"),
+                        1 => "1 card left to check".to_owned(),
+                        many => format!("{many} cards left to check"),
                     };
                     return Err(ApiError::new(
                         ErrorCode::NoConnection,
-                        format!("There is no network: {waiting}"),
-                        "Start it again once there is one.",
+                        format!("no network connection; {waiting}"),
+                        "Start it again when you are online.",
                     ));
                 }
             }

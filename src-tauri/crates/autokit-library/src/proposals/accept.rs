@@ -81,7 +81,7 @@ impl Library {
             return Err(LibraryError::Invalid(format!("the proposal has no field {unknown:?}")));
         }
         if let Some(both) = fields.iter().flatten().find(|field| rejected.contains(field)) {
-            return Err(LibraryError::Invalid(format!("{both:?} is both taken over and turned down")));
+            return Err(LibraryError::Invalid(format!("{both:?} is both accepted and rejected")));
         }
         let chosen = |field: &str| match fields {
             Some(fields) => fields.iter().any(|chosen| chosen == field),
@@ -98,7 +98,7 @@ impl Library {
             taken.push(field.field.clone());
         }
         if taken.is_empty() {
-            return Err(LibraryError::Invalid("no field was chosen".to_owned()));
+            return Err(LibraryError::Invalid("no field was selected".to_owned()));
         }
         let (before, write) = match &draft.card {
             None => (Map::new(), Target::New),
@@ -272,7 +272,7 @@ fn account(proposal: &Proposal, acceptance: &Acceptance) -> String {
         .filter(|field| !acceptance.fields.contains(field) && !acceptance.rejected.contains(field))
         .map(String::as_str)
         .collect();
-    for (what, fields) in [("turned down", acceptance.rejected.join(", ")), ("left out", left.join(", "))] {
+    for (what, fields) in [("rejected", acceptance.rejected.join(", ")), ("not selected", left.join(", "))] {
         if !fields.is_empty() {
             // Writing to a string cannot fail.
             let _ = write!(told, "; {what}: {fields}");

@@ -224,7 +224,7 @@ impl Library {
         let Some(text) = self.outcome_text(request).await? else { return Ok(None) };
         let id = text
             .parse()
-            .map_err(|_| LibraryError::Invalid("this request key was used for something else".to_owned()))?;
+            .map_err(|_| LibraryError::Invalid("this request key belongs to another request".to_owned()))?;
         Ok(Some(id))
     }
 

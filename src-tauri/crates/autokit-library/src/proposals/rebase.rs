@@ -50,7 +50,7 @@ impl Library {
         let mut proposal = self.proposal(id).await?;
         let mut events = Vec::new();
         if !kept.is_empty() {
-            let why = format!("the card was changed since and keeps what it says: {}", kept.join(", "));
+            let why = format!("the card changed in the meantime and keeps its values: {}", kept.join(", "));
             events.push(self.event(id, self.clock.stamp(), SYSTEM_AUTHOR, ProposalEventKind::Kept, &why));
         }
         events.extend(self.compare(&mut proposal).await?);

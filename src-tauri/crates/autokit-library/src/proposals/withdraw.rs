@@ -149,7 +149,7 @@ impl Library {
         if !proposal.draft.is_on(&now) || !(imported || self.only_by(proposal.id, &by).await?) {
             return Ok(Vec::new());
         }
-        let (at, why) = (self.clock.stamp(), "the card says so by now");
+        let (at, why) = (self.clock.stamp(), "the card already has these values");
         withdrawn(proposal, at, &Author(SYSTEM_AUTHOR.to_owned()), why);
         Ok(vec![self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Withdrawn, why)])
     }

@@ -110,7 +110,7 @@ async fn wrong_tools_bad_json_and_wrong_arguments_become_observations() {
     let seen = observations(&done);
     assert!(seen[0].contains("no tool \"google\"") && seen[0].contains("look_up"), "{seen:?}");
     assert!(
-        seen[1].contains("no JSON") && seen[3].contains("do not fit") && seen[4].contains("url"),
+        seen[1].contains("not valid JSON") && seen[3].contains("do not fit") && seen[4].contains("url"),
         "{seen:?}"
     );
 }

@@ -7,7 +7,7 @@ use autokit_error::{ApiError, ErrorCode};
 #[non_exhaustive]
 pub enum MarketError {
     /// The address is not a web address.
-    #[error("{address:?} is not the address of a source: {reason}")]
+    #[error("{address:?} is not a valid registry URL: {reason}")]
     Address {
         /// As given.
         address: String,
@@ -15,7 +15,7 @@ pub enum MarketError {
         reason: String,
     },
     /// The address does not respond as a registry does.
-    #[error("{address} does not answer as a registry of MCP servers: {reason}")]
+    #[error("{address} is not a registry of MCP servers: {reason}")]
     NoRegistry {
         /// The registry.
         address: String,
@@ -42,17 +42,17 @@ impl From<MarketError> for ApiError {
             MarketError::Address { .. } => ApiError::new(
                 ErrorCode::BadRequest,
                 error.to_string(),
-                "Give the address of a registry, or of a published bundle.",
+                "Enter the URL of a registry or a published bundle.",
             ),
             MarketError::Missing { .. } => ApiError::new(
                 ErrorCode::NotFound,
                 error.to_string(),
-                "Search for it again: it may have been taken back.",
+                "Search for it again; it may have been withdrawn.",
             ),
             error => ApiError::new(
                 ErrorCode::Provider,
                 error.to_string(),
-                "Check the address of the source, or remove it.",
+                "Check the URL of the registry, or remove it.",
             ),
         }
     }

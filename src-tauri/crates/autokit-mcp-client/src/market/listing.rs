@@ -89,12 +89,12 @@ impl Listing {
     /// # Errors
     /// Why the entry cannot be used, with its name.
     pub(super) fn of(entry: &Value) -> Result<Option<Listing>, String> {
-        let whole = entry.as_object().ok_or("an entry is no object")?;
+        let whole = entry.as_object().ok_or("an entry is not an object")?;
         let server =
             whole.get("server").map_or(Some(whole), Value::as_object).ok_or("an entry has no server")?;
         let name = server.get("name").and_then(Value::as_str).ok_or("an entry has no name")?;
         if !is_name(name) {
-            return Err(format!("{:?} is no name of a server", short(name, 80)));
+            return Err(format!("{:?} is not a valid server name", short(name, 80)));
         }
         let meta = |key: &str| whole.get("_meta").and_then(|meta| meta.get(key)).and_then(Value::as_object);
         let official = meta(OFFICIAL);
@@ -164,19 +164,19 @@ fn unusable(start: &Start) -> Option<String> {
         name.len() <= TEXT && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
     if start.inputs.len() > INPUTS || !start.inputs.iter().all(|input| name_of_variable(&input.name)) {
-        return Some("it asks for what no program can be given".to_owned());
+        return Some("it requires inputs that are not supported".to_owned());
     }
     match &start.transport {
         Transport::Program { command, .. } if !RUNNERS.contains(&command.as_str()) => {
-            Some(format!("it would start {:?}, which is not known to fetch packages", short(command, 80)))
+            Some(format!("it starts {:?}, which is not a known package runner", short(command, 80)))
         }
         Transport::Program { args, .. }
             if args.len() > WORDS.0 || args.iter().any(|word| word.len() > WORDS.1) =>
         {
-            Some("the line that starts it is too long to be read".to_owned())
+            Some("its start command is too long".to_owned())
         }
         Transport::Address(url) if url.len() > WORDS.1 || !is_web(url) => {
-            Some(format!("{:?} is no address it can be reached at", short(url, 80)))
+            Some(format!("{:?} is not a valid URL", short(url, 80)))
         }
         Transport::Program { .. } | Transport::Address(_) => None,
     }

@@ -64,10 +64,10 @@ impl Registry {
         };
         let mut url = Url::parse(address.trim()).map_err(|error| bad(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(bad("it has to start with https:// and name a host"));
+            return Err(bad("it must start with https:// and include a host"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("it holds a user name or a password"));
+            return Err(bad("it contains a user name or password"));
         }
         url.set_fragment(None);
         url.set_query(None);
@@ -109,7 +109,7 @@ impl Registry {
                 if servers.is_null() { Some(&[]) } else { servers.as_array().map(Vec::as_slice) }
             });
             let Some(entries) = entries.filter(|_| answer.is_object()) else {
-                return Err(self.no_registry("its `servers` are no list"));
+                return Err(self.no_registry("its `servers` is not a list"));
             };
             for entry in entries.iter().take(ENTRIES) {
                 match Listing::of(entry) {
@@ -119,7 +119,7 @@ impl Registry {
                 }
             }
             if entries.len() > ENTRIES {
-                listed.notes.push(format!("{} sends more at a time than was asked for", self.base));
+                listed.notes.push(format!("{} returned more results than requested", self.base));
             }
             let next = answer.pointer("/metadata/nextCursor").or(answer.pointer("/metadata/next_cursor"));
             let next = next.and_then(Value::as_str).filter(|next| !next.is_empty());
@@ -127,7 +127,7 @@ impl Registry {
                 break;
             };
             if next.chars().count() > CURSOR || !cursors.insert(next.to_owned()) {
-                listed.notes.push(format!("{} leads from page to page without an end", self.base));
+                listed.notes.push(format!("{} returned an endless list of pages", self.base));
                 break;
             }
             cursor = Some(next.to_owned());
@@ -136,7 +136,7 @@ impl Registry {
         let more = left_out.len().saturating_sub(NAMED);
         listed.notes.extend(left_out.into_iter().take(NAMED));
         if more > 0 {
-            listed.notes.push(format!("{more} more entries cannot be used"));
+            listed.notes.push(format!("{more} more entries are invalid"));
         }
         Ok(listed)
     }
@@ -169,7 +169,7 @@ impl Registry {
     async fn get(&self, url: &str) -> Result<Value, MarketError> {
         let file = self.fetcher.download(url, &Validators::default(), ANSWER_BYTES).await?;
         let bytes = file.map(|file| file.bytes).unwrap_or_default();
-        serde_json::from_slice(&bytes).map_err(|_| self.no_registry("its answer is no JSON"))
+        serde_json::from_slice(&bytes).map_err(|_| self.no_registry("its response is not valid JSON"))
     }
 
     fn no_registry(&self, reason: &str) -> MarketError {

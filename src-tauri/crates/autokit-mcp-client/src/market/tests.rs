@@ -154,11 +154,11 @@ async fn entries_that_cannot_be_used_are_named_and_the_others_stay() {
 async fn hostile_answers_are_refused_by_name() {
     type Hostile = fn() -> Response;
     let cases: [(&str, Hostile, &str); 5] = [
-        ("a page", || "<html>".into_response(), "no JSON"),
-        ("a list", || answer(&json!([])), "no list"),
-        ("wrong types", || answer(&json!({"servers": {"a": 1}})), "no list"),
+        ("a page", || "<html>".into_response(), "not valid JSON"),
+        ("a list", || answer(&json!([])), "is not a list"),
+        ("wrong types", || answer(&json!({"servers": {"a": 1}})), "is not a list"),
         ("too much", || "[".repeat(3 << 20).into_response(), "larger than"),
-        ("a failure", || axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response(), "answers 500"),
+        ("a failure", || axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response(), "returned 500"),
     ];
     for (case, hostile, told) in cases {
         let (registry, _) = registry(move |_| hostile()).await;
@@ -180,7 +180,7 @@ async fn pages_without_an_end_are_left() {
     .await;
     let listed = circle.search("mail", 100).await.unwrap();
     assert_eq!((listed.listings.len(), asked.lock().unwrap().len()), (1, 2));
-    assert!(listed.notes[0].contains("without an end"), "{:?}", listed.notes);
+    assert!(listed.notes[0].contains("endless list"), "{:?}", listed.notes);
     let count = Arc::new(Mutex::new(0));
     let (endless, asked) = registry(move |_| {
         *count.lock().unwrap() += 1;

@@ -180,7 +180,7 @@ impl Call {
         let wrong = |reason: String| CallError::Url { reason };
         let (path, fixed) = self.path.split_once('?').unwrap_or((&self.path, ""));
         if !path.starts_with('/') {
-            return Err(wrong("the path has to start with a slash".to_owned()));
+            return Err(wrong("the path must start with a slash".to_owned()));
         }
         let mut segments = Vec::new();
         for template in path.split('/') {
@@ -207,7 +207,7 @@ impl Call {
         let base = Url::parse(server).map_err(|error| wrong(format!("{server}: {error}")))?;
         let url = Url::parse(&written).map_err(|error| wrong(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(wrong(format!("{server} is not reached over http or https")));
+            return Err(wrong(format!("{server} is not an http or https URL")));
         }
         let depth = |path: &str| path.bytes().filter(|byte| *byte == b'/').count();
         let expected = depth(base.path().trim_end_matches('/')) + segments.len() - 1;
@@ -235,7 +235,7 @@ fn fill(template: &str, values: &BTreeMap<&str, String>) -> Result<String, CallE
         let Some((name, behind)) = after.split_once('}') else { break };
         out.push_str(before);
         let value = values.get(name).ok_or_else(|| CallError::Url {
-            reason: format!("the path has {{{name}}}, for which there is no parameter"),
+            reason: format!("the path has {{{name}}} without a parameter"),
         })?;
         out.push_str(value);
         rest = behind;
@@ -245,8 +245,7 @@ fn fill(template: &str, values: &BTreeMap<&str, String>) -> Result<String, CallE
 }
 
 fn path_error(name: String) -> CallError {
-    let reason =
-        "in a path it may be neither empty nor \".\" or \"..\", which would make it another path".to_owned();
+    let reason = "in a path it must not be empty, \".\" or \"..\", which would change the path".to_owned();
     CallError::Argument { name, reason }
 }
 
@@ -266,8 +265,7 @@ impl<'v> Written<'v> {
                 let text = if media::of(media_type) == Media::Json {
                     value.to_string()
                 } else {
-                    style::scalar(value)
-                        .ok_or_else(|| refuse(format!("it has to be a text in {media_type}")))?
+                    style::scalar(value).ok_or_else(|| refuse(format!("it must be text in {media_type}")))?
                 };
                 Ok(Some(Written::Parts(Parts::One(text))))
             }
@@ -307,7 +305,7 @@ impl<'v> Written<'v> {
 }
 
 fn wrong_style(parameter: &Parameter) -> CallError {
-    let reason = format!("the card gives it a style that does not exist in a {}", parameter.place.as_str());
+    let reason = format!("its style on the card is not supported in a {}", parameter.place.as_str());
     CallError::Argument { name: parameter.name.clone(), reason }
 }
 
@@ -317,7 +315,7 @@ fn check_header(name: &str, value: &str) -> Result<(), CallError> {
         return refuse(reason);
     }
     if !header_value(value) {
-        return refuse("its value holds control characters, which would break the request");
+        return refuse("its value contains control characters, which would break the request");
     }
     Ok(())
 }
@@ -339,9 +337,9 @@ pub(super) fn header_problem(name: &str) -> Option<&'static str> {
         "proxy-authorization",
     ];
     if !token(name) {
-        Some("its name is none that HTTP knows")
+        Some("its name is not a valid header name")
     } else if CONNECTION.iter().any(|known| name.eq_ignore_ascii_case(known)) {
-        Some("it belongs to the connection and is written by what sends the request")
+        Some("it belongs to the connection and is set automatically")
     } else {
         None
     }

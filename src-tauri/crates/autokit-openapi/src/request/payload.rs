@@ -14,7 +14,7 @@ pub(super) fn payload(body: &Body, value: &Value) -> Result<(Vec<u8>, String), C
     let refuse =
         |reason: &str| CallError::Argument { name: body.argument.clone(), reason: reason.to_owned() };
     let object =
-        || value.as_object().ok_or_else(|| refuse("it has to be an object, because it is sent as a form"));
+        || value.as_object().ok_or_else(|| refuse("it must be an object, because it is sent as a form"));
     let plain = |bytes| (bytes, body.media_type.clone());
     Ok(match media::of(&body.media_type) {
         Media::Json => plain(value.to_string().into_bytes()),
@@ -26,12 +26,13 @@ pub(super) fn payload(body: &Body, value: &Value) -> Result<(Vec<u8>, String), C
         }
         Media::Text => plain(
             style::scalar(value)
-                .ok_or_else(|| refuse("it has to be a text, because it is sent as one"))?
+                .ok_or_else(|| refuse("it must be a string, because it is sent as text"))?
                 .into_bytes(),
         ),
-        Media::Binary => plain(decode(value).ok_or_else(|| {
-            refuse("it has to be the bytes in Base64 (the standard alphabet, with padding)")
-        })?),
+        Media::Binary => plain(
+            decode(value)
+                .ok_or_else(|| refuse("it must be bytes in Base64 (standard alphabet, with padding)"))?,
+        ),
     })
 }
 
@@ -86,7 +87,7 @@ fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Vec<u8>, Strin
     for (name, value) in object {
         let part = body.encoding.get(name).unwrap_or(&default);
         if part.content_type.as_deref().is_some_and(|name| !super::header_value(name)) {
-            return Err(refuse(body, name, "its media type on the card holds control characters"));
+            return Err(refuse(body, name, "its media type on the card contains control characters"));
         }
         let items = match value {
             Value::Array(items) => items.as_slice(),
@@ -100,7 +101,7 @@ fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Vec<u8>, Strin
                     refuse(
                         body,
                         name,
-                        "it has to be a file's bytes in Base64 (the standard alphabet, with padding)",
+                        "it must be a file's bytes in Base64 (standard alphabet, with padding)",
                     )
                 })?;
                 (true, part.content_type.as_deref().or(Some("application/octet-stream")), bytes)

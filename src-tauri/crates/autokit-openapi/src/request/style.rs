@@ -76,7 +76,7 @@ pub(super) enum Parts {
 pub(super) fn parts(value: &Value) -> Result<Option<Parts>, String> {
     let item = |value: &Value| {
         scalar(value).ok_or_else(|| {
-            "it holds a list or an object within a list or an object, for which OpenAPI has no way of writing; give plain values".to_owned()
+            "it nests lists or objects, which OpenAPI cannot represent; use plain values".to_owned()
         })
     };
     Ok(match value {
@@ -177,7 +177,7 @@ pub(super) fn query(name: &str, parts: &Parts, style: Style, explode: bool, esca
 /// The reason, when the value is not an object or contains a list.
 pub(super) fn deep_object(name: &str, value: &Value, escape: Escape) -> Result<Vec<String>, String> {
     let Value::Object(map) = value else {
-        return Err("it has to be an object, because its style is deepObject".to_owned());
+        return Err("it must be an object, because its style is deepObject".to_owned());
     };
     let mut out = Vec::new();
     for (key, value) in map {
@@ -188,7 +188,7 @@ pub(super) fn deep_object(name: &str, value: &Value, escape: Escape) -> Result<V
             Value::Object(_) => out.extend(deep_object(&inner, value, escape)?),
             Value::Array(_) => {
                 return Err(format!(
-                    "it holds a list under {key}, which OpenAPI cannot write in the style deepObject"
+                    "it contains a list under {key}, which OpenAPI cannot represent in the style deepObject"
                 ));
             }
             one => {

@@ -10,7 +10,7 @@ pub enum RestError {
     #[error(transparent)]
     Call(#[from] CallError),
     /// A key would be readable in transit.
-    #[error("a key is only sent over https, and this operation is at {server}")]
+    #[error("API keys are only sent over https, and this operation is at {server}")]
     Open {
         /// The server of the operation.
         server: String,
@@ -19,7 +19,7 @@ pub enum RestError {
     #[error(transparent)]
     Web(#[from] autokit_web::Error),
     /// The token endpoint returned no access token.
-    #[error("{url} gave no access token: {reason}")]
+    #[error("{url} returned no access token: {reason}")]
     NoToken {
         /// URL of the token endpoint.
         url: String,
@@ -27,7 +27,7 @@ pub enum RestError {
         reason: String,
     },
     /// The call was cancelled.
-    #[error("the call was taken back")]
+    #[error("the call was cancelled")]
     Cancelled,
 }
 

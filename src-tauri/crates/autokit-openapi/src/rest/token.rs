@@ -124,11 +124,11 @@ async fn fetch(
     let answered = fetcher.send(request).await?;
     let none = |reason: String| RestError::NoToken { url: answered.url.clone(), reason };
     if let Some(elsewhere) = &answered.elsewhere {
-        return Err(none(format!("it sends the request on to {elsewhere}")));
+        return Err(none(format!("it redirects to {elsewhere}")));
     }
     let answer: Answer = match serde_json::from_slice(&answered.body) {
         Ok(answer) => answer,
-        Err(_) => return Err(none(format!("it answers {} and no JSON", answered.status))),
+        Err(_) => return Err(none(format!("it returned {} without JSON", answered.status))),
     };
     if let Some(error) = &answer.error {
         let more = answer.error_description.as_deref().unwrap_or_default();
@@ -137,8 +137,8 @@ async fn fetch(
     }
     let bearer = answer.token_type.as_deref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
     let Some(token) = answer.access_token.filter(|token| !token.is_empty() && bearer) else {
-        let other = if bearer { "no token" } else { "a token that is not sent as a bearer's" };
-        return Err(none(format!("it answers {} with {other}", answered.status)));
+        let other = if bearer { "no token" } else { "a token that is not a bearer token" };
+        return Err(none(format!("it returned {} with {other}", answered.status)));
     };
     let lasts = answer.expires_in.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
     // A lifetime is capped at one day, whatever the server claims.

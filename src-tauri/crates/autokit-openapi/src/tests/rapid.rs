@@ -74,7 +74,7 @@ fn the_key_is_sent_to_the_gateway_alone() {
         api["api_list"] = json!([{"name": "x", "url": url, "method": "GET"}]);
         let read = read_rapidapi(api.to_string().as_bytes()).expect("read");
         assert!(
-            read.cards.is_empty() && read.rejected[0].problems[0].reason.contains("the key belongs"),
+            read.cards.is_empty() && read.rejected[0].problems[0].reason.contains("the key may be sent"),
             "{url}"
         );
     }

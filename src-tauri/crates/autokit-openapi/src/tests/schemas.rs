@@ -179,7 +179,7 @@ fn references_that_lead_nowhere_refuse_their_operation_alone() {
     let cases = [
         (json!({"$ref": "other.yaml#/A"}), "refers to another document (other.yaml#/A)"),
         (json!({"$ref": "https://e.example/a.json"}), "refers to another document"),
-        (json!({"$ref": "#/components/schemas/None"}), "which the document does not have"),
+        (json!({"$ref": "#/components/schemas/None"}), "which is not in the document"),
         (json!({"$ref": "#anchor"}), "is not a path into the document"),
         (json!({"properties": {"a": {"$dynamicRef": "#x"}}}), "$dynamicRef"),
     ];
@@ -231,11 +231,11 @@ fn too_large_cards_lose_descriptions_first_and_are_then_refused() {
     let imported = with_body("3.0.3", &json!({"type": "object", "properties": described}), &Value::Null);
     let item = &imported.read.cards[0];
     assert!(item.card.to_json().len() < Limits::CARD.card_bytes / 100);
-    assert!(item.warnings.iter().any(|warning| warning.reason.contains("leaves out descriptions")));
+    assert!(item.warnings.iter().any(|warning| warning.reason.contains("omits descriptions")));
 
     let values: Vec<String> = (0..8).map(|n| format!("{n}{long}")).collect();
     let imported = with_body("3.0.3", &json!({"type": "string", "enum": values}), &Value::Null);
-    assert!(refusal(&imported, "POST /x").contains("bytes; at most"));
+    assert!(refusal(&imported, "POST /x").contains("bytes; the limit"));
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub enum FileError {
         name: String,
     },
     /// The name leads through a symbolic link, which this system cannot follow safely.
-    #[error("`{name}` leads over a symbolic link, which is not followed")]
+    #[error("`{name}` goes through a symbolic link, which is not followed")]
     Symlink {
         /// As given.
         name: String,
@@ -47,7 +47,7 @@ pub enum FileError {
         why: &'static str,
     },
     /// The file is not UTF-8.
-    #[error("`{name}` is not a text in UTF-8: {what}")]
+    #[error("`{name}` is not UTF-8 text: {what}")]
     NotText {
         /// As given.
         name: String,
@@ -55,7 +55,7 @@ pub enum FileError {
         what: String,
     },
     /// The requested lines are further into the file than is searched.
-    #[error("`{name}` was searched for the line through {scanned} bytes, which is the limit")]
+    #[error("the line is not within the first {scanned} bytes of `{name}`, the limit")]
     TooLarge {
         /// As given.
         name: String,
@@ -63,7 +63,7 @@ pub enum FileError {
         scanned: u64,
     },
     /// Folders are renamed faster than the name can be resolved.
-    #[error("`{name}` kept changing its place while it was opened")]
+    #[error("`{name}` was moved while it was being opened")]
     Changing {
         /// As given.
         name: String,
@@ -82,15 +82,15 @@ impl FileError {
     /// Returns what a person can do about the error.
     pub fn remedy(&self) -> &'static str {
         match self {
-            FileError::Outside { .. } => "Give a name relative to the project's folder, without `..`.",
-            FileError::NotFound { .. } => "List the folder to see what is there.",
-            FileError::Symlink { .. } => "Give the name the link stands for.",
-            FileError::NotAFile { .. } => "Name a file; a folder can be listed.",
-            FileError::NotAFolder { .. } => "Name a folder; a file can be read.",
-            FileError::Private { .. } => "Allow private files if you want this one to be read.",
-            FileError::NotText { .. } => "Convert the file to UTF-8, or name another one.",
-            FileError::TooLarge { .. } => "Ask for lines nearer to the start.",
-            FileError::Changing { .. } => "Try again when nothing moves the folders.",
+            FileError::Outside { .. } => "Use a path relative to the project's folder, without `..`.",
+            FileError::NotFound { .. } => "List the folder to see what it contains.",
+            FileError::Symlink { .. } => "Use the path that the link points to.",
+            FileError::NotAFile { .. } => "Use the path of a file. Folders can be listed.",
+            FileError::NotAFolder { .. } => "Use the path of a folder. Files can be read.",
+            FileError::Private { .. } => "Allow private files to read this one.",
+            FileError::NotText { .. } => "Convert the file to UTF-8, or choose another one.",
+            FileError::TooLarge { .. } => "Request lines closer to the start.",
+            FileError::Changing { .. } => "Try again when the folders are no longer being moved.",
             FileError::System { .. } => "Check that you may read the file.",
         }
     }

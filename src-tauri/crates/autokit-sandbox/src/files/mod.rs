@@ -110,7 +110,7 @@ impl ProjectRoot {
         (&file).take(private::KEY_BYTES).read_to_end(&mut start).map_err(failed)?;
         (&file).rewind().map_err(failed)?;
         if !self.allow_private && private::holds_a_key(&start) {
-            return Err(FileError::Private { name: name.to_owned(), why: "it holds a private key" });
+            return Err(FileError::Private { name: name.to_owned(), why: "it contains a private key" });
         }
         text::read(name, file, total, lines, max_bytes)
     }

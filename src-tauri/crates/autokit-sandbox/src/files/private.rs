@@ -15,10 +15,10 @@ pub(super) fn name(path: &Path) -> Option<&'static str> {
     let example = [".example", ".sample", ".template", ".dist", ".defaults"];
     // `prod.env` as well as `.env`.
     if name == ".envrc" || name.rsplit_once('.').is_some_and(|(_, end)| end == "env") {
-        return Some("it holds the settings of an environment");
+        return Some("it contains environment settings");
     }
     if name.starts_with(".env.") && !example.iter().any(|end| name.ends_with(end)) {
-        return Some("it holds the settings of an environment");
+        return Some("it contains environment settings");
     }
     if matches!(
         name.as_str(),
@@ -27,12 +27,12 @@ pub(super) fn name(path: &Path) -> Option<&'static str> {
         return Some("it is a private key");
     }
     if [".p12", ".pfx", ".jks", ".keystore", ".ppk", ".kdbx"].iter().any(|end| name.ends_with(end)) {
-        return Some("it is a store of keys");
+        return Some("it is a key store");
     }
     let logins = [".netrc", "_netrc", ".pgpass", ".git-credentials", ".htpasswd", ".pypirc", ".dockercfg"];
     let in_folder = [(".aws", "credentials"), (".docker", "config.json"), (".kube", "config")];
     if logins.contains(&name.as_str()) || in_folder.contains(&(folder.as_str(), name.as_str())) {
-        return Some("it holds logins");
+        return Some("it contains logins");
     }
     None
 }

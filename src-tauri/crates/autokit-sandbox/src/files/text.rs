@@ -91,11 +91,11 @@ fn text(name: &str, mut bytes: Vec<u8>, cut: bool) -> Result<String, FileError> 
         if cut && error.error_len().is_none() {
             bytes.truncate(error.valid_up_to());
         } else {
-            return not_text(format!("byte {} of what was read is not", error.valid_up_to() + 1));
+            return not_text(format!("byte {} is not valid UTF-8", error.valid_up_to() + 1));
         }
     }
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        return not_text(format!("byte {} of what was read is 0, as in a binary file", at + 1));
+        return not_text(format!("byte {} is 0, as in a binary file", at + 1));
     }
     String::from_utf8(bytes).or_else(|error| not_text(error.to_string()))
 }

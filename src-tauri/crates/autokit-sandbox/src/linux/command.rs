@@ -67,7 +67,7 @@ pub(super) fn interpreter(language: Language) -> Result<PathBuf, SandboxError> {
 pub(super) fn check(job: &Job) -> Result<(), SandboxError> {
     let limits = &job.limits;
     if job.files.len() > Job::MOST_FILES {
-        let why = format!("{} files, and {} is the limit", job.files.len(), Job::MOST_FILES);
+        let why = format!("{} files; the limit is {}", job.files.len(), Job::MOST_FILES);
         return Err(SandboxError::TooLarge { why });
     }
     let mut total = 0;
@@ -76,30 +76,30 @@ pub(super) fn check(job: &Job) -> Result<(), SandboxError> {
     let files = job.files.iter().map(|(name, bytes)| (name.as_str(), bytes.len()));
     for (name, bytes) in std::iter::once(code).chain(files) {
         if bytes as u64 > limits.file_bytes {
-            let why = format!("`{name}` has {bytes} bytes, and {} is the limit of a file", limits.file_bytes);
+            let why = format!("`{name}` has {bytes} bytes; the limit for a file is {}", limits.file_bytes);
             return Err(SandboxError::TooLarge { why });
         }
         total += bytes as u64;
     }
     if total > limits.scratch_bytes {
-        let why = format!("{total} bytes together, and {} is the limit", limits.scratch_bytes);
+        let why = format!("{total} bytes in total; the limit is {}", limits.scratch_bytes);
         return Err(SandboxError::TooLarge { why });
     }
     for (name, _) in &job.files {
         let bad = |why| Err(SandboxError::BadName { name: name.clone(), why });
         if name.is_empty() || name.contains('\0') {
-            return bad("it is empty or holds a NUL");
+            return bad("it is empty or contains a NUL");
         }
         if name.split('/').any(|part| matches!(part, "" | "." | "..")) {
             return bad("it is not a plain relative name");
         }
         if !names.insert(name) {
-            return bad("it is taken");
+            return bad("the name is used twice");
         }
     }
     if job.arguments.iter().any(|argument| argument.contains('\0')) {
         let name = job.language.main_file().to_owned();
-        return Err(SandboxError::BadName { name, why: "an argument for it holds a NUL" });
+        return Err(SandboxError::BadName { name, why: "an argument contains a NUL" });
     }
     Ok(())
 }

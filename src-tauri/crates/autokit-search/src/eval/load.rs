@@ -318,7 +318,7 @@ pub fn card_objects(path: &Path) -> Result<Vec<Map<String, Value>>, EvalError> {
         .map(|(at, mut item)| {
             let card = item.get_mut("card").map(Value::take).unwrap_or(item);
             let Value::Object(object) = card else {
-                return Err(format(format!("card {} is no object", at + 1)));
+                return Err(format(format!("card {} is not an object", at + 1)));
             };
             match object.get("name").and_then(Value::as_str) {
                 Some(name) if !name.is_empty() => Ok(object),

@@ -53,13 +53,13 @@ impl McpHttpServer {
         let listener = listener.map_err(|error| match error.kind() {
             std::io::ErrorKind::AddrInUse => ApiError::new(
                 ErrorCode::Conflict,
-                format!("another program has port {port} of this machine"),
-                "Choose another port, or end that program.",
+                format!("port {port} is already in use"),
+                "Choose another port, or close the program that uses it.",
             ),
             _ => ApiError::new(
                 ErrorCode::Conflict,
-                format!("port {port} of this machine cannot be opened: {error}"),
-                "Choose another port, above 1023.",
+                format!("could not open port {port}: {error}"),
+                "Choose a port above 1023.",
             ),
         })?;
         let stop = CancellationToken::new();
@@ -94,7 +94,7 @@ async fn admit(
     next: Next,
 ) -> Response {
     if !is_local(request.headers()) {
-        return (StatusCode::FORBIDDEN, "not this host").into_response();
+        return (StatusCode::FORBIDDEN, "wrong host").into_response();
     }
     let presented = bearer(request.headers()).unwrap_or_default().as_bytes();
     // Compares with every token, so that timing does not reveal which one came close.
@@ -103,8 +103,7 @@ async fn admit(
     });
     let Some(profile) = profile else {
         let mut refused =
-            (StatusCode::UNAUTHORIZED, "the token of this address is missing or no longer valid")
-                .into_response();
+            (StatusCode::UNAUTHORIZED, "the token is missing or no longer valid").into_response();
         refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return refused;
     };

@@ -18,19 +18,19 @@ fn expression(shape: &str) -> Regex {
 
 static SHAPES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
-        (r"<!--(?s:.*?)(?:-->|\z)", "A comment, which is not shown where markup is."),
-        (r"(?m)^\[(?://|comment|_)\]:\s*(?:#|<>)[^\n]*", "A comment of Markdown, which is not shown."),
+        (r"<!--(?s:.*?)(?:-->|\z)", "A markup comment, which is not displayed."),
+        (r"(?m)^\[(?://|comment|_)\]:\s*(?:#|<>)[^\n]*", "A Markdown comment, which is not displayed."),
         (
             r#"<[a-z][^<>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?:[;"'\s>]|\.0)|[\s"']hidden(?:\s*=\s*["']?(?:hidden|true)["']?)?\s*/?>)[^<>]{0,200}>?"#,
-            "Markup that is not shown.",
+            "Markup that is not displayed.",
         ),
         (
             r"<\s*/?\s*(?:important|critical|hidden|secret|instructions?|system[-_ ]?(?:prompt|message|instructions?|override)|tool[-_ ]instructions?|(?:assistant|agent|ai|llm|model)[-_ ]instructions?|admin[-_ ]?(?:note|override)|override)\s*>",
-            "A tag that makes a model take what follows for an order.",
+            "A tag that makes a model treat what follows as instructions.",
         ),
         (
             r"<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id)\|>|\[/?inst\]|<</?sys>>",
-            "A mark that separates the turns of a conversation with a model.",
+            "A marker that separates the turns of a model conversation.",
         ),
     ]
     .into_iter()
@@ -72,9 +72,9 @@ fn blanks(text: &str) -> Vec<Found> {
                 && (tall > TALL || (wide >= WIDE && shows(&text[at..])))
             {
                 let why = if tall > TALL {
-                    format!("{tall} line ends push what follows out of view.")
+                    format!("{tall} line breaks push the following text out of view.")
                 } else {
-                    format!("{wide} blanks push what follows out of view.")
+                    format!("{wide} spaces push the following text out of view.")
                 };
                 found.push(Found::new(start..at, InjectionKind::Hidden, why));
             }

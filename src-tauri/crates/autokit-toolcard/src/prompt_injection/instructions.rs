@@ -19,11 +19,11 @@ macro_rules! rest {
     };
 }
 
-const DROP: &str = "An order to drop what the model was told.";
-const SECRET: &str = "An order to keep something from the user.";
-const MODEL: &str = "An order to the model that reads this.";
-const OTHER: &str = "An order about other tools.";
-const LEAK: &str = "An order to give away what the model was told or what the user keeps.";
+const DROP: &str = "An instruction to ignore earlier instructions.";
+const SECRET: &str = "An instruction to hide something from the user.";
+const MODEL: &str = "An instruction to the model that reads this.";
+const OTHER: &str = "An instruction about other tools.";
+const LEAK: &str = "An instruction to reveal the model's instructions or the user's data.";
 
 /// Patterns that are sufficient by themselves, matched against folded text, each with an explanation.
 const SHAPES: &[(&str, &str)] = &[
@@ -219,7 +219,7 @@ pub(super) fn find(folded: &Folded) -> Vec<Found> {
     for hit in FILES.find_iter(text) {
         let public = hit.as_bytes().ends_with(b".pub");
         if !public && URGES.is_match(folded.around(&hit.range(), NEAR)) {
-            let why = "An order to read a file in which keys are kept.";
+            let why = "An instruction to read a file that contains keys.";
             found.push(Found::new(folded.place(hit.range()), InjectionKind::Instruction, why));
         }
     }

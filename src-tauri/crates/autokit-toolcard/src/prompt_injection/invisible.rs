@@ -77,16 +77,16 @@ fn why(run: &str) -> String {
     let count = run.chars().count();
     let what = match run.chars().next() {
         Some('\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}') => {
-            "turns the direction of the text"
+            "changes the direction of the text"
         }
-        Some('\u{ad}') => "is a soft hyphen, which is seen only at the end of a line",
-        Some('\u{e0000}'..='\u{e007f}') => "is a tag, which is never shown",
+        Some('\u{ad}') => "is a soft hyphen, which is visible only at the end of a line",
+        Some('\u{e0000}'..='\u{e007f}') => "is a tag character, which is never displayed",
         Some('\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}') => {
-            "is a selector of forms with nothing to select"
+            "is a variation selector with nothing to select"
         }
         Some('\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}') => "has no width",
         Some(c) if c.is_control() => "is a control character",
-        _ => "is not shown",
+        _ => "is not displayed",
     };
     let first = run.chars().next().map_or(0, u32::from);
     let tags: String = run.chars().filter_map(tag).filter(|c| !c.is_control()).collect();
@@ -96,7 +96,7 @@ fn why(run: &str) -> String {
     let mut said = if count == 1 {
         format!("U+{first:04X} {what}.")
     } else {
-        format!("{count} characters that are not shown; the first, U+{first:04X}, {what}.")
+        format!("{count} invisible characters; the first, U+{first:04X}, {what}.")
     };
     if spelled.chars().count() > 1 {
         let short: String = spelled.chars().take(TOLD).collect();

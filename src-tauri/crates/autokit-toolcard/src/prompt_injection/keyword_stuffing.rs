@@ -12,7 +12,7 @@ use super::{Found, InjectionKind};
 /// Number of different words in a row that make a list of keywords.
 const MOST: usize = 22;
 
-const WHY: &str = "Words strung together, to be found for everything.";
+const WHY: &str = "Keyword stuffing, to appear in every search.";
 
 /// Function words, which sentences cannot do without, in the languages of most descriptions.
 const BINDING: &[&str] = &[

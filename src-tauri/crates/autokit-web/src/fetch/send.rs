@@ -115,7 +115,7 @@ impl Fetcher {
                 sent = sent.body(body.clone());
             }
             let response = sent.send().await.map_err(|error| explain(&url, &error.without_url()))?;
-            let to = redirected(&response, &url).map_err(|_| bad(&url, "it redirects to no address"))?;
+            let to = redirected(&response, &url).map_err(|_| bad(&url, "it redirects without a location"))?;
             let safe = matches!(method, Method::GET | Method::HEAD);
             match to {
                 Some(to) if safe && to.origin() == url.origin() && redirects < REDIRECTS => {
@@ -133,9 +133,9 @@ fn headers(request: &ApiRequest, url: &Url) -> Result<HeaderMap> {
     headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
     for (name, value) in &request.headers {
         let name = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| bad(url, &format!("{name:?} is no name of a header")))?;
+            .map_err(|_| bad(url, &format!("{name:?} is not a valid header name")))?;
         let mut value = HeaderValue::from_bytes(value.as_bytes())
-            .map_err(|_| bad(url, &format!("the value of the header {name} cannot be sent")))?;
+            .map_err(|_| bad(url, &format!("the header {name} has an invalid value")))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

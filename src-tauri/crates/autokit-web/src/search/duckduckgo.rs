@@ -40,7 +40,7 @@ pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>>
         return Err(Error::WrongAddress {
             provider: provider.service().title().into(),
             url: provider.base.clone(),
-            reason: "the page is not one of results".into(),
+            reason: "the response is not a results page".into(),
         });
     }
     Ok(hits)

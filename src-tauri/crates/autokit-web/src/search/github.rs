@@ -144,7 +144,7 @@ impl GitHub {
                 && part != ".."
         };
         if !matches!(full_name.split_once('/'), Some((owner, name)) if plain(owner) && plain(name)) {
-            return Err(Error::BadUrl { url: full_name.into(), reason: "a repository is owner/name".into() });
+            return Err(Error::BadUrl { url: full_name.into(), reason: "it must be owner/name".into() });
         }
         match self.get(&format!("/repos/{full_name}")).await {
             Ok(repository) => Ok(Some(repository)),

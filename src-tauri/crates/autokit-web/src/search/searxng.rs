@@ -13,8 +13,9 @@ pub(super) async fn search(provider: &Provider, query: &str) -> Result<Vec<Hit>>
             return Err(Error::WrongAddress {
                 provider,
                 url: path,
-                reason: "this instance does not answer in JSON; its settings have to allow `json` under search.formats"
-                    .into(),
+                reason:
+                    "the instance does not return JSON; allow `json` under search.formats in its settings"
+                        .into(),
             });
         }
         other => other?,

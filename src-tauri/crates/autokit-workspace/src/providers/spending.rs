@@ -50,10 +50,10 @@ pub(super) fn prices(settings: &LlmSettings, protocol: Protocol) -> Result<(Pric
         return Err(ApiError::new(
             ErrorCode::Invalid,
             format!(
-                "there is no known price for {:?}, so the spending limit could not stop it",
+                "the price of {:?} is unknown, so the spending limit has no effect",
                 settings.large.trim()
             ),
-            "Enter what a million tokens cost in Settings, Language model (0 for a model that costs nothing), or remove the limit.",
+            "Enter the price per million tokens in Settings, Language model (0 for a free model), or remove the limit.",
         ));
     }
     let large_price = large_price.unwrap_or_default();
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(price(&entered).expect("the entered price"), (2.0, 0.0));
         let unknown = LlmSettings { large: "something-new".to_owned(), ..known.clone() };
         let refused = price(&unknown).expect_err("a limit that could not stop anything");
-        assert!(refused.message.contains("no known price"), "{}", refused.message);
+        assert!(refused.message.contains("is unknown"), "{}", refused.message);
         assert_eq!(price(&LlmSettings { cap: None, ..unknown }).expect("no limit"), (0.0, 0.0));
         let elsewhere = LlmSettings { base: "https://llm.example.org/v1".to_owned(), ..known.clone() };
         assert!(price(&elsewhere).is_err(), "another service has other prices");

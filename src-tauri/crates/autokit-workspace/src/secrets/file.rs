@@ -89,9 +89,9 @@ impl SealedFile {
         let Some(key) = self.key()? else {
             return Err(ApiError::new(
                 ErrorCode::Damaged,
-                format!("{} is missing, and {} is sealed with it", self.key_path().display(), path.display()),
+                format!("{} is missing, but {} needs it", self.key_path().display(), path.display()),
                 format!(
-                    "Bring it back from a backup, or remove {} and enter the keys again.",
+                    "Restore it from a backup, or delete {} and enter the API keys again.",
                     path.display()
                 ),
             ));
@@ -130,7 +130,7 @@ impl SealedFile {
 fn seal(key: &Key, names: &Names) -> Result<Vec<u8>> {
     let shown: BTreeMap<&str, &str> =
         names.iter().map(|(name, secret)| (name.as_str(), secret.expose())).collect();
-    let failed = || ApiError::internal("the keys could not be sealed");
+    let failed = || ApiError::internal("could not encrypt the API keys");
     let mut text = serde_json::to_vec(&shown).map_err(|_| failed())?;
     let nonce: [u8; NONCE] = random()?;
     XChaCha20Poly1305::new(key)
@@ -147,8 +147,8 @@ fn open(key: &Key, sealed: &[u8], path: &Path, key_path: &Path) -> Result<Names>
     if *version != VERSION {
         return Err(ApiError::new(
             ErrorCode::NewerSchema,
-            format!("{} has version {version}; this AutoKit knows {VERSION}", path.display()),
-            "Update AutoKit, or bring the file back from a backup.",
+            format!("{} has version {version}; this AutoKit supports version {VERSION}", path.display()),
+            "Update AutoKit, or restore the file from a backup.",
         ));
     }
     let Some((nonce, rest)) = rest.split_first_chunk::<NONCE>() else {
@@ -157,11 +157,11 @@ fn open(key: &Key, sealed: &[u8], path: &Path, key_path: &Path) -> Result<Names>
     let mut text = rest.to_vec();
     XChaCha20Poly1305::new(key)
         .decrypt_in_place(&XNonce::from(*nonce), &[*version], &mut text)
-        .map_err(|_| damaged(path, &format!("{} does not open it", key_path.display())))?;
+        .map_err(|_| damaged(path, &format!("{} does not decrypt it", key_path.display())))?;
     // The error is dropped because serde may quote the decrypted text in it.
     let names = serde_json::from_slice::<BTreeMap<String, String>>(&text)
         .map(|names| names.into_iter().map(|(name, text)| (name, Secret::new(text))).collect())
-        .map_err(|_| damaged(path, "it does not hold keys"));
+        .map_err(|_| damaged(path, "it does not contain API keys"));
     text.zeroize();
     names
 }
@@ -169,7 +169,7 @@ fn open(key: &Key, sealed: &[u8], path: &Path, key_path: &Path) -> Result<Names>
 fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)
-        .map_err(|error| ApiError::internal(format!("the system gives no random bytes: {error}")))?;
+        .map_err(|error| ApiError::internal(format!("the system returned no random bytes: {error}")))?;
     Ok(bytes)
 }
 
@@ -245,8 +245,8 @@ fn damaged(path: &Path, why: &str) -> ApiError {
     ApiError::new(
         ErrorCode::Damaged,
         format!("{} cannot be read: {why}", path.display()),
-        "Bring keys.sealed and keys.key back from a backup, both of the same day; or move them away and \
-         enter the keys again.",
+        "Restore keys.sealed and keys.key from the same backup, or move both away and enter the \
+         API keys again.",
     )
 }
 
@@ -258,7 +258,7 @@ fn unwritable(path: &Path, error: &io::Error) -> ApiError {
     ApiError::new(
         code,
         format!("{} cannot be written: {error}", path.display()),
-        "See that the folder is yours and has room; AUTOKIT_CONFIG_DIR names another.",
+        "Check that you own the folder and that the disk has space, or set AUTOKIT_CONFIG_DIR.",
     )
 }
 

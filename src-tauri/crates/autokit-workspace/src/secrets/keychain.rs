@@ -39,7 +39,7 @@ impl Keychain {
     pub(super) async fn set(&self, name: String, value: Secret) -> Result<()> {
         // Stored as bytes: as a "password", Windows would store UTF-16 and accept only half as much.
         let kept = self.ask(name, move |entry| entry.set_secret(value.expose().as_bytes())).await?;
-        kept.ok_or_else(|| no_keychain("the keychain lost the entry while it was written"))
+        kept.ok_or_else(|| no_keychain("the keychain dropped the entry while saving it"))
     }
 
     pub(super) async fn get(&self, name: String) -> Result<Option<Secret>> {
@@ -52,7 +52,7 @@ impl Keychain {
                 Err(ApiError::new(
                     ErrorCode::Damaged,
                     format!("the keychain's entry {shown} of {SERVICE} is not text"),
-                    "Enter the key again.",
+                    "Enter the API key again.",
                 ))
             }
         }
@@ -94,13 +94,13 @@ impl Keychain {
             let _ = answer.send(done);
         });
         if let Err(error) = thread {
-            return Err(ApiError::internal(format!("no thread for the keychain: {error}")));
+            return Err(ApiError::internal(format!("could not start a thread for the keychain: {error}")));
         }
         match tokio::time::timeout(self.patience, answered).await {
             Ok(Ok(done)) => done,
-            Ok(Err(_)) => Err(no_keychain("the keychain's connection broke down")),
+            Ok(Err(_)) => Err(no_keychain("the connection to the keychain failed")),
             Err(_) => Err(no_keychain(&format!(
-                "the keychain gave no answer for {} seconds; it may be waiting for its password",
+                "the keychain did not respond for {} seconds; it may be waiting for its password",
                 self.patience.as_secs()
             ))),
         }
@@ -114,21 +114,21 @@ fn explained(name: &str, error: &Error) -> ApiError {
         Error::NoStorageAccess(cause) => no_keychain(&format!("the keychain is locked: {cause}")),
         // D-Bus's own message about its socket would not help the person.
         Error::PlatformFailure(cause) if cause.to_string().contains("Failed to connect") => {
-            no_keychain("no keychain service runs here")
+            no_keychain("no keychain service is running")
         }
-        Error::PlatformFailure(cause) => no_keychain(&format!("the keychain does not answer: {cause}")),
+        Error::PlatformFailure(cause) => no_keychain(&format!("the keychain is not responding: {cause}")),
         Error::TooLong(what, most) => ApiError::new(
             ErrorCode::Invalid,
-            format!("the {what} of {name} is longer than the {most} characters this keychain takes"),
-            "Check that only the key was given; the encrypted file takes longer ones \
+            format!("the {what} of {name} is longer than the {most} characters this keychain allows"),
+            "Check that you entered only the API key. The encrypted file allows longer ones \
              (choose it in Settings, Keys).",
         ),
         Error::Ambiguous(entries) => ApiError::new(
             ErrorCode::Invalid,
-            format!("the keychain holds {} entries for {name} of {SERVICE}", entries.len()),
-            "Remove all but one in your system's program for passwords.",
+            format!("the keychain has {} entries for {name} of {SERVICE}", entries.len()),
+            "Remove all but one in your system's password manager.",
         ),
-        other => no_keychain(&format!("the keychain cannot keep {name}: {other}")),
+        other => no_keychain(&format!("the keychain could not save {name}: {other}")),
     }
 }
 
@@ -157,7 +157,7 @@ fn system_store() -> keyring_core::Result<Arc<CredentialStore>> {
 
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 fn system_store() -> keyring_core::Result<Arc<CredentialStore>> {
-    Err(Error::NotSupportedByStore("no keychain is known for this system".to_owned()))
+    Err(Error::NotSupportedByStore("this system has no supported keychain".to_owned()))
 }
 
 #[cfg(test)]

@@ -31,13 +31,13 @@ impl<H: Retriever> Run<'_, H> {
         };
         if !draft.by_model {
             self.draft = Some(draft);
-            return Done::here(Outcome::Grounded, "The card speaks for itself");
+            return Done::here(Outcome::Grounded, "Taken from the card");
         }
         let card = Arc::clone(&draft.card);
         let sources = self.sources(&card);
         let mut problems = Vec::new();
         if !self.supports(&sources, &draft.sentence) {
-            problems.push(format!("the sentence {:?} names things that were not read", draft.sentence));
+            problems.push(format!("the sentence {:?} names things not in the sources", draft.sentence));
         }
         // Field names are left out, because they are the same on every card.
         let texts = Sources::new([card.name.as_str(), card.description.as_str()])
@@ -46,14 +46,14 @@ impl<H: Retriever> Run<'_, H> {
             problems.push(format!("the sentence {:?} is not about {}", draft.sentence, card.name));
         }
         if !self.supports(&sources, &draft.why) {
-            problems.push(format!("the reason {:?} names things that were not read", draft.why));
+            problems.push(format!("the reason {:?} names things not in the sources", draft.why));
         }
         let mut lines = Vec::new();
         if let Some(stub) = &draft.code {
             let (code, removed) = sources.supported_code(&stub.code);
             lines = removed;
             if !lines.is_empty() {
-                problems.push(format!("nothing supports: {}", lines.join(" ⏎ ")));
+                problems.push(format!("no source supports: {}", lines.join(" ⏎ ")));
                 draft.code = if code.is_empty() {
                     card.stub.clone()
                 } else {
@@ -70,10 +70,10 @@ impl<H: Retriever> Run<'_, H> {
         }
         if problems.is_empty() {
             self.draft = Some(draft);
-            return Done::here(Outcome::Grounded, "Every claim stands in the cards or their pages");
+            return Done::here(Outcome::Grounded, "Every claim is supported by the cards or their pages");
         }
         let text = format!("Not supported: {}", problems.join("; "));
-        self.correction = format!("An earlier answer was refused: {}.\n", problems.join("; "));
+        self.correction = format!("An earlier answer was rejected: {}.\n", problems.join("; "));
         for line in lines {
             if !self.removed.contains(&line) {
                 self.removed.push(line);
@@ -94,7 +94,7 @@ impl<H: Retriever> Run<'_, H> {
             self.draft = Some(draft);
         }
         self.notes.push(
-            "What the model wrote was not supported by what was read; the card's own words stand instead."
+            "The model's answer was not supported by its sources, so the card's own text is shown instead."
                 .to_owned(),
         );
         match self.draft {
@@ -118,7 +118,7 @@ impl<H: Retriever> Run<'_, H> {
                         let sources = Sources::new([draft.card.body.as_str(), &question]);
                         let said = Some(&reason).filter(|reason| self.supports(&sources, reason));
                         self.reason = said.map_or_else(
-                            || "the closest card does not serve the request".to_owned(),
+                            || "the closest card does not fit the request".to_owned(),
                             Clone::clone,
                         );
                     }

@@ -58,7 +58,7 @@ impl ColumnType {
             ColumnType::Json => read_exact_value(cell).map_err(|reason| {
                 Problem::error(
                     field,
-                    format!("{reason}; the cell has to hold JSON, such as {{\"key\": \"value\"}}"),
+                    format!("{reason}; the cell must contain JSON, such as {{\"key\": \"value\"}}"),
                 )
             }),
             ColumnType::List => Ok(json_list(cell).unwrap_or_else(|| {

@@ -48,7 +48,7 @@ pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
             Err(rejected) => rejected.name.take(),
         };
         let reason = format!(
-            "has a quotation mark on line {line} that is not closed, so everything below went into one cell; close it and read the file again"
+            "has an unclosed quotation mark on line {line}, so everything below is in one cell; close it and import again"
         );
         *last = Err(Rejected { position, name, problems: vec![Problem::error("", reason)] });
     }
@@ -155,7 +155,7 @@ fn candidate(
             continue;
         }
         if field.is_empty() {
-            let reason = format!("has a text in column {}, which has no name; it is left out", index + 1);
+            let reason = format!("has a value in column {}, which has no name; skipped", index + 1);
             notes.push(Problem::warning("", reason));
             continue;
         }
@@ -176,7 +176,7 @@ fn candidate(
             _ => "delimiter",
         };
         let reason = format!(
-            "has {} cells where the first row has {}; put texts with a {sign} in quotation marks",
+            "has {} cells, but the first row has {}; quote values that contain a {sign}",
             row.len(),
             header.len()
         );

@@ -64,16 +64,16 @@ fn one_bad_row_does_not_block_the_others() {
     );
     let names: Vec<_> = read.cards.iter().map(|item| (item.position, item.card.name())).collect();
     assert_eq!(names, [(3, "c"), (8, "f")]);
-    assert_eq!(read.cards[1].warnings[0].reason, "has a text in column 5, which has no name; it is left out");
+    assert_eq!(read.cards[1].warnings[0].reason, "has a value in column 5, which has no name; skipped");
     let refused = refused(&read);
-    assert_eq!(refused[0].1, "`verified` is a string; it has to be true, false or null");
+    assert_eq!(refused[0].1, "`verified` is a string; it must be true, false or null");
     assert_eq!(
         refused[1].1,
-        "the card has 6 cells where the first row has 5; put texts with a comma in quotation marks"
+        "the card has 6 cells, but the first row has 5; quote values that contain a comma"
     );
     assert_eq!(refused[2], (4, "`name` is missing".to_owned()));
     assert!(refused[3].1.starts_with("`parameters` cannot be read: "), "{}", refused[3].1);
-    assert_eq!(refused[4], (6, "the card repeats item 3: the same provider and name".to_owned()));
+    assert_eq!(refused[4], (6, "the card repeats item 3: same provider and name".to_owned()));
     assert!(refused[5].1.starts_with("`parameters` has the key \"k\" twice"), "{}", refused[5].1);
     assert_eq!(read.rejected[1].name.as_deref(), Some("b"));
 }

@@ -120,7 +120,7 @@ fn an_answer_of_the_registry() {
     let refused: Vec<_> = read.rejected.iter().map(|r| (r.position, r.problems[0].to_string())).collect();
     assert_eq!(refused[0], (1, "the card is an older version of item 2".to_owned()));
     assert_eq!(refused[3], (7, "`name` is missing".to_owned()));
-    assert_eq!(refused[5], (9, "the card repeats item 2: the same provider and name".to_owned()));
+    assert_eq!(refused[5], (9, "the card repeats item 2: same provider and name".to_owned()));
     let one = json!({"server": weather(), "_meta": {}});
     assert_eq!(only(&one)["name"], "weather");
 }

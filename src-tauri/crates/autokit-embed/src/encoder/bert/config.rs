@@ -42,11 +42,11 @@ impl BertConfig {
         ];
         // The limit keeps products of two sizes far from overflow.
         if sizes.iter().any(|n| !(1..1 << 24).contains(n)) {
-            return Err(bad("a size is zero or absurdly large".to_owned()));
+            return Err(bad("a size is zero or unreasonably large".to_owned()));
         }
         if !config.hidden_size.is_multiple_of(config.num_attention_heads) {
             return Err(bad(format!(
-                "{} numbers cannot be shared by {} attention heads",
+                "{} numbers cannot be divided among {} attention heads",
                 config.hidden_size, config.num_attention_heads
             )));
         }

@@ -59,7 +59,7 @@ impl BertEncoder {
         if !config.is_plain() {
             return Err(Error::BadConfig {
                 path,
-                reason: "only absolute positions and the exact GELU are computed here".to_owned(),
+                reason: "only absolute positions and the exact GELU are supported".to_owned(),
             });
         }
         let network = Network::load(isa, &config, &folder.join(WEIGHTS_FILE))?;

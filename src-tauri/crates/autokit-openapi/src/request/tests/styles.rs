@@ -161,7 +161,7 @@ fn nothing_to_send_is_left_out_or_missing() {
     assert!(reason(&required, &json!({})).contains("`color` is missing"));
     assert!(
         reason(&required, &json!({"colour": 1}))
-            .contains("no argument `colour`; leave it out or use one of: color")
+            .contains("unknown argument `colour`; omit it or use one of: color")
     );
 }
 
@@ -184,18 +184,18 @@ fn a_path_argument_stays_in_its_segment() {
     assert_eq!(url(json!("%2e%2e")), "https://h.example/v1/a/%252e%252e/z");
     assert_eq!(url(json!("\\..\\\t\n")), "https://h.example/v1/a/%5C..%5C%09%0A/z");
     for value in ["", ".", ".."] {
-        assert!(reason(&path, &json!({"color": value})).contains("neither empty nor"), "{value:?}");
-        assert!(reason(&path, &json!({"color": [value]})).contains("neither empty nor"), "{value:?}");
+        assert!(reason(&path, &json!({"color": value})).contains("must not be empty"), "{value:?}");
+        assert!(reason(&path, &json!({"color": [value]})).contains("must not be empty"), "{value:?}");
     }
     let label = call(ParamLocation::Path, Style::Label, false);
-    assert!(reason(&label, &json!({"color": ""})).contains("neither empty nor"));
-    assert!(reason(&label, &json!({"color": ["."]})).contains("neither empty nor"));
+    assert!(reason(&label, &json!({"color": ""})).contains("must not be empty"));
+    assert!(reason(&label, &json!({"color": ["."]})).contains("must not be empty"));
     // Two arguments in one segment.
     let mut two = call(ParamLocation::Path, Style::Simple, false);
     two.path = "/{color}{b}".into();
     let b = Parameter { name: "b".into(), wire_name: "b".into(), ..two.parameters[0].clone() };
     two.parameters.push(b);
-    assert!(reason(&two, &json!({"color": ["."], "b": ["."]})).contains("neither empty nor"));
+    assert!(reason(&two, &json!({"color": ["."], "b": ["."]})).contains("must not be empty"));
 }
 
 #[test]
