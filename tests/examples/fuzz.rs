@@ -20,7 +20,7 @@ use zip::write::SimpleFileOptions;
 use workspace_hack as _;
 
 /// Longest time one input may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// What values are replaced by: the ends of ranges, other types, what means something elsewhere.
 const ODD: [&str; 16] = [
     "null",
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
         let told = match outcome {
             Err(_) => Some("a panic".to_owned()),
             Ok(Err(error)) => Some(error.to_string()),
-            Ok(Ok(_)) if took > PATIENCE => Some(format!("{took:?}")),
+            Ok(Ok(_)) if took > TIMEOUT => Some(format!("{took:?}")),
             Ok(Ok(was_taken)) => {
                 taken += u64::from(was_taken);
                 None

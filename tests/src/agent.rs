@@ -17,7 +17,7 @@ use crate::site::Site;
 
 /// Longest time a test waits for an answer: only so that a test that fails does not hang. Far beyond what one
 /// takes, also on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(5);
+const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Settings with this model and this site, or without.
 pub fn services(model: Option<&ScriptedModel>, site: Option<&Site>) -> ProviderSettings {
@@ -77,7 +77,7 @@ pub async fn rest(node: &Node, session: &str) -> Result<Session> {
             after = state.version;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.context("the session did not come to rest")?
+    tokio::time::timeout(TIMEOUT, wait).await.context("the session did not come to rest")?
 }
 
 /// Asks and waits for the answer.
@@ -132,7 +132,7 @@ pub async fn done(node: &Node, job: &str) -> Result<Job> {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.context("the job did not end")?
+    tokio::time::timeout(TIMEOUT, wait).await.context("the job did not end")?
 }
 
 /// Waits until no job is under way.

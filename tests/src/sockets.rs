@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 /// Longest a number is waited for: only so that a test that fails does not hang. A busy machine takes a
 /// fraction of it.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A number others wait for.
 #[derive(Clone, Debug)]
@@ -67,9 +67,9 @@ impl Count {
     /// When that never is so.
     pub async fn reaches(&self, wanted: impl Fn(usize) -> bool) -> Result<()> {
         let mut watch = self.now.subscribe();
-        let waited = tokio::time::timeout(PATIENCE, watch.wait_for(|count| wanted(*count))).await;
+        let waited = tokio::time::timeout(TIMEOUT, watch.wait_for(|count| wanted(*count))).await;
         if waited.is_err() {
-            bail!("there are still {} after {PATIENCE:?}", self.now());
+            bail!("there are still {} after {TIMEOUT:?}", self.now());
         }
         Ok(())
     }

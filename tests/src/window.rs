@@ -15,7 +15,7 @@ use crate::Workplace;
 
 /// How long the window may take for one thing: only so that a test that fails does not hang. Less than the two
 /// minutes the client of WebDriver waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// A window on a library of its own.
 pub struct Window {
@@ -89,15 +89,15 @@ impl Window {
         let began = Instant::now();
         let driver = loop {
             // A program that ends at once is waited for without end by those in between.
-            let opening = tokio::time::timeout(PATIENCE, WebDriver::new(&url, capabilities.clone()));
+            let opening = tokio::time::timeout(TIMEOUT, WebDriver::new(&url, capabilities.clone()));
             match opening.await.context("the window did not open")? {
                 Ok(driver) => break driver,
                 // Not listening yet.
-                Err(error) if began.elapsed() > PATIENCE => bail!("no session: {error}"),
+                Err(error) if began.elapsed() > TIMEOUT => bail!("no session: {error}"),
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         };
-        driver.set_script_timeout(PATIENCE * 2).await?;
+        driver.set_script_timeout(TIMEOUT * 2).await?;
         let window = Window { driver, tauri_driver: child };
         window.wait_for("#ask-box").await?;
         Ok(window)
@@ -133,13 +133,13 @@ impl Window {
         let began = Instant::now();
         let found = loop {
             let mut query =
-                self.driver.query(By::Css(css)).wait(PATIENCE, Duration::from_millis(50)).and_displayed();
+                self.driver.query(By::Css(css)).wait(TIMEOUT, Duration::from_millis(50)).and_displayed();
             if let Some(text) = text {
                 query = query.with_text(StringMatch::from(text).partial());
             }
             match query.first().await {
                 // What was looked at went away while it was looked at: the page is still changing.
-                Err(error) if error.to_string().contains("stale") && began.elapsed() < PATIENCE => {}
+                Err(error) if error.to_string().contains("stale") && began.elapsed() < TIMEOUT => {}
                 found => break found,
             }
         };
@@ -158,7 +158,7 @@ impl Window {
     /// # Errors
     /// When it never is.
     pub async fn wait_until(&self, condition: &str) -> Result<()> {
-        let patience = PATIENCE.as_millis();
+        let patience = TIMEOUT.as_millis();
         let script = format!(
             "const done = arguments[0]; const began = performance.now();
              (function look() {{
@@ -182,7 +182,7 @@ impl Window {
         let began = Instant::now();
         loop {
             match self.wait_for_text(css, text).await?.click().await {
-                Err(error) if still_changing(&error) && began.elapsed() < PATIENCE => {}
+                Err(error) if still_changing(&error) && began.elapsed() < TIMEOUT => {}
                 done => return Ok(done?),
             }
         }
@@ -206,7 +206,7 @@ impl Window {
         loop {
             let element = self.wait_for(css).await?;
             match element.clear().await {
-                Err(error) if still_changing(&error) && began.elapsed() < PATIENCE => {}
+                Err(error) if still_changing(&error) && began.elapsed() < TIMEOUT => {}
                 done => {
                     done?;
                     return Ok(element.send_keys(text).await?);

@@ -21,7 +21,7 @@ use autokit_tests::{Seeded, Workplace};
 use serde_json::{Map, Value, json};
 
 /// Longest a test waits for something that has to come: only so that a test that fails does not hang.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A library with the tools of a server, and an address for agents.
 struct Setup {
@@ -251,12 +251,12 @@ async fn a_revocation_is_seen_at_once() -> Result<()> {
             }
         }
         for subscription in &mut subscriptions {
-            let next = tokio::time::timeout(PATIENCE, subscription.next()).await;
+            let next = tokio::time::timeout(TIMEOUT, subscription.next()).await;
             ensure!(next.context("a subscription was not told")??.is_some(), "{revocation:?}");
         }
         for ((generation, agent), told) in clients.iter_mut().zip(told) {
             if *generation == Generation::Session {
-                let waiting = tokio::time::timeout(PATIENCE, agent.told(told + 1)).await;
+                let waiting = tokio::time::timeout(TIMEOUT, agent.told(told + 1)).await;
                 waiting.with_context(|| format!("{revocation:?}: a client was not told"))??;
             }
             ensure!(!agent.tools().await?.contains(&"echo".to_owned()), "{revocation:?} {generation:?}");

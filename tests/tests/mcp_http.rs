@@ -9,7 +9,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
 /// Longest a test waits for something that has to come: only so that a test that fails does not hang.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A client that writes its own requests.
 #[derive(Clone)]
@@ -48,14 +48,14 @@ impl Raw {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        Ok(tokio::time::timeout(PATIENCE, request.send()).await??)
+        Ok(tokio::time::timeout(TIMEOUT, request.send()).await??)
     }
 
     /// The answer to a request, out of a body or a stream.
     async fn ask(&self, method: &str, params: Value) -> Result<Value> {
         let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
         let response = self.send(body.to_string()).await?;
-        let (status, text) = (response.status(), tokio::time::timeout(PATIENCE, response.text()).await??);
+        let (status, text) = (response.status(), tokio::time::timeout(TIMEOUT, response.text()).await??);
         answer(&text).with_context(|| format!("{status}: {text}"))
     }
 
@@ -233,7 +233,7 @@ async fn the_address_keeps_to_the_protocol() -> Result<()> {
     let batch = json!([{"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
         {"jsonrpc": "2.0", "id": 3, "method": "no/such"}, 4]);
-    let text = tokio::time::timeout(PATIENCE, old.send(batch.to_string()).await?.text()).await??;
+    let text = tokio::time::timeout(TIMEOUT, old.send(batch.to_string()).await?.text()).await??;
     let answers: Vec<Value> = text
         .lines()
         .filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok())
@@ -423,7 +423,7 @@ async fn calls_that_nobody_waits_for_are_taken_back() -> Result<()> {
     raw.call("search_tools", json!({"query": "never answers"})).await?;
     let slow = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "slow", "arguments": {}}});
     let wait = async |arguments: Value| {
-        let counted = tokio::time::timeout(PATIENCE, watcher.use_tool("count", arguments.clone())).await;
+        let counted = tokio::time::timeout(TIMEOUT, watcher.use_tool("count", arguments.clone())).await;
         let counted = counted.with_context(|| format!("{arguments} did not come"))??;
         ensure!(!counted.1, "{}", counted.0);
         Ok(())

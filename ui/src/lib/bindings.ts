@@ -1753,9 +1753,9 @@ description: string,
  */
 score: number, 
 /**
- * The page marks behind the score.
+ * The page features behind the score.
  */
-marks: PageMarks, 
+marks: PageFeatures, 
 /**
  * The passage of the page that matches the need best.
  */
@@ -2367,9 +2367,9 @@ quote: string,
  */
 score: number, 
 /**
- * The page marks behind the score.
+ * The page features behind the score.
  */
-marks: PageMarks, };
+marks: PageFeatures, };
 
 /**
  * API key, identified by its service.
@@ -3041,12 +3041,12 @@ why: string, };
  * A feature that speaks for a page or against it. From 0 to 1 unless stated otherwise; yes-or-no features
  * are 1 or 0.
  */
-export type PageMark = "pair" | "class" | "code" | "prose" | "like" | "main" | "focus" | "title" | "exact" | "address" | "sort" | "meaning" | "wording" | "bare" | "rank" | "bm25" | "found" | "tool_address" | "tool_code" | "tool_words" | "named" | "the_named" | "another" | "known";
+export type PageFeature = "pair" | "class" | "code" | "prose" | "like" | "main" | "focus" | "title" | "exact" | "address" | "sort" | "meaning" | "wording" | "bare" | "rank" | "bm25" | "found" | "tool_address" | "tool_code" | "tool_words" | "named" | "the_named" | "another" | "known";
 
 /**
- * The marks of a page. A mark that is not set counts as 0.
+ * The features of a page. A feature that is not set counts as 0.
  */
-export type PageMarks = { [key in PageMark]?: number };
+export type PageFeatures = { [key in PageFeature]?: number };
 
 /**
  * Section of a page.
@@ -3949,9 +3949,9 @@ title: string,
  */
 score: number, 
 /**
- * The page marks behind the score.
+ * The page features behind the score.
  */
-marks: PageMarks, 
+marks: PageFeatures, 
 /**
  * The reason for people, in one sentence.
  */

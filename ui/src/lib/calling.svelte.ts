@@ -74,6 +74,6 @@ export class Calling {
 
   async stop(): Promise<void> {
     if (this.job)
-      await engine.call("jobs_cancel", { job: this.job }).catch((reason: unknown) => engine.complain(reason));
+      await engine.call("jobs_cancel", { job: this.job }).catch((reason: unknown) => engine.showError(reason));
   }
 }

@@ -50,7 +50,7 @@ class CardNames {
           if (CommandError.from(reason).code === "not_found")
             this.#known = { ...this.#known, [id]: { name: id, provider: "", there: false } };
           else {
-            engine.complain(reason);
+            engine.showError(reason);
             // A later call for this id retries.
             this.#asked.delete(id);
           }

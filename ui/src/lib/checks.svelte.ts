@@ -12,7 +12,7 @@ class Checking {
       const { job } = await engine.call("checks_start", { scope, improve, anew: false });
       if (scope.kind === "cards") for (const card of scope.cards) this.#jobs[card] = job;
     } catch (reason) {
-      engine.complain(reason);
+      engine.showError(reason);
     }
   }
 

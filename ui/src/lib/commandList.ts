@@ -1,7 +1,7 @@
 // Every command of the window and its shortcuts. The keyboard, the command palette, the shortcut list and tooltips all
 // read this list. A scoped command without `run` is executed by the component that registered for its scope.
 
-import { asks } from "./asks.svelte";
+import { approvals } from "./approvals.svelte";
 import type { Commands } from "./bindings";
 import { common } from "../texts/common";
 import { commands as texts } from "../texts/commands";
@@ -9,7 +9,7 @@ import { checking } from "./checks.svelte";
 import { engine } from "./engine.svelte";
 import { navigation, PANES, type Pane } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
-import { asking, discovering } from "./talk.svelte";
+import { asking, discovering } from "./conversation.svelte";
 import { setTheme, theme } from "./theme.svelte";
 
 /** Where a command's shortcut is active. `list` is any table or list with keyboard navigation. */
@@ -39,14 +39,14 @@ async function start<C extends "starter_load" | "pages_fetch">(name: C, request:
   try {
     await engine.call(name, request);
   } catch (reason) {
-    engine.complain(reason);
+    engine.showError(reason);
   }
 }
 
 async function stopAgents() {
-  const working = [asking, discovering].filter((talk) => talk.running);
-  if (!working.length) engine.say(texts.noAgentAtWork);
-  await Promise.all(working.map((talk) => talk.stop()));
+  const working = [asking, discovering].filter((conversation) => conversation.running);
+  if (!working.length) engine.showToast(texts.noAgentAtWork);
+  await Promise.all(working.map((conversation) => conversation.stop()));
 }
 
 function switchTheme() {
@@ -146,8 +146,8 @@ export const COMMANDS: Command[] = [
     title: texts.answerAgent,
     scope: "everywhere",
     shortcuts: ["F6"],
-    run: () => asks.focus(),
-    when: () => asks.waiting.length > 0,
+    run: () => approvals.focus(),
+    when: () => approvals.waiting.length > 0,
     overAll: true,
     movesFocus: true,
   },

@@ -24,7 +24,7 @@ class Engine {
   jobs = $state<Job[]>([]);
   toasts = $state<Toast[]>([]);
   /** Counters that are incremented when the data they are named after changes, so that panes reload it. */
-  news = $state({ queue: 0, services: 0, sessions: 0, settings: {} as Partial<Record<Setting, number>> });
+  versions = $state({ queue: 0, services: 0, sessions: 0, settings: {} as Partial<Record<Setting, number>> });
 
   #host: Host | null = null;
   #next = 0;
@@ -71,19 +71,19 @@ class Engine {
       else if ((this.jobs[at]?.version ?? 0) < event.job.version) this.jobs[at] = event.job;
       // No toast for a tool call: its caller displays the result.
       if (event.job.state === "failed" && event.job.error && event.job.kind !== "call") {
-        this.say(event.job.error.message, { kind: "error", remedy: event.job.error.remedy });
+        this.showToast(event.job.error.message, { kind: "error", remedy: event.job.error.remedy });
       }
       if (event.job.state !== "running") void this.#quietly(this.refresh());
     } else if (event.event === "session") {
       // Sent for every step of the agent. The status does not depend on sessions, so it is not reloaded.
-      this.news.sessions++;
+      this.versions.sessions++;
     } else if (event.event === "setting") {
-      this.news.settings[event.setting] = (this.news.settings[event.setting] ?? 0) + 1;
+      this.versions.settings[event.setting] = (this.versions.settings[event.setting] ?? 0) + 1;
     } else if (event.event === "proposals") {
-      this.news.queue++;
+      this.versions.queue++;
       if (this.status) this.status.proposals = event.waiting;
     } else {
-      if (event.event === "providers") this.news.services++;
+      if (event.event === "providers") this.versions.services++;
       void this.#quietly(this.refresh());
     }
   }
@@ -98,7 +98,7 @@ class Engine {
   }
 
   /** Shows a toast. */
-  say(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
+  showToast(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
     const toast: Toast = { id: ++this.#next, text, kind: "info", ...more };
     const same = (other: Toast) => other.text === toast.text || (!!toast.topic && other.topic === toast.topic);
     this.toasts = [...this.toasts.filter((other) => !same(other)), toast];
@@ -106,9 +106,9 @@ class Engine {
   }
 
   /** Shows an error as a toast. */
-  complain(reason: unknown): void {
+  showError(reason: unknown): void {
     const error = CommandError.from(reason);
-    this.say(error.message, { kind: "error", remedy: error.remedy });
+    this.showToast(error.message, { kind: "error", remedy: error.remedy });
   }
 
   dismiss(id: number): void {
@@ -119,9 +119,9 @@ class Engine {
   async undo(): Promise<void> {
     try {
       const undone = await this.call("changes_undo", {});
-      this.say(texts.undone(undone.reason, undone.kept.length));
+      this.showToast(texts.undone(undone.reason, undone.kept.length));
     } catch (reason) {
-      this.complain(reason);
+      this.showError(reason);
     }
   }
 }

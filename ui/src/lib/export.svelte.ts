@@ -20,7 +20,7 @@ export const EVERYTHING: CardsQuery = {
   descending: false,
 };
 
-export type Which = "all" | "view" | "picked";
+export type CardSelection = "all" | "view" | "picked";
 
 /** The formats with their file extensions. */
 export const OUT: { value: Format; name: string; about: string; ending: string }[] = [
@@ -57,7 +57,7 @@ export function exportName(name: string, format: Format): string {
 
 export class Exporting {
   readonly given: { query?: CardsQuery; cards?: string[] };
-  which = $state<Which>("all");
+  which = $state<CardSelection>("all");
   kind = $state("");
   verified = $state(false);
   format = $state<Format>("bundle");

@@ -123,7 +123,7 @@ describe("a resource", () => {
     tell(2, 1);
     await vi.advanceTimersByTimeAsync(0);
     await asked[1]!.answer("A");
-    engine.news.settings.profiles = 1;
+    engine.versions.settings.profiles = 1;
     flushSync();
     await vi.advanceTimersByTimeAsync(0);
     await asked[2]!.answer("A");

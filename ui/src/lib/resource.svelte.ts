@@ -19,10 +19,10 @@ export type Topic =
 function versionOf(topic: Topic): string | number {
   if (topic === "library") return engine.status?.cursor ?? 0;
   if (topic === "checks") return engine.status?.checks ?? 0;
-  if (topic === "proposals") return engine.news.queue;
-  if (topic === "providers") return engine.news.services;
-  if (topic === "sessions") return engine.news.sessions;
-  if (topic.startsWith("setting:")) return engine.news.settings[topic.slice(8) as Setting] ?? 0;
+  if (topic === "proposals") return engine.versions.queue;
+  if (topic === "providers") return engine.versions.services;
+  if (topic === "sessions") return engine.versions.sessions;
+  if (topic.startsWith("setting:")) return engine.versions.settings[topic.slice(8) as Setting] ?? 0;
   const kind = topic === "jobs" ? null : topic.slice(5);
   // Ignores progress: only the set of jobs and their states matter.
   return engine.jobs
@@ -204,7 +204,7 @@ export class Resource<Q, T> {
       // A value that belongs to another request would be taken for the response to this one.
       const other = key !== this.#answeredKey && !this.#options.keepOnError;
       if (other) [this.#value, this.#answered, this.#answeredKey] = [null, null, "null"];
-      if (this.#options.toastErrors) engine.complain(error);
+      if (this.#options.toastErrors) engine.showError(error);
     }
     this.#loading = false;
     if (this.#stale) this.#invalidate();

@@ -14,7 +14,7 @@ import type {
   ProposedField,
   Risk,
 } from "./bindings";
-import type { Sides } from "./suspect";
+import type { Sides } from "./flagged";
 import { diffOf } from "./words";
 import { review as texts } from "../texts/review";
 

@@ -3,7 +3,7 @@ import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Answer, Session } from "../lib/bindings";
 import { navigation } from "../lib/navigation.svelte";
-import { asking } from "../lib/talk.svelte";
+import { asking } from "../lib/conversation.svelte";
 import { cardOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
 import Ask from "./Ask.svelte";

@@ -88,7 +88,7 @@ const section = (name: string) => within(screen.getByRole("region", { name }));
 
 /** Simulates the engine's event for a changed setting. */
 async function changed(setting: "checks" | "review" | "profiles" | "mcp_servers") {
-  engine.news.settings[setting] = (engine.news.settings[setting] ?? 0) + 1;
+  engine.versions.settings[setting] = (engine.versions.settings[setting] ?? 0) + 1;
   await wait(1000);
 }
 

@@ -19,7 +19,7 @@ describe("a part that reads through a resource", () => {
     await wait();
     expect(questions()).toEqual(["question a"]);
     notes = [note("b"), note("a")];
-    for (let step = 0; step < 20; step++) engine.news.sessions++;
+    for (let step = 0; step < 20; step++) engine.versions.sessions++;
     await wait(1000);
     expect([asked(calls, "sessions_list").length, questions()]).toEqual([2, ["question b", "question a"]]);
   });
@@ -31,7 +31,7 @@ describe("a part that reads through a resource", () => {
     navigation.go("library");
     await wait();
     for (let step = 0; step < 5; step++) {
-      engine.news.sessions++;
+      engine.versions.sessions++;
       await wait(1000);
     }
     expect(asked(calls, "sessions_list").length).toBe(1);

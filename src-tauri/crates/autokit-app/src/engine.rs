@@ -325,7 +325,7 @@ impl Engine {
     /// Loads what is needed at once, and starts background tasks.
     async fn begin(&self, options: &EngineOptions) -> Result<()> {
         self.providers.load_spending().await?;
-        self.providers.keep_spending();
+        self.providers.start_saving_spending();
         self.providers.load().await?;
         self.mcp.profiles.load().await?;
         self.workspace.notify_proposals_changed().await?;
@@ -342,7 +342,7 @@ impl Engine {
             self.workspace.library.set_setting(STARTER_SETTING, "loaded").await?;
             self.exchange.imports.start_starter();
         }
-        self.mcp.journal.keep_writing(self.mcp.profiles.clone());
+        self.mcp.journal.start_writing(self.mcp.profiles.clone());
         Ok(())
     }
 
@@ -353,11 +353,11 @@ impl Engine {
 
     /// Starts the background work of a long-running process: checks cards, watches MCP servers, makes
     /// backups, and compares the library with its change log.
-    pub fn keep_up(&self) {
+    pub fn start_background_tasks(&self) {
         self.cards.checking.start_background_checks(self.exchange.subscriptions.clone());
         self.connections.servers.watch_servers();
         self.upkeep.backups.verify_later();
-        self.upkeep.backups.keep_making();
+        self.upkeep.backups.start_daily_backups();
     }
 
     /// Opens the HTTP server for agents if it is switched on. A failure is stored and reported by its

@@ -368,7 +368,7 @@ impl Inner {
             }
         };
         if self.options.standby {
-            engine.keep_up();
+            engine.start_background_tasks();
             // Only in a long-running process: a short one would just block the port.
             engine.open_agents_address().await;
         }

@@ -248,7 +248,7 @@ fn a_folder_of_something_else_is_not_written_into() {
     let refused = write_folder(folder.path(), &contents(), None).expect_err("refused").to_string();
     assert_eq!(
         refused,
-        "nothing was written: the folder holds \"thesis.tex\" but no `bundle.json`, so it is not a bundle; choose an empty folder"
+        "nothing was written: the folder contains \"thesis.tex\" but no `bundle.json`, so it is not a bundle; choose an empty folder"
     );
     assert!(!folder.path().join("cards").exists());
 }

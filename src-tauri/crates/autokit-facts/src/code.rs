@@ -12,9 +12,9 @@ use crate::value::{named_arguments, value_of};
 const LONGEST: usize = 200_000;
 /// Maximum number of distinct imports kept per page. The longest documentation shows a few hundred; a page
 /// with more is not meant to be read, and each import costs time wherever imports are examined.
-pub(crate) const MOST_IMPORTS: usize = 2_000;
+pub(crate) const MAX_IMPORTS: usize = 2_000;
 /// Maximum number of calls kept per page.
-const MOST_CALLS: usize = 5_000;
+const MAX_CALLS: usize = 5_000;
 /// Maximum number of characters kept of a line, enough to see what it says.
 const LINE: usize = 1_000;
 
@@ -245,7 +245,7 @@ impl Code {
         if seen.imports.contains(&(module.to_owned(), name.to_owned())) {
             return;
         }
-        if self.imports.len() == MOST_IMPORTS {
+        if self.imports.len() == MAX_IMPORTS {
             self.cut = true;
             return;
         }
@@ -356,7 +356,7 @@ impl Code {
         if !matches!(last.kind(), "identifier" | "property_identifier" | "type_identifier") {
             return;
         }
-        if self.calls.len() == MOST_CALLS {
+        if self.calls.len() == MAX_CALLS {
             self.cut = true;
             return;
         }
@@ -517,7 +517,7 @@ mod tests {
         let (pieces, whole) = turns.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))).expect("turns");
         let read = large.each_ref().map(|page| code(page));
         for page in read {
-            assert_eq!((page.imports.len(), page.cut), (MOST_IMPORTS, true));
+            assert_eq!((page.imports.len(), page.cut), (MAX_IMPORTS, true));
             assert!(page.imports.iter().all(|import| import.line.len() <= LINE));
         }
         assert!(!code("```python\nfrom kit import A\n```\n").cut);

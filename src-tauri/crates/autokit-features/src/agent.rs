@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autokit_agent::ask::graph::{Outcome, Step};
-use autokit_agent::ask::{LONGEST_SILENCE, MOST_CANDIDATES, Phase, Question, StepEvent, with_patience};
+use autokit_agent::ask::{LONGEST_SILENCE, MAX_CANDIDATES, Phase, Question, StepEvent, with_patience};
 use autokit_agent::discover::{Discovered, Finding, Trace};
 use autokit_api::commands::{
     CancelSession, Context, GetSession, GiveFeedback, Handle, ListSessions, ProposeFinding, StartAsk,
@@ -27,7 +27,7 @@ use crate::review::Proposals;
 use crate::sessions::{SessionHandle, Sessions, running};
 
 /// How long `sessions_wait` waits for a change before it returns the session as it is.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Most past sessions in one list.
 const LISTED: u32 = 200;
 
@@ -58,7 +58,7 @@ impl Agent {
     }
 
     /// Runs a turn until it is done, fails or is cancelled, and stores the session.
-    pub async fn carry_out(self, entry: SessionHandle, at: usize, asker: Asker) {
+    pub async fn run_turn(self, entry: SessionHandle, at: usize, asker: Asker) {
         let began = Instant::now();
         // Polled first, so that a turn cancelled before it started does nothing.
         let outcome = tokio::select! {
@@ -247,18 +247,18 @@ impl Agent {
         kind: TurnKind,
     ) -> Result<SessionRef> {
         let candidates = request.limit.map(|limit| limit as usize);
-        if candidates.is_some_and(|wanted| !(1..=MOST_CANDIDATES).contains(&wanted)) {
+        if candidates.is_some_and(|wanted| !(1..=MAX_CANDIDATES).contains(&wanted)) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("an answer has 1 to {MOST_CANDIDATES} candidates"),
+                format!("an answer has 1 to {MAX_CANDIDATES} candidates"),
                 "Request a number in this range, or use search.",
             ));
         }
         let (entry, at) = self.begin(request.session.as_deref(), kind, &request.question).await?;
         let session = entry.state.borrow().id.clone();
         let asker = Asker { candidates, ..Asker::person(&context.author) };
-        let turn = self.clone().carry_out(entry, at, asker);
-        self.sessions.carry_out(turn);
+        let turn = self.clone().run_turn(entry, at, asker);
+        self.sessions.spawn(turn);
         Ok(SessionRef { session })
     }
 }
@@ -269,7 +269,7 @@ impl Handle<WaitSession> for Agent {
         let mut watch = entry.state.subscribe();
         // A timeout is not an error: the session is returned as it is.
         let _ =
-            tokio::time::timeout(PATIENCE, watch.wait_for(|session| session.version > request.after)).await;
+            tokio::time::timeout(MAX_WAIT, watch.wait_for(|session| session.version > request.after)).await;
         let session = watch.borrow().clone();
         Ok(session)
     }
@@ -338,7 +338,7 @@ impl Handle<GiveFeedback> for Agent {
                 said: request.said.clone(),
             };
             self.workspace.library.remember(&feedback, context.request.as_deref()).await?;
-            self.search.forget_opinions();
+            self.search.clear_feedback_cache();
         }
         let began = Instant::now();
         let starter = match &tool {
@@ -368,8 +368,8 @@ impl Handle<GiveFeedback> for Agent {
             let asked =
                 if request.said.trim().is_empty() { question.text.as_str() } else { request.said.as_str() };
             let (entry, at) = self.begin(Some(&request.session), TurnKind::Refine, asked).await?;
-            let turn = self.clone().carry_out(entry, at, Asker::person(&context.author));
-            self.sessions.carry_out(turn);
+            let turn = self.clone().run_turn(entry, at, Asker::person(&context.author));
+            self.sessions.spawn(turn);
         }
         let entry = self.session(&request.session).await?;
         let session = entry.state.borrow().clone();

@@ -27,7 +27,7 @@ use crate::review::Proposals;
 use crate::servers::known::KnownServers;
 
 /// Most approvals a policy can require of one proposal; more is a mistake in the setting.
-const MOST_APPROVALS: u32 = 9;
+const MAX_APPROVALS: u32 = 9;
 
 /// Most characters in a reviewer's name.
 const LONGEST_NAME: usize = 100;
@@ -95,7 +95,7 @@ impl Decisions {
 
     /// Accepts a proposal, or records an approval if more are required. Returns the cards that were
     /// changed.
-    async fn take_over(&self, context: &Context, request: &ProposalAccept) -> Result<Vec<CardId>> {
+    async fn accept_proposal(&self, context: &Context, request: &ProposalAccept) -> Result<Vec<CardId>> {
         let proposal = self.workspace.library.proposal(request.id).await?;
         let selection = Selection {
             fields: request.fields.clone(),
@@ -259,7 +259,7 @@ impl Handle<AcceptProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalAccept) -> Result<ProposalDetail> {
         // Skipped on a retry after a lost response: the proposal has been accepted already.
         if self.workspace.library.outcome_of(context.request.as_deref()).await?.is_none() {
-            let touched = self.take_over(context, &request).await?;
+            let touched = self.accept_proposal(context, &request).await?;
             self.workspace.notify_proposals_changed().await?;
             // Fetched in the background, so that answers can cite the page.
             let documented =
@@ -381,11 +381,11 @@ impl Handle<GetReviewPolicy> for Decisions {
 
 impl Handle<SetReviewPolicy> for Decisions {
     async fn handle(&self, _: &Context, request: ReviewPolicy) -> Result<ReviewPolicy> {
-        if !(1..=MOST_APPROVALS).contains(&request.approvals) {
+        if !(1..=MAX_APPROVALS).contains(&request.approvals) {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
                 format!("cannot require {} approvals", request.approvals),
-                format!("Enter a number from 1 to {MOST_APPROVALS}."),
+                format!("Enter a number from 1 to {MAX_APPROVALS}."),
             ));
         }
         sensible_name(request.reviewer.trim())?;

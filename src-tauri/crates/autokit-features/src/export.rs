@@ -154,7 +154,7 @@ impl Exports {
         }
         let (old, new) = (&there.contents.about, &contents.about);
         let told = (&old.name, &old.licence, &old.note) == (&new.name, &new.licence, &new.note);
-        if told && hold_the_same(&there.contents, contents) {
+        if told && have_same_content(&there.contents, contents) {
             contents.about = there.contents.about;
         }
         Ok(())
@@ -162,7 +162,7 @@ impl Exports {
 }
 
 /// Returns whether two bundles hold the same cards with the same history.
-fn hold_the_same(a: &BundleContents, b: &BundleContents) -> bool {
+fn have_same_content(a: &BundleContents, b: &BundleContents) -> bool {
     let same = |(a, b): (&BundleCard, &BundleCard)| {
         a.id == b.id
             && a.step == b.step

@@ -114,8 +114,8 @@ impl Imports {
         let similar = self.similar_imports(&plan, &work).await?;
         // The preview's caches are not needed any more: a large source is not kept in memory beside what is
         // made of it.
-        self.sources.forget();
-        self.plans.lock().expect("no holder panics").forget();
+        self.sources.clear();
+        self.plans.lock().expect("no holder panics").clear();
         drop(plan);
         let count = (work.arrivals.len() + work.drafts.len()) as u32;
         let note = ImportNote {
@@ -139,7 +139,7 @@ impl Imports {
             request,
         };
         let watch = |_| !progress.cancelled();
-        let taken = self.workspace.library.take_in(intake, &options.by, &watch).await?;
+        let taken = self.workspace.library.import_cards(intake, &options.by, &watch).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "written and indexed");
         if taken.import.is_some() {
             self.workspace.notify_library_changed();

@@ -39,13 +39,13 @@ use crate::servers::known::KnownServers;
 use query::AnswerCache;
 
 /// Most sources: every search queries each of them.
-const MOST_SOURCES: usize = 10;
+const MAX_SOURCES: usize = 10;
 /// How long a person's search waits for the sources.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Default number of results.
 const RESULTS: u32 = 20;
 /// Most results.
-const MOST_RESULTS: u32 = 100;
+const MAX_RESULTS: u32 = 100;
 
 /// Sources of tools that can be installed. Clones share state.
 #[derive(Clone, Debug)]
@@ -122,10 +122,10 @@ impl Handle<AddMarketSource> for Market {
                     "Nothing to do.",
                 ));
             }
-            if sources.len() >= MOST_SOURCES {
+            if sources.len() >= MAX_SOURCES {
                 return Err(ApiError::new(
                     ErrorCode::Invalid,
-                    format!("there are already {MOST_SOURCES} registries, the maximum"),
+                    format!("there are already {MAX_SOURCES} registries, the maximum"),
                     "Remove one first.",
                 ));
             }
@@ -156,13 +156,13 @@ impl Handle<SearchMarket> for Market {
                 "Describe what you need.",
             ));
         }
-        let limit = request.limit.unwrap_or(RESULTS).clamp(1, MOST_RESULTS) as usize;
+        let limit = request.limit.unwrap_or(RESULTS).clamp(1, MAX_RESULTS) as usize;
         let sources = self.sources().await?;
         if sources.is_empty() {
             let note = "No registry is configured.".to_owned();
             return Ok(MarketFound { offers: Vec::new(), notes: vec![note] });
         }
-        let mut found = self.ask(&sources, &request.query, PATIENCE, true).await?;
+        let mut found = self.ask(&sources, &request.query, SEARCH_TIMEOUT, true).await?;
         found.offers.truncate(limit);
         Ok(found)
     }

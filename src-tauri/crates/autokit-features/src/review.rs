@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use crate::duplicates::Duplicates;
 
 /// Drafts for which a cache remembers whether they are flagged.
-const LOOKED_THROUGH: NonZeroUsize = NonZeroUsize::new(50_000).expect("more than none");
+const CACHED_DRAFTS: NonZeroUsize = NonZeroUsize::new(50_000).expect("more than none");
 
 /// The review queue. Clones share state.
 #[derive(Clone, Debug)]
@@ -244,7 +244,7 @@ pub(crate) struct FlaggedDrafts {
 
 impl Default for FlaggedDrafts {
     fn default() -> FlaggedDrafts {
-        FlaggedDrafts { said: Mutex::new(LruCache::new(LOOKED_THROUGH)), digest: RandomState::new() }
+        FlaggedDrafts { said: Mutex::new(LruCache::new(CACHED_DRAFTS)), digest: RandomState::new() }
     }
 }
 

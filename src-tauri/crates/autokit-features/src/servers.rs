@@ -59,7 +59,7 @@ impl Servers {
         let servers = self.clone();
         let title = format!("Reading the tools of {name}");
         self.workspace.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
-            let looked = servers.take_up(&name, &progress).await;
+            let looked = servers.import_tools(&name, &progress).await;
             let (looked, skipped) = match looked {
                 Ok((outcome, skipped)) => (Ok(outcome), skipped),
                 Err(error) => (Err(error), Vec::new()),
@@ -83,7 +83,7 @@ impl Servers {
     }
 
     /// Imports what a server lists. Also returns the tools that were left out, each with the reason.
-    async fn take_up(&self, name: &str, progress: &Progress) -> Result<(Outcome, Vec<String>)> {
+    async fn import_tools(&self, name: &str, progress: &Progress) -> Result<(Outcome, Vec<String>)> {
         let server = self.known.get(name).await?;
         let ServerTools { tools, skipped } = self.known.list_tools(&server).await?;
         progress.check()?;
@@ -225,7 +225,7 @@ impl Handle<AddServer> for Servers {
                 Ok(())
             })
             .await?;
-        self.known.forget_live(&name);
+        self.known.clear_live_digests(&name);
         self.known.pool().stop(&name).await;
         Ok(self.start_scan(name))
     }
@@ -278,7 +278,7 @@ impl Handle<RemoveServer> for Servers {
         if !before.secrets.is_empty() {
             self.known.remove_secrets(&name).await?;
         }
-        self.known.forget_live(&name);
+        self.known.clear_live_digests(&name);
         self.known.pool().stop(&name).await;
         // Pending proposals of a removed server are withdrawn; if it is added again, it proposes them anew.
         let by = Author(proposer(&name));

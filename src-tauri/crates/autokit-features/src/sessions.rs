@@ -25,7 +25,7 @@ pub struct Sessions {
 
 impl Sessions {
     /// Runs a turn in the background. The engine waits for it on shutdown.
-    pub fn carry_out(&self, turn: impl Future<Output = ()> + Send + 'static) {
+    pub fn spawn(&self, turn: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.tasks.lock().expect("no holder panics");
         // Reaps finished tasks; nothing else joins them.
         while tasks.try_join_next().is_some() {}
@@ -97,7 +97,7 @@ impl Agent {
             session.version += 1;
             news = (session.id.clone(), session.version);
         });
-        self.workspace.tell(Event::Session { session: news.0, version: news.1 });
+        self.workspace.publish(Event::Session { session: news.0, version: news.1 });
     }
 
     /// Stores a session.

@@ -21,7 +21,7 @@ struct SourceCache(Option<CachedSource>);
 
 impl SourceCache {
     /// Drops the cached source.
-    fn forget(&mut self) {
+    fn clear(&mut self) {
         self.0 = None;
     }
 }
@@ -34,7 +34,7 @@ struct CachedSource {
 }
 
 /// How long a downloaded source is used before it is downloaded again.
-const LOOKED_AT: Duration = Duration::from_mins(10);
+const CACHE_TTL: Duration = Duration::from_mins(10);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SourceKey {
@@ -50,7 +50,7 @@ impl SourceKey {
                 state_of(Path::new(path)).map_err(|error| unreadable(path, &file_problem(&error)))?
             }
             ImportSource::Text(text) => (None, text.len() as u64),
-            // A download stays cached until another source is read or `LOOKED_AT` has passed.
+            // A download stays cached until another source is read or `CACHE_TTL` has passed.
             ImportSource::Url(_) => (None, 0),
         };
         Ok(SourceKey { source: source.clone(), modified, bytes })
@@ -90,8 +90,8 @@ impl Sources {
     }
 
     /// Drops the cached source.
-    pub(crate) fn forget(&self) {
-        self.cache.lock().expect("no holder panics").forget();
+    pub(crate) fn clear(&self) {
+        self.cache.lock().expect("no holder panics").clear();
     }
 
     /// Reads a source, or returns the cached one if it is still the same.
@@ -130,13 +130,13 @@ impl Sources {
 
     /// Reads a source without using the cache.
     pub(crate) async fn read_anew(&self, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
-        self.forget();
+        self.clear();
         self.read(source, by).await
     }
 
     fn has_read(&self, source: &ImportSource) -> Result<bool> {
         let key = SourceKey::of(source)?;
         let kept = self.cache.lock().expect("no holder panics");
-        Ok(kept.0.as_ref().is_some_and(|read| read.key == key && read.at.elapsed() < LOOKED_AT))
+        Ok(kept.0.as_ref().is_some_and(|read| read.key == key && read.at.elapsed() < CACHE_TTL))
     }
 }

@@ -21,7 +21,7 @@ use crate::import::options::ImportOptions;
 use crate::sources::Sources;
 
 /// Longest interval between checks: a year.
-const MOST_HOURS: u32 = 8_760;
+const MAX_HOURS: u32 = 8_760;
 
 /// Bundles that are checked for newer versions. Clones share state.
 #[derive(Clone, Debug)]
@@ -176,10 +176,10 @@ impl Handle<ListSubscriptions> for Subscriptions {
 
 impl Handle<AddSubscription> for Subscriptions {
     async fn handle(&self, _: &Context, request: SubscriptionAdd) -> Result<Vec<Subscription>> {
-        if !(1..=MOST_HOURS).contains(&request.every_hours) {
+        if !(1..=MAX_HOURS).contains(&request.every_hours) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("the interval of {} hours is not between 1 and {MOST_HOURS}", request.every_hours),
+                format!("the interval of {} hours is not between 1 and {MAX_HOURS}", request.every_hours),
                 "Choose an interval in hours; 24 checks once a day.",
             ));
         }

@@ -33,7 +33,7 @@ const REST: Duration = Duration::from_secs(3);
 /// How often a long-running process looks for checks that are due.
 const LOOK_EVERY: Duration = Duration::from_mins(10);
 /// Most days in a setting; more is a typing error.
-const MOST_DAYS: u32 = 3_650;
+const MAX_DAYS: u32 = 3_650;
 
 /// Returns the time this many days ago; `None` if it is out of range.
 fn days_before(now: Timestamp, days: u32) -> Option<Timestamp> {
@@ -45,13 +45,13 @@ fn days_before(now: Timestamp, days: u32) -> Option<Timestamp> {
 /// # Errors
 /// `invalid` for more than ten years.
 fn sensible(days: u32) -> Result<()> {
-    if days <= MOST_DAYS {
+    if days <= MAX_DAYS {
         return Ok(());
     }
     Err(ApiError::new(
         ErrorCode::Invalid,
         format!("{days} days is too long"),
-        format!("Enter at most {MOST_DAYS} days."),
+        format!("Enter at most {MAX_DAYS} days."),
     ))
 }
 

@@ -13,7 +13,7 @@ use crate::arguments::init_args;
 use autokit_pages::Page;
 use autokit_pages::Subject;
 use autokit_pages::content_words;
-use autokit_pages::{PageMark, PageMarks, agreement, likeness};
+use autokit_pages::{PageFeature, PageFeatures, agreement, likeness};
 
 /// What the page says about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -121,12 +121,12 @@ const LIKE_IT: f32 = 0.4;
 const AS_GOOD: f32 = 0.15;
 
 /// Checks all claims of a card against its documentation page.
-pub(crate) fn claims(subject: &Subject, marks: &PageMarks, page: &Page) -> Vec<Claim> {
+pub(crate) fn claims(subject: &Subject, marks: &PageFeatures, page: &Page) -> Vec<Claim> {
     let mut all = vec![
         Claim::supported(
             fields::DOCUMENTATION,
             page.document.page_title.as_str(),
-            marks.get(PageMark::Title).max(0.5),
+            marks.get(PageFeature::Title).max(0.5),
         ),
         name(subject, marks, page),
         description(subject, marks, page),
@@ -139,9 +139,9 @@ pub(crate) fn claims(subject: &Subject, marks: &PageMarks, page: &Page) -> Vec<C
     all
 }
 
-fn name(subject: &Subject, marks: &PageMarks, page: &Page) -> Claim {
-    if marks.get(PageMark::Title) >= 0.5 {
-        return Claim::supported(fields::NAME, page.document.title.as_str(), marks.get(PageMark::Title));
+fn name(subject: &Subject, marks: &PageFeatures, page: &Page) -> Claim {
+    if marks.get(PageFeature::Title) >= 0.5 {
+        return Claim::supported(fields::NAME, page.document.title.as_str(), marks.get(PageFeature::Title));
     }
     match sentence_with(page, &subject.name) {
         Some(sentence) => Claim::supported(fields::NAME, sentence, 0.7),
@@ -160,9 +160,9 @@ fn sentence_with<'a>(page: &'a Page, name: &str) -> Option<&'a str> {
         .find(|sentence| sentence.to_lowercase().contains(&name))
 }
 
-fn description(subject: &Subject, marks: &PageMarks, page: &Page) -> Claim {
+fn description(subject: &Subject, marks: &PageFeatures, page: &Page) -> Claim {
     if subject.content.is_empty()
-        || (marks.get(PageMark::Meaning) < SAME_MEANING && marks.get(PageMark::Wording) < SAME_WORDS)
+        || (marks.get(PageFeature::Meaning) < SAME_MEANING && marks.get(PageFeature::Wording) < SAME_WORDS)
     {
         return Claim::not_found(fields::DESCRIPTION);
     }
@@ -181,7 +181,7 @@ fn description(subject: &Subject, marks: &PageMarks, page: &Page) -> Claim {
     Claim::supported(
         fields::DESCRIPTION,
         best.1,
-        marks.get(PageMark::Meaning).max(marks.get(PageMark::Wording)),
+        marks.get(PageFeature::Meaning).max(marks.get(PageFeature::Wording)),
     )
 }
 
@@ -453,7 +453,7 @@ mod tests {
             retry_after: None,
             ms: 1,
         });
-        claims(&subject, &PageMarks::of_card(&subject, None, &page), &page)
+        claims(&subject, &PageFeatures::of_card(&subject, None, &page), &page)
     }
 
     fn of<'a>(claims: &'a [Claim], field: &str) -> Option<&'a Claim> {

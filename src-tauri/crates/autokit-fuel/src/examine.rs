@@ -8,10 +8,10 @@ use autokit_toolcard::{CardId, CardState, Timestamp, Toolcard};
 use crate::condition::{Condition, condition};
 use crate::fuel::Fuel;
 use crate::link::{LinkHealth, LinkState};
-use crate::report::{Examined, Judgement, PageSearchOutcome, Report, ScoredPage};
+use crate::report::{Examination, Judgement, PageSearchOutcome, Report, ScoredPage};
 use crate::seek::{Candidate, Unanswered, rank};
 use crate::settle::unverified;
-use autokit_pages::{PageMark, Subject};
+use autokit_pages::{PageFeature, Subject};
 use autokit_pages::{Result, run_blocking};
 
 /// Least probability at which a page is accepted as the right one. The right pages have 0.5 or more, but up
@@ -54,7 +54,7 @@ impl Fuel {
     ///
     /// # Errors
     /// Returns an error when the embedding model fails. Failures of sites are part of the report.
-    pub async fn examine(&self, case: &CheckRequest<'_>) -> Result<Examined> {
+    pub async fn examine(&self, case: &CheckRequest<'_>) -> Result<Examination> {
         let subject = Subject::of(case.card);
         let vector = self.vector(&subject).await?;
         let vector = vector.as_deref();
@@ -78,7 +78,7 @@ impl Fuel {
             report.link = LinkHealth::of(url, &visit);
             if report.link.state == LinkState::Closed {
                 report.state = CardState::Unreachable;
-                return Ok(Examined { report, draft: None });
+                return Ok(Examination { report, draft: None });
             }
             if report.link.is_temporary() {
                 // Without a network no page responds, which says nothing about any of them.
@@ -86,19 +86,19 @@ impl Fuel {
                     report.state = CardState::Unreachable;
                     report.attempts = case.attempts;
                     report.offline = true;
-                    return Ok(Examined { report, draft: None });
+                    return Ok(Examination { report, draft: None });
                 }
                 report.attempts = (case.attempts + u32::from(case.counts)).max(1);
                 if report.attempts < self.attempts {
                     report.state = CardState::Unreachable;
-                    return Ok(Examined { report, draft: None });
+                    return Ok(Examination { report, draft: None });
                 }
             }
             if let (LinkState::Delivered, Ok(page)) = (report.link.state, visit) {
                 text = Some(page.hash.clone());
                 let mut candidate = Candidate::of(&subject, vector, page).await?;
                 let judgement = judge(&report.link, &candidate);
-                if judgement.about && candidate.marks.has(PageMark::Code) {
+                if judgement.about && candidate.marks.has(PageFeature::Code) {
                     report.page = Some(judgement);
                     return self.settle(case, &subject, report, &candidate, false).await;
                 }
@@ -123,7 +123,7 @@ impl Fuel {
             let led = self.led(advisor, case.card, &report.why_broken()).await;
             self.weigh_pages(&subject, vector, led.opened, &mut found).await?;
             if let Some(chosen) = &led.chosen {
-                for page in found.iter_mut().filter(|page| page.is_at(chosen) && page.marks.say_something()) {
+                for page in found.iter_mut().filter(|page| page.is_at(chosen) && page.marks.mention_tool()) {
                     page.logit += CHOSEN_BY_A_MODEL;
                 }
             }
@@ -158,10 +158,10 @@ impl Fuel {
         if report.page.as_ref().is_some_and(|page| page.condition == Condition::Empty) {
             // A browser may have to render it; an empty page proves nothing.
             report.state = CardState::Unreachable;
-            return Ok(Examined { report, draft: None });
+            return Ok(Examination { report, draft: None });
         }
         let draft = if report.is_judged() { unverified(case, &report, text.as_deref()) } else { None };
-        Ok(Examined { report, draft })
+        Ok(Examination { report, draft })
     }
 
     /// Whether the network works; requests this page if nothing responded recently.
@@ -217,7 +217,7 @@ fn sure_of(found: &[Candidate]) -> Option<&Candidate> {
 /// Judges whether a page is about a card's tool, from the page alone.
 fn judge(link: &LinkHealth, page: &Candidate) -> Judgement {
     let (condition, quote) = condition(&page.page);
-    let shown = page.marks.has(PageMark::Code);
+    let shown = page.marks.has(PageFeature::Code);
     let about =
         shown || (condition == Condition::Content && !link.redirected_to_home() && page.score >= SURE);
     let why = match condition {

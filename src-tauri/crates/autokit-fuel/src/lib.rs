@@ -27,7 +27,7 @@ pub use fuel::Fuel;
 pub use improve::Improved;
 pub use link::{LinkHealth, LinkState};
 pub use model::Advisor;
-pub use report::{Examined, Judgement, PageSearchOutcome, Report, ScoredPage};
+pub use report::{Examination, Judgement, PageSearchOutcome, Report, ScoredPage};
 pub use visits::Visits;
 
 // Pins one feature set for the whole workspace; nothing to name.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Model, React, Request, RunOutcome, Tool};
-use autokit_pages::{Page, WebTools, content_words, telling};
+use autokit_pages::{Page, WebTools, content_words, distinctive_words};
 use autokit_toolcard::{Toolcard, fields};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -164,7 +164,7 @@ fn believed(said: &ModelClaim, subject: &Subject, page: &Page) -> bool {
         }
         (fields::INIT_ARGS, false) => subject.init_args.keys().all(|name| code.has(name)),
         (fields::NAME, false) => {
-            let said = telling(&said.quote);
+            let said = distinctive_words(&said.quote);
             subject.name_words.iter().all(|word| said.contains(word))
         }
         (fields::DESCRIPTION, false) => {

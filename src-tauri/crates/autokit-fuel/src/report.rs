@@ -8,7 +8,7 @@ use ts_rs::TS;
 use crate::claims::Claim;
 use crate::condition::Condition;
 use crate::link::LinkHealth;
-use autokit_pages::PageMarks;
+use autokit_pages::PageFeatures;
 
 /// Judgement whether a page is about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
@@ -23,8 +23,8 @@ pub struct Judgement {
     pub quote: String,
     /// Probability that the page documents this tool, 0 to 1.
     pub score: f32,
-    /// The page marks behind the score.
-    pub marks: PageMarks,
+    /// The page features behind the score.
+    pub marks: PageFeatures,
 }
 
 /// A page that was scored.
@@ -36,8 +36,8 @@ pub struct ScoredPage {
     pub title: String,
     /// Probability that it documents this tool, 0 to 1.
     pub score: f32,
-    /// The page marks behind the score.
-    pub marks: PageMarks,
+    /// The page features behind the score.
+    pub marks: PageFeatures,
     /// The reason for people, in one sentence.
     pub why: String,
 }
@@ -124,7 +124,7 @@ impl Report {
 
 /// An examined card: the report, and a draft that would correct the card.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Examined {
+pub struct Examination {
     /// The report.
     pub report: Report,
     /// The suggested changes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_facts::words;
-use autokit_pages::{FoundPages, HITS, Page, Result, run_blocking, telling, without_fragment};
+use autokit_pages::{FusedHits, HITS, Page, Result, distinctive_words, run_blocking, without_fragment};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::fuel::Fuel;
 use autokit_pages::Subject;
-use autokit_pages::{PageMarks, agreement};
+use autokit_pages::{PageFeatures, agreement};
 
 /// Most pages found by searching that are read for one card.
 const PAGES: usize = 24;
@@ -30,7 +30,7 @@ const WORDS: usize = 12;
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) page: Arc<Page>,
-    pub(crate) marks: PageMarks,
+    pub(crate) marks: PageFeatures,
     /// Log-odds that it is the right page, against no page being right.
     pub(crate) logit: f32,
     /// Probability that it is the right page, 0 to 1: on its own, or among the others after [`rank`].
@@ -76,8 +76,11 @@ pub(crate) fn queries(subject: &Subject) -> Vec<String> {
     add(&[&subject.name, &package]);
     add(&[class, module]);
     add(&[&class_words, &leaf]);
-    let said: Vec<String> =
-        telling(&subject.description).into_iter().filter(|word| word.len() > 2).take(WORDS).collect();
+    let said: Vec<String> = distinctive_words(&subject.description)
+        .into_iter()
+        .filter(|word| word.len() > 2)
+        .take(WORDS)
+        .collect();
     add(&[&subject.name_words.join(" "), &said.join(" ")]);
     if let Some(old) = subject.documentation.as_deref().and_then(|url| Url::parse(url).ok()) {
         let last = old.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()).map(words));
@@ -126,7 +129,7 @@ impl Fuel {
         }
         // In the order of the queries, whichever response came first.
         answers.sort_by_key(|(at, _)| *at);
-        let mut found = FoundPages::default();
+        let mut found = FusedHits::default();
         for (_, hits) in answers {
             found.add(hits);
         }
@@ -233,7 +236,8 @@ impl Candidate {
     /// Scores a page. Runs on a blocking thread, because a page with very many imports takes a while.
     pub(crate) async fn of(subject: &Subject, vector: Option<&[f32]>, page: Arc<Page>) -> Result<Candidate> {
         let (subject, vector, read) = (subject.clone(), vector.map(<[f32]>::to_vec), Arc::clone(&page));
-        let marks = run_blocking(move || Ok(PageMarks::of_card(&subject, vector.as_deref(), &read))).await?;
+        let marks =
+            run_blocking(move || Ok(PageFeatures::of_card(&subject, vector.as_deref(), &read))).await?;
         let logit = marks.logit_for_card();
         Ok(Candidate { page, marks, logit, score: 1.0 / (1.0 + (-logit).exp()) })
     }
@@ -257,8 +261,8 @@ pub(crate) fn rank(pages: &mut [Candidate]) {
 fn sounds_like(subject: &Subject, text: &str, url: &str) -> f32 {
     let path = url.split(['#', '?']).next().unwrap_or(url).trim_end_matches('/');
     let last = words(path.rsplit('/').next().unwrap_or(""));
-    agreement(&subject.name_words, &telling(text))
-        .max(agreement(&subject.name_words, &telling(&last.join(" "))))
+    agreement(&subject.name_words, &distinctive_words(text))
+        .max(agreement(&subject.name_words, &distinctive_words(&last.join(" "))))
 }
 
 /// Returns variants of a URL: with or without its extension, and without trailing characters that were copied

@@ -11,7 +11,7 @@ use crate::claims::{Claim, ClaimVerdict, claims};
 use crate::examine::CheckRequest;
 use crate::fuel::Fuel;
 use crate::improve::{self, Improved};
-use crate::report::{Examined, Report};
+use crate::report::{Examination, Report};
 use crate::seek::Candidate;
 use autokit_pages::Subject;
 use autokit_pages::{Page, Result, run_blocking, without_fragment};
@@ -31,7 +31,7 @@ impl Fuel {
         mut report: Report,
         page: &Candidate,
         moved: bool,
-    ) -> Result<Examined> {
+    ) -> Result<Examination> {
         let (of, marks, read) = (subject.clone(), page.marks.clone(), Arc::clone(&page.page));
         report.claims = run_blocking(move || Ok(claims(&of, &marks, &read))).await?;
         report.cut = page.page.facts.code.cut;
@@ -51,7 +51,7 @@ impl Fuel {
         };
         let improved = if self.improve { self.improved(case, subject, &page.page).await? } else { None };
         let draft = self.draft(case, &report, &page.page, moved, sound, improved.as_ref());
-        Ok(Examined { report, draft })
+        Ok(Examination { report, draft })
     }
 
     async fn improved(

@@ -25,7 +25,7 @@ const NAME_CHARS: usize = 80;
 /// Most bytes of a query: a few paragraphs.
 const QUERY_BYTES: usize = 4 << 10;
 /// Most results an agent may request.
-const MOST_RESULTS: usize = 20;
+const MAX_RESULTS: usize = 20;
 
 /// Returns the current time.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -211,11 +211,9 @@ impl<T: Toolbox> Gateway<T> {
         let limit = match arguments.get("limit") {
             None | Some(Value::Null) => settings.results,
             Some(limit) => match limit.as_u64() {
-                Some(limit) if (1..=MOST_RESULTS as u64).contains(&limit) => limit as usize,
+                Some(limit) if (1..=MAX_RESULTS as u64).contains(&limit) => limit as usize,
                 _ => {
-                    return CallResponse::same(problem(&format!(
-                        "`limit` must be from 1 to {MOST_RESULTS}."
-                    )));
+                    return CallResponse::same(problem(&format!("`limit` must be from 1 to {MAX_RESULTS}.")));
                 }
             },
         };
@@ -493,7 +491,7 @@ fn search_tools() -> Tool {
             "properties": {
                 "query": {"type": "string", "maxLength": QUERY_BYTES, "description": "What the tool should do, e.g. \"query a PostgreSQL database\""},
                 "context": {"type": "string", "description": "The context an earlier search gave, to go on in it"},
-                "limit": {"type": "integer", "minimum": 1, "maximum": MOST_RESULTS}
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS}
             },
             "required": ["query"]
         }),

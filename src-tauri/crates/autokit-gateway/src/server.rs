@@ -45,7 +45,7 @@ const METHODS: [&str; 7] = [
 ];
 
 /// Most progress messages that are buffered for a slow client; more are dropped.
-const UNHEARD: usize = 64;
+const PROGRESS_BUFFER: usize = 64;
 
 /// One connection to the gateway.
 pub struct Server<T> {
@@ -233,7 +233,7 @@ impl<T: Toolbox> Server<T> {
         } else {
             (name, arguments)
         };
-        let (progress, told) = mpsc::channel(UNHEARD);
+        let (progress, told) = mpsc::channel(PROGRESS_BUFFER);
         let invocation = ToolCallRequest { name, arguments, cancel: context.ct.clone(), progress };
         let telling = tell(context.clone(), told);
         // The channel closes when the call ends, and forwarding ends with it.
@@ -340,7 +340,7 @@ impl<T: Toolbox> ServerHandler for Server<T> {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let profile = self.admitted(&context.request_context().extensions)?;
-        self.gateway.tell_subscription(&profile, &context).await;
+        self.gateway.notify_subscription(&profile, &context).await;
         Ok(())
     }
 

@@ -75,7 +75,7 @@ impl Subscribers {
 
 impl<T: Toolbox> Gateway<T> {
     /// Notifies an open subscription whenever a tool is removed from a context of its profile, or changed.
-    pub(crate) async fn tell_subscription(&self, profile: &str, subscription: &SubscriptionContext) {
+    pub(crate) async fn notify_subscription(&self, profile: &str, subscription: &SubscriptionContext) {
         let mut changes = self.toolbox().changes();
         let state = || (self.changed_tools(profile), self.own_tool_names(profile));
         let mut told = state();

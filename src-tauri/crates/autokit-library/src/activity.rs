@@ -95,7 +95,7 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn forget_agent_session(&self, id: &str) -> Result<()> {
+    pub async fn delete_agent_session(&self, id: &str) -> Result<()> {
         self.execute("DELETE type::record('agent', $id) RETURN NONE;", object! { id: id.to_owned() }).await
     }
 
@@ -126,7 +126,7 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn forget_activity(&self, unused_since: Timestamp, done_before: Timestamp) -> Result<()> {
+    pub async fn delete_activity(&self, unused_since: Timestamp, done_before: Timestamp) -> Result<()> {
         self.execute(
             "DELETE agent WHERE used < $unused RETURN NONE; DELETE activity WHERE at < $before RETURN NONE;",
             object! { unused: unused_since.to_string(), before: done_before.to_string() },

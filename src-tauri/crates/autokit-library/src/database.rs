@@ -337,7 +337,7 @@ impl Database {
     }
 
     /// Releases the instance and returns a future that closes it; nothing can be read or written any more.
-    pub(crate) fn give_up(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
+    pub(crate) fn release_instance(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
         self.closed.store(true, Ordering::Release);
         let instance = self.instance.swap(None)?;
         let folder = self.files.as_ref().map(|files| files.folder.lock().expect("no holder panics").clone());

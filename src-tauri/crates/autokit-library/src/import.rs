@@ -196,7 +196,7 @@ impl Library {
     /// [`LibraryError::Conflict`] when a card is no longer at the revision it was merged with,
     /// [`LibraryError::Duplicate`] when another card has its name, [`LibraryError::Stopped`] when cancelled.
     /// Whatever the error, nothing of the import remains.
-    pub async fn take_in(
+    pub async fn import_cards(
         &self,
         intake: LibraryImport,
         by: &Author,
@@ -278,12 +278,12 @@ impl Library {
                 Step::Events(events),
                 Step::Close(close),
             ];
-            self.make(steps, changes, &intake.reason).await
+            self.apply_change(steps, changes, &intake.reason).await
         };
         if let Err(error) = written.await {
             // The first error is the one to report; leftovers are cleared when the library next opens.
             if !self.is_redo_in_doubt()
-                && let Err(also) = self.forget_staged().await
+                && let Err(also) = self.delete_staged().await
             {
                 tracing::warn!(error = %also, "what was staged could not be cleared yet");
             }
@@ -433,7 +433,7 @@ impl Library {
     }
 
     /// Deletes what an interrupted import staged.
-    pub(crate) async fn forget_staged(&self) -> Result<()> {
+    pub(crate) async fn delete_staged(&self) -> Result<()> {
         /// Rows deleted at a time.
         const WINDOW: usize = 1_000;
         let mut response = self

@@ -73,7 +73,7 @@ impl Library {
             return Ok(());
         }
         // The log continues after the gap.
-        self.make(Vec::new(), Vec::new(), "Continue without missing changes").await?;
+        self.apply_change(Vec::new(), Vec::new(), "Continue without missing changes").await?;
         let Some(head) = &self.database.head else { return Ok(()) };
         head.lock().expect("no holder panics").update(|head| {
             head.losses.clear();

@@ -135,7 +135,7 @@ impl Library {
         migrate::migrate(&db, path).await?;
         drop(db);
         self.settle_redo().await?;
-        self.forget_staged().await?;
+        self.delete_staged().await?;
         self.load().await?;
         let began = Instant::now();
         let found = self.check_head(head).await?;

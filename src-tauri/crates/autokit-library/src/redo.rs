@@ -30,13 +30,13 @@ fn redo_id(number: usize) -> RecordId {
 }
 
 impl Library {
-    /// Makes a change of any size, all or nothing, and records it in the commit log. The caller holds the
+    /// Applies a change of any size, all or nothing, and records it in the commit log. The caller holds the
     /// `writer` lock. `staged` are the changes to protected rows that were written for it beforehand.
     ///
     /// # Errors
-    /// Returns an error when the database fails. The change was then not made, unless
+    /// Returns an error when the database fails. The change was then not applied, unless
     /// [`Library::is_redo_in_doubt`]: in that case it is settled before the next write.
-    pub(crate) async fn make(
+    pub(crate) async fn apply_change(
         &self,
         mut steps: Vec<Step>,
         mut staged: Vec<RowChange>,
@@ -52,16 +52,16 @@ impl Library {
         let last = steps.pop();
         steps.push(Step::Record(record.into_row()));
         steps.extend(last);
-        // The caller may be dropped while the change is made; until the outcome is known, the tip has to be
-        // read from the store.
+        // The caller may be dropped while the change is applied; until the outcome is known, the tip has to
+        // be read from the store.
         *self.tip.lock().expect("no holder panics") = None;
         crash::point("commit.begun");
-        self.make_steps(steps).await?;
+        self.apply_steps(steps).await?;
         crash::point("commit.made");
         self.acknowledge(after)
     }
 
-    async fn make_steps(&self, steps: Vec<Step>) -> Result<()> {
+    async fn apply_steps(&self, steps: Vec<Step>) -> Result<()> {
         let (rows, bytes) = steps.iter().map(Step::size).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         // Large changes are written twice: to the redo log and then to the tables.
         let twice = if rows <= ROWS && bytes <= BYTES { 1 } else { 2 };
@@ -102,7 +102,7 @@ impl Library {
         self.execute("CREATE redo_whole:now RETURN NONE", Object::new()).await?;
         crash::point("redo.whole");
         for (number, step) in written.into_iter().enumerate() {
-            self.carry_out(redo_id(number), step.kind(), step.into_value()).await?;
+            self.apply_step(redo_id(number), step.kind(), step.into_value()).await?;
             crash::point("redo.carried_out");
         }
         self.execute("DELETE redo_whole RETURN NONE", Object::new()).await
@@ -139,7 +139,7 @@ impl Library {
     }
 
     /// Applies a step and removes it from the redo log.
-    async fn carry_out(&self, id: RecordId, kind: &str, rows: Value) -> Result<()> {
+    async fn apply_step(&self, id: RecordId, kind: &str, rows: Value) -> Result<()> {
         let statement = Step::statement(kind, "rows")
             .ok_or_else(|| LibraryError::Database(format!("a change contains the unknown step `{kind}`")))?;
         let query = format!("BEGIN; {statement} DELETE $id RETURN NONE; COMMIT;");
@@ -170,7 +170,7 @@ impl Library {
                 continue;
             }
             for row in self.rows_by_id::<RedoRow>(vec![id]).await? {
-                self.carry_out(row.id, &row.kind, row.rows).await?;
+                self.apply_step(row.id, &row.kind, row.rows).await?;
             }
         }
         self.execute("DELETE redo_whole RETURN NONE", Object::new()).await?;

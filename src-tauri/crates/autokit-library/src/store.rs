@@ -90,7 +90,7 @@ impl Drop for Library {
     fn drop(&mut self) {
         let Some(ownership) = self.ownership.get_mut().ok().and_then(Option::take) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let Some(closing) = self.database.give_up() else { return };
+        let Some(closing) = self.database.release_instance() else { return };
         runtime.spawn(async move {
             closing.await;
             drop(ownership);
@@ -230,7 +230,7 @@ impl Library {
         Box::pin(async {
             let _turn = self.writer.lock().await;
             self.recover_state().await?;
-            self.make(vec![Step::Put(vec![row])], Vec::new(), "Change a setting").await
+            self.apply_change(vec![Step::Put(vec![row])], Vec::new(), "Change a setting").await
         })
         .await
     }

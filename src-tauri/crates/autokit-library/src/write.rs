@@ -446,7 +446,7 @@ impl Library {
         })?;
         if let Some(steps) = steps {
             self.queue_stale.store(!decided.is_empty(), Ordering::Release);
-            self.make(steps, Vec::new(), &meta.reason).await?;
+            self.apply_change(steps, Vec::new(), &meta.reason).await?;
             self.catch_up().await?;
             if !decided.is_empty() {
                 self.requeue(decided).await?;

@@ -164,7 +164,7 @@ impl Connection {
     }
 
     /// Returns whether the connection is open and the program is running.
-    pub(super) fn lives(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         let runs = |program: &mut Program| matches!(program.child.try_wait(), Ok(None));
         let mut program = self.program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         !self.peer.is_transport_closed() && program.as_mut().is_none_or(runs)
@@ -190,8 +190,8 @@ impl Connection {
     /// Closes the connection and ends the program.
     pub(super) async fn stop(&self) {
         /// How long a server may take to end before it is killed.
-        const PATIENCE: Duration = Duration::from_secs(2);
-        let closed = self.service.lock().await.close_with_timeout(PATIENCE).await;
+        const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+        let closed = self.service.lock().await.close_with_timeout(STOP_TIMEOUT).await;
         if let Err(error) = closed {
             tracing::debug!(server = self.name, %error, "the line to a server broke");
         }
@@ -229,7 +229,7 @@ impl Connection {
 }
 
 /// Notifies a server that a call was cancelled.
-pub(super) async fn take_back(peer: &Peer<RoleClient>, id: RequestId) {
+pub(super) async fn notify_cancelled(peer: &Peer<RoleClient>, id: RequestId) {
     let notification = CancelledNotification::new(CancelledNotificationParam::new(Some(id), None));
     if let Err(error) = peer.send_notification(notification.into()).await {
         tracing::debug!(%error, "a server does not hear that a call was taken back");

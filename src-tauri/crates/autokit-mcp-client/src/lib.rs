@@ -189,7 +189,7 @@ impl Pool {
             biased;
             answer = handle.await_response() => answer,
             () = cancel.cancelled() => {
-                connection::take_back(&peer, id).await;
+                connection::notify_cancelled(&peer, id).await;
                 return Err(UpstreamError::Cancelled);
             }
         };
@@ -206,7 +206,7 @@ impl Pool {
     }
 
     /// Announces that the list of tools of a server changed.
-    pub fn tell_changed(&self, name: &str) {
+    pub fn announce_tools_changed(&self, name: &str) {
         // A short-lived process has no receiver.
         let _ = self.changed.send(name.to_owned());
     }
@@ -250,7 +250,7 @@ impl Pool {
     pub async fn running(&self) -> Vec<String> {
         let mut running = Vec::new();
         for (name, slot) in &*self.servers.lock().await {
-            if slot.try_lock().is_ok_and(|slot| slot.as_ref().is_some_and(|connection| connection.lives())) {
+            if slot.try_lock().is_ok_and(|slot| slot.as_ref().is_some_and(|one| one.is_open())) {
                 running.push(name.clone());
             }
         }
@@ -264,7 +264,7 @@ impl Pool {
         let slot = Arc::clone(self.servers.lock().await.entry(name.to_owned()).or_default());
         let mut slot = slot.lock().await;
         if let Some(connection) = &*slot {
-            if connection.lives() && connection.reach == *reach {
+            if connection.is_open() && connection.reach == *reach {
                 connection.touch();
                 return Ok(Arc::clone(connection));
             }

@@ -11,14 +11,14 @@ const RANK_OFFSET: f32 = 10.0;
 /// Pages found, each once, ranked by reciprocal rank fusion: a page's value is the sum of 1 / (10 + rank)
 /// over the lists it is in. URLs have no fragment.
 #[derive(Debug, Default)]
-pub struct FoundPages {
+pub struct FusedHits {
     /// In the order they were added.
     hits: Vec<Hit>,
     at: HashMap<String, usize>,
     rrf_score: Vec<f32>,
 }
 
-impl FoundPages {
+impl FusedHits {
     /// Adds the results of one query to one service, best first.
     pub fn add(&mut self, hits: Vec<Hit>) {
         for (rank, mut hit) in hits.into_iter().enumerate() {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_queries_agree_on_goes_before_the_first_of_one() {
-        let mut found = FoundPages::default();
+        let mut found = FusedHits::default();
         assert!(found.is_empty());
         found.add(hits(&["https://a/", "https://b/#one", "https://c/"]));
         found.add(hits(&["https://d/", "https://b/#two", "https://c/"]));

@@ -8,7 +8,7 @@ use autokit_search::QueryEmbedder;
 use autokit_web::{Fetched, Fetcher};
 
 use crate::error::{Result, run_blocking};
-use crate::reading::{PageCache, ParsedPage, Part, embed};
+use crate::reading::{PageCache, PagePart, ParsedPage, embed};
 
 /// A page: the response it came in, and what was read from it.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl PageReader {
     /// [`crate::Error::Embedding`]; failures of the site are part of the [`Visit`].
     pub async fn visit(&self, url: &str, patience: Duration) -> Result<Visit> {
         Ok(match self.fetcher.get_within(url, patience).await {
-            Ok(fetched) => Ok(self.read(vec![fetched], Part::Opening).await?.remove(0)),
+            Ok(fetched) => Ok(self.read(vec![fetched], PagePart::Opening).await?.remove(0)),
             Err(error) => Err(error),
         })
     }
@@ -67,7 +67,7 @@ impl PageReader {
     ///
     /// # Errors
     /// [`crate::Error::Embedding`].
-    pub async fn read(&self, pages: Vec<Fetched>, part: Part) -> Result<Vec<Arc<Page>>> {
+    pub async fn read(&self, pages: Vec<Fetched>, part: PagePart) -> Result<Vec<Arc<Page>>> {
         let (readings, embedder) = (self.readings.clone(), self.embedder.clone());
         run_blocking(move || {
             let pages: Vec<Arc<Page>> = pages
@@ -93,7 +93,7 @@ impl PageReader {
     ///
     /// # Errors
     /// [`crate::Error::Embedding`].
-    pub async fn embed(&self, pages: &[Arc<Page>], part: Part) -> Result<()> {
+    pub async fn embed(&self, pages: &[Arc<Page>], part: PagePart) -> Result<()> {
         let Some(embedder) = self.embedder.clone() else { return Ok(()) };
         let readings: Vec<_> = pages.iter().map(|page| Arc::clone(&page.reading)).collect();
         run_blocking(move || embed(&readings, part, &*embedder)).await

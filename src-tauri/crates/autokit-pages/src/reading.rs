@@ -43,7 +43,7 @@ pub struct ParsedPage {
 
 /// How much of a page to embed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum PagePart {
     /// The opening.
     Opening,
     /// The opening and the first chunks.
@@ -124,19 +124,19 @@ impl ParsedPage {
 /// Returns the error of the model.
 pub(crate) fn embed(
     readings: &[Arc<ParsedPage>],
-    part: Part,
+    part: PagePart,
     embedder: &dyn QueryEmbedder,
 ) -> std::result::Result<(), String> {
     let mut texts = Vec::new();
-    let mut missing: Vec<(&ParsedPage, Part, usize)> = Vec::new();
+    let mut missing: Vec<(&ParsedPage, PagePart, usize)> = Vec::new();
     for reading in readings {
         if reading.opening.get().is_none() {
             texts.push(format!("{}: {}", reading.facts.name, opening(&reading.document, OPENING)));
-            missing.push((reading, Part::Opening, 1));
+            missing.push((reading, PagePart::Opening, 1));
         }
-        if part == Part::Pieces && reading.piece_vectors.get().is_none() {
+        if part == PagePart::Pieces && reading.piece_vectors.get().is_none() {
             texts.extend(reading.pieces().iter().cloned());
-            missing.push((reading, Part::Pieces, reading.pieces().len()));
+            missing.push((reading, PagePart::Pieces, reading.pieces().len()));
         }
     }
     if texts.is_empty() {
@@ -147,8 +147,8 @@ pub(crate) fn embed(
         let mut own: Vec<Vec<f32>> = vectors.by_ref().take(count).collect();
         // Another task may have set the vectors first; its values are the same.
         let _ = match part {
-            Part::Opening => own.pop().map_or(Ok(()), |vector| reading.opening.set(vector)).is_ok(),
-            Part::Pieces => reading.piece_vectors.set(own).is_ok(),
+            PagePart::Opening => own.pop().map_or(Ok(()), |vector| reading.opening.set(vector)).is_ok(),
+            PagePart::Pieces => reading.piece_vectors.set(own).is_ok(),
         };
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use autokit_toolcard::{Toolcard, fields, is_web_address};
 use serde_json::{Map, Value};
 
-use crate::words::{content_words, telling};
+use crate::words::{content_words, distinctive_words};
 
 /// The claims of a card, parsed once.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Subject {
             pricing: filled(card, fields::PRICING),
             openapi: filled(card, fields::OPENAPI).filter(|text| is_web_address(text)),
             documentation: filled(card, fields::DOCUMENTATION),
-            name_words: telling(card.name()),
+            name_words: distinctive_words(card.name()),
             content: content_words(card.description()),
         }
     }

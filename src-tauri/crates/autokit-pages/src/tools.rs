@@ -6,9 +6,9 @@ use autokit_llm::{Observation, Tool, Toolbox};
 use autokit_web::search::Provider;
 use serde_json::{Value, json};
 
-use crate::found::FoundPages;
+use crate::found::FusedHits;
 use crate::reader::{Page, PageReader};
-use crate::reading::Part;
+use crate::reading::PagePart;
 
 /// Results taken from one query to one search service.
 pub const HITS: usize = 10;
@@ -29,7 +29,7 @@ pub struct Opened {
 pub struct WebTools<'a> {
     reader: &'a PageReader,
     providers: &'a [Provider],
-    found: Mutex<FoundPages>,
+    found: Mutex<FusedHits>,
     opened: Mutex<Vec<Opened>>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> WebTools<'a> {
     }
 
     /// Returns what was found and opened, in order.
-    pub fn into_seen(self) -> (FoundPages, Vec<Opened>) {
+    pub fn into_seen(self) -> (FusedHits, Vec<Opened>) {
         (
             self.found.into_inner().expect("no holder panics"),
             self.opened.into_inner().expect("no holder panics"),
@@ -117,7 +117,7 @@ impl<'a> WebTools<'a> {
         if !fetched.is_success() {
             return Err(format!("{url} returned {}.", fetched.status));
         }
-        let pages = self.reader.read(vec![fetched], Part::Opening).await;
+        let pages = self.reader.read(vec![fetched], PagePart::Opening).await;
         pages.map_err(|error| error.to_string())?.pop().ok_or_else(|| "It could not be read.".to_owned())
     }
 }

@@ -11,7 +11,7 @@ pub fn content_words(text: &str) -> HashSet<String> {
 }
 
 /// Returns the distinctive words of a name, or all its words if none is distinctive.
-pub fn telling(name: &str) -> Vec<String> {
+pub fn distinctive_words(name: &str) -> Vec<String> {
     let told = distinctive(name);
     if told.is_empty() { words(name) } else { told }
 }

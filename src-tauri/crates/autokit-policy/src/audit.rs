@@ -57,7 +57,7 @@ impl<'a> Redaction<'a> {
     }
 
     /// Returns whether a text is secret by its looks, or by any of the names it belongs to.
-    fn betrays(&self, names: &[&str], text: &str) -> bool {
+    fn looks_secret(&self, names: &[&str], text: &str) -> bool {
         let text = looked_at(text);
         // --token=X
         let option = text.split_once('=').filter(|(name, _)| name.starts_with('-'));
@@ -79,10 +79,10 @@ impl<'a> Redaction<'a> {
                     let kept = self.value(None, names, &inner, depth - 1);
                     if kept == inner { shortened(text).into() } else { shortened(&kept.to_string()).into() }
                 }
-                None if self.betrays(names, text) => REDACTED.into(),
+                None if self.looks_secret(names, text) => REDACTED.into(),
                 None => shortened(text).into(),
             },
-            Value::Number(number) if self.betrays(names, &number.to_string()) => REDACTED.into(),
+            Value::Number(number) if self.looks_secret(names, &number.to_string()) => REDACTED.into(),
             Value::Array(_) | Value::Object(_) if depth == 0 => "…".into(),
             Value::Array(items) => {
                 let schema = schema.and_then(|schema| self.resolve(schema).get("items"));

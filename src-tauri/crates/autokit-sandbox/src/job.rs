@@ -45,7 +45,7 @@ pub struct Job {
     /// The whole content of its standard input.
     pub stdin: Vec<u8>,
     /// Files in its working directory, by relative name (`data/in.csv`); at most
-    /// [`Job::MOST_FILES`].
+    /// [`Job::MAX_FILES`].
     pub files: Vec<(String, Vec<u8>)>,
     /// Its limits.
     pub limits: Limits,
@@ -53,7 +53,7 @@ pub struct Job {
 
 impl Job {
     /// Most files of a job: each is an open descriptor while the job is set up.
-    pub const MOST_FILES: usize = 100;
+    pub const MAX_FILES: usize = 100;
 
     /// Creates a job with code only and the default limits.
     pub fn new(language: Language, code: impl Into<String>) -> Job {

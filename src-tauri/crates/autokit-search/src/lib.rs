@@ -76,7 +76,7 @@ pub use names::NameMatch;
 pub use query::QueryPlan;
 pub use query_embedder::{QueryEmbedder, dot};
 pub use rerank::RERANKED;
-pub use searcher::{Depth, MOST_NAMED, Passages, Ranking, SearchError, SearchRequest, Searcher};
+pub use searcher::{Depth, MAX_NAMED, Passages, Ranking, SearchError, SearchRequest, Searcher};
 pub use text::{is_generic_word, is_stop_word, name_words};
 pub use vector::{Neighbour, VectorIndex};
 pub use verdict::{Thresholds, Verdict};

@@ -23,7 +23,7 @@ use crate::rerank::{RERANKED, TokenCache};
 use crate::verdict::{Verdict, verdict_of};
 
 /// Most cards named by a request that are returned beyond its limit.
-pub const MOST_NAMED: usize = 50;
+pub const MAX_NAMED: usize = 50;
 
 /// How many stages a ranking has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -53,7 +53,7 @@ pub struct SearchRequest {
     pub excluded: Vec<String>,
     /// Feedback of the asking profile on earlier answers.
     pub opinions: Arc<Vec<Opinion>>,
-    /// Most results to return, not counting cards the request names: see [`MOST_NAMED`].
+    /// Most results to return, not counting cards the request names: see [`MAX_NAMED`].
     pub limit: usize,
 }
 
@@ -166,7 +166,7 @@ impl Searcher {
         }
         hits.retain(|hit| !request.excluded.contains(&hit.id));
         let named = hits.iter().take_while(|hit| hit.parts.name_match == Some(NameMatch::Exact)).count();
-        hits.truncate(request.limit.max(named.min(MOST_NAMED)));
+        hits.truncate(request.limit.max(named.min(MAX_NAMED)));
         let mut also_named = Vec::new();
         if mode != Mode::Vector {
             let known: HashSet<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
@@ -214,7 +214,7 @@ fn rank(
     let filter = among.as_ref().map(|among| among as &(dyn Fn(&str) -> bool + Sync));
     let hits = index.read(|search| {
         // All cards that a request names are included, up to a bound.
-        let limit = limit.max(search.named(query).len().min(MOST_NAMED + limit));
+        let limit = limit.max(search.named(query).len().min(MAX_NAMED + limit));
         search.search(&Query { plan: &plan, vectors: &vectors, mode, limit, filter })
     })?;
     Ok((hits, vectors.into_iter().next()))

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use autokit_search::{CardEntry, CardIndex, MOST_NAMED, Mode, Passages, SearchRequest, Searcher};
+use autokit_search::{CardEntry, CardIndex, MAX_NAMED, Mode, Passages, SearchRequest, Searcher};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug)]
@@ -125,7 +125,7 @@ fn names_beyond_the_bound_are_told() {
     let searcher = searcher(&names);
     let request = SearchRequest { query: names.join(", "), limit: 5, ..SearchRequest::default() };
     let ranking = searcher.search(&request).expect("it searches");
-    assert_eq!((ranking.hits.len(), ranking.also_named.len()), (MOST_NAMED, 10));
+    assert_eq!((ranking.hits.len(), ranking.also_named.len()), (MAX_NAMED, 10));
     let all: HashSet<&String> = ranking.hits.iter().map(|hit| &hit.id).chain(&ranking.also_named).collect();
     assert_eq!(all.len(), 60);
     // Cards that may not be found are not reported either.

@@ -16,16 +16,16 @@ use tokio::sync::{oneshot, watch};
 use crate::profiles::AgentProfiles;
 
 /// How long a call waits for approval. Agents give up after a minute or two themselves.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const APPROVAL_TIMEOUT: Duration = Duration::from_mins(2);
 /// How long `approvals_wait` waits for a change before it returns.
-const WATCH: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 /// How long a client still counts as watching after its last request.
-const AFTERGLOW: Duration = Duration::from_secs(5);
+const WATCHER_GRACE: Duration = Duration::from_secs(5);
 /// Most calls that wait at a time. Nobody reads more than that, and whoever has to answer hundreds of calls
 /// stops reading them.
-const MOST: usize = 20;
+const MAX_WAITING: usize = 20;
 /// Most calls of one session that wait at a time, so that one agent does not block the others.
-const MOST_OF_ONE: usize = 3;
+const MAX_WAITING_PER_SESSION: usize = 3;
 /// Most sessions whose approvals are remembered; the least recently used one is evicted.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("more than none");
 
@@ -95,7 +95,7 @@ pub(crate) struct PendingApproval<'a> {
 impl PendingApproval<'_> {
     /// Waits for the person's answer; `None` if there is none in time.
     pub(crate) async fn answer(&mut self) -> Option<ApprovalDecision> {
-        match tokio::time::timeout(PATIENCE, &mut self.answer).await {
+        match tokio::time::timeout(APPROVAL_TIMEOUT, &mut self.answer).await {
             Ok(Ok(reply)) => Some(reply),
             Ok(Err(_)) | Err(_) => None,
         }
@@ -112,7 +112,7 @@ impl PendingApprovals {
     /// Returns whether somebody would see a waiting call.
     pub(crate) fn watched(&self) -> bool {
         let watchers = self.watchers.lock().expect("no holder panics");
-        watchers.now > 0 || watchers.last.is_some_and(|last| last.elapsed() < AFTERGLOW)
+        watchers.now > 0 || watchers.last.is_some_and(|last| last.elapsed() < WATCHER_GRACE)
     }
 
     /// Queues a call for approval; `None` if too many calls wait.
@@ -121,7 +121,7 @@ impl PendingApprovals {
         let id = ask.id.clone();
         let mut waiting = self.waiting.lock().expect("no holder panics");
         let of_one = waiting.iter().filter(|other| other.ask.session == ask.session).count();
-        if waiting.len() >= MOST || of_one >= MOST_OF_ONE {
+        if waiting.len() >= MAX_WAITING || of_one >= MAX_WAITING_PER_SESSION {
             return None;
         }
         waiting.push(Waiting { ask, answer });
@@ -229,7 +229,7 @@ impl Handle<WaitApprovals> for Approvals {
         let _watching = Watcher::new(asks);
         let mut version = asks.version.subscribe();
         // The sender lives as long as the engine. A timeout is not an error.
-        let _ = tokio::time::timeout(WATCH, version.wait_for(|version| *version != request.after)).await;
+        let _ = tokio::time::timeout(MAX_WAIT, version.wait_for(|version| *version != request.after)).await;
         Ok(asks.list())
     }
 }

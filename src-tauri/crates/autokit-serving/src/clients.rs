@@ -15,7 +15,7 @@ use autokit_workspace::workspace::Workspace;
 use sha2::{Digest as _, Sha256};
 
 /// Most bytes of a settings file; a larger file is something else.
-const MOST: u64 = 16 << 20;
+const MAX_SETTINGS_BYTES: u64 = 16 << 20;
 
 /// The agent programs on this machine.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ fn read(file: &Path) -> Result<Option<String>> {
         )
     };
     match std::fs::metadata(file) {
-        Ok(metadata) if metadata.is_file() && metadata.len() <= MOST => {
+        Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_SETTINGS_BYTES => {
             std::fs::read_to_string(file).map(Some).map_err(failed)
         }
         Ok(_) => Err(failed(std::io::Error::other("it is not a settings file"))),

@@ -125,7 +125,7 @@ impl Journal {
     }
 
     /// Writes the journal and deletes old records, as long as this process runs.
-    pub fn keep_writing(&self, profiles: AgentProfiles) {
+    pub fn start_writing(&self, profiles: AgentProfiles) {
         if self.workspace.library.read_only().is_some() {
             return;
         }
@@ -148,7 +148,7 @@ impl Journal {
                 // Events that happen together are written together.
                 tokio::time::sleep(GATHER).await;
                 let done = if tidy {
-                    journal.forget_old(profiles.session_settings("", "").session_secs).await
+                    journal.delete_old(profiles.session_settings("", "").session_secs).await
                 } else {
                     journal.write().await
                 };
@@ -160,7 +160,7 @@ impl Journal {
     }
 
     /// Deletes old activity, and sessions that have not been used for `session_secs`.
-    async fn forget_old(&self, session_secs: u64) -> Result<()> {
+    async fn delete_old(&self, session_secs: u64) -> Result<()> {
         let now = self.workspace.clock.now();
         let before = |hours: i64| {
             now.checked_sub(SignedDuration::from_hours(hours)).map_or(Timestamp::EPOCH, Timestamp::from)
@@ -199,7 +199,7 @@ impl Journal {
     /// If the database fails.
     async fn tidy(&self, unused: Timestamp, before: Timestamp) -> Result<()> {
         let closed = self.state.writing.lock().await;
-        if closed.0 { Ok(()) } else { Ok(self.workspace.library.forget_activity(unused, before).await?) }
+        if closed.0 { Ok(()) } else { Ok(self.workspace.library.delete_activity(unused, before).await?) }
     }
 
     async fn write_all(&self) -> Result<()> {

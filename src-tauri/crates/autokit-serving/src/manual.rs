@@ -35,7 +35,7 @@ use crate::tools::CallableTools;
 use crate::{builtin, own};
 
 /// Most tools in one response.
-const MOST: usize = 1_000;
+const MAX_TOOLS: usize = 1_000;
 /// Results of tools that are remembered; each is capped.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20).expect("more than none");
 /// Session and client under which manual calls are recorded in the journal.
@@ -44,9 +44,9 @@ const CLIENT: &str = "AutoKit, by hand";
 /// Minimum time between two progress updates of a tool.
 const SHOWN_EVERY: Duration = Duration::from_millis(250);
 /// Progress messages of a tool that are buffered.
-const UNHEARD: usize = 64;
+const PROGRESS_BUFFER: usize = 64;
 /// Maximum depth of an example of arguments, because a schema may be recursive.
-const DEEP: usize = 4;
+const MAX_EXAMPLE_DEPTH: usize = 4;
 
 /// The results of manual calls.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl ToolRuns {
         let text = query.text.to_lowercase();
         let words: Vec<&str> = text.split_whitespace().collect();
         all.retain(|listed| listed.fits(&words));
-        let window = all.iter().skip(query.offset as usize).take(MOST.min(query.limit as usize));
+        let window = all.iter().skip(query.offset as usize).take(MAX_TOOLS.min(query.limit as usize));
         Ok(ToolList { total: all.len() as u32, tools: window.map(|listed| listed.entry(&scoped)).collect() })
     }
 
@@ -180,7 +180,7 @@ impl ToolRuns {
             ));
         }
         let tool = Target::Discovered(Box::new(definition));
-        let (told, telling) = mpsc::channel(UNHEARD);
+        let (told, telling) = mpsc::channel(PROGRESS_BUFFER);
         let cancel = CancellationToken::new();
         let call = Call {
             session: SESSION.to_owned(),
@@ -293,7 +293,7 @@ fn outcome(result: CallToolResult, took_ms: f64) -> ToolOutcome {
 /// Builds arguments that fit a schema as far as possible: the required ones, from defaults, examples and
 /// first choices, or else empty.
 fn example(schema: &Map<String, Value>) -> Map<String, Value> {
-    match example_of(&Value::Object(schema.clone()), schema, DEEP) {
+    match example_of(&Value::Object(schema.clone()), schema, MAX_EXAMPLE_DEPTH) {
         Value::Object(example) => example,
         _ => Map::new(),
     }

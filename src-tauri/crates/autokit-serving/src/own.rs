@@ -123,8 +123,8 @@ impl OwnTools {
         let web = kind == TurnKind::Discover || scoped.policy().reaches_all_hosts();
         let (feedback_of, allowed) = (feedback_profile(&call.profile), scoped.allowed.clone());
         let asker = Asker { feedback_of, allowed, web, candidates: None };
-        let carrying = self.agent.clone().carry_out(entry.clone(), at, asker);
-        self.agent.sessions.carry_out(carrying);
+        let turn = self.agent.clone().run_turn(entry.clone(), at, asker);
+        self.agent.sessions.spawn(turn);
         let mut watch = entry.state.subscribe();
         let ended = watch.wait_for(|session| !running(session));
         tokio::select! {
@@ -221,7 +221,7 @@ impl OwnTools {
             said: note.to_owned(),
         };
         self.workspace.library.remember(&feedback, None).await?;
-        self.search.forget_opinions();
+        self.search.clear_feedback_cache();
         let how = if helpful { "worked" } else { "did not work" };
         Ok(text(format!("Recorded that {} {how} for this task.", record.key)))
     }

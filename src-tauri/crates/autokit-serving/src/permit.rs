@@ -7,7 +7,7 @@ use autokit_policy::audit::redacted;
 use autokit_policy::{Need, Permission};
 use serde_json::{Map, Value};
 
-use crate::approvals::{Approvals, PATIENCE};
+use crate::approvals::{APPROVAL_TIMEOUT, Approvals};
 use crate::profiles::no_profile;
 use crate::refusal::refused;
 
@@ -127,7 +127,7 @@ impl Approvals {
         let asked = self.asks.ask(ApprovalRequest {
             id: autokit_workspace::token(8),
             at: now.into(),
-            until: (now + PATIENCE).into(),
+            until: (now + APPROVAL_TIMEOUT).into(),
             session: call.session.clone(),
             client: call.client.clone(),
             profile: call.profile.clone(),

@@ -93,7 +93,7 @@ impl Calls {
     }
 
     /// Decides on a call, makes it if it is permitted, and records it.
-    pub(crate) async fn carry_out(&self, call: Call) -> Result<CallToolResult, Refusal> {
+    pub(crate) async fn run(&self, call: Call) -> Result<CallToolResult, Refusal> {
         let PreparedCall { executor, request } = self.prepared(&call).await?;
         let mut note = CallRecorder::begin(&self.journal, &call, request.audit(&call, DecidedBy::Nobody));
         let (decided, permitted) = self.approvals.permit(&request, &call).await;
@@ -234,7 +234,7 @@ impl Calls {
         match self.tools.servers.live_digest(server, &upstream.tool).await.map_err(failed)? {
             Some(digest) if digest == upstream.digest => {}
             Some(_) => {
-                self.tools.servers.pool().tell_changed(&server.name);
+                self.tools.servers.pool().announce_tools_changed(&server.name);
                 return Err(Refusal::NotMade(format!(
                     "the server {:?} changed the description of `{}` after it was accepted; the user has to approve the change in Review first",
                     server.name, upstream.tool
@@ -248,7 +248,7 @@ impl Calls {
             }
         }
         let reach = self.tools.servers.reach(server).await.map_err(|error| refused(&error))?;
-        let (told, mut telling) = mpsc::channel::<Progress>(UNHEARD);
+        let (told, mut telling) = mpsc::channel::<Progress>(PROGRESS_BUFFER);
         let to = call.progress;
         let passing = async move {
             while let Some(told) = telling.recv().await {
@@ -299,10 +299,10 @@ fn server_needs(server: &SavedServer) -> Vec<Need> {
 }
 
 /// Progress messages of a server that are buffered.
-const UNHEARD: usize = 64;
+const PROGRESS_BUFFER: usize = 64;
 
 /// Most characters of a reason in the journal.
-const WHY: usize = 300;
+const REASON_CHARS: usize = 300;
 
 /// Records a call when it ends, even if its agent disconnects in the middle of it.
 struct CallRecorder {
@@ -351,7 +351,7 @@ impl CallRecorder {
 
     fn tell(&mut self, outcome: CallOutcome, why: &str) {
         self.audit.outcome = outcome;
-        self.audit.why = why.chars().take(WHY).collect();
+        self.audit.why = why.chars().take(REASON_CHARS).collect();
     }
 }
 

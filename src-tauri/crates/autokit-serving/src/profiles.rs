@@ -30,7 +30,7 @@ use saved::SavedProfiles;
 /// Most characters of a profile's name.
 const NAME_CHARS: usize = 40;
 /// Smallest token budget for a program's tools: one tool with its description.
-const LEAST_BUDGET: u32 = 500;
+const MIN_BUDGET: u32 = 500;
 
 /// A scope, resolved for the current library.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ impl AgentProfiles {
     /// Loads the profiles of the library.
     pub async fn load(&self) -> Result<()> {
         let saved: Option<SavedProfiles> = self.workspace.saved(Setting::Profiles).await?;
-        self.state.saved.store(Arc::new(saved.unwrap_or_default().brought_up_to_date()));
+        self.state.saved.store(Arc::new(saved.unwrap_or_default().migrated()));
         Ok(())
     }
 
@@ -430,9 +430,9 @@ fn check_sessions(sessions: &AgentSessions) -> Result<()> {
         ));
     }
     let budgets = sessions.budgets.values().copied().chain([sessions.session.budget()]);
-    if budgets.min().is_some_and(|least| least < LEAST_BUDGET) {
+    if budgets.min().is_some_and(|least| least < MIN_BUDGET) {
         return Err(invalid(
-            format!("tools need a budget of at least {LEAST_BUDGET} tokens"),
+            format!("tools need a budget of at least {MIN_BUDGET} tokens"),
             "Raise the budget, or reserve less for the rest.",
         ));
     }

@@ -102,7 +102,7 @@ impl Toolbox for Serving {
     }
 
     async fn call(&self, call: Call) -> Result<CallToolResult, Refusal> {
-        self.calls.carry_out(call).await
+        self.calls.run(call).await
     }
 
     async fn alternatives(&self, definition: &Definition, profile: &str) -> Vec<String> {

@@ -35,7 +35,7 @@ use crate::names;
 use fold::Folded;
 
 /// Most marks in a text; with so many, the whole text is the problem.
-const MOST_MARKS: usize = 100;
+const MAX_MARKS: usize = 100;
 
 /// Kind of problem with a part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
@@ -119,7 +119,7 @@ pub fn injections_in(text: &str) -> Vec<InjectionMatch> {
     all.sort_by_key(|found| (found.at.start, found.sort, std::cmp::Reverse(found.at.end)));
     // One instruction often matches several patterns; the first and longest match is enough.
     all.dedup_by(|next, kept| next.sort == kept.sort && next.at.start < kept.at.end);
-    all.truncate(MOST_MARKS);
+    all.truncate(MAX_MARKS);
     let units = |text: &str| text.encode_utf16().count() as u32;
     let (mut from, mut counted) = (0, 0);
     all.into_iter()

@@ -204,7 +204,9 @@ impl Error {
     pub(crate) fn without(mut self, key: Option<&str>) -> Error {
         let strip = |text: &mut String| *text = without_key(text, key);
         match &mut self {
-            Error::BadUrl { url, reason } | Error::Robots { url, reason } => {
+            Error::BadUrl { url, reason }
+            | Error::Robots { url, reason }
+            | Error::WrongAddress { url, reason, .. } => {
                 strip(url);
                 strip(reason);
             }
@@ -213,16 +215,16 @@ impl Error {
                 strip(content_type);
             }
             Error::Timeout { url, .. } | Error::TooLarge { url, .. } | Error::Status { url, .. } => {
-                strip(url)
+                strip(url);
             }
-            Error::Redirects { hops, .. } => hops.iter_mut().for_each(|hop| strip(&mut hop.url)),
+            Error::Redirects { hops, .. } => {
+                for hop in hops {
+                    strip(&mut hop.url);
+                }
+            }
             Error::NoConnection { reason, .. }
             | Error::Tls { reason, .. }
             | Error::Provider { reason, .. } => {
-                strip(reason);
-            }
-            Error::WrongAddress { url, reason, .. } => {
-                strip(url);
                 strip(reason);
             }
             Error::PrivateAddress { .. }

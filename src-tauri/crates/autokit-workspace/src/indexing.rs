@@ -97,7 +97,7 @@ impl Indexing {
     }
 
     /// Updates the index for some cards.
-    pub async fn bring_up(&self, library: &Library, cards: &[CardId]) -> Result<()> {
+    pub async fn index_cards(&self, library: &Library, cards: &[CardId]) -> Result<()> {
         let _turn = self.pending.lock().await;
         self.put_cards(library, cards).await.why.map_or(Ok(()), Err)
     }

@@ -328,7 +328,7 @@ impl Progress {
 }
 
 /// How long `jobs_wait` waits for a change before it returns the job as it is.
-const JOB_PATIENCE: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 impl Handle<ListJobs> for Jobs {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Job>> {
@@ -338,7 +338,7 @@ impl Handle<ListJobs> for Jobs {
 
 impl Handle<WaitJob> for Jobs {
     async fn handle(&self, _: &Context, request: JobWait) -> Result<Job> {
-        self.wait(&request.job, request.after, JOB_PATIENCE).await
+        self.wait(&request.job, request.after, MAX_WAIT).await
     }
 }
 
@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     /// How long a test waits for a job, so that a failing one does not hang.
-    const PATIENCE: Duration = Duration::from_mins(1);
+    const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
     #[tokio::test]
     async fn a_job_reports_progress_and_its_end() {
@@ -371,12 +371,12 @@ mod tests {
             progress.at(3, 6);
             Ok(Outcome { summary: "Imported 6 cards".into(), tally: None })
         });
-        let first = jobs.wait(&started.job, 0, PATIENCE).await.expect("known");
+        let first = jobs.wait(&started.job, 0, TEST_TIMEOUT).await.expect("known");
         assert_eq!(first.state, JobState::Running);
         go.send(()).expect("waiting");
         let mut seen = first.version;
         let end = loop {
-            let job = jobs.wait(&started.job, seen, PATIENCE).await.expect("known");
+            let job = jobs.wait(&started.job, seen, TEST_TIMEOUT).await.expect("known");
             if job.state != JobState::Running {
                 break job;
             }
@@ -398,16 +398,16 @@ mod tests {
             progress.turn().await?;
             Ok(Outcome::default())
         });
-        let ready = jobs.wait(&started.job, 2, PATIENCE).await.expect("known");
+        let ready = jobs.wait(&started.job, 2, TEST_TIMEOUT).await.expect("known");
         assert_eq!(ready.paused, Some(false));
         jobs.pause(&started.job, true).expect("it can");
         go.send(()).await.expect("waiting");
-        let waiting = jobs.wait(&started.job, ready.version, PATIENCE).await.expect("known");
+        let waiting = jobs.wait(&started.job, ready.version, TEST_TIMEOUT).await.expect("known");
         assert_eq!((waiting.state, waiting.paused), (JobState::Running, Some(true)));
         jobs.pause(&started.job, false).expect("it can");
         let mut job = waiting;
         while job.state == JobState::Running {
-            job = jobs.wait(&started.job, job.version, PATIENCE).await.expect("known");
+            job = jobs.wait(&started.job, job.version, TEST_TIMEOUT).await.expect("known");
         }
         assert_eq!(job.state, JobState::Done);
         let (events, _) = broadcast::channel(16);

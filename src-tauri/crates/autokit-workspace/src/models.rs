@@ -163,7 +163,7 @@ impl Models {
 
     fn tell_model(&self) {
         let state = self.model.borrow().state;
-        self.workspace.tell(Event::Model { state });
+        self.workspace.publish(Event::Model { state });
     }
 
     async fn load_embedder(&self) -> Result<Option<Arc<Embedder>>> {
@@ -226,7 +226,7 @@ impl Models {
                 .library
                 .read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
             self.embed_records(&embedder, &records).await?;
-            self.indexing.bring_up(&self.workspace.library, batch).await?;
+            self.indexing.index_cards(&self.workspace.library, batch).await?;
         }
         Ok(())
     }

@@ -338,7 +338,7 @@ impl Providers {
 
     async fn reload(&self) -> Result<()> {
         self.load().await?;
-        self.workspace.tell(Event::Providers);
+        self.workspace.publish(Event::Providers);
         Ok(())
     }
 }
@@ -379,7 +379,7 @@ impl Handle<SetProviders> for Providers {
         let services = self.services_of(request.clone()).await?;
         self.workspace.library.set_setting(PROVIDERS_SETTING, &spending::written(&request)?).await?;
         self.services.store(Arc::new(services));
-        self.workspace.tell(Event::Providers);
+        self.workspace.publish(Event::Providers);
         Ok(self.view().await)
     }
 }

@@ -17,7 +17,7 @@ use crate::models::{Model, Models};
 use crate::workspace::Workspace;
 
 /// Most results of one search.
-const MOST_RESULTS: u32 = 200;
+const MAX_RESULTS: u32 = 200;
 
 /// Ranks cards for all features. Clones share state.
 #[derive(Clone, Debug)]
@@ -37,10 +37,10 @@ impl Search {
     /// Ranks cards, waiting until the model is loaded or known to be unavailable, so that the index is
     /// complete.
     pub async fn rank(&self, request: RankRequest) -> Result<Ranking> {
-        if request.limit > MOST_RESULTS as usize {
+        if request.limit > MAX_RESULTS as usize {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("{} results requested, but a search returns at most {MOST_RESULTS}", request.limit),
+                format!("{} results requested, but a search returns at most {MAX_RESULTS}", request.limit),
                 "Request fewer.",
             ));
         }
@@ -86,7 +86,7 @@ impl Search {
     }
 
     /// Drops the cached feedback after some was added.
-    pub fn forget_opinions(&self) {
+    pub fn clear_feedback_cache(&self) {
         self.opinions.lock().expect("no holder panics").clear();
     }
 

@@ -114,14 +114,14 @@ impl Workspace {
     }
 
     /// Sends an event to all listeners.
-    pub fn tell(&self, event: Event) {
+    pub fn publish(&self, event: Event) {
         // Fails only if nobody listens.
         let _ = self.events.send(event);
     }
 
     /// Announces that cards changed.
     pub fn notify_library_changed(&self) {
-        self.tell(Event::Library { cursor: self.library.read(Replica::cursor) });
+        self.publish(Event::Library { cursor: self.library.read(Replica::cursor) });
         self.tools_changed();
     }
 
@@ -129,7 +129,7 @@ impl Workspace {
     pub async fn notify_proposals_changed(&self) -> Result<()> {
         let waiting = self.library.count_waiting().await?;
         self.waiting.store(waiting, Ordering::Relaxed);
-        self.tell(Event::Proposals { waiting });
+        self.publish(Event::Proposals { waiting });
         Ok(())
     }
 
@@ -162,14 +162,14 @@ impl Workspace {
     pub async fn save<T: Serialize + ?Sized>(&self, setting: Setting, value: &T) -> Result<()> {
         let text = serde_json::to_string(value).map_err(|error| ApiError::internal(error.to_string()))?;
         self.library.set_setting(key(setting), &text).await?;
-        self.tell(Event::Setting { setting });
+        self.publish(Event::Setting { setting });
         Ok(())
     }
 
     /// Clears a setting and notifies listeners.
     pub async fn clear(&self, setting: Setting) -> Result<()> {
         self.library.set_setting(key(setting), "").await?;
-        self.tell(Event::Setting { setting });
+        self.publish(Event::Setting { setting });
         Ok(())
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn put_outliers_last(ranked: &mut [Ranked]) {
 }
 
 /// Describes a step for the trace.
-pub(super) fn doing(step: Step) -> &'static str {
+pub(super) fn step_description(step: Step) -> &'static str {
     match step {
         Step::Search => "Searching the library",
         Step::Generate => "Drafting an answer",

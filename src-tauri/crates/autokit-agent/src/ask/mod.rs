@@ -26,7 +26,7 @@ use ground::Sources;
 
 pub use answer::{AgentAnswer, Citation, Phase, Ranked, Retrieval, Retrieved, StepEvent};
 pub use autokit_search::Verdict;
-pub use run::CANDIDATES as MOST_CANDIDATES;
+pub use run::CANDIDATES as MAX_CANDIDATES;
 
 /// The library from the agent's point of view.
 pub trait Retriever: Send + Sync {
@@ -76,7 +76,7 @@ pub struct Question {
     pub turned_down: Vec<Finding>,
     /// Why an earlier answer was not helpful.
     pub refinement: Option<String>,
-    /// How many candidates to return with the answer, up to [`MOST_CANDIDATES`]; 5 by default.
+    /// How many candidates to return with the answer, up to [`MAX_CANDIDATES`]; 5 by default.
     pub candidates: Option<usize>,
 }
 

@@ -148,7 +148,8 @@ impl<H: Retriever> Run<'_, H> {
         let mut step = Step::Search;
         loop {
             let began = Instant::now();
-            self.event(step, Phase::Start, local::doing(step).to_owned(), None, Usage::default(), began);
+            let doing = local::step_description(step).to_owned();
+            self.event(step, Phase::Start, doing, None, Usage::default(), began);
             let done = match step {
                 Step::Search => self.search().await?,
                 Step::Generate => self.generate().await?,

@@ -1,12 +1,12 @@
 //! Decides whether a page answers a need.
 
-use autokit_pages::PageMark;
+use autokit_pages::PageFeature;
 
 use super::Finding;
 
 /// Least rank (by words and meaning) of the best candidate to count as an answer.
 ///
-/// The page marks (its address, its code) tell which of several pages documents the tool, not whether any
+/// The page features (its address, its code) tell which of several pages documents the tool, not whether any
 /// does: they gave 18 of 100 points to every page of a tool. By rank alone, nearly all of the right pages for
 /// 30 needs that name no product reach 0.34, as do pages for 4 of 35 needs that no page answers; between 0.33
 /// and 0.38 neither count changes by more than two.
@@ -22,9 +22,9 @@ const MARGIN: f32 = 0.2;
 pub(super) fn good_enough(findings: &[Finding]) -> usize {
     let good = |finding: &Finding, slack: f32| {
         let marks = &finding.marks;
-        !marks.has(PageMark::Another)
-            && marks.get(PageMark::Rank)
-                >= if marks.has(PageMark::TheNamed) { GOOD_NAMED } else { GOOD - slack }
+        !marks.has(PageFeature::Another)
+            && marks.get(PageFeature::Rank)
+                >= if marks.has(PageFeature::TheNamed) { GOOD_NAMED } else { GOOD - slack }
     };
     let Some(best) = findings.first().filter(|best| good(best, 0.0)) else { return 0 };
     findings.iter().take_while(|finding| good(finding, SLACK) && finding.score >= best.score - MARGIN).count()

@@ -14,7 +14,7 @@ mod react;
 use std::sync::Arc;
 
 use autokit_facts::{distinctive, opening};
-use autokit_pages::{HITS, Need, PageMark, PageMarks, PageReader, Part};
+use autokit_pages::{HITS, PageFeature, PageFeatures, PagePart, PageReader, ParsedRequest};
 use autokit_search::eval::ToolText;
 use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex};
 use autokit_toolcard::{Draft, Timestamp, fields};
@@ -120,8 +120,8 @@ pub struct Finding {
     pub description: String,
     /// Confidence that this is a tool for the need, 0 to 1.
     pub score: f32,
-    /// The page marks behind the score.
-    pub marks: PageMarks,
+    /// The page features behind the score.
+    pub marks: PageFeatures,
     /// The passage of the page that matches the need best.
     pub excerpt: String,
     /// Ids of library cards that may be the same tool.
@@ -183,7 +183,7 @@ impl Discovery {
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
         let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
         let mut pool = CandidatePool::default();
-        let parts = Need::of(need, self.reader.embedder.as_deref());
+        let parts = ParsedRequest::of(need, self.reader.embedder.as_deref());
         let first = queries::first_round(need, &parts.names, self.preferred.as_deref(), &related);
         on(Trace::thought(format!(
             "Nothing in the library fits. Looking for a page that documents a tool for {need:?}."
@@ -354,7 +354,7 @@ impl Discovery {
             fresh.push(fetched);
             hits.push(hit);
         }
-        for (page, hit) in self.reader.read(fresh, Part::Pieces).await?.into_iter().zip(hits) {
+        for (page, hit) in self.reader.read(fresh, PagePart::Pieces).await?.into_iter().zip(hits) {
             pool.put(hit, now(), page);
         }
         on(Trace::observation(format!("Read {read} {}", if read == 1 { "page" } else { "pages" })));
@@ -365,7 +365,12 @@ impl Discovery {
     }
 
     /// Ranks all pages read and returns them as findings, best first.
-    fn weigh(&self, need: &Need, vector: Option<&[f32]>, pool: &CandidatePool) -> Result<Discovered> {
+    fn weigh(
+        &self,
+        need: &ParsedRequest,
+        vector: Option<&[f32]>,
+        pool: &CandidatePool,
+    ) -> Result<Discovered> {
         let bodies: Vec<String> = pool.pages.iter().map(|page| opening(&page.document, BODY)).collect();
         let mut index = SearchIndex::new();
         let known: Vec<IndexDocument<'_>> = self.known.iter().map(|card| card.text.document(None)).collect();
@@ -403,8 +408,8 @@ impl Discovery {
             else {
                 continue;
             };
-            let mut marks = PageMarks::of_need(need, page, pool.found.rrf_score(&page.hit.url), &hit);
-            marks.flag(PageMark::Known, self.documents(page));
+            let mut marks = PageFeatures::of_request(need, page, pool.found.rrf_score(&page.hit.url), &hit);
+            marks.flag(PageFeature::Known, self.documents(page));
             let finding = self.finding(page, marks, hit.parts.chunk);
             if !self.turned_down.iter().any(|other| other.is_same(&finding)) {
                 findings.push(finding);
@@ -412,17 +417,17 @@ impl Discovery {
         }
         findings.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
         // Tools the library already has are not discoveries and come last.
-        findings.sort_by_key(|finding| finding.marks.has(PageMark::Known));
+        findings.sort_by_key(|finding| finding.marks.has(PageFeature::Known));
         let read = pool.pages.len() as u32;
         Ok(Discovered { findings, dismissed: Vec::new(), read })
     }
 
-    fn finding(&self, page: &Candidate, marks: PageMarks, chunk: Option<u32>) -> Finding {
+    fn finding(&self, page: &Candidate, marks: PageFeatures, chunk: Option<u32>) -> Finding {
         let similar = self.similar(page);
         // The search service's snippet is not a quotation from the page.
         let best = chunk.and_then(|at| page.pieces().get(at as usize)).or(page.pieces().first());
         let excerpt: String = best.map_or("", String::as_str).chars().take(300).collect();
-        let score = marks.score_for_need();
+        let score = marks.score_for_request();
         Finding {
             url: page.url().to_owned(),
             name: page.facts.name.clone(),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use autokit_pages::{FoundPages, Page, without_fragment};
+use autokit_pages::{FusedHits, Page, without_fragment};
 use autokit_search::dot;
 use autokit_toolcard::{Timestamp, is_web_address};
 use autokit_web::search::{Hit, Repository};
@@ -38,7 +38,7 @@ impl Candidate {
 /// What discovery has found so far.
 #[derive(Default)]
 pub(super) struct CandidatePool {
-    pub(super) found: FoundPages,
+    pub(super) found: FusedHits,
     /// URLs already requested.
     pub(super) asked: HashSet<String>,
     pub(super) pages: Vec<Candidate>,
@@ -48,7 +48,7 @@ pub(super) struct CandidatePool {
 
 impl CandidatePool {
     /// Creates a pool of hits with no page read yet.
-    pub(super) fn of(found: FoundPages) -> CandidatePool {
+    pub(super) fn of(found: FusedHits) -> CandidatePool {
         CandidatePool { found, ..CandidatePool::default() }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_llm::{GaveUp, Model, Observation, React, Request, RunOutcome, Step, Tool, Toolbox, Usage};
-use autokit_pages::{Need, Opened, PageMark, Part, WebTools, text_tool};
+use autokit_pages::{Opened, PageFeature, PagePart, ParsedRequest, WebTools, text_tool};
 use autokit_search::{Mode, Query, QueryPlan, SearchIndex};
 use autokit_toolcard::Timestamp;
 use autokit_web::search::Hit;
@@ -227,7 +227,7 @@ impl Discovery {
             pool.put(hit, now(), Arc::clone(page));
         }
         let pages: Vec<_> = pool.pages.iter().map(|page| Arc::clone(&page.page)).collect();
-        self.reader.embed(&pages, Part::Pieces).await?;
+        self.reader.embed(&pages, PagePart::Pieces).await?;
         // Only pages the model opened count, with a quote that occurs there.
         let mut chosen: Vec<String> = Vec::new();
         for pick in picked {
@@ -241,13 +241,13 @@ impl Discovery {
             }
         }
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
-        let parts = Need::of(need, self.reader.embedder.as_deref());
+        let parts = ParsedRequest::of(need, self.reader.embedder.as_deref());
         let mut all = self.weigh(&parts, vector.as_deref(), &pool)?;
         let best = all
             .findings
             .iter()
-            .filter(|finding| !finding.marks.has(PageMark::Another))
-            .map(|finding| finding.marks.get(PageMark::Rank))
+            .filter(|finding| !finding.marks.has(PageFeature::Another))
+            .map(|finding| finding.marks.get(PageFeature::Rank))
             .fold(0.0, f32::max);
         let mut findings = Vec::new();
         for url in &chosen {
@@ -259,10 +259,10 @@ impl Discovery {
                 continue;
             };
             let finding = all.findings.remove(at);
-            if finding.marks.has(PageMark::Another) {
+            if finding.marks.has(PageFeature::Another) {
                 on(Trace::failure(format!("{url} is about a different product.")));
                 all.dismissed.insert(0, finding);
-            } else if finding.marks.get(PageMark::Rank) < OUTLIER * best {
+            } else if finding.marks.get(PageFeature::Rank) < OUTLIER * best {
                 // The model was talked into this page or mistook it: it read better ones.
                 on(Trace::failure(format!("{url} does not match the request; skipped.")));
                 all.dismissed.insert(0, finding);

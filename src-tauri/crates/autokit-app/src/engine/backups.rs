@@ -63,7 +63,7 @@ impl Backups {
     }
 
     /// Makes a backup every day on which there are changes, as long as this process owns the library.
-    pub(super) fn keep_making(&self) {
+    pub(super) fn start_daily_backups(&self) {
         let backups = self.clone();
         tokio::spawn(async move {
             // Not at once, because whoever just started the program waits for other things.

@@ -9,7 +9,7 @@ use regex::{Captures, Regex, RegexSet};
 
 use super::names::{NameHint, named};
 use super::regex;
-use super::value::{RUN, SHORTEST, is_random, is_value, stands_for, without_scheme};
+use super::value::{RUN, SHORTEST, is_placeholder, is_random, is_value, without_scheme};
 
 /// Key formats of services, each with a description.
 static SHAPES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
@@ -186,5 +186,5 @@ pub(super) fn header_in(text: &str) -> bool {
 /// Whether a text with the format of a key is more than filler.
 fn is_shaped(text: &str) -> bool {
     let distinct = text.chars().collect::<HashSet<_>>().len();
-    distinct >= DISTINCT && !stands_for(without_scheme(text)) && text.chars().any(|c| c.is_ascii_digit())
+    distinct >= DISTINCT && !is_placeholder(without_scheme(text)) && text.chars().any(|c| c.is_ascii_digit())
 }

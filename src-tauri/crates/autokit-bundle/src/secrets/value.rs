@@ -65,12 +65,12 @@ pub(super) fn is_value(named: NameHint, text: &str) -> bool {
     let (long, distinct) = (text.chars().count(), text.chars().collect::<HashSet<_>>().len());
     let least = match named {
         NameHint::Otherwise => return false,
-        NameHint::Perhaps => return !stands_for(text) && has_random_run(text),
+        NameHint::Perhaps => return !is_placeholder(text) && has_random_run(text),
         NameHint::Key => SHORTEST,
         NameHint::Password => SHORTEST_PASSWORD,
     };
     // URLs are searched for the secrets in them elsewhere.
-    if long < least || distinct < 4 || stands_for(text) || text.contains("://") {
+    if long < least || distinct < 4 || is_placeholder(text) || text.contains("://") {
         return false;
     }
     let sentence = text.contains(char::is_whitespace) && SENTENCE.is_match(text);
@@ -91,7 +91,7 @@ pub(super) fn without_scheme(text: &str) -> &str {
 }
 
 /// Whether a text is a placeholder for a key: a template, the name of a variable, or code.
-pub(super) fn stands_for(text: &str) -> bool {
+pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
     // <token>, {token}, $TOKEN, %TOKEN%: to be filled in later.
     let within = [('<', '>'), ('{', '}'), ('[', ']'), ('(', ')'), ('%', '%')];

@@ -11,7 +11,7 @@ use super::softmax::softmax;
 use super::tile::{Finish, Input, Out, Right};
 
 /// Numbers in the widest register.
-const MOST_LANES: usize = 16;
+const MAX_LANES: usize = 16;
 
 /// Scratch memory for the heads of sequences, reused from one to the next.
 #[derive(Default)]
@@ -39,8 +39,8 @@ pub(crate) fn attention(
     let hidden = heads * head_dim;
     let length = out.len() / hidden;
     assert!(out.len() == length * hidden && qkv.len() == 3 * length * hidden);
-    let padded = length.next_multiple_of(MOST_LANES);
-    let padded_head = head_dim.next_multiple_of(MOST_LANES);
+    let padded = length.next_multiple_of(MAX_LANES);
+    let padded_head = head_dim.next_multiple_of(MAX_LANES);
     scratch.keys.resize(head_dim * padded);
     scratch.scores.resize(length * padded);
     if !head_dim.is_multiple_of(isa.lanes()) {

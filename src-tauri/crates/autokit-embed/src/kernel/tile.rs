@@ -6,7 +6,7 @@ use super::simd::Simd;
 /// Numbers in a cache line.
 const LINE: usize = 16;
 /// Numbers in the widest register.
-const MOST_LANES: usize = 16;
+const MAX_LANES: usize = 16;
 
 /// What to do with a sum after the bias was added, before it is stored.
 #[derive(Clone, Copy)]
@@ -133,7 +133,7 @@ pub(crate) unsafe fn compute_tile<S: Simd, const R: usize, const VECS: usize, co
                     S::store(out.at.add(place), y);
                 } else {
                     // The matrix ends inside this register.
-                    let mut last = [0.0_f32; MOST_LANES];
+                    let mut last = [0.0_f32; MAX_LANES];
                     S::store(last.as_mut_ptr(), y);
                     for (i, y) in last.iter().enumerate().take(out.columns.saturating_sub(column)) {
                         *out.at.add(place + i) = match out.finish {

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 const PACKED: &[u8] = include_bytes!("../../tools/tools.jsonl.br");
 /// Maximum number of bytes read from the decompressed corpus.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// Seed that determines the order in which tools are drawn.
 const SEED: &str = "1";
 
@@ -46,7 +46,7 @@ pub(super) fn draw(count: usize) -> Result<Vec<Offered>> {
     let mut text = String::new();
     let unpacked = brotli_decompressor::Decompressor::new(PACKED, 1 << 16);
     let broken = |error: &dyn std::fmt::Display| ApiError::internal(format!("the tools to count: {error}"));
-    unpacked.take(MOST_BYTES).read_to_string(&mut text).map_err(|error| broken(&error))?;
+    unpacked.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| broken(&error))?;
     let read: std::result::Result<Vec<Offered>, _> = text.lines().map(serde_json::from_str).collect();
     let mut tools = read.map_err(|error| broken(&error))?;
     tools.sort_by_cached_key(|tool| lot(SEED, &tool.name));

@@ -61,7 +61,7 @@ pub(crate) struct PlanCache(Option<Arc<ImportPlan>>);
 
 impl PlanCache {
     /// Drops the cached plan.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.0 = None;
     }
 }

@@ -185,7 +185,7 @@ impl KnownServers {
         }
         for server in servers {
             if self.get(&server).await.is_ok() {
-                self.pool().tell_changed(&server);
+                self.pool().announce_tools_changed(&server);
             }
         }
         Ok(())

@@ -148,7 +148,7 @@ impl KnownServers {
     }
 
     /// Drops the cached digests of a server's tools, so that they are listed again.
-    pub(super) fn forget_live(&self, server: &str) {
+    pub(super) fn clear_live_digests(&self, server: &str) {
         self.state.live.lock().expect("no holder panics").remove(server);
     }
 

@@ -57,7 +57,7 @@ impl Servers {
                 };
                 match news {
                     Ok(Some(server)) => {
-                        servers.known.forget_live(&server);
+                        servers.known.clear_live_digests(&server);
                         looks.wanted(server);
                     }
                     // The pool was dropped, and the engine with it.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use autokit_error::{ApiError, Result};
-use autokit_fuel::{CheckRequest, Examined, Fuel, Report};
+use autokit_fuel::{CheckRequest, Examination, Fuel, Report};
 use autokit_library::{HealthCounts, LibraryError, Verification};
 use autokit_toolcard::{Author, CardId, CardKey, CardState, Timestamp};
 use jiff::SignedDuration;
@@ -13,7 +13,8 @@ use super::Checking;
 
 /// Time until a page is retried after its first, second, … consecutive failure. After one more failure
 /// another page is searched for.
-pub(super) const AGAIN: [SignedDuration; 2] = [SignedDuration::from_hours(6), SignedDuration::from_hours(24)];
+pub(super) const RETRY_AFTER: [SignedDuration; 2] =
+    [SignedDuration::from_hours(6), SignedDuration::from_hours(24)];
 
 /// The outcome of checking one card.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +110,7 @@ impl Checking {
             verifies: record.number > 1 || !starter.contains(&record.key),
             now: began,
         };
-        let Examined { report, draft } =
+        let Examination { report, draft } =
             fuel.examine(&case).await.map_err(|error| ApiError::internal(error.to_string()))?;
         if report.offline {
             return Ok(CheckOutcome::Offline);
@@ -138,7 +139,7 @@ impl Checking {
         // closed.
         let temporary = state == CardState::Unreachable && report.link.is_temporary();
         let next = || {
-            let wait = AGAIN.get(report.attempts.saturating_sub(1) as usize).or(AGAIN.last())?;
+            let wait = RETRY_AFTER.get(report.attempts.saturating_sub(1) as usize).or(RETRY_AFTER.last())?;
             self.workspace.clock.now().checked_add(*wait).ok().map(Timestamp::from)
         };
         let verification = Verification {

@@ -17,20 +17,20 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore};
 
 use super::Checking;
-use super::card::{AGAIN, CheckOutcome, Tally};
+use super::card::{CheckOutcome, RETRY_AFTER, Tally};
 
 /// Cards checked concurrently; the HTTP client allows two requests per host.
 const AT_ONCE: usize = 8;
 /// Cards that search the web concurrently.
 const SEARCH_AT_ONCE: usize = 2;
 /// Time limit for a page. A human reader would have given up by then.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PAGE_TIMEOUT: Duration = Duration::from_secs(8);
 /// A run interrupted for longer than this starts over, because much of what it found is outdated.
-const RESTED: SignedDuration = SignedDuration::from_hours(24);
+const MAX_INTERRUPTION: SignedDuration = SignedDuration::from_hours(24);
 /// Number of cards after which a run records the day's health.
 const NOTE_EVERY: u64 = 100;
 /// Message of a run that waits for its turn.
-const WAITS: &str = "Waiting for another run";
+const QUEUED_NOTE: &str = "Waiting for another run";
 
 /// The checks in progress.
 #[derive(Debug, Default)]
@@ -175,8 +175,8 @@ impl Checking {
 
     async fn verify(&self, mut run: Run, progress: &Progress) -> Result<Outcome> {
         let _turn = match run.wanted {
-            RunOrigin::Unasked => Some(progress.queue(WAITS, || self.under_way.unasked.lock()).await?),
-            _ if run.lasts() => Some(progress.queue(WAITS, || self.under_way.run.lock()).await?),
+            RunOrigin::Unasked => Some(progress.queue(QUEUED_NOTE, || self.under_way.unasked.lock()).await?),
+            _ if run.lasts() => Some(progress.queue(QUEUED_NOTE, || self.under_way.run.lock()).await?),
             _ => None,
         };
         if run.lasts() {
@@ -231,7 +231,7 @@ impl Checking {
             .filter(|at| *at >= kept.began && *at <= now)
             .max()
             .unwrap_or(kept.began);
-        let rested = now.instant().duration_since(last.instant()) > RESTED;
+        let rested = now.instant().duration_since(last.instant()) > MAX_INTERRUPTION;
         // A run that started while the clock was ahead would consider every card done.
         if kept.began <= now && !rested {
             run.began = kept.began;
@@ -369,8 +369,8 @@ impl Checking {
             providers: services.search.iter().cloned().collect(),
             searching: Arc::new(Semaphore::new(SEARCH_AT_ONCE)),
             visits: Visits::default(),
-            patience: PATIENCE,
-            attempts: AGAIN.len() as u32 + 1,
+            patience: PAGE_TIMEOUT,
+            attempts: RETRY_AFTER.len() as u32 + 1,
             advisor: services.large.clone().zip(services.small.clone()).map(|(large, small)| Advisor {
                 small,
                 large,

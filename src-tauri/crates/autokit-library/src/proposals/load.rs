@@ -47,7 +47,7 @@ impl Library {
     pub(crate) async fn recover_state(&self) -> Result<()> {
         if self.is_redo_in_doubt() {
             self.settle_redo().await?;
-            self.forget_staged().await?;
+            self.delete_staged().await?;
             self.catch_up().await?;
             self.queue_stale.store(true, Ordering::Release);
         }

@@ -209,7 +209,7 @@ impl Library {
         self.queue_stale.store(true, Ordering::Release);
         let steps =
             vec![Step::Put(rows), Step::Events(note.events), Step::Put(note.rejections), Step::Close(close)];
-        self.make(steps, Vec::new(), reason).await?;
+        self.apply_change(steps, Vec::new(), reason).await?;
         let mut queue = self.queue.write().expect("no reader panics");
         for proposal in note.changed {
             queue.put(proposal);

@@ -127,7 +127,7 @@ impl Library {
         let mut home: Option<Proposal> = None;
         for waiting in self.look_at_queue(|queue| queue.about(&draft.subject())) {
             let mut now = Proposal::clone(&waiting);
-            let Some(taken) = take_in(&mut now, &mut draft) else { continue };
+            let Some(taken) = merge_into_pending(&mut now, &mut draft) else { continue };
             note.events
                 .extend(taken.told.iter().map(|(kind, why)| self.event(now.id, at, &by.0, *kind, why)));
             note.events.extend(self.compare(&mut now).await?);
@@ -217,7 +217,7 @@ struct Merged {
 }
 
 /// Moves fields of `draft` that belong to a pending proposal into it.
-fn take_in(waiting: &mut Proposal, draft: &mut Draft) -> Option<Merged> {
+fn merge_into_pending(waiting: &mut Proposal, draft: &mut Draft) -> Option<Merged> {
     let new_card = draft.card.is_none();
     let same_origin = waiting.draft.origin == draft.origin;
     let told_otherwise = |field: &ProposedField| {

@@ -28,10 +28,10 @@ pub use error::RestError;
 use token::Tokens;
 
 /// Timeout of one operation: longer than for pages, since an API may compute before it answers.
-pub const PATIENCE: Duration = Duration::from_mins(1);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// Maximum number of response bytes that are read. It is far more than an agent is given, so that a long
 /// response is truncated by the agent's limit, which leaves a notice in the text.
-pub const MOST_BYTES: usize = 4 << 20;
+pub const MAX_RESPONSE_BYTES: usize = 4 << 20;
 
 /// The credentials that a person gave for one scheme of one origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub struct RestClient {
     places: Places,
 }
 
-/// Maximum number of concurrent calls; others wait. Each may hold [`MOST_BYTES`].
+/// Maximum number of concurrent calls; others wait. Each may hold [`MAX_RESPONSE_BYTES`].
 const AT_ONCE: usize = 32;
 /// Minimum length, in bytes, of a key that is redacted from responses.
 const SHORTEST: usize = 6;
@@ -207,6 +207,7 @@ fn is_private(call: &Call) -> Result<(), RestError> {
 
 async fn send(fetcher: &Fetcher, request: HttpRequest) -> Result<ApiAnswer, RestError> {
     let HttpRequest { method, url, headers, body } = request;
-    let request = ApiRequest { method, url, headers, body, patience: PATIENCE, limit: MOST_BYTES };
+    let request =
+        ApiRequest { method, url, headers, body, patience: REQUEST_TIMEOUT, limit: MAX_RESPONSE_BYTES };
     Ok(fetcher.send(request).await?)
 }

@@ -231,7 +231,7 @@ async fn a_call_can_be_taken_back_and_reads_no_more_than_it_may() {
     let server = format!("http://{at}");
     let endless = called(at, &operation(&server, "GET", "/endless", &json!([])), &Keys::new()).await;
     let endless = endless.expect("an answer");
-    assert!(endless.cut && endless.body.len() == MOST_BYTES);
+    assert!(endless.cut && endless.body.len() == MAX_RESPONSE_BYTES);
     let silent = operation(&server, "GET", "/silent", &json!([]));
     let cancel = CancellationToken::new();
     let rest = RestClient::default();

@@ -13,15 +13,15 @@ use super::RestError;
 use crate::{HttpRequest, client_credentials_form};
 
 /// Timeout of a token request.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum size of a token response, in bytes; a token has a few thousand at most.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_TOKEN_BYTES: usize = 256 << 10;
 /// How long before its expiry a token is no longer used: a request has to arrive while it is valid.
 const MARGIN: Duration = Duration::from_secs(30);
 /// Assumed lifetime of a token without an expiry.
-const UNSAID: Duration = Duration::from_mins(5);
+const DEFAULT_LIFETIME: Duration = Duration::from_mins(5);
 /// Maximum number of cached tokens; the one that expires first is evicted.
-const MOST_KEPT: usize = 256;
+const MAX_CACHED: usize = 256;
 /// Maximum number of characters of a token server's message that are passed on.
 const REASON: usize = 200;
 
@@ -96,7 +96,7 @@ impl Tokens {
         let now = Instant::now();
         let mut kept = self.lock();
         kept.retain(|_, kept| kept.until > now);
-        if kept.len() >= MOST_KEPT {
+        if kept.len() >= MAX_CACHED {
             let first = kept.iter().min_by_key(|(_, kept)| kept.until).map(|(of, _)| of.clone());
             if let Some(first) = first {
                 kept.remove(&first);
@@ -120,7 +120,7 @@ async fn fetch(
     scopes: &[String],
 ) -> Result<(Secret, Duration), RestError> {
     let HttpRequest { method, url, headers, body } = client_credentials_form(url, client, secret, scopes)?;
-    let request = ApiRequest { method, url, headers, body, patience: PATIENCE, limit: MOST_BYTES };
+    let request = ApiRequest { method, url, headers, body, patience: TOKEN_TIMEOUT, limit: MAX_TOKEN_BYTES };
     let answered = fetcher.send(request).await?;
     let none = |reason: String| RestError::NoToken { url: answered.url.clone(), reason };
     if let Some(elsewhere) = &answered.elsewhere {
@@ -142,6 +142,6 @@ async fn fetch(
     };
     let lasts = answer.expires_in.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
     // A lifetime is capped at one day, whatever the server claims.
-    let lasts = lasts.map_or(UNSAID, |seconds| Duration::from_secs_f64(seconds.min(86_400.0)));
+    let lasts = lasts.map_or(DEFAULT_LIFETIME, |seconds| Duration::from_secs_f64(seconds.min(86_400.0)));
     Ok((Secret::new(token), lasts))
 }

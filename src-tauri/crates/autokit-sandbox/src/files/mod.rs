@@ -48,16 +48,16 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     /// Number of entries that were left out.
     pub left_out: usize,
-    /// Whether the folder has more entries than were read ([`ProjectRoot::MOST_ENTRIES`]); which ones are
+    /// Whether the folder has more entries than were read ([`ProjectRoot::MAX_ENTRIES`]); which ones are
     /// listed is then up to the system.
     pub more: bool,
 }
 
 impl ProjectRoot {
     /// Most entries of one folder that are read, so that listing terminates.
-    pub const MOST_ENTRIES: usize = 100_000;
+    pub const MAX_ENTRIES: usize = 100_000;
     /// Most bytes of a file that are searched for a line, so that the search terminates.
-    pub const MOST_SCANNED: u64 = 64 << 20;
+    pub const MAX_SCANNED: u64 = 64 << 20;
 
     /// Opens a folder. It is held open, so that on Unix later changes of its path do not matter.
     pub fn open(path: impl AsRef<Path>) -> Result<ProjectRoot, FileError> {
@@ -125,7 +125,7 @@ impl ProjectRoot {
     /// Lists a folder, at most `max_entries`; the root itself is `""` or `"."`.
     pub fn list(&self, relative: &str, max_entries: usize) -> Result<Listing, FileError> {
         let parts = parts(relative)?;
-        let (mut entries, more) = self.root.entries(relative, &parts, Self::MOST_ENTRIES)?;
+        let (mut entries, more) = self.root.entries(relative, &parts, Self::MAX_ENTRIES)?;
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         let left_out = entries.len().saturating_sub(max_entries);
         entries.truncate(max_entries);

@@ -72,7 +72,7 @@ pub(super) fn read(
                 line_cut = bytes.last().is_some_and(|last| *last != b'\n');
                 break true;
             }
-        } else if scanned > ProjectRoot::MOST_SCANNED {
+        } else if scanned > ProjectRoot::MAX_SCANNED {
             return Err(FileError::TooLarge { name: name.to_owned(), scanned });
         }
         let length = part.len();

@@ -66,8 +66,8 @@ pub(super) fn interpreter(language: Language) -> Result<PathBuf, SandboxError> {
 /// Checks the names and sizes of the job's files.
 pub(super) fn check(job: &Job) -> Result<(), SandboxError> {
     let limits = &job.limits;
-    if job.files.len() > Job::MOST_FILES {
-        let why = format!("{} files; the limit is {}", job.files.len(), Job::MOST_FILES);
+    if job.files.len() > Job::MAX_FILES {
+        let why = format!("{} files; the limit is {}", job.files.len(), Job::MAX_FILES);
         return Err(SandboxError::TooLarge { why });
     }
     let mut total = 0;

@@ -59,7 +59,7 @@ pub(super) fn tasks(limits: &Limits) -> u64 {
 
 /// Lowers the job's priority for the processor, and makes the kernel kill it first when memory runs out.
 /// These are not limits, so it does not matter if the system refuses them.
-pub(super) fn give_way(init: Pid) {
+pub(super) fn lower_priority(init: Pid) {
     if let Err(error) = setpriority_process(Some(init), NICE) {
         tracing::debug!("the job keeps its priority: {error}");
     }

@@ -150,7 +150,7 @@ impl<'j> Running<'j> {
             Err(rustix::io::Errno::SRCH) => return Err(self.failed()),
             Err(errno) => return Err(SandboxError::system("watching the job")(errno)),
         }
-        limits::give_way(pid);
+        limits::lower_priority(pid);
         let ready = group.map_or(Ok(()), |group| {
             group.take(pid).map_err(SandboxError::io("putting the job into its control group"))
         });

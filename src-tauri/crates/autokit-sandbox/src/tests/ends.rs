@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{PATIENCE, WALL, patient, processes_with, run, run_in, sandbox};
+use super::{TIMEOUT, WALL, patient, processes_with, run, run_in, sandbox};
 use crate::{Exit, Job, Language, Limits};
 
 fn short(language: Language, code: &str) -> Job {
@@ -97,7 +97,7 @@ async fn cancelling_ends_it_at_once_with_nothing_left() {
     // Ready once the job's processes are visible.
     let seen = async {
         while processes_with(mark).is_empty() {
-            assert!(began.elapsed() < PATIENCE, "the job never started");
+            assert!(began.elapsed() < TIMEOUT, "the job never started");
             tokio::task::yield_now().await;
         }
     };
@@ -116,7 +116,7 @@ async fn dropping_the_future_ends_the_job_too() {
     {
         let mut running = Box::pin(run_in(&sandbox, job));
         while processes_with(mark).is_empty() {
-            assert!(began.elapsed() < PATIENCE, "the job never started");
+            assert!(began.elapsed() < TIMEOUT, "the job never started");
             let turn = tokio::time::timeout(Duration::from_millis(10), &mut running).await;
             assert!(turn.is_err(), "it does not end by itself");
         }
@@ -124,7 +124,7 @@ async fn dropping_the_future_ends_the_job_too() {
     // Far from the end of its wall time: it would continue if nothing killed it.
     let dropped = Instant::now();
     while !processes_with(mark).is_empty() {
-        assert!(dropped.elapsed() < PATIENCE, "{:?}", processes_with(mark));
+        assert!(dropped.elapsed() < TIMEOUT, "{:?}", processes_with(mark));
         tokio::task::yield_now().await;
     }
 }

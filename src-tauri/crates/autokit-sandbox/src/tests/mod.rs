@@ -17,7 +17,7 @@ use super::{Exit, Job, Language, Limits, Outcome, Sandbox};
 /// default of ten seconds may be too little even for a quick program.
 pub(super) const WALL: Duration = Duration::from_mins(5);
 /// How long a test waits for something that has to happen, so that a failing one does not hang.
-pub(super) const PATIENCE: Duration = Duration::from_mins(2);
+pub(super) const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Returns the sandbox of this machine.
 pub(super) fn sandbox() -> Sandbox {

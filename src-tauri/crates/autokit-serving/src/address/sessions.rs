@@ -67,6 +67,6 @@ impl SessionStore for SavedSessions {
         'b: 'c,
         Self: 'c,
     {
-        Box::pin(async move { Ok(self.workspace.library.forget_agent_session(&row(session)).await?) })
+        Box::pin(async move { Ok(self.workspace.library.delete_agent_session(&row(session)).await?) })
     }
 }

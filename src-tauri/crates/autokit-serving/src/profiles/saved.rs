@@ -39,7 +39,7 @@ impl SavedProfiles {
 
     /// Migrates to the current version. Rules that a profile copied from everybody's are dropped, because
     /// they are inherited now; so are unchanged defaults of AutoKit, because nobody decided on them.
-    pub(super) fn brought_up_to_date(mut self) -> SavedProfiles {
+    pub(super) fn migrated(mut self) -> SavedProfiles {
         if self.version >= INHERITED {
             return self;
         }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn read(saved: serde_json::Value) -> SavedProfiles {
-        serde_json::from_value::<SavedProfiles>(saved).expect("saved profiles").brought_up_to_date()
+        serde_json::from_value::<SavedProfiles>(saved).expect("saved profiles").migrated()
     }
 
     #[test]
@@ -102,15 +102,15 @@ mod tests {
         assert_eq!((zoo.files.otherwise, zoo.files.rules.len()), (None, 1));
         assert_eq!(zoo.code.otherwise, Some(Permission::Ask));
         let again = serde_json::to_value(&read).expect("JSON");
-        assert_eq!(serde_json::from_value::<SavedProfiles>(again).expect("it").brought_up_to_date(), read);
+        assert_eq!(serde_json::from_value::<SavedProfiles>(again).expect("it").migrated(), read);
     }
 
     #[test]
     fn what_this_version_saves_stays_as_it_is() {
-        let mut saved = SavedProfiles::default().brought_up_to_date();
+        let mut saved = SavedProfiles::default().migrated();
         saved.change("").expect("everybody's").permissions.files.otherwise = Some(Permission::Deny);
         let text = serde_json::to_string(&saved).expect("JSON");
-        assert_eq!(serde_json::from_str::<SavedProfiles>(&text).expect("it").brought_up_to_date(), saved);
+        assert_eq!(serde_json::from_str::<SavedProfiles>(&text).expect("it").migrated(), saved);
         assert!(saved.change("nobody").is_err());
     }
 }

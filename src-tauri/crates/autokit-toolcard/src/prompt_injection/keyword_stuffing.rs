@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use super::{Found, InjectionKind};
 
 /// Number of different words in a row that make a list of keywords.
-const MOST: usize = 22;
+const LIST_WORDS: usize = 22;
 
 const WHY: &str = "Keyword stuffing, to appear in every search.";
 
@@ -43,7 +43,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     let (mut start, mut end) = (0, 0);
     let mut seen: HashSet<String> = HashSet::new();
     let mut close = |seen: &mut HashSet<String>, start: usize, end: usize| {
-        if seen.len() >= MOST {
+        if seen.len() >= LIST_WORDS {
             found.push(Found::new(start..end, InjectionKind::Stuffed, WHY));
         }
         seen.clear();

@@ -13,7 +13,7 @@ use crate::hop::Hop;
 use crate::validators::Validators;
 
 /// Time limit of a download.
-const PATIENCE: Duration = Duration::from_mins(5);
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// A downloaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +32,10 @@ impl Fetcher {
     /// # Errors
     /// As [`Fetcher::get`], and [`Error::Status`] for any status that is not a success.
     pub async fn download(&self, given: &str, known: &Validators, limit: u64) -> Result<Option<Download>> {
-        let late = |_| Err(Error::Timeout { url: given.to_owned(), after: PATIENCE });
-        tokio::time::timeout(PATIENCE, self.fetch_file(given, known, limit)).await.unwrap_or_else(late)
+        let late = |_| Err(Error::Timeout { url: given.to_owned(), after: DOWNLOAD_TIMEOUT });
+        tokio::time::timeout(DOWNLOAD_TIMEOUT, self.fetch_file(given, known, limit))
+            .await
+            .unwrap_or_else(late)
     }
 
     async fn fetch_file(&self, given: &str, known: &Validators, limit: u64) -> Result<Option<Download>> {
@@ -50,7 +52,8 @@ impl Fetcher {
             self.0.state.load().policy.check(&url)?;
             let place = self.0.hosts.enter(&host_of(&url), None).await;
             let client = self.0.state.load().pages.clone();
-            let asked = client.get(url.clone()).headers(headers.clone()).timeout(PATIENCE).send().await;
+            let asked =
+                client.get(url.clone()).headers(headers.clone()).timeout(DOWNLOAD_TIMEOUT).send().await;
             let response = asked.map_err(|error| explain(&url, &error))?;
             let status = response.status();
             if let Some(to) = redirected(&response, &url)? {

@@ -7,7 +7,7 @@ use super::{Hit, Provider, Results, encoded};
 use crate::error::Result;
 
 /// Most results per page.
-const MOST: usize = 20;
+const MAX_RESULTS: usize = 20;
 
 /// Limits of a query, in characters and words.
 const QUERY: (usize, usize) = (400, 50);
@@ -21,7 +21,7 @@ struct Answer {
 pub(super) async fn search(provider: &Provider, query: &str, limit: usize) -> Result<Vec<Hit>> {
     let words = query.split_whitespace().take(QUERY.1).collect::<Vec<_>>().join(" ");
     let query: String = words.chars().take(QUERY.0).collect();
-    let path = format!("/res/v1/web/search?q={}&count={}", encoded(&query), limit.clamp(1, MOST));
+    let path = format!("/res/v1/web/search?q={}&count={}", encoded(&query), limit.clamp(1, MAX_RESULTS));
     let key = provider.key.as_deref().unwrap_or_default();
     let headers = [("x-subscription-token", key), ("accept", "application/json")];
     let answer = provider.ask(Method::GET, &path, &headers, None).await?;

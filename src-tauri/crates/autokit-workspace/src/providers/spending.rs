@@ -126,7 +126,7 @@ impl Providers {
     }
 
     /// Saves what is spent as long as this process runs.
-    pub fn keep_spending(&self) {
+    pub fn start_saving_spending(&self) {
         let providers = self.clone();
         let mut changes = self.spending.ledger.changes();
         tokio::spawn(async move {
@@ -147,7 +147,7 @@ impl Handle<ResetSpending> for Providers {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<ProvidersView> {
         self.spending.ledger.restore(Vec::new());
         self.save_spending().await?;
-        self.workspace.tell(Event::Providers);
+        self.workspace.publish(Event::Providers);
         Ok(self.view().await)
     }
 }

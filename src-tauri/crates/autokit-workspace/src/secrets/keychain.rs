@@ -14,10 +14,10 @@ use super::Secret;
 const SERVICE: &str = "autokit";
 
 /// How long a person may take to type the password of a locked keychain.
-const PATIENCE: Duration = Duration::from_mins(2);
+const UNLOCK_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// How long a keychain may take to respond at all; the first request may have to start it.
-const ANSWER: Duration = Duration::from_secs(10);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens the keychain: the system's, or a mock in tests. Never keyring's process-wide default store, which
 /// any other code could replace.
@@ -33,7 +33,7 @@ pub(super) struct Keychain {
 impl Keychain {
     /// Returns the keychain of this system.
     pub(super) fn system() -> Keychain {
-        Keychain { connect: Arc::new(system_store), patience: PATIENCE }
+        Keychain { connect: Arc::new(system_store), patience: UNLOCK_TIMEOUT }
     }
 
     pub(super) async fn set(&self, name: String, value: Secret) -> Result<()> {
@@ -65,7 +65,7 @@ impl Keychain {
     /// Returns whether the keychain responds to a request for a key that does not exist, for which no
     /// platform asks the person to unlock anything.
     pub(super) async fn answers(&self) -> bool {
-        let hasty = Keychain { connect: Arc::clone(&self.connect), patience: ANSWER };
+        let hasty = Keychain { connect: Arc::clone(&self.connect), patience: RESPONSE_TIMEOUT };
         hasty.ask("no-such-key".to_owned(), Entry::get_secret).await.is_ok()
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let store = mock::Store::new().unwrap();
         let shared = Arc::clone(&store);
         let connect = move || Ok(Arc::clone(&shared) as Arc<CredentialStore>);
-        (Keychain { connect: Arc::new(connect), patience: PATIENCE }, store)
+        (Keychain { connect: Arc::new(connect), patience: UNLOCK_TIMEOUT }, store)
     }
 
     /// Makes the next use of an entry fail.
@@ -208,7 +208,7 @@ mod tests {
         assert!(keychain.get("github".to_owned()).await.unwrap().is_none());
 
         let nowhere = || Err(Error::PlatformFailure("no bus".into()));
-        let missing = Keychain { connect: Arc::new(nowhere), patience: PATIENCE };
+        let missing = Keychain { connect: Arc::new(nowhere), patience: UNLOCK_TIMEOUT };
         assert!(!missing.answers().await);
         assert_eq!(missing.remove("github".to_owned()).await.unwrap_err().code, ErrorCode::NoKeychain);
     }
@@ -232,7 +232,7 @@ mod tests {
         let error = keychain.get("github".to_owned()).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::NoKeychain);
         let breaking = || panic!("as a store might");
-        let keychain = Keychain { connect: Arc::new(breaking), patience: PATIENCE };
+        let keychain = Keychain { connect: Arc::new(breaking), patience: UNLOCK_TIMEOUT };
         assert_eq!(keychain.get("github".to_owned()).await.unwrap_err().code, ErrorCode::NoKeychain);
     }
 }

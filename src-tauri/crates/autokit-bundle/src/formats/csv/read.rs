@@ -16,7 +16,7 @@ const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 
 /// Maximum number of columns, as many as a spreadsheet has. With more, the file is not a table, and each
 /// column would slow down every row.
-const MOST_COLUMNS: usize = 16_384;
+const MAX_COLUMNS: usize = 16_384;
 
 /// Reads a table as cards: the first row holds the field names, every further row is a card. Unknown columns
 /// become additional fields. The delimiter (comma, semicolon or tab) is detected from the first row or taken
@@ -114,8 +114,8 @@ fn column(cell: &str) -> &str {
 }
 
 fn columns(row: &StringRecord) -> Result<Vec<String>, FormatError> {
-    if row.len() > MOST_COLUMNS {
-        return Err(FormatError::TooManyColumns { found: row.len(), most: MOST_COLUMNS });
+    if row.len() > MAX_COLUMNS {
+        return Err(FormatError::TooManyColumns { found: row.len(), most: MAX_COLUMNS });
     }
     // If there is a column `name`, one called `Name` is a separate field.
     let exact: HashSet<&str> = row.iter().map(|cell| unguard(cell).trim()).collect();

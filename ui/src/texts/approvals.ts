@@ -1,6 +1,6 @@
 // Texts of agent calls that wait for approval.
 
-export const asks = {
+export const approvals = {
   // Answers
   replies: {
     once: { name: "Allow once", about: "This call only" },

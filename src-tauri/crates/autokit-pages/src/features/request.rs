@@ -1,15 +1,15 @@
-//! Compares a page with a need in a person's words.
+//! Compares a page with a request in a person's words.
 
 use autokit_facts::{alike, distinctive, opening, words};
 use autokit_search::{Hit, QueryEmbedder};
 
-use crate::marks::{PageMark, PageMarks};
+use crate::features::{PageFeature, PageFeatures};
 use crate::reader::Page;
 
-/// A parsed need.
+/// A parsed request.
 #[derive(Clone, Debug)]
-pub struct Need {
-    /// The need in a person's words.
+pub struct ParsedRequest {
+    /// The request in a person's words.
     pub text: String,
     /// Product names in it, each as its words in lower case.
     pub names: Vec<Vec<String>>,
@@ -17,24 +17,24 @@ pub struct Need {
     doubtful: bool,
 }
 
-impl Need {
-    /// Parses a need. The embedder recognizes words of the language.
-    pub fn of(text: &str, embedder: Option<&dyn QueryEmbedder>) -> Need {
+impl ParsedRequest {
+    /// Parses a request. The embedder recognizes words of the language.
+    pub fn of(text: &str, embedder: Option<&dyn QueryEmbedder>) -> ParsedRequest {
         let names = names_in(text, embedder);
         let common = |name: &Vec<String>| embedder.is_some_and(|embedder| embedder.is_word(&name[0]));
         let doubtful = names.iter().all(|name| name.len() == 1 && common(name));
-        Need { text: text.to_owned(), names, doubtful }
+        ParsedRequest { text: text.to_owned(), names, doubtful }
     }
 }
 
-/// Returns the product names in a need, each as its words in lower case.
+/// Returns the product names in a request, each as its words in lower case.
 ///
 /// A word is part of a name when it is written like one: with a capital inside a sentence or inside the word,
 /// or with a capital on a word that the language does not have. Words in all capitals are mostly
 /// abbreviations of common things (JWT, CRM), and several common words after "the" or before "of" mostly name
 /// an institution. Neither tells which product is meant, and treating them as product names would reject
 /// right pages.
-fn names_in(need: &str, embedder: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>> {
+fn names_in(request: &str, embedder: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>> {
     let mut names: Vec<Vec<String>> = Vec::new();
     let mut run: Vec<String> = Vec::new();
     let mut start = true;
@@ -52,7 +52,7 @@ fn names_in(need: &str, embedder: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>
         }
         run.clear();
     };
-    for raw in need.split_whitespace() {
+    for raw in request.split_whitespace() {
         let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
         let plain = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
         let number = !plain.is_empty() && plain.chars().all(|c| c.is_ascii_digit());
@@ -73,7 +73,7 @@ fn names_in(need: &str, embedder: Option<&dyn QueryEmbedder>) -> Vec<Vec<String>
     names
 }
 
-/// A page with at least this rank is about the need even if it lacks a doubtful name. Pages of a named
+/// A page with at least this rank is about the request even if it lacks a doubtful name. Pages of a named
 /// product's rivals stay below; the highest seen is 0.67.
 const STRONG: f32 = 0.7;
 
@@ -121,11 +121,11 @@ fn is_name(word: &str, start: bool, embedder: Option<&dyn QueryEmbedder>) -> boo
     inner || (capital && (!start || made_up()))
 }
 
-impl PageMarks {
-    /// Compares a need with a page. `found` is the page's value in the search results, `hit` its ranking
+impl PageFeatures {
+    /// Compares a request with a page. `found` is the page's value in the search results, `hit` its ranking
     /// among the library's cards and the pages read.
-    pub fn of_need(need: &Need, page: &Page, found: f32, hit: &Hit) -> PageMarks {
-        let asked = words(&need.text);
+    pub fn of_request(request: &ParsedRequest, page: &Page, found: f32, hit: &Hit) -> PageFeatures {
+        let asked = words(&request.text);
         let has = |word: &String| asked.iter().any(|other| alike(other, word, ENDING));
         let title = distinctive(&page.facts.name);
         let named = if title.is_empty() {
@@ -136,29 +136,29 @@ impl PageMarks {
         let import = page.facts.import.as_ref();
         let address = page.fetched.url.to_lowercase();
         let start = opening(&page.document, OPENING).to_lowercase();
-        let about = need.names.iter().any(|name| is_about(page, name));
+        let about = request.names.iter().any(|name| is_about(page, name));
         let tool_code = import.is_some_and(|import| {
             let path = import.value.0.to_lowercase();
             ["tool", "utilit", "agent"].iter().any(|part| path.contains(part))
         });
-        let mut marks = PageMarks::default();
-        marks.set(PageMark::Rank, hit.score);
-        marks.set(PageMark::Meaning, hit.parts.cosine.unwrap_or(0.0));
-        marks.set(PageMark::Bm25, hit.parts.bm25);
-        marks.set(PageMark::Wording, hit.parts.coverage);
-        marks.set(PageMark::Found, found);
+        let mut features = PageFeatures::default();
+        features.set(PageFeature::Rank, hit.score);
+        features.set(PageFeature::Meaning, hit.parts.cosine.unwrap_or(0.0));
+        features.set(PageFeature::Bm25, hit.parts.bm25);
+        features.set(PageFeature::Wording, hit.parts.coverage);
+        features.set(PageFeature::Found, found);
         let in_address = address.split('/').rev().take(2).any(|part| part.contains("tool"));
-        marks.flag(PageMark::ToolAddress, in_address);
-        marks.flag(PageMark::ToolCode, tool_code);
-        marks.flag(
-            PageMark::ToolWords,
+        features.flag(PageFeature::ToolAddress, in_address);
+        features.flag(PageFeature::ToolCode, tool_code);
+        features.flag(
+            PageFeature::ToolWords,
             start.contains("tool") || page.facts.name.to_lowercase().contains("tool"),
         );
-        marks.set(PageMark::Named, named);
-        marks.flag(PageMark::TheNamed, about);
-        let another = !(need.names.is_empty() || about || need.doubtful && hit.score >= STRONG);
-        marks.flag(PageMark::Another, another);
-        marks
+        features.set(PageFeature::Named, named);
+        features.flag(PageFeature::TheNamed, about);
+        let another = !(request.names.is_empty() || about || request.doubtful && hit.score >= STRONG);
+        features.flag(PageFeature::Another, another);
+        features
     }
 }
 
@@ -203,8 +203,8 @@ mod tests {
         }
     }
 
-    fn names(need: &str) -> Vec<String> {
-        names_in(need, Some(&Few)).iter().map(|name| name.join(" ")).collect()
+    fn names(request: &str) -> Vec<String> {
+        names_in(request, Some(&Few)).iter().map(|name| name.join(" ")).collect()
     }
 
     #[test]

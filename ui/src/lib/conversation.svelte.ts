@@ -4,7 +4,7 @@ import type { Session, Turn } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 
-export class Talk {
+export class Conversation {
   /** The session as last received. Replaced as a whole, never mutated. */
   session = $state.raw<Session | null>(null);
   /** The question, known before the engine responds. */
@@ -73,7 +73,7 @@ export class Talk {
       const session = await engine.call("sessions_cancel", { session: id });
       if (this.session?.id === id && session.version > this.session.version) this.session = session;
     } catch (reason) {
-      engine.complain(reason);
+      engine.showError(reason);
     }
   }
 
@@ -113,6 +113,6 @@ export class Talk {
 }
 
 /** The conversation in Ask. Global, so that other panes can reopen a session there. */
-export const asking = new Talk("sessions_ask");
+export const asking = new Conversation("sessions_ask");
 /** The conversation in Discover. */
-export const discovering = new Talk("sessions_discover");
+export const discovering = new Conversation("sessions_discover");

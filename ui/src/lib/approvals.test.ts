@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { askerOf, askSaid, leftOf, pauseAfter, repliesOf, shownArguments, whomOf } from "./asks";
-import { asks } from "./asks.svelte";
+import { askerOf, askSaid, leftOf, pauseAfter, repliesOf, shownArguments, whomOf } from "./approvals";
+import { approvals } from "./approvals.svelte";
 import type { ApprovalRequest, ApprovalRequests } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError, type Host } from "./host";
@@ -88,37 +88,37 @@ describe("calls that wait for a person", () => {
   it("are asked for again and again, from what is known", async () => {
     vi.useFakeTimers();
     const { asked, answered } = waits();
-    const stop = asks.watch();
+    const stop = approvals.watch();
     asked[0]?.tell({ version: 5, asks: [ask("a"), ask("b")] });
     await settle();
-    expect(asks.waiting.map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(approvals.waiting.map(({ id }) => id)).toEqual(["a", "b"]);
     expect(asked[1]?.after).toBe(5);
     // An answered call disappears at once; a response sent before the answer does not bring it back.
-    await asks.answer(ask("a"), "once");
+    await approvals.answer(ask("a"), "once");
     expect(answered).toEqual([{ id: "a", reply: "once" }]);
-    expect(asks.waiting.map(({ id }) => id)).toEqual(["b"]);
+    expect(approvals.waiting.map(({ id }) => id)).toEqual(["b"]);
     asked[1]?.tell({ version: 6, asks: [ask("a"), ask("b")] });
     await settle();
-    expect(asks.waiting.map(({ id }) => id)).toEqual(["b"]);
+    expect(approvals.waiting.map(({ id }) => id)).toEqual(["b"]);
     asked[2]?.tell({ version: 7, asks: [] });
     await settle();
-    expect(asks.waiting).toEqual([]);
+    expect(approvals.waiting).toEqual([]);
     stop();
     asked[3]?.tell({ version: 8, asks: [ask("c")] });
     await settle();
-    expect([asks.waiting.length, asked.length]).toEqual([0, 4]);
+    expect([approvals.waiting.length, asked.length]).toEqual([0, 4]);
   });
 
   it("are asked for after a pause that grows where that fails", async () => {
     vi.useFakeTimers();
     const { asked } = waits();
-    const stop = asks.watch();
+    const stop = approvals.watch();
     asked[0]?.tell({ version: 5, asks: [ask("a")] });
     await settle();
     for (const [nth, pause] of [500, 1000, 2000].entries()) {
       asked[nth + 1]?.fail(new CommandError({ code: "owner_unreachable", message: "gone", remedy: "" }));
       await settle();
-      expect(asks.waiting).toEqual([]);
+      expect(approvals.waiting).toEqual([]);
       await vi.advanceTimersByTimeAsync(pause - 1);
       expect(asked.length).toBe(nth + 2);
       await vi.advanceTimersByTimeAsync(1);
@@ -133,7 +133,7 @@ describe("calls that wait for a person", () => {
   it("are not asked for where nobody knows of them", async () => {
     vi.useFakeTimers();
     const { asked } = waits();
-    const stop = asks.watch();
+    const stop = approvals.watch();
     asked[0]?.fail(new CommandError({ code: "bad_request", message: "unknown command", remedy: "" }));
     await vi.advanceTimersByTimeAsync(60_000);
     expect(asked.length).toBe(1);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Session, Turn } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError, type Host } from "./host";
-import { Talk } from "./talk.svelte";
+import { Conversation } from "./conversation.svelte";
 
 const turn = (asked: string, state: Turn["state"]): Turn => ({
   kind: "ask",
@@ -42,17 +42,17 @@ beforeEach(() => {
   } satisfies Host);
 });
 
-describe("a talk with the agent", () => {
+describe("a conversation with the agent", () => {
   it("follows a session from version to version until its turn is over", async () => {
     let version = 0;
     answers["sessions_ask"] = () => ({ session: "s" });
     answers["sessions_wait"] = () => session("s", ++version, version < 3 ? "running" : "done");
-    const talk = new Talk("sessions_ask");
-    await talk.start("q");
+    const conversation = new Conversation("sessions_ask");
+    await conversation.start("q");
     expect(calls.filter(([name]) => name === "sessions_wait").map(([, request]) => request)).toEqual(
       [0, 1, 2].map((after) => ({ session: "s", after })),
     );
-    expect([talk.running, talk.turn?.state]).toEqual([false, "done"]);
+    expect([conversation.running, conversation.turn?.state]).toEqual([false, "done"]);
   });
 
   it("drops a slow answer to an earlier question", async () => {
@@ -60,17 +60,17 @@ describe("a talk with the agent", () => {
     answers["sessions_ask"] = ({ question }: { question: string }) => ({ session: question });
     answers["sessions_wait"] = ({ session: id }: { session: string }) =>
       id === "slow" ? new Promise<Session>((done) => (release = done)) : session(id, 1, "done");
-    const talk = new Talk("sessions_ask");
-    const first = talk.start("slow");
-    await talk.start("quick");
+    const conversation = new Conversation("sessions_ask");
+    const first = conversation.start("slow");
+    await conversation.start("quick");
     release(session("slow", 9, "done"));
     await first;
-    expect([talk.asked, talk.session?.id, talk.running]).toEqual(["quick", "quick", false]);
+    expect([conversation.asked, conversation.session?.id, conversation.running]).toEqual(["quick", "quick", false]);
   });
 
   it("tells why a question was refused and is at rest again", async () => {
-    const talk = new Talk("sessions_discover");
-    await talk.start("q");
-    expect([talk.error?.code, talk.running]).toEqual(["not_found", false]);
+    const conversation = new Conversation("sessions_discover");
+    await conversation.start("q");
+    expect([conversation.error?.code, conversation.running]).toEqual(["not_found", false]);
   });
 });

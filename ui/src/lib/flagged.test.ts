@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { FlaggedText, InjectionKind, JsonValue } from "./bindings";
 import {
   foundIn,
+  passagesOf,
   piecesOf,
-  placesOf,
   quoteOf,
   spanPieces,
   valuePieces,
+  type Passage,
   type Piece,
-  type Place,
   type Sides,
-} from "./suspect";
+} from "./flagged";
 import { spansOf } from "./words";
 
 const text = (
@@ -27,8 +27,8 @@ const text = (
   marks: marks.map(([start, end, sort = "hidden"]) => ({ start, end, sort, why: `${sort}.` })),
 });
 
-const placed = (suspect: FlaggedText[], sides: Sides) => placesOf(suspect, () => sides);
-const place = (number: number): Place => ({
+const placed = (suspect: FlaggedText[], sides: Sides) => passagesOf(suspect, () => sides);
+const place = (number: number): Passage => ({
   number,
   field: "f",
   pointer: "",

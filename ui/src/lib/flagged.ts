@@ -13,7 +13,7 @@ export function sortLabel(sort: InjectionKind): string {
 }
 
 /** Summarizes the kinds found: "instructions to a language model and hidden text". */
-export function foundIn(places: Place[]): string {
+export function foundIn(places: Passage[]): string {
   const whats = ORDER.filter((sort) => places.some((place) => place.sort === sort)).map(
     (sort) => texts.sorts[sort].what,
   );
@@ -27,7 +27,7 @@ export interface Range {
 }
 
 /** A flagged passage. If it occurs both before and after the change, it counts as one. */
-export interface Place {
+export interface Passage {
   /** Number within the proposal, starting at 1. */
   number: number;
   field: string;
@@ -45,8 +45,8 @@ export interface Place {
 export type Sides = { [side in FieldSide]?: JsonValue | undefined };
 
 /** Returns the flagged passages of a proposal, in the order of its fields. */
-export function placesOf(suspect: FlaggedText[], sides: (field: string) => Sides): Place[] {
-  const places: Place[] = [];
+export function passagesOf(suspect: FlaggedText[], sides: (field: string) => Sides): Passage[] {
+  const places: Passage[] = [];
   for (const { field, side, pointer, in_name, marks } of suspect) {
     const text = textAt(sides(field)[side], pointer, in_name);
     if (text === null) continue;
@@ -95,12 +95,12 @@ function textAt(value: JsonValue | undefined, pointer: string, inName: boolean):
 export interface Piece {
   /** The text as displayed. */
   text: string;
-  places: Place[];
+  places: Passage[];
   /** The places that start here. */
-  starts: Place[];
+  starts: Passage[];
 }
 
-type Marked = Range & { place: Place };
+type Marked = Range & { place: Passage };
 
 /** Splits a text at the boundaries of the ranges, which may overlap or extend beyond the text. */
 export function piecesOf(text: string, ranges: Marked[]): Piece[] {
@@ -141,13 +141,13 @@ function closer(text: string): string {
 }
 
 /** Returns the flagged text on one line, truncated to 160 characters. */
-export function quoteOf(place: Place): string {
+export function quoteOf(place: Passage): string {
   const letters = [...closer(place.quote)];
   const short = letters.length > 160 ? `${letters.slice(0, 160).join("")}…` : letters.join("");
   return visibleLine(short.replace(/\s*\n\s*/g, " ").trim() || short);
 }
 
-const rangesOf = (places: Place[], side: FieldSide, text: string, pointer: string, inName: boolean): Marked[] =>
+const rangesOf = (places: Passage[], side: FieldSide, text: string, pointer: string, inName: boolean): Marked[] =>
   places.flatMap((place) => {
     const range = place.at[side];
     // List indexes shift when items are added or removed, so the text has to match as well.
@@ -165,7 +165,7 @@ const rangesOf = (places: Place[], side: FieldSide, text: string, pointer: strin
  */
 export function valuePieces(
   value: unknown,
-  places: Place[],
+  places: Passage[],
   side: FieldSide,
   { flat = false, pointer = "" } = {},
 ): Piece[] {
@@ -225,7 +225,7 @@ export function valuePieces(
 /** Splits each span of a text diff into pieces. */
 export function spanPieces(
   spans: Span[],
-  places: Place[],
+  places: Passage[],
 ): { op: SpanOp; before: Piece[]; after: Piece[]; both: Piece[] }[] {
   const on = (side: FieldSide) => (side === "before" ? "insert" : "delete");
   const textOf = (side: FieldSide) =>

@@ -1,11 +1,11 @@
 // Agent calls that need a person's approval. They wait for one only while a client watches for them.
 
-import { pauseAfter } from "./asks";
+import { pauseAfter } from "./approvals";
 import type { ApprovalDecision, ApprovalRequest } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 
-class Asks {
+class Approvals {
   /** The waiting calls, as last received from the engine. */
   #told = $state.raw<ApprovalRequest[]>([]);
   /** Calls answered in this window. A response sent before the answer must not show them again. */
@@ -59,9 +59,9 @@ class Asks {
       this.#answered = new Set([...this.#answered, ask.id]);
     } catch (reason) {
       if (CommandError.from(reason).code === "not_found") this.#answered = new Set([...this.#answered, ask.id]);
-      engine.complain(reason);
+      engine.showError(reason);
     }
   }
 }
 
-export const asks = new Asks();
+export const approvals = new Approvals();

@@ -2,7 +2,7 @@
 
 import type { ApprovalDecision, ApprovalRequest } from "./bindings";
 import { visibleLine } from "./visible";
-import { asks as texts } from "../texts/asks";
+import { approvals as texts } from "../texts/approvals";
 
 /** The possible answers; those for the single call first. */
 export const REPLIES: { reply: ApprovalDecision; name: string; about: string }[] = [
@@ -89,5 +89,5 @@ export function pauseAfter(failures: number): number {
 
 /** Keeps a dialog open when the card of an agent's call above it is clicked. */
 export function keepOpen(event: Event): void {
-  if (event.target instanceof Element && event.target.closest("[data-asks]")) event.preventDefault();
+  if (event.target instanceof Element && event.target.closest("[data-approvals]")) event.preventDefault();
 }

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use autokit_facts::{Import, words};
 use autokit_search::dot;
 
-use crate::marks::{PageMark, PageMarks};
+use crate::features::{PageFeature, PageFeatures};
 use crate::reader::Page;
 use crate::subject::Subject;
-use crate::words::{agreement, share, telling};
+use crate::words::{agreement, distinctive_words, share};
 
 /// Sorts of things that one vendor offers side by side, with the words for them in URLs, modules and classes.
 /// A page about a vendor's loader does not document its search tool.
@@ -64,9 +64,9 @@ fn counted(text: &str, name: &str) -> usize {
         .count()
 }
 
-impl PageMarks {
+impl PageFeatures {
     /// Compares a card with a page. `vector` is the embedding of the card's name and description.
-    pub fn of_card(subject: &Subject, vector: Option<&[f32]>, page: &Page) -> PageMarks {
+    pub fn of_card(subject: &Subject, vector: Option<&[f32]>, page: &Page) -> PageFeatures {
         let code = &page.facts.code;
         let classes = &subject.classes;
         let part = |has: &dyn Fn(&str) -> bool| {
@@ -110,36 +110,36 @@ impl PageMarks {
         };
         let own = mentions(&mut classes.iter().map(String::as_str));
         let all = mentions(&mut imported.into_iter());
-        let title = telling(&page.facts.name);
+        let title = distinctive_words(&page.facts.name);
         let slug = words(last_part(&page.fetched.url));
         let identity: Vec<String> =
             subject.name_words.iter().cloned().chain(classes.iter().flat_map(|class| words(class))).collect();
-        let mut marks = PageMarks::default();
-        marks.set(PageMark::Pair, part(&from));
-        marks.set(PageMark::Class, part(&|class| code.imports_of(class).next().is_some()));
-        marks.set(PageMark::Code, part(&|class| code.has(class)));
-        marks.set(PageMark::Prose, part(&|class| counted(&page.text, class) > 0));
-        marks.set(PageMark::Like, like);
-        marks.flag(PageMark::Main, main);
-        marks.set(PageMark::Focus, if all == 0 { 0.0 } else { own as f32 / all as f32 });
-        marks.set(PageMark::Title, agreement(&subject.name_words, &title));
-        marks.flag(PageMark::Exact, words(&subject.name).concat() == words(&page.facts.name).concat());
-        let address = agreement(&telling(&slug.join(" ")), &subject.name_words);
-        marks.set(PageMark::Address, address.max(0.8 * share(&slug, &identity)));
-        marks.set(PageMark::Sort, sort(subject, page));
+        let mut features = PageFeatures::default();
+        features.set(PageFeature::Pair, part(&from));
+        features.set(PageFeature::Class, part(&|class| code.imports_of(class).next().is_some()));
+        features.set(PageFeature::Code, part(&|class| code.has(class)));
+        features.set(PageFeature::Prose, part(&|class| counted(&page.text, class) > 0));
+        features.set(PageFeature::Like, like);
+        features.flag(PageFeature::Main, main);
+        features.set(PageFeature::Focus, if all == 0 { 0.0 } else { own as f32 / all as f32 });
+        features.set(PageFeature::Title, agreement(&subject.name_words, &title));
+        features.flag(PageFeature::Exact, words(&subject.name).concat() == words(&page.facts.name).concat());
+        let address = agreement(&distinctive_words(&slug.join(" ")), &subject.name_words);
+        features.set(PageFeature::Address, address.max(0.8 * share(&slug, &identity)));
+        features.set(PageFeature::Sort, sort(subject, page));
         let wording = if subject.content.is_empty() {
             0.0
         } else {
             let shared = subject.content.iter().filter(|word| page.words().contains(*word)).count();
             shared as f32 / subject.content.len() as f32
         };
-        marks.set(PageMark::Wording, wording);
+        features.set(PageFeature::Wording, wording);
         // Without a model, the wording has to substitute for the cosine: over the cards the weights were
         // fitted to, the cosine rises with it roughly like this.
         let cosine = vector.zip(page.opening()).map(|(card, page)| dot(card, page));
-        marks.set(PageMark::Meaning, cosine.unwrap_or(0.3 + 0.5 * wording));
-        marks.flag(PageMark::Bare, !classes.is_empty() && page.document.code().next().is_none());
-        marks
+        features.set(PageFeature::Meaning, cosine.unwrap_or(0.3 + 0.5 * wording));
+        features.flag(PageFeature::Bare, !classes.is_empty() && page.document.code().next().is_none());
+        features
     }
 }
 
