@@ -264,7 +264,7 @@ mod tests {
         let called =
             |tool: &str| Event::Called { tool: tool.to_owned(), took_ms: 2.0, good: true, tokens: 3 };
         let [morning, night] =
-            ["2026-03-09T10:00:00Z", "2026-03-09T23:59:59Z"].map(|at| at.parse().expect("a time"));
+            ["2026-03-09T10:00:00.000Z", "2026-03-09T23:59:59.000Z"].map(|at| at.parse().expect("a time"));
         counter.count(morning, "a", searched(&["1", "2"]));
         counter.count(morning, "a", called("1"));
         counter.count(morning, "a", called("1"));
@@ -275,7 +275,7 @@ mod tests {
         let a = &counter.sessions["a"];
         assert_eq!(a.bound.intersection(&a.called).count(), 1);
         assert_eq!((counter.report.calls, counter.report.loops, counter.report.bound), (3, 1, 3));
-        let now = "2026-03-10T12:00:00Z".parse().expect("a time");
+        let now = "2026-03-10T12:00:00.000Z".parse().expect("a time");
         let days = each_day(now, 2, counter.days);
         assert_eq!(
             days.iter().map(|day| day.day.as_str()).collect::<Vec<_>>(),
