@@ -249,14 +249,15 @@ impl Library {
         replica.cards.reserve(cards.len());
         replica.by_key.reserve(cards.len());
         for row in cards {
-            let times = timestamp(&row.created_at).and_then(|at| Ok((at, timestamp(&row.updated_at)?)));
-            let (created_at, updated_at) = times.map_err(|error| self.damaged(&row.id, &error))?;
             let id = CardId::new(key_text(&row.id));
+            let time = |text: &str| timestamp(text).map_err(|error| self.damaged(&id, &error));
+            let (created_at, updated_at) = (time(&row.created_at)?, time(&row.updated_at)?);
             replica.put(self.record(id, row.body, row.number as u32, created_at, updated_at)?);
         }
         for row in tombstones {
-            let created_at = timestamp(&row.created_at).map_err(|error| self.damaged(&row.id, &error))?;
-            replica.deleted.insert(CardId::new(key_text(&row.id)), (row.number as u32, created_at));
+            let id = CardId::new(key_text(&row.id));
+            let created_at = timestamp(&row.created_at).map_err(|error| self.damaged(&id, &error))?;
+            replica.deleted.insert(id, (row.number as u32, created_at));
         }
         replica.cursor = newest;
         *self.replica.write().expect("no reader panics") = replica;
@@ -288,17 +289,14 @@ impl Library {
         created_at: Timestamp,
         updated_at: Timestamp,
     ) -> Result<CardRecord> {
-        let card = Toolcard::from_stored(&body).map_err(|problem| LibraryError::Damaged {
-            path: self.root().map(Path::to_owned).unwrap_or_default(),
-            reason: format!("card {id}: {problem}"),
-        })?;
+        let card = Toolcard::from_stored(&body).map_err(|problem| self.damaged(&id, &problem))?;
         Ok(CardRecord::new(id, &card, body, number, created_at, updated_at))
     }
 
-    fn damaged(&self, row: &RecordId, error: &LibraryError) -> LibraryError {
+    fn damaged(&self, card: &CardId, reason: &dyn fmt::Display) -> LibraryError {
         LibraryError::Damaged {
             path: self.root().map(Path::to_owned).unwrap_or_default(),
-            reason: format!("card {}: {error}", key_text(row)),
+            reason: format!("card {card}: {reason}"),
         }
     }
 }
