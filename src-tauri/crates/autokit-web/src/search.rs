@@ -206,10 +206,9 @@ impl Provider {
         headers: &[(&'static str, &str)],
         json: Option<&serde_json::Value>,
     ) -> Result<ServiceAnswer> {
-        let url = format!("{}{path}", self.base);
-        let key = self.key.as_deref();
-        ask(&self.fetcher, self.service.title(), ServiceRequest { method, url: &url, headers, json }, key)
-            .await
+        let (url, provider) = (format!("{}{path}", self.base), self.service.title());
+        let call = ServiceCall { method, url: &url, headers: header_map(provider, headers)?, json };
+        ask(&self.fetcher, provider, call, self.key.as_deref()).await
     }
 
     fn parse<T: DeserializeOwned>(&self, answer: &ServiceAnswer) -> Result<T> {
@@ -217,23 +216,8 @@ impl Provider {
     }
 }
 
-/// A request to a service.
-struct ServiceRequest<'a> {
-    method: Method,
-    url: &'a str,
-    headers: &'a [(&'static str, &'a str)],
-    json: Option<&'a serde_json::Value>,
-}
-
-/// Makes a request to a service and maps the errors that are common to all services. `key` is taken out of
-/// what the service says about an error.
-async fn ask(
-    fetcher: &Fetcher,
-    provider: &str,
-    call: ServiceRequest<'_>,
-    key: Option<&str>,
-) -> Result<ServiceAnswer> {
-    let ServiceRequest { method, url, headers, json } = call;
+/// Builds the headers of a request. None of their values is logged.
+fn header_map(provider: &str, headers: &[(&'static str, &str)]) -> Result<HeaderMap> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         let mut value =
@@ -241,7 +225,19 @@ async fn ask(
         value.set_sensitive(true);
         map.insert(HeaderName::from_static(name), value);
     }
-    let answer = fetcher.call(ServiceCall { method, url, headers: map, json }).await?;
+    Ok(map)
+}
+
+/// Makes a request to a service and maps the errors that are common to all services. `key` is taken out of
+/// what the service says about an error.
+async fn ask(
+    fetcher: &Fetcher,
+    provider: &str,
+    call: ServiceCall<'_>,
+    key: Option<&str>,
+) -> Result<ServiceAnswer> {
+    let url = call.url;
+    let answer = fetcher.call(call).await?;
     let wrong_address =
         |reason: String| Error::WrongAddress { provider: provider.into(), url: url.into(), reason };
     match answer.status {

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
-use super::{ServiceRequest, ask, encoded, parse};
+use super::{ServiceCall, ask, encoded, header_map, parse};
 use crate::error::{Error, Result};
 use crate::fetch::Fetcher;
 
@@ -159,9 +159,10 @@ impl GitHub {
         let mut headers =
             vec![("accept", "application/vnd.github+json"), ("x-github-api-version", "2022-11-28")];
         headers.extend(bearer.as_deref().map(|bearer| ("authorization", bearer)));
-        let call = ServiceRequest { method: Method::GET, url: &url, headers: &headers, json: None };
+        let headers = header_map(NAME, &headers)?;
+        let call = ServiceCall { method: Method::GET, url: &url, headers, json: None };
         let token = self.token.as_deref();
-        let answer = ask(&self.fetcher, NAME, call, token).await.map_err(|error| error.without(token))?;
-        parse(NAME, &url, &answer).map_err(|error| error.without(token))
+        let answer = ask(&self.fetcher, NAME, call, token).await;
+        answer.and_then(|answer| parse(NAME, &url, &answer)).map_err(|error| error.without(token))
     }
 }
