@@ -3,11 +3,11 @@
 //!
 //! Each listener has its own limits. A connection that does not send a complete first request header in
 //! time is closed, but not over a request that is arriving: HTTP clients open connections ahead of need and
-//! use them whenever they like. One that is idle between two requests is kept longer than clients keep theirs, because a
-//! client whose connection closes just as it sends a request cannot know whether the request was executed.
-//! When all connections are taken, the one that has been idle longest is evicted for a new one. Connections
-//! that never sent a request are evicted first only where they are many: a few are those of clients whose
-//! first request is on its way.
+//! use them whenever they like. One that is idle between two requests is kept longer than clients keep
+//! theirs, because a client whose connection closes just as it sends a request cannot know whether the
+//! request was executed. When all connections are taken, the one that has been idle longest is evicted for a
+//! new one. Connections that never sent a request are evicted first only where they are many: a few are those
+//! of clients whose first request is on its way.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
