@@ -4749,8 +4749,7 @@ latency: Latency, };
  * A moment in UTC, to the millisecond.
  *
  * Its text is RFC 3339 with exactly three decimals, `2026-11-22T10:00:00.000Z`, so that texts in the store
- * sort as the moments do. Any RFC 3339 text with an offset is read, from 1970 on; what is finer than a
- * millisecond is cut.
+ * sort as the moments do. No other form is read: a time that came with a bundle leaves with the same text.
  */
 export type Timestamp = string;
 
