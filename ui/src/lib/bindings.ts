@@ -1535,11 +1535,11 @@ export type ExportRequest = {
  */
 query: CardsQuery, 
 /**
- * Ids of the cards to export. Default: all that match.
+ * Ids or names of the cards to export. Default: all that match.
  */
 cards: Array<string> | null, 
 /**
- * Ids of cards to leave out.
+ * Ids or names of cards to leave out.
  */
 without: Array<string>, 
 /**

@@ -354,10 +354,10 @@ pub struct ExportRequest {
     /// Filters that select the cards.
     #[serde(default)]
     pub query: CardsQuery,
-    /// Ids of the cards to export. Default: all that match.
+    /// Ids or names of the cards to export. Default: all that match.
     #[serde(default)]
     pub cards: Option<Vec<String>>,
-    /// Ids of cards to leave out.
+    /// Ids or names of cards to leave out.
     #[serde(default)]
     pub without: Vec<String>,
     /// File or folder to write. Default: the text is returned.
