@@ -6,11 +6,12 @@ use anyhow::{Context, Result, bail};
 use autokit_agent::ask::AgentAnswer;
 use autokit_api::commands::{GiveFeedback, ListJobs, SetProviders, StartAsk, WaitJob, WaitSession};
 use autokit_api::{
-    AgentQuestion, FeedbackRequest, Job, JobState, JobWait, LlmKind, LlmSettings, NetworkSettings, Nothing,
-    ProviderSettings, SearchKind, SearchSettings, Session, SessionWait, Turn, TurnState,
+    AgentQuestion, FeedbackRequest, Job, JobId, JobState, JobWait, LlmKind, LlmSettings, NetworkSettings,
+    Nothing, ProviderSettings, SearchKind, SearchSettings, Session, SessionWait, Turn, TurnState,
 };
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
+use autokit_toolcard::SessionId;
 
 use crate::model::ScriptedModel;
 use crate::site::Site;
@@ -56,7 +57,7 @@ pub async fn choose(node: &Node, model: Option<&ScriptedModel>, site: Option<&Si
 ///
 /// # Errors
 /// When it is refused.
-pub async fn start(node: &Node, question: &str) -> Result<String> {
+pub async fn start(node: &Node, question: &str) -> Result<SessionId> {
     let request = AgentQuestion { question: question.to_owned(), session: None, limit: None };
     Ok(node.call::<StartAsk>(request).await?.session)
 }
@@ -65,11 +66,11 @@ pub async fn start(node: &Node, question: &str) -> Result<String> {
 ///
 /// # Errors
 /// When it does not come to rest.
-pub async fn rest(node: &Node, session: &str) -> Result<Session> {
+pub async fn rest(node: &Node, session: &SessionId) -> Result<Session> {
     let wait = async {
         let mut after = 0;
         loop {
-            let request = SessionWait { session: session.to_owned(), after };
+            let request = SessionWait { session: session.clone(), after };
             let state = node.call::<WaitSession>(request).await?;
             if state.turns.last().is_some_and(|turn| turn.state != TurnState::Running) {
                 return Ok(state);
@@ -93,8 +94,8 @@ pub async fn ask(node: &Node, question: &str) -> Result<Session> {
 ///
 /// # Errors
 /// When there is nothing to judge.
-pub async fn judge(node: &Node, session: &str, helpful: bool, said: &str) -> Result<Session> {
-    let request = FeedbackRequest { session: session.to_owned(), helpful, said: said.to_owned() };
+pub async fn judge(node: &Node, session: &SessionId, helpful: bool, said: &str) -> Result<Session> {
+    let request = FeedbackRequest { session: session.clone(), helpful, said: said.to_owned() };
     node.call::<GiveFeedback>(request).await?;
     rest(node, session).await
 }
@@ -120,11 +121,11 @@ pub fn told(session: &Session) -> Result<&AgentAnswer> {
 ///
 /// # Errors
 /// When it does not end well.
-pub async fn done(node: &Node, job: &str) -> Result<Job> {
+pub async fn done(node: &Node, job: &JobId) -> Result<Job> {
     let wait = async {
         let mut after = 0;
         loop {
-            let state = node.call::<WaitJob>(JobWait { job: job.to_owned(), after }).await?;
+            let state = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
             match state.state {
                 JobState::Running => after = state.version,
                 JobState::Done => return Ok(state),

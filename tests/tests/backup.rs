@@ -8,7 +8,7 @@ use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::disk::{Disk, FileSystem};
 use autokit_tests::review::{put_cards, refresh};
 use autokit_tests::{Workplace, copy_tree, on_deep_stack};
-use autokit_toolcard::Author;
+use autokit_toolcard::{Author, ProposalId};
 use serde_json::json;
 
 /// A library with cards, a proposal that waits and one that was turned down.
@@ -21,7 +21,7 @@ async fn prepare(place: &Workplace) -> Result<()> {
     for name in ["weather", "mail"] {
         library.propose(refresh(name, &[("class", json!("New"))]), &by, None).await?;
     }
-    library.reject(1, &Author("ann".to_owned()), "no", None).await?;
+    library.reject(ProposalId::new(1), &Author("ann".to_owned()), "no", None).await?;
     library.close().await?;
     Ok(())
 }

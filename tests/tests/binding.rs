@@ -18,6 +18,7 @@ use autokit_app::secrets::KeyStorage;
 use autokit_app::{ErrorCode, Need, Permission, Permissions, Rule};
 use autokit_tests::mcp::{Agent, Generation, add_server};
 use autokit_tests::{Seeded, Workplace};
+use autokit_toolcard::CardId;
 use serde_json::{Map, Value, json};
 
 /// Longest a test waits for something that has to come: only so that a test that fails does not hang.
@@ -64,7 +65,7 @@ impl Setup {
         if name == BUILTIN {
             return Ok(format!("autokit:{BUILTIN}"));
         }
-        Ok(self.node.call::<GetCard>(CardRef { card: name.to_owned() }).await?.summary.id)
+        Ok(self.node.call::<GetCard>(CardRef { card: name.to_owned() }).await?.summary.id.to_string())
     }
 
     async fn tool(&self, name: &str) -> Result<Need> {
@@ -155,7 +156,8 @@ async fn a_deny_for_everybody_binds_every_profile() -> Result<()> {
         }
         ensure!(setup.calls().await? == before + 1, "a denied tool was called");
         // Of the library everybody may find nothing else than this, and so may no profile.
-        let only = Some(Allowlist { providers: Vec::new(), cards: vec![setup.id("count").await?] });
+        let only =
+            Some(Allowlist { providers: Vec::new(), cards: vec![CardId::new(setup.id("count").await?)] });
         setup.profile("", |all| all.only = only).await?;
         for agent in &mut agents {
             ensure!(!names(&agent.search("echo").await?).contains(&"echo"));

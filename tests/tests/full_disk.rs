@@ -12,7 +12,7 @@ use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::disk::{Disk, FileSystem};
 use autokit_tests::review::{put_cards, refresh};
 use autokit_tests::{Workplace, made_up_cards};
-use autokit_toolcard::{Author, CardKey, ProposalEventKind, ProposalState};
+use autokit_toolcard::{Author, CardKey, ProposalEventKind, ProposalId, ProposalState};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -111,7 +111,7 @@ async fn try_killed_recovery(disk: &Disk, made: &Path, point: &str) -> Result<()
     ensure!(owner.was_killed()?, "the owner was not killed");
     disk.empty()?;
     let (library, _folder) = open_copy(&place).await?;
-    let told = library.proposal_events(1).await?;
+    let told = library.proposal_events(ProposalId::new(1)).await?;
     let said = told.iter().filter(|event| event.kind == ProposalEventKind::Commented).count();
     ensure!(said == 1, "{said} comments");
     let verified = library.verify().await?;
@@ -239,13 +239,13 @@ async fn try_case(
         }
         Operation::Remove => ensure!(described(&library, "second").is_none() == done, "{outcome:?}"),
         Operation::Accept => {
-            let accepted = library.proposal(1).await?.state == ProposalState::Accepted;
+            let accepted = library.proposal(ProposalId::new(1)).await?.state == ProposalState::Accepted;
             let class =
                 library.card(&CardKey::new("", "accepted").id())?.card().text("class").map(str::to_owned);
             ensure!(accepted == done && class.is_some() == done, "{outcome:?}: {accepted}, {class:?}");
         }
         Operation::Comment => {
-            let told = library.proposal_events(1).await?;
+            let told = library.proposal_events(ProposalId::new(1)).await?;
             let said = told.iter().filter(|event| event.kind == ProposalEventKind::Commented).count();
             ensure!(said == usize::from(done), "{outcome:?}: {said} comments");
         }

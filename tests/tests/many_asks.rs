@@ -13,6 +13,7 @@ use autokit_app::secrets::KeyStorage;
 use autokit_tests::agent::{ask, choose, last, rest, start, told};
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
 use autokit_tests::{Workplace, made_up_cards};
+use autokit_toolcard::SessionId;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -56,7 +57,7 @@ fn question(number: usize) -> String {
     format!("{action} photos of account {number}")
 }
 
-async fn all_at_once(node: &Node) -> Result<Vec<String>> {
+async fn all_at_once(node: &Node) -> Result<Vec<SessionId>> {
     let mut starting = JoinSet::new();
     for number in 0..AT_ONCE {
         let node = node.clone();

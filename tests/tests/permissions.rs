@@ -154,7 +154,8 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
         refused(&agent, &tool, json!({}), "required").await?;
         // Each scope by itself.
         let origin = Need::Secret { of: format!("http://{at}") };
-        let id = node.call::<GetCard>(CardRef { card: "getWeather".to_owned() }).await?.summary.id;
+        let id =
+            node.call::<GetCard>(CardRef { card: "getWeather".to_owned() }).await?.summary.id.to_string();
         let provider = found["results"][0]["provider"].as_str().unwrap_or_default().to_owned();
         let calling = Need::Tool { id, name: "getWeather".to_owned(), provider };
         for (need, words) in [

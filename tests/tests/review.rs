@@ -14,7 +14,7 @@ use autokit_app::{ErrorCode, Risk};
 use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::Workplace;
 use autokit_tests::review::{put_cards, refresh};
-use autokit_toolcard::{Author, Draft, ProposalEventKind, ProposalState};
+use autokit_toolcard::{Author, Draft, ProposalEventKind, ProposalId, ProposalState};
 use serde_json::{Value, json};
 
 /// A library with a card a draft, and the drafts proposed.
@@ -60,7 +60,7 @@ async fn the_safe_ones_are_accepted_together_as_previewed_and_taken_back_togethe
     let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
     let list = node.call::<ListProposals>(waiting.clone()).await?;
     ensure!(list.rows.iter().filter(|row| row.risk == Risk::Low).count() == 20);
-    let ids: Vec<u32> = list.rows.iter().map(|row| row.id).collect();
+    let ids: Vec<ProposalId> = list.rows.iter().map(|row| row.id).collect();
     let preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
     ensure!((preview.safe.len(), preview.left.len()) == (20, 10), "{preview:?}");
     ensure!(preview.safe.iter().all(|one| one.diff.len() == 1 && one.diff[0].field == "pricing"));
@@ -105,14 +105,17 @@ async fn what_hides_or_gives_orders_is_shown_and_never_accepted_unseen() -> Resu
     let place = place_with(drafts).await?;
     let node = place.node(64).await?;
     let list = node.call::<ListProposals>(ProposalsQuery::default()).await?;
-    let suspect: Vec<u32> = list.rows.iter().filter(|row| row.suspect).map(|row| row.id).collect();
-    ensure!(suspect == [4, 3, 2], "{:?}", list.rows);
+    let suspect: Vec<ProposalId> = list.rows.iter().filter(|row| row.suspect).map(|row| row.id).collect();
+    ensure!(suspect == [4, 3, 2].map(ProposalId::new), "{:?}", list.rows);
     ensure!(list.rows.iter().all(|row| (row.risk == Risk::High) == row.suspect), "{:?}", list.rows);
-    let ids: Vec<u32> = list.rows.iter().map(|row| row.id).collect();
+    let ids: Vec<ProposalId> = list.rows.iter().map(|row| row.id).collect();
     let preview = node.call::<PreviewAccept>(ProposalsRef { ids }).await?;
-    ensure!((preview.safe.len(), preview.safe[0].id, preview.left.len()) == (1, 1, 3), "{preview:?}");
+    ensure!(
+        (preview.safe.len(), preview.safe[0].id.number(), preview.left.len()) == (1, 1, 3),
+        "{preview:?}"
+    );
     ensure!(preview.left.iter().all(|one| one.why.contains("instructions to a model")), "{:?}", preview.left);
-    let detail = node.call::<GetProposal>(ProposalGet::from(3)).await?;
+    let detail = node.call::<GetProposal>(ProposalGet::from(ProposalId::new(3))).await?;
     let [text] = detail.suspect.as_slice() else { anyhow::bail!("{:?}", detail.suspect) };
     ensure!((text.field.as_str(), text.side, text.pointer.as_str()) == ("pricing", FieldSide::After, ""));
     ensure!((text.marks[0].start, text.marks[0].end) == (0, 20), "{:?}", text.marks);
@@ -134,7 +137,8 @@ async fn the_policy_asks_two_reviewers() -> Result<()> {
         .context("refused")?;
     ensure!(refused.code == ErrorCode::Invalid);
     node.call::<SetReviewPolicy>(ReviewPolicy { approvals: 2, reviewer: "Ann".into() }).await?;
-    let accept = |by: &str| ProposalAccept { id: 1, by: by.into(), ..ProposalAccept::default() };
+    let accept =
+        |by: &str| ProposalAccept { id: ProposalId::new(1), by: by.into(), ..ProposalAccept::default() };
     let first = node.call::<AcceptProposal>(accept("")).await?;
     ensure!((first.needed, first.proposal.approvals[0].by.as_str()) == (2, "Ann"));
     let again = node.call::<AcceptProposal>(accept("Ann")).await?;
@@ -216,7 +220,11 @@ async fn the_terminal_reviews_by_field_with_words_and_back() -> Result<()> {
 async fn who_is_late_hears_who_was_quicker_and_what_is_in_the_way() -> Result<()> {
     let place = place_with(drafts(3)).await?;
     let node = place.node(64).await?;
-    let accept = |id: u32, by: &str| ProposalAccept { id, by: by.into(), ..ProposalAccept::default() };
+    let accept = |number: u32, by: &str| ProposalAccept {
+        id: ProposalId::new(number),
+        by: by.into(),
+        ..ProposalAccept::default()
+    };
     node.call::<AcceptProposal>(accept(2, "Ann")).await?;
     let late = node.call::<AcceptProposal>(accept(2, "Bob")).await.err().context("late")?;
     ensure!(late.code == ErrorCode::Conflict && late.message.contains("already accepted by Ann"), "{late:?}");
@@ -242,7 +250,7 @@ async fn who_is_late_hears_who_was_quicker_and_what_is_in_the_way() -> Result<()
 
     // Taken back, the card keeps what somebody made of it since, and the conflict shows at once.
     set("tool 1", "by hand").await?;
-    let back = node.call::<ReopenProposal>(ProposalRef { id: 2 }).await?;
+    let back = node.call::<ReopenProposal>(ProposalRef { id: ProposalId::new(2) }).await?;
     ensure!(back.proposal.conflicts == ["pricing"], "{:?}", back.proposal.conflicts);
     ensure!(
         back.events
@@ -257,7 +265,8 @@ async fn one_person_is_one_reviewer_however_the_name_is_typed() -> Result<()> {
     let place = place_with(drafts(1)).await?;
     let node = place.node(64).await?;
     node.call::<SetReviewPolicy>(ReviewPolicy { approvals: 2, reviewer: String::new() }).await?;
-    let accept = |by: &str| ProposalAccept { id: 1, by: by.into(), ..ProposalAccept::default() };
+    let accept =
+        |by: &str| ProposalAccept { id: ProposalId::new(1), by: by.into(), ..ProposalAccept::default() };
     for by in ["Ann", " ann ", "ANN"] {
         let detail = node.call::<AcceptProposal>(accept(by)).await?;
         ensure!(detail.proposal.state == ProposalState::Pending && detail.proposal.approvals.len() == 1);

@@ -14,7 +14,7 @@ use autokit_search::{Depth, Thresholds};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, told};
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{CardId, Timestamp};
 use serde_json::json;
 
 use autokit_tests::calendar::{NEED, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, card, cards, site, stock};
@@ -167,9 +167,9 @@ impl Retriever for OneCard {
         None
     }
 
-    async fn search(&self, _: &str, _: &str, _: &[String], _: usize) -> autokit_agent::Result<Retrieval> {
+    async fn search(&self, _: &str, _: &str, _: &[CardId], _: usize) -> autokit_agent::Result<Retrieval> {
         let card = Retrieved {
-            id: "one".into(),
+            id: CardId::new("one"),
             name: "One".into(),
             description: "One is a tool.".into(),
             body: r#"{"name":"One","description":"One is a tool."}"#.into(),

@@ -13,6 +13,7 @@ use autokit_tests::agent::{ask, choose, judge, quiet, rest, start};
 use autokit_tests::log::Log;
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
 use autokit_tests::{Workplace, program};
+use autokit_toolcard::SessionId;
 use serde_json::{Value, json};
 
 use autokit_tests::calendar::{NEED, cards, site, stock};
@@ -36,7 +37,7 @@ fn chatty(asked: &Asked) -> Reply {
 }
 
 /// Every command there is, with a request that does something.
-fn requests(session: &str, folder: &Path, server: &Path) -> Vec<(&'static str, Value)> {
+fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static str, Value)> {
     let file = folder.join("export.json").display().to_string();
     let mut fields = cards()[0].clone();
     fields["name"] = json!("Another");
@@ -198,7 +199,7 @@ async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
                 answered += 1;
                 heard.push_str(&answer.to_string());
                 if let Some(session) = answer["session"].as_str() {
-                    rest(node, session).await?;
+                    rest(node, &SessionId::new(session)).await?;
                 }
             }
             Err(error) => write!(heard, "{error:?}")?,

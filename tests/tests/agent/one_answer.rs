@@ -13,6 +13,7 @@ use autokit_tests::Workplace;
 use autokit_tests::agent::{ask, choose, done, last, told};
 use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
 use autokit_tests::site::{Page, Site};
+use autokit_toolcard::CardId;
 use serde_json::Value;
 
 const REQUESTS: &str = include_str!("../../sets/ask-blind.jsonl");
@@ -110,7 +111,7 @@ async fn whatever_is_searched_for_in_between_an_answer_is_of_one_card() -> Resul
                 ensure!(answer.name.is_none() && answer.stub.is_none() && answer.citations.is_empty());
                 continue;
             };
-            let card = node.call::<GetCard>(CardRef { card: tool.clone() }).await?;
+            let card = node.call::<GetCard>(CardRef { card: tool.to_string() }).await?;
             ensure!(answer.name.as_deref() == Some(card.summary.name.as_str()), "{question}: {answer:?}");
             let description = card.fields["description"].as_str().unwrap_or_default().trim_start();
             ensure!(description.starts_with(&answer.sentence), "{question}: {answer:?}");
@@ -142,7 +143,7 @@ async fn an_answer_is_judged_by_the_question_that_was_asked() -> Result<()> {
             let request =
                 AskRequest { question: question.clone(), limit: Some(200), depth: Some(Depth::Fused) };
             let own = node.call::<Ask>(request).await?.candidates.into_iter();
-            let own: HashMap<String, f32> = own.map(|one| (one.card.id, one.score)).collect();
+            let own: HashMap<CardId, f32> = own.map(|one| (one.card.id, one.score)).collect();
             let before = site.searches();
             let session = ask(&node, &question).await?;
             let answer = told(&session)?;

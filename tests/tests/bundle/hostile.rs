@@ -16,6 +16,7 @@ use autokit_app::node::Node;
 use autokit_app::{ErrorCode, ProposalState};
 use autokit_tests::bundle::{Files, import, replace, unpack};
 use autokit_tests::{Workplace, made_up_cards};
+use autokit_toolcard::CardId;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
@@ -252,7 +253,7 @@ async fn vectors_that_are_not_those_of_their_cards_are_not_used() -> Result<()> 
         depth: None,
     };
     let honest = maker.node(64).await?;
-    let ranked = async |node: &Node| -> Result<Vec<String>> {
+    let ranked = async |node: &Node| -> Result<Vec<CardId>> {
         let found = node.call::<autokit_api::commands::Search>(search(query)).await?;
         Ok(found.results.iter().map(|hit| hit.id.clone()).collect())
     };

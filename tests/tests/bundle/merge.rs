@@ -76,7 +76,7 @@ impl Side {
         let mut cards = Cards::new();
         let all = CardList { query: CardsQuery::default(), offset: 0, limit: 1_000 };
         for row in self.node.call::<ListCards>(all).await?.rows {
-            let detail = self.node.call::<GetCard>(CardRef { card: row.id }).await?;
+            let detail = self.node.call::<GetCard>(CardRef { card: row.id.to_string() }).await?;
             cards.insert(row.name, detail.fields);
         }
         Ok(cards)

@@ -18,7 +18,7 @@ async fn appendix_a_comes_out_at_least_as_good() -> Result<()> {
     choose(&node, None, Some(&site)).await?;
     let card = card(&site);
     let id = add(&node, &card).await?;
-    verify(&node, VerifyScope::Cards { cards: vec![id.clone()] }, true).await?;
+    verify(&node, VerifyScope::Cards { cards: vec![id.to_string()] }, true).await?;
     let report = checked(&node, &id).await?;
     let proposals = waiting(&node, &id).await?;
     let proposal = proposals.first().with_context(|| format!("{report:#?}"))?;
@@ -40,7 +40,7 @@ async fn appendix_a_comes_out_at_least_as_good() -> Result<()> {
         by: String::new(),
     };
     node.call::<AcceptProposal>(accept).await?;
-    let card = node.call::<GetCard>(autokit_api::CardRef { card: id.clone() }).await?;
+    let card = node.call::<GetCard>(autokit_api::CardRef { card: id.to_string() }).await?;
     assert!(card.summary.verified);
     autokit_tests::agent::quiet(&node).await?;
     // What was put right is right.

@@ -67,7 +67,7 @@ async fn lists_follow_what_checks_found() -> Result<()> {
 
     // Rows, cards and answers say when.
     let rows = list(&node, &with(HealthFilter::Verified)).await?;
-    let one = node.call::<GetCard>(CardRef { card: kettle.clone() }).await?.summary;
+    let one = node.call::<GetCard>(CardRef { card: kettle.to_string() }).await?.summary;
     assert_eq!(rows, std::slice::from_ref(&one));
     assert_eq!(one.health, Some(CardState::Verified));
     assert_eq!(one.checked_at, Some("2026-03-01T12:00:00.000Z".parse()?));
@@ -77,9 +77,9 @@ async fn lists_follow_what_checks_found() -> Result<()> {
 
     // What waits for a card is told with its check.
     let proposals = waiting(&node, &lost).await?;
-    let told = node.call::<GetVerification>(CardRef { card: lost }).await?.proposal;
+    let told = node.call::<GetVerification>(CardRef { card: lost.to_string() }).await?.proposal;
     assert_eq!(told, proposals.last().map(|detail| detail.proposal.id));
-    assert_eq!(node.call::<GetVerification>(CardRef { card: kettle }).await?.proposal, None);
+    assert_eq!(node.call::<GetVerification>(CardRef { card: kettle.to_string() }).await?.proposal, None);
 
     // A run over a list is over what it shows when it begins.
     let job = verify(&node, VerifyScope::Matching { query: with(HealthFilter::Never) }, false).await?;

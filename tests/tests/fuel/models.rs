@@ -46,7 +46,7 @@ async fn with(
     let node = open(&place, &Ahead::default(), false).await?;
     choose(&node, Some(&model), Some(&site)).await?;
     let id = add(&node, &card(&site)).await?;
-    verify(&node, VerifyScope::Cards { cards: vec![id.clone()] }, true).await?;
+    verify(&node, VerifyScope::Cards { cards: vec![id.to_string()] }, true).await?;
     let outcome = (checked(&node, &id).await?, waiting(&node, &id).await?);
     node.close().await?;
     Ok(outcome)
@@ -195,7 +195,7 @@ async fn a_page_a_model_found_is_weighed_like_any_other() -> Result<()> {
         broken["documentation"] = json!(site.url("/docs/none"));
         broken["verified"] = json!(false);
         let id = add(&node, &broken).await?;
-        verify(&node, VerifyScope::Cards { cards: vec![id.clone()] }, false).await?;
+        verify(&node, VerifyScope::Cards { cards: vec![id.to_string()] }, false).await?;
         let proposals = waiting(&node, &id).await?;
         let documentation =
             proposals.first().and_then(|proposal| crate::place::proposed(proposal, "documentation"));

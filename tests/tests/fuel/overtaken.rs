@@ -13,6 +13,7 @@ use autokit_app::{CardState, ProposalState};
 use autokit_tests::Workplace;
 use autokit_tests::agent::choose;
 use autokit_tests::site::{Page, Site};
+use autokit_toolcard::CardId;
 use serde_json::{Value, json};
 
 use crate::place::{Ahead, add, check, checked, open, proposed, verify, waiting};
@@ -33,7 +34,7 @@ fn card(site: &Site, verified: bool) -> Value {
     })
 }
 
-async fn setup(verified: bool) -> Result<(Workplace, Site, Ahead, Node, String)> {
+async fn setup(verified: bool) -> Result<(Workplace, Site, Ahead, Node, CardId)> {
     let place = Workplace::with_stand_in()?;
     let site = Site::serving([("/docs/tools/widget", page())]).await?;
     let ahead = Ahead::default();
@@ -43,11 +44,16 @@ async fn setup(verified: bool) -> Result<(Workplace, Site, Ahead, Node, String)>
     Ok((place, site, ahead, node, id))
 }
 
-async fn set(node: &Node, id: &str, field: &str, value: Value) -> Result<()> {
-    let mut fields = node.call::<GetCard>(autokit_api::CardRef { card: id.into() }).await?.fields;
+async fn set(node: &Node, id: &CardId, field: &str, value: Value) -> Result<()> {
+    let mut fields = node.call::<GetCard>(autokit_api::CardRef { card: id.to_string() }).await?.fields;
     fields.insert(field.to_owned(), value);
-    let edit =
-        CardUpdate { card: id.into(), expected: None, fields, reason: String::new(), flagged_too: false };
+    let edit = CardUpdate {
+        card: id.to_string(),
+        expected: None,
+        fields,
+        reason: String::new(),
+        flagged_too: false,
+    };
     node.call::<UpdateCard>(edit).await?;
     Ok(())
 }

@@ -15,6 +15,7 @@ use autokit_app::secrets::KeyStorage;
 use autokit_library::Clock;
 use autokit_tests::Workplace;
 use autokit_tests::agent::done;
+use autokit_toolcard::CardId;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -52,7 +53,7 @@ pub(crate) async fn open(place: &Workplace, ahead: &Ahead, stays: bool) -> Resul
 }
 
 /// Adds a card; gives its id.
-pub(crate) async fn add(node: &Node, card: &Value) -> Result<String> {
+pub(crate) async fn add(node: &Node, card: &Value) -> Result<CardId> {
     let fields: Map<String, Value> = card.as_object().cloned().context("an object")?;
     let made =
         node.call::<CreateCard>(CardCreate { fields, reason: String::new(), flagged_too: false }).await?;
@@ -66,23 +67,23 @@ pub(crate) async fn verify(node: &Node, scope: VerifyScope, improve: bool) -> Re
 }
 
 /// Checks one card and gives what was found.
-pub(crate) async fn check(node: &Node, card: &str) -> Result<LatestCheck> {
-    verify(node, VerifyScope::Cards { cards: vec![card.to_owned()] }, false).await?;
+pub(crate) async fn check(node: &Node, card: &CardId) -> Result<LatestCheck> {
+    verify(node, VerifyScope::Cards { cards: vec![card.to_string()] }, false).await?;
     checked(node, card).await
 }
 
 /// What was found last.
-pub(crate) async fn checked(node: &Node, card: &str) -> Result<LatestCheck> {
-    let found = node.call::<GetVerification>(CardRef { card: card.to_owned() }).await?;
+pub(crate) async fn checked(node: &Node, card: &CardId) -> Result<LatestCheck> {
+    let found = node.call::<GetVerification>(CardRef { card: card.to_string() }).await?;
     found.checked.context("the card was checked")
 }
 
 /// What waits for a card.
-pub(crate) async fn waiting(node: &Node, card: &str) -> Result<Vec<ProposalDetail>> {
+pub(crate) async fn waiting(node: &Node, card: &CardId) -> Result<Vec<ProposalDetail>> {
     let state = Some(autokit_app::ProposalState::Pending);
     let mut all = Vec::new();
     for row in node.call::<ListProposals>(ProposalsQuery { state }).await?.rows {
-        if row.card.as_deref() == Some(card) {
+        if row.card.as_ref() == Some(card) {
             all.push(node.call::<GetProposal>(ProposalGet::from(row.id)).await?);
         }
     }

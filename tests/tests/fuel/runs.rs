@@ -8,13 +8,14 @@ use autokit_api::commands::{
     Ask, CancelJob, GetHealth, ListJobs, PauseJob, SetCheckSettings, StartVerify, WaitJob,
 };
 use autokit_api::{
-    AskRequest, CheckSettings, Job, JobKind, JobPause, JobRef, JobState, JobWait, Nothing, VerifyScope,
-    VerifyStart,
+    AskRequest, CheckSettings, Job, JobId, JobKind, JobPause, JobRef, JobState, JobWait, Nothing,
+    VerifyScope, VerifyStart,
 };
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{choose, done};
 use autokit_tests::site::{Page, Site};
+use autokit_toolcard::CardId;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -31,7 +32,7 @@ fn page(at: usize) -> Page {
 }
 
 /// A library of cards whose pages come one by one, as the gate lets them.
-pub(crate) async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site, Vec<String>)> {
+pub(crate) async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site, Vec<CardId>)> {
     let site = Site::serving([]).await?;
     choose(node, None, Some(&site)).await?;
     let mut ids = Vec::new();
@@ -48,11 +49,11 @@ pub(crate) async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site,
 }
 
 /// Waits until a job is as wanted.
-pub(crate) async fn until(node: &Node, job: &str, wanted: impl Fn(&Job) -> bool) -> Result<Job> {
+pub(crate) async fn until(node: &Node, job: &JobId, wanted: impl Fn(&Job) -> bool) -> Result<Job> {
     let wait = async {
         let mut after = 0;
         loop {
-            let state = node.call::<WaitJob>(JobWait { job: job.to_owned(), after }).await?;
+            let state = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
             if wanted(&state) {
                 return Ok(state);
             }
@@ -63,7 +64,7 @@ pub(crate) async fn until(node: &Node, job: &str, wanted: impl Fn(&Job) -> bool)
     tokio::time::timeout(Duration::from_mins(2), wait).await.context("the job did not come that far")?
 }
 
-async fn start(node: &Node) -> Result<String> {
+async fn start(node: &Node) -> Result<JobId> {
     Ok(node
         .call::<StartVerify>(VerifyStart { scope: VerifyScope::All, improve: false, anew: false })
         .await?

@@ -68,11 +68,11 @@ async fn a_page_that_is_gone_is_a_finding_and_no_network_a_failure() -> Result<(
     let node = open(&place, &Ahead::default(), false).await?;
     let network = NetworkSettings { allowed_hosts: vec!["127.0.0.1".into()], proxy: None };
     node.call::<SetProviders>(ProviderSettings { network, ..services(None, None) }).await?;
-    let card = node.call::<autokit_api::commands::GetCard>(autokit_api::CardRef { card: id.clone() });
+    let card = node.call::<autokit_api::commands::GetCard>(autokit_api::CardRef { card: id.to_string() });
     let mut fields = card.await?.fields;
     fields.insert("documentation".into(), json!("http://127.0.0.1:9/docs"));
     let update = autokit_api::CardUpdate {
-        card: id,
+        card: id.to_string(),
         expected: None,
         fields,
         reason: String::new(),

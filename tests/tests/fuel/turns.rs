@@ -7,7 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use autokit_api::commands::{CancelJob, ListJobs, PauseJob, SetCheckSettings, StartVerify, WaitJob};
 use autokit_api::{
-    CheckSettings, Job, JobKind, JobPause, JobRef, JobState, JobWait, Nothing, VerifyScope, VerifyStart,
+    CheckSettings, Job, JobId, JobKind, JobPause, JobRef, JobState, JobWait, Nothing, VerifyScope,
+    VerifyStart,
 };
 use autokit_app::ErrorCode;
 use autokit_app::node::Node;
@@ -18,21 +19,21 @@ use tokio::sync::Semaphore;
 use crate::place::{Ahead, open};
 use crate::runs::{CARDS, library, until};
 
-async fn start(node: &Node, scope: VerifyScope, anew: bool) -> Result<String> {
+async fn start(node: &Node, scope: VerifyScope, anew: bool) -> Result<JobId> {
     Ok(node.call::<StartVerify>(VerifyStart { scope, improve: false, anew }).await?.job)
 }
 
-async fn look(node: &Node, job: &str) -> Result<Job> {
+async fn look(node: &Node, job: &JobId) -> Result<Job> {
     let jobs = node.call::<ListJobs>(Nothing {}).await?;
-    jobs.into_iter().find(|one| one.id == job).context("it is known")
+    jobs.into_iter().find(|one| one.id == *job).context("it is known")
 }
 
 /// The job once it is over, however it ended.
-async fn end(node: &Node, job: &str) -> Result<Job> {
+async fn end(node: &Node, job: &JobId) -> Result<Job> {
     let wait = async {
         let mut after = 0;
         loop {
-            let state = node.call::<WaitJob>(JobWait { job: job.to_owned(), after }).await?;
+            let state = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
             if state.state != JobState::Running {
                 return anyhow::Ok(state);
             }
@@ -67,7 +68,7 @@ async fn a_run_that_waits_holds_up_nobody_who_asks_by_name() -> Result<()> {
 
     // By name: at once, and once for all who ask.
     gate.add_permits(100);
-    let named = VerifyScope::Cards { cards: vec![ids[0].clone()] };
+    let named = VerifyScope::Cards { cards: vec![ids[0].to_string()] };
     let one = start(&node, named, false).await?;
     let end = tokio::time::timeout(Duration::from_mins(2), done(&node, &one)).await.context("it waits")??;
     ensure!(end.done == 1, "{end:?}");

@@ -198,7 +198,7 @@ export type AddFinding = {
 /**
  * Id of the session that found the tool.
  */
-session: string, 
+session: SessionId, 
 /**
  * Address of the tool's page.
  */
@@ -215,7 +215,7 @@ verdict: Verdict,
 /**
  * Id of the recommended card.
  */
-tool: string | null, 
+tool: CardId | null, 
 /**
  * Its name.
  */
@@ -310,7 +310,7 @@ question: string,
 /**
  * Id of the session to continue. Default: a new session.
  */
-session?: string, 
+session?: SessionId, 
 /**
  * Maximum number of candidates in the answer, 1 to 20. Default: 5.
  */
@@ -399,7 +399,7 @@ providers: Array<string>,
 /**
  * Card ids.
  */
-cards: Array<string>, };
+cards: Array<CardId>, };
 
 /**
  * Answer of the library to a question.
@@ -625,7 +625,7 @@ until: Timestamp,
 /**
  * Id of the agent's session.
  */
-session: string, 
+session: McpSessionId, 
 /**
  * Name of the client program, as reported by itself.
  */
@@ -715,7 +715,7 @@ at: Timestamp,
 /**
  * Id of the agent's session.
  */
-session: string, 
+session: McpSessionId, 
 /**
  * Name of the client program, as reported by itself.
  */
@@ -862,7 +862,7 @@ change: string | null,
 /**
  * Ids of the affected cards.
  */
-cards: Array<string>, };
+cards: Array<CardId>, };
 
 /**
  * Request to validate fields without saving them.
@@ -991,7 +991,7 @@ export type CardSummary = {
 /**
  * Card id.
  */
-id: string, 
+id: CardId, 
 /**
  * Name of the tool.
  */
@@ -1082,7 +1082,7 @@ checked: LatestCheck | null,
 /**
  * Number of the card's newest proposal that waits in Review.
  */
-proposal: number | null, 
+proposal: ProposalId | null, 
 /**
  * Number of the card's proposals that wait in Review.
  */
@@ -1227,7 +1227,7 @@ export type Citation = {
 /**
  * Id of the card whose page is cited.
  */
-card: string, 
+card: CardId, 
 /**
  * Headings above the passage.
  */
@@ -1428,7 +1428,7 @@ state: ModelState, } | { "event": "session",
 /**
  * Session id.
  */
-session: string, 
+session: SessionId, 
 /**
  * Current version.
  */
@@ -1632,7 +1632,7 @@ export type FeedbackRequest = {
 /**
  * Session id.
  */
-session: string, 
+session: SessionId, 
 /**
  * Whether the answer helped.
  */
@@ -1763,7 +1763,7 @@ excerpt: string,
 /**
  * Ids of library cards that may be the same tool.
  */
-similar: Array<string>, 
+similar: Array<CardId>, 
 /**
  * The draft card, with evidence.
  */
@@ -1906,7 +1906,7 @@ conflicts: Array<FieldConflict>,
 /**
  * Cards of the library that may be the same tool, as pairs of id and name.
  */
-similar: Array<[string, string]>, 
+similar: Array<[CardId, string]>, 
 /**
  * Author of the last change in the source; empty if unknown.
  */
@@ -2168,7 +2168,7 @@ later: Array<string>,
 /**
  * Id of the library's card that is the same tool under another name.
  */
-same_as: string | null, };
+same_as: CardId | null, };
 
 /**
  * Effect of an import on one card.
@@ -2182,7 +2182,7 @@ export type Job = {
 /**
  * Job id.
  */
-id: string, 
+id: JobId, 
 /**
  * Kind of job.
  */
@@ -2241,6 +2241,11 @@ tally: JobTally | null,
 error: ApiError | null, };
 
 /**
+ * Id of a background job, unique among the jobs of a process.
+ */
+export type JobId = string;
+
+/**
  * Kind of job.
  */
 export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify" | "call";
@@ -2252,7 +2257,7 @@ export type JobPause = {
 /**
  * Job id.
  */
-job: string, 
+job: JobId, 
 /**
  * Whether the job is to be paused.
  */
@@ -2265,7 +2270,7 @@ export type JobRef = {
 /**
  * Job id.
  */
-job: string, };
+job: JobId, };
 
 /**
  * State of a job.
@@ -2312,7 +2317,7 @@ export type JobWait = {
 /**
  * Job id.
  */
-job: string, 
+job: JobId, 
 /**
  * Version the caller knows. The response is sent once the job's version is higher, or after ten
  * seconds.
@@ -2856,6 +2861,12 @@ term: string,
 meaning?: string, };
 
 /**
+ * Id of an agent's session: the handle of a context, or the id of a connection together with the profile.
+ * It is another kind of session than the one in which a person asks questions.
+ */
+export type McpSessionId = string;
+
+/**
  * Ranking mode.
  */
 export type Mode = "keyword" | "vector" | "hybrid";
@@ -3193,7 +3204,7 @@ about: string,
 /**
  * Ids of the cards assigned to the profile; they rank before all others (the expert tier).
  */
-cards: Array<string>, 
+cards: Array<CardId>, 
 /**
  * Cards the profile may find. Default: all. A profile never finds what the profile for all agents may
  * not find.
@@ -3250,9 +3261,9 @@ sessions: AgentSessions, };
  */
 export type Proposal = { 
 /**
- * Its number, which people use to refer to it.
+ * Its number.
  */
-id: number, 
+id: ProposalId, 
 /**
  * The proposed changes.
  */
@@ -3313,7 +3324,7 @@ export type ProposalAccept = {
 /**
  * Proposal number.
  */
-id: number, 
+id: ProposalId, 
 /**
  * Fields to accept. Default: all.
  */
@@ -3347,7 +3358,7 @@ export type ProposalComment = {
 /**
  * Proposal number.
  */
-id: number, 
+id: ProposalId, 
 /**
  * Comment text.
  */
@@ -3372,7 +3383,7 @@ title: string,
 /**
  * Id of the card it changes, or of the one created by accepting it.
  */
-card: string | null, 
+card: CardId | null, 
 /**
  * Changes to the current card if all of it is accepted.
  */
@@ -3400,7 +3411,7 @@ needed: number,
 /**
  * Cards that may be the same tool, as pairs of id and name.
  */
-similar: Array<[string, string]>, 
+similar: Array<[CardId, string]>, 
 /**
  * History of the proposal, oldest first.
  */
@@ -3439,11 +3450,17 @@ export type ProposalGet = {
 /**
  * Proposal number.
  */
-id: number, 
+id: ProposalId, 
 /**
  * Values from the reviewer that replace proposed ones in the comparison.
  */
 edits: { [key in string]: JsonValue }, };
+
+/**
+ * The number of a proposal, which people use to refer to it. Numbers start at 1; the default belongs to no
+ * proposal.
+ */
+export type ProposalId = number;
 
 /**
  * Reference to a proposal.
@@ -3452,7 +3469,7 @@ export type ProposalRef = {
 /**
  * Proposal number.
  */
-id: number, };
+id: ProposalId, };
 
 /**
  * Request to reject a proposal.
@@ -3461,7 +3478,7 @@ export type ProposalReject = {
 /**
  * Proposal number.
  */
-id: number, 
+id: ProposalId, 
 /**
  * Reason for the decision, written by the reviewer.
  */
@@ -3478,7 +3495,7 @@ export type ProposalRow = {
 /**
  * Proposal number.
  */
-id: number, 
+id: ProposalId, 
 /**
  * Name of the card the proposal changes or creates.
  */
@@ -3518,7 +3535,7 @@ state: ProposalState,
 /**
  * Id of the card it changes; `null` for a new card.
  */
-card: string | null, 
+card: CardId | null, 
 /**
  * Names of the fields it sets.
  */
@@ -3565,7 +3582,7 @@ export type ProposalsAccept = {
 /**
  * Proposal numbers, as in the preview request.
  */
-ids: Array<number>, 
+ids: Array<ProposalId>, 
 /**
  * Digest from the preview.
  */
@@ -3591,7 +3608,7 @@ export type ProposalsRef = {
 /**
  * Proposal numbers.
  */
-ids: Array<number>, };
+ids: Array<ProposalId>, };
 
 /**
  * A field's proposed value.
@@ -3687,7 +3704,7 @@ export type Ranked = {
 /**
  * Card id.
  */
-id: string, 
+id: CardId, 
 /**
  * Tool name.
  */
@@ -3863,7 +3880,7 @@ export type SafeProposal = {
 /**
  * Proposal number.
  */
-id: number, 
+id: ProposalId, 
 /**
  * Name of the card.
  */
@@ -3964,7 +3981,7 @@ export type SearchHit = {
 /**
  * Card id.
  */
-id: string, 
+id: CardId, 
 /**
  * Name of the tool.
  */
@@ -4234,7 +4251,7 @@ export type Session = {
 /**
  * Session id.
  */
-id: string, 
+id: SessionId, 
 /**
  * Start time.
  */
@@ -4249,13 +4266,18 @@ version: number,
 turns: Array<Turn>, };
 
 /**
+ * Id of a session with the agent, in which a person asks questions.
+ */
+export type SessionId = string;
+
+/**
  * Entry in the list of past sessions.
  */
 export type SessionNote = { 
 /**
  * Session id.
  */
-id: string, 
+id: SessionId, 
 /**
  * Start time.
  */
@@ -4272,7 +4294,7 @@ export type SessionRef = {
 /**
  * Session id.
  */
-session: string, };
+session: SessionId, };
 
 /**
  * Parameters of everything a session keeps (Kaman, sections 2 and 6–8).
@@ -4352,7 +4374,7 @@ export type SessionWait = {
 /**
  * Session id.
  */
-session: string, 
+session: SessionId, 
 /**
  * Version the caller knows. The response is sent once the session's version is higher, or after ten
  * seconds.
@@ -4886,7 +4908,7 @@ words: Array<string>, } | { "state": "started",
 /**
  * Job id.
  */
-job: string, };
+job: JobId, };
 
 /**
  * Source of a callable tool.
@@ -5052,11 +5074,11 @@ reason: string,
 /**
  * Ids of the cards that were restored.
  */
-cards: Array<string>, 
+cards: Array<CardId>, 
 /**
  * Ids of the cards that were left as they are because they changed again later.
  */
-kept: Array<string>, };
+kept: Array<CardId>, };
 
 /**
  * Proposal that requires individual review.
@@ -5065,7 +5087,7 @@ export type UnsafeProposal = {
 /**
  * Proposal number.
  */
-id: number, 
+id: ProposalId, 
 /**
  * Name of the card.
  */

@@ -3,7 +3,7 @@
 use autokit_agent::ask::{AgentAnswer, StepEvent};
 use autokit_agent::discover::Discovered;
 use autokit_error::ApiError;
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -15,7 +15,7 @@ pub struct AgentQuestion {
     /// Id of the session to continue. Default: a new session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
-    pub session: Option<String>,
+    pub session: Option<SessionId>,
     /// Maximum number of candidates in the answer, 1 to 20. Default: 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -26,14 +26,14 @@ pub struct AgentQuestion {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SessionRef {
     /// Session id.
-    pub session: String,
+    pub session: SessionId,
 }
 
 /// Request to wait until a session changes.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SessionWait {
     /// Session id.
-    pub session: String,
+    pub session: SessionId,
     /// Version the caller knows. The response is sent once the session's version is higher, or after ten
     /// seconds.
     #[ts(type = "number")]
@@ -118,7 +118,7 @@ pub struct Turn {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Session {
     /// Session id.
-    pub id: String,
+    pub id: SessionId,
     /// Start time.
     pub at: Timestamp,
     /// Version number, incremented with every change.
@@ -132,7 +132,7 @@ pub struct Session {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct FeedbackRequest {
     /// Session id.
-    pub session: String,
+    pub session: SessionId,
     /// Whether the answer helped.
     pub helpful: bool,
     /// Use case if the answer helped, otherwise what was wrong with it.
@@ -143,7 +143,7 @@ pub struct FeedbackRequest {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct AddFinding {
     /// Id of the session that found the tool.
-    pub session: String,
+    pub session: SessionId,
     /// Address of the tool's page.
     pub url: String,
 }
@@ -152,7 +152,7 @@ pub struct AddFinding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct SessionNote {
     /// Session id.
-    pub id: String,
+    pub id: SessionId,
     /// Start time.
     pub at: Timestamp,
     /// First question of the session.

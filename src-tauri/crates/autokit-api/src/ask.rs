@@ -2,7 +2,7 @@
 
 pub use autokit_search::{Depth, Verdict};
 use autokit_search::{Mode, ScoreParts};
-use autokit_toolcard::Stub;
+use autokit_toolcard::{CardId, Stub};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -97,7 +97,7 @@ pub struct SearchResponse {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SearchHit {
     /// Card id.
-    pub id: String,
+    pub id: CardId,
     /// Name of the tool.
     pub name: String,
     /// Provider, or an empty string.

@@ -1,6 +1,6 @@
 //! Cards: lists, details and edits.
 
-use autokit_toolcard::{CardState, FieldDiff, Kind, Operation, Problem, Stub, Timestamp};
+use autokit_toolcard::{CardId, CardState, FieldDiff, Kind, Operation, Problem, Stub, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
@@ -9,7 +9,7 @@ use ts_rs::TS;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct CardSummary {
     /// Card id.
-    pub id: String,
+    pub id: CardId,
     /// Name of the tool.
     pub name: String,
     /// Provider, or an empty string.
@@ -279,7 +279,7 @@ pub struct CardChange {
     /// Id of the change, for undo; `null` if nothing differed.
     pub change: Option<String>,
     /// Ids of the affected cards.
-    pub cards: Vec<String>,
+    pub cards: Vec<CardId>,
 }
 
 /// Revision in the history of a card.
@@ -307,7 +307,7 @@ pub struct UndoOutcome {
     /// Description of the change that was undone.
     pub reason: String,
     /// Ids of the cards that were restored.
-    pub cards: Vec<String>,
+    pub cards: Vec<CardId>,
     /// Ids of the cards that were left as they are because they changed again later.
-    pub kept: Vec<String>,
+    pub kept: Vec<CardId>,
 }

@@ -4,6 +4,11 @@ use autokit_error::ApiError;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+autokit_toolcard::text_id! {
+    /// Id of a background job, unique among the jobs of a process.
+    JobId
+}
+
 /// Kind of job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -65,7 +70,7 @@ pub struct JobTally {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Job {
     /// Job id.
-    pub id: String,
+    pub id: JobId,
     /// Kind of job.
     pub kind: JobKind,
     /// Title for people.
@@ -106,14 +111,14 @@ pub struct Job {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct JobRef {
     /// Job id.
-    pub job: String,
+    pub job: JobId,
 }
 
 /// Request to wait until a job changes.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct JobWait {
     /// Job id.
-    pub job: String,
+    pub job: JobId,
     /// Version the caller knows. The response is sent once the job's version is higher, or after ten
     /// seconds.
     #[ts(type = "number")]
@@ -124,7 +129,7 @@ pub struct JobWait {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct JobPause {
     /// Job id.
-    pub job: String,
+    pub job: JobId,
     /// Whether the job is to be paused.
     pub paused: bool,
 }

@@ -39,7 +39,7 @@ pub use cards::{
     CardsDelete, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RevisionView, Sort, UndoOutcome,
 };
 pub use health::{HealthPoint, LibraryHealth};
-pub use jobs::{Job, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};
+pub use jobs::{Job, JobId, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};
 pub use market::{
     MarketFound, MarketInput, MarketInstall, MarketKind, MarketOffer, MarketQuery, MarketRef, MarketSource,
     MarketSourceAdd, MarketSourceRef,

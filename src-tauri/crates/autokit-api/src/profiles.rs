@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use autokit_gateway::Settings as SessionSettings;
 pub use autokit_gateway::{CallOutcome, DecidedBy};
+use autokit_gateway::{McpSessionId, Settings as SessionSettings};
 use autokit_policy::{Need, Permissions};
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{CardId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
@@ -20,7 +20,7 @@ pub struct Profile {
     /// Purpose of the profile, written by the person.
     pub about: String,
     /// Ids of the cards assigned to the profile; they rank before all others (the expert tier).
-    pub cards: Vec<String>,
+    pub cards: Vec<CardId>,
     /// Cards the profile may find. Default: all. A profile never finds what the profile for all agents may
     /// not find.
     pub only: Option<Allowlist>,
@@ -49,7 +49,7 @@ pub struct Allowlist {
     /// Providers.
     pub providers: Vec<String>,
     /// Card ids.
-    pub cards: Vec<String>,
+    pub cards: Vec<CardId>,
 }
 
 /// Settings of the sessions of all agents.
@@ -89,7 +89,7 @@ pub struct ApprovalRequest {
     /// Time at which the call is refused unless it is answered.
     pub until: Timestamp,
     /// Id of the agent's session.
-    pub session: String,
+    pub session: McpSessionId,
     /// Name of the client program, as reported by itself.
     pub client: String,
     /// Profile of the agent; empty for the one that applies to all agents.
@@ -171,7 +171,7 @@ pub struct AuditEntry {
     /// End of the call.
     pub at: Timestamp,
     /// Id of the agent's session.
-    pub session: String,
+    pub session: McpSessionId,
     /// Name of the client program, as reported by itself.
     pub client: String,
     /// Profile of the agent; empty for the one that applies to all agents.

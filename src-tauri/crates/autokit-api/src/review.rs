@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use autokit_toolcard::{
-    FieldDiff, InjectionMatch, Origin, Proposal, ProposalEvent, ProposalState, Risk, Timestamp,
+    CardId, FieldDiff, InjectionMatch, Origin, Proposal, ProposalEvent, ProposalId, ProposalState, Risk,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,7 +23,7 @@ pub struct ProposalsQuery {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalRow {
     /// Proposal number.
-    pub id: u32,
+    pub id: ProposalId,
     /// Name of the card the proposal changes or creates.
     pub title: String,
     /// Origin of the proposal.
@@ -42,7 +43,7 @@ pub struct ProposalRow {
     /// Current state.
     pub state: ProposalState,
     /// Id of the card it changes; `null` for a new card.
-    pub card: Option<String>,
+    pub card: Option<CardId>,
     /// Names of the fields it sets.
     pub fields: Vec<String>,
     /// Probability that all of it is true, 0 to 1.
@@ -75,21 +76,21 @@ pub struct CardDescribe {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalRef {
     /// Proposal number.
-    pub id: u32,
+    pub id: ProposalId,
 }
 
 /// Request for the details of a proposal.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalGet {
     /// Proposal number.
-    pub id: u32,
+    pub id: ProposalId,
     /// Values from the reviewer that replace proposed ones in the comparison.
     #[serde(default)]
     pub edits: Map<String, Value>,
 }
 
-impl From<u32> for ProposalGet {
-    fn from(id: u32) -> ProposalGet {
+impl From<ProposalId> for ProposalGet {
+    fn from(id: ProposalId) -> ProposalGet {
         ProposalGet { id, edits: Map::new() }
     }
 }
@@ -127,7 +128,7 @@ pub struct ProposalDetail {
     /// Name of the card it changes or creates.
     pub title: String,
     /// Id of the card it changes, or of the one created by accepting it.
-    pub card: Option<String>,
+    pub card: Option<CardId>,
     /// Changes to the current card if all of it is accepted.
     pub diff: Vec<FieldDiff>,
     /// Card revision used for the comparison.
@@ -141,7 +142,7 @@ pub struct ProposalDetail {
     /// Number of approvals required.
     pub needed: u32,
     /// Cards that may be the same tool, as pairs of id and name.
-    pub similar: Vec<(String, String)>,
+    pub similar: Vec<(CardId, String)>,
     /// History of the proposal, oldest first.
     pub events: Vec<ProposalEvent>,
 }
@@ -150,7 +151,7 @@ pub struct ProposalDetail {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct ProposalAccept {
     /// Proposal number.
-    pub id: u32,
+    pub id: ProposalId,
     /// Fields to accept. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -178,7 +179,7 @@ pub struct ProposalAccept {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalReject {
     /// Proposal number.
-    pub id: u32,
+    pub id: ProposalId,
     /// Reason for the decision, written by the reviewer.
     #[serde(default)]
     pub reason: String,
@@ -191,7 +192,7 @@ pub struct ProposalReject {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalComment {
     /// Proposal number.
-    pub id: u32,
+    pub id: ProposalId,
     /// Comment text.
     pub words: String,
     /// Name of the reviewer, as in [`ProposalAccept`].
@@ -203,14 +204,14 @@ pub struct ProposalComment {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalsRef {
     /// Proposal numbers.
-    pub ids: Vec<u32>,
+    pub ids: Vec<ProposalId>,
 }
 
 /// Proposal that can be accepted without individual review.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct SafeProposal {
     /// Proposal number.
-    pub id: u32,
+    pub id: ProposalId,
     /// Name of the card.
     pub title: String,
     /// Reason for the proposal, in one sentence.
@@ -223,7 +224,7 @@ pub struct SafeProposal {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct UnsafeProposal {
     /// Proposal number.
-    pub id: u32,
+    pub id: ProposalId,
     /// Name of the card.
     pub title: String,
     /// Why it requires individual review.
@@ -245,7 +246,7 @@ pub struct AcceptPreview {
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ProposalsAccept {
     /// Proposal numbers, as in the preview request.
-    pub ids: Vec<u32>,
+    pub ids: Vec<ProposalId>,
     /// Digest from the preview.
     pub seen: String,
     /// Name of the reviewer, as in [`ProposalAccept`].

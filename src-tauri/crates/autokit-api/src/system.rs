@@ -1,6 +1,6 @@
 //! Status, events, diagnostics and backups.
 
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -131,7 +131,7 @@ pub enum Event {
     /// An agent session changed.
     Session {
         /// Session id.
-        session: String,
+        session: SessionId,
         /// Current version.
         #[ts(type = "number")]
         version: u64,

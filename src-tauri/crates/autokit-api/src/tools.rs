@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
+use super::jobs::JobId;
+
 /// Request for a page of the list of callable tools.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ToolsQuery {
@@ -120,7 +122,7 @@ pub enum ToolRunStart {
     /// The call was started; its result is available when the job is done.
     Started {
         /// Job id.
-        job: String,
+        job: JobId,
     },
 }
 

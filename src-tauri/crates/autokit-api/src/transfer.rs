@@ -98,7 +98,7 @@ pub struct ImportItem {
     /// Fields in conflict.
     pub conflicts: Vec<FieldConflict>,
     /// Cards of the library that may be the same tool, as pairs of id and name.
-    pub similar: Vec<(String, String)>,
+    pub similar: Vec<(CardId, String)>,
     /// Author of the last change in the source; empty if unknown.
     pub by: String,
     /// Time of the last change in the source, if known.
@@ -270,7 +270,7 @@ pub struct ItemChoice {
     pub later: Vec<String>,
     /// Id of the library's card that is the same tool under another name.
     #[serde(default)]
-    pub same_as: Option<String>,
+    pub same_as: Option<CardId>,
 }
 
 /// Request to import cards in one change, which can be undone.

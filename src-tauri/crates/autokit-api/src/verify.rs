@@ -1,7 +1,7 @@
 //! Checks of cards against their documentation pages.
 
 use autokit_fuel::Report;
-use autokit_toolcard::{CardState, Timestamp};
+use autokit_toolcard::{CardState, ProposalId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -68,7 +68,7 @@ pub struct CardVerification {
     pub checked: Option<LatestCheck>,
     /// Number of the card's newest proposal that waits in Review.
     #[serde(default)]
-    pub proposal: Option<u32>,
+    pub proposal: Option<ProposalId>,
     /// Number of the card's proposals that wait in Review.
     #[serde(default)]
     pub waiting: u32,

@@ -23,8 +23,8 @@ pub use autokit_policy::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, 
 pub use autokit_search::eval::{AskReport, RetrievalReport};
 pub use autokit_search::{Depth, Field, Mode, ScoreParts, Thresholds};
 pub use autokit_toolcard::{
-    CardState, ChangeKind, FieldDiff, FieldVerdict, InjectionKind, InjectionMatch, Kind, Origin,
-    ProposalState, Risk, SpanOp, Timestamp, is_web_address, visible,
+    CardId, CardState, ChangeKind, FieldDiff, FieldVerdict, InjectionKind, InjectionMatch, Kind, Origin,
+    ProposalId, ProposalState, Risk, SessionId, SpanOp, Timestamp, is_web_address, visible,
 };
 pub use autokit_workspace::{paths, secrets};
 pub use engine::bytes;

@@ -14,7 +14,7 @@ use autokit_api::{
     SessionWait, Turn, TurnKind, TurnState,
 };
 use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode};
+use autokit_app::{ApiError, CardId, ErrorCode, SessionId};
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 
@@ -52,16 +52,16 @@ pub(crate) enum PagesCommand {
 
 /// Follows a session to the end of what it is at, with its trace on stderr. Interrupting stops the
 /// agent, not only the view of it.
-pub(crate) async fn follow(node: &Node, out: &Output, session: &str) -> Result<Session> {
+pub(crate) async fn follow(node: &Node, out: &Output, session: &SessionId) -> Result<Session> {
     use std::io::IsTerminal as _;
     let watched = !out.json() && io::stderr().is_terminal();
     let (mut seen, mut told) = (0, 0);
     loop {
-        let next = node.call::<WaitSession>(SessionWait { session: session.to_owned(), after: seen });
+        let next = node.call::<WaitSession>(SessionWait { session: session.clone(), after: seen });
         let state = tokio::select! {
             state = next => state?,
             _ = tokio::signal::ctrl_c() => {
-                node.call::<CancelSession>(SessionRef { session: session.to_owned() }).await?;
+                node.call::<CancelSession>(SessionRef { session: session.clone() }).await?;
                 continue;
             }
         };
@@ -155,7 +155,8 @@ fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
         let again = if finding.similar.is_empty() {
             String::new()
         } else {
-            format!("  possible duplicate of {}", printable(&finding.similar.join(", "))).yellow().to_string()
+            let ids: Vec<&str> = finding.similar.iter().map(CardId::as_str).collect();
+            format!("  possible duplicate of {}", printable(&ids.join(", "))).yellow().to_string()
         };
         writeln!(
             out,
@@ -262,7 +263,7 @@ async fn propose(node: &Node, out: &Output, session: &Session, number: usize) ->
     Ok(End::Done)
 }
 
-async fn newest(node: &Node) -> Result<String> {
+async fn newest(node: &Node) -> Result<SessionId> {
     let sessions = node.call::<ListSessions>(Nothing {}).await?;
     let newest = sessions
         .into_iter()
@@ -276,7 +277,7 @@ pub(crate) async fn feedback(
     out: &Output,
     verdict: YesNo,
     said: String,
-    session: Option<String>,
+    session: Option<SessionId>,
 ) -> Result<End> {
     let session = match session {
         Some(session) => session,
@@ -351,7 +352,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
 }
 
 /// A moment to the minute; the rest says nothing to a person.
-pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<String>) -> Result<End> {
+pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<SessionId>) -> Result<End> {
     let Some(id) = id else {
         let sessions = node.call::<ListSessions>(Nothing {}).await?;
         out.show(&sessions, |text| {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use autokit_app::SessionId;
 use clap::{Parser, Subcommand};
 
 use crate::agent::{PagesCommand, YesNo};
@@ -41,7 +42,7 @@ pub(crate) enum Command {
         limit: u32,
         /// Continue this session.
         #[arg(long, value_name = "ID")]
-        session: Option<String>,
+        session: Option<SessionId>,
     },
     /// Rate an answer: `yes` generates starter code, `no` searches again without that tool.
     Feedback {
@@ -52,12 +53,12 @@ pub(crate) enum Command {
         said: Vec<String>,
         /// Session ID; defaults to the newest session.
         #[arg(long, value_name = "ID")]
-        session: Option<String>,
+        session: Option<SessionId>,
     },
     /// List past sessions or show one.
     Sessions {
         /// Session ID.
-        id: Option<String>,
+        id: Option<SessionId>,
     },
     /// Search the web for a tool; results can be proposed as cards.
     Discover {

@@ -9,7 +9,7 @@ use autokit_api::{
     AgentQuestion, Answer, Candidate, CardRef, Nothing, SearchRequest, SearchResponse, Verdict,
 };
 use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode, Field, Mode, ScoreParts};
+use autokit_app::{ApiError, ErrorCode, Field, Mode, ScoreParts, SessionId};
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub(crate) enum Ranking {
 struct AskOutput<'a> {
     #[serde(flatten)]
     ranked: &'a Answer,
-    session: &'a str,
+    session: &'a SessionId,
     answer: &'a AgentAnswer,
     events: &'a [StepEvent],
 }
@@ -46,7 +46,7 @@ pub(crate) async fn ask(
     out: &Output,
     question: String,
     limit: u32,
-    session: Option<String>,
+    session: Option<SessionId>,
 ) -> Result<End> {
     let request = AgentQuestion { question: question.clone(), session, limit: Some(limit) };
     let started = node.call::<StartAsk>(request).await?;
@@ -77,7 +77,7 @@ async fn candidates(node: &Node, told: &AgentAnswer) -> Result<Vec<Candidate>> {
     let mut all = Vec::with_capacity(told.candidates.len());
     for ranked in &told.candidates {
         let recommended = told.tool.as_ref() == Some(&ranked.id);
-        let card = match node.call::<GetCard>(CardRef { card: ranked.id.clone() }).await {
+        let card = match node.call::<GetCard>(CardRef { card: ranked.id.to_string() }).await {
             Ok(card) => card,
             // Removed since it was found.
             Err(error) if error.code == ErrorCode::NotFound && !recommended => continue,

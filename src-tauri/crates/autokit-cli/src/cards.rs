@@ -248,7 +248,7 @@ async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> 
         return Ok(End::Done);
     }
     let request = CardUpdate {
-        card: before.summary.id.clone(),
+        card: before.summary.id.to_string(),
         expected: Some(before.summary.number),
         fields,
         reason: change.reason,

@@ -1,7 +1,7 @@
 //! Waiting for a job with its progress on the terminal.
 
 use autokit_api::commands::{CancelJob, WaitJob};
-use autokit_api::{Job, JobRef, JobState, JobWait};
+use autokit_api::{Job, JobId, JobRef, JobState, JobWait};
 use autokit_app::node::Node;
 use autokit_app::{ApiError, ErrorCode};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -18,7 +18,7 @@ pub(crate) enum Followed {
 }
 
 /// Follows a job to its end. Interrupting stops the job, not only the view of it.
-pub(crate) async fn watch(node: &Node, out: &Output, job: &str) -> Result<Job> {
+pub(crate) async fn watch(node: &Node, out: &Output, job: &JobId) -> Result<Job> {
     match follow(node, out, job).await? {
         Followed::Over(job) => Ok(*job),
         Followed::Lost => Err(ApiError::owner_ended().into()),
@@ -26,7 +26,7 @@ pub(crate) async fn watch(node: &Node, out: &Output, job: &str) -> Result<Job> {
 }
 
 /// As [`watch`], for what can be begun again when its process ends.
-pub(crate) async fn follow(node: &Node, out: &Output, job: &str) -> Result<Followed> {
+pub(crate) async fn follow(node: &Node, out: &Output, job: &JobId) -> Result<Followed> {
     let bar = ProgressBar::with_draw_target(
         None,
         // Indicatif draws nothing where stderr is no terminal.
@@ -34,12 +34,12 @@ pub(crate) async fn follow(node: &Node, out: &Output, job: &str) -> Result<Follo
     );
     let (mut seen, mut interrupted) = (0, false);
     let end = loop {
-        let next = node.call::<WaitJob>(JobWait { job: job.to_owned(), after: seen });
+        let next = node.call::<WaitJob>(JobWait { job: job.clone(), after: seen });
         let state = tokio::select! {
             state = next => state,
             _ = tokio::signal::ctrl_c() => {
                 interrupted = true;
-                match node.call::<CancelJob>(JobRef { job: job.to_owned() }).await {
+                match node.call::<CancelJob>(JobRef { job: job.clone() }).await {
                     Err(error) if error.code != ErrorCode::NotFound => return Err(error.into()),
                     _ => continue,
                 }

@@ -245,7 +245,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
                     output::count(undone.cards.len() as u64, "card")
                 )?;
                 for id in &undone.kept {
-                    writeln!(text, "  kept, because it changed since: {}", printable(id))?;
+                    writeln!(text, "  kept, because it changed since: {}", printable(id.as_str()))?;
                 }
                 Ok(())
             })?;

@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use autokit_api::commands::{AddServer, ListServers, ReadServers, RefreshServer, RemoveServer};
-use autokit_api::{JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersText};
+use autokit_api::{JobId, JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersText};
 use autokit_app::ApiError;
 use autokit_app::ErrorCode;
 use autokit_app::mcp::serve_stdio;
@@ -185,7 +185,7 @@ fn reached(reach: &ServerReach) -> String {
 }
 
 /// Follows a look at a server's tools, and says what came of it.
-pub(crate) async fn looked(node: &Node, out: &Output, name: &str, job: &str) -> Result<End> {
+pub(crate) async fn looked(node: &Node, out: &Output, name: &str, job: &JobId) -> Result<End> {
     let job = jobs::watch(node, out, job).await?;
     if job.state == JobState::Failed {
         return Err(job

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use autokit_api::commands::{ListModels, PullModel, UseModel};
-use autokit_api::{ModelChoice, Nothing};
+use autokit_api::{JobId, ModelChoice, Nothing};
 use autokit_app::node::Node;
 use clap::Subcommand;
 use owo_colors::OwoColorize;
@@ -71,7 +71,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Re
     Ok(End::Done)
 }
 
-async fn finish(node: &Node, out: &Output, job: &str) -> Result<()> {
+async fn finish(node: &Node, out: &Output, job: &JobId) -> Result<()> {
     let job = jobs::watch(node, out, job).await?;
     out.show(&job, |text| writeln!(text, "{}", job.summary.as_deref().unwrap_or("Done")))
 }

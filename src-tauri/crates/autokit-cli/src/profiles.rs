@@ -8,7 +8,7 @@ use autokit_api::{
     Allowlist, CardRef, Nothing, Profile, ProfileChange, ProfileRef, Profiles, ToolEntry, ToolRef,
 };
 use autokit_app::node::Node;
-use autokit_app::{ApiError, BUILT_IN, ErrorCode, Need, Permission, Rule, Rules, file_problem};
+use autokit_app::{ApiError, BUILT_IN, CardId, ErrorCode, Need, Permission, Rule, Rules, file_problem};
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
@@ -118,11 +118,11 @@ fn rules(profile: &mut Profile, scope: ScopeChoice) -> &mut Rules {
     }
 }
 
-async fn id_of(node: &Node, card: &str) -> Result<String> {
+async fn id_of(node: &Node, card: &str) -> Result<CardId> {
     Ok(node.call::<GetCard>(CardRef { card: card.to_owned() }).await?.summary.id)
 }
 
-async fn ids_of(node: &Node, cards: &[String]) -> Result<Vec<String>> {
+async fn ids_of(node: &Node, cards: &[String]) -> Result<Vec<CardId>> {
     let mut ids = Vec::new();
     for card in cards {
         ids.push(id_of(node, card).await?);
@@ -136,7 +136,7 @@ async fn tool_id(node: &Node, tool: &str) -> Result<String> {
         Ok(view) => Ok(view.entry.id),
         // What is only there to be read has a card all the same.
         Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::Invalid) => {
-            id_of(node, tool).await
+            Ok(id_of(node, tool).await?.to_string())
         }
         Err(error) => Err(error.into()),
     }
@@ -342,7 +342,8 @@ async fn names(node: &Node, profiles: &Profiles) -> Names {
     for profile in &profiles.profiles {
         let rules = profile.permissions.tools.rules.iter().map(|rule| &rule.of);
         let only = profile.only.iter().flat_map(|only| &only.cards);
-        for id in rules.chain(only).chain(&profile.cards).chain(&profile.always) {
+        let cards = only.chain(&profile.cards).map(ToString::to_string);
+        for id in rules.chain(&profile.always).cloned().chain(cards) {
             // AutoKit's own first: a card may be called as one of them is.
             let tool = ToolRef { tool: id.clone(), profile: String::new() };
             if let Ok(ToolEntry { provider, name, .. }) =
@@ -391,10 +392,11 @@ fn write(text: &mut dyn std::io::Write, profile: &Profile, names: &Names) -> std
         let things: Vec<String> = things.iter().map(called).collect();
         writeln!(text, "  {name:<8} {}", printable(&things.join(", ")))
     };
-    more("first", &profile.cards)?;
+    let ids = |cards: &[CardId]| -> Vec<String> { cards.iter().map(ToString::to_string).collect() };
+    more("first", &ids(&profile.cards))?;
     more("always", &profile.always)?;
     if let Some(only) = &profile.only {
-        more("only", &[only.providers.as_slice(), only.cards.as_slice()].concat())?;
+        more("only", &[only.providers.clone(), ids(&only.cards)].concat())?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Clock, Storage};
-use autokit_toolcard::{ProposalState, fields};
+use autokit_toolcard::{CardId, ProposalState, fields};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
@@ -38,7 +38,7 @@ pub(super) struct EvalEngine {
 /// A card in the setup: its id there, and the card as it was added, with an absolute URL.
 #[derive(Clone, Debug)]
 pub(super) struct AddedCard {
-    pub(super) id: String,
+    pub(super) id: CardId,
     pub(super) card: Map<String, Value>,
 }
 
@@ -136,7 +136,7 @@ impl EvalEngine {
     /// # Errors
     /// When it cannot be read.
     pub(super) async fn verification(&self, card: &AddedCard) -> Result<CardVerification> {
-        let asked = CardRef { card: card.id.clone() };
+        let asked = CardRef { card: card.id.to_string() };
         Handle::<GetVerification>::handle(&*self.engine, &self.context, asked).await
     }
 

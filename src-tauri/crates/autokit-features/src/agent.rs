@@ -254,7 +254,7 @@ impl Agent {
                 "Request a number in this range, or use search.",
             ));
         }
-        let (entry, at) = self.begin(request.session.as_deref(), kind, &request.question).await?;
+        let (entry, at) = self.begin(request.session.as_ref(), kind, &request.question).await?;
         let session = entry.state.borrow().id.clone();
         let asker = Asker { candidates, ..Asker::person(&context.author) };
         let turn = self.clone().run_turn(entry, at, asker);
@@ -333,7 +333,7 @@ impl Handle<GiveFeedback> for Agent {
                 at: self.workspace.clock.stamp(),
                 profile: context.author.clone(),
                 question: question.text.clone(),
-                card: CardId::new(tool),
+                card: tool.clone(),
                 helpful: request.helpful,
                 said: request.said.clone(),
             };
@@ -342,9 +342,7 @@ impl Handle<GiveFeedback> for Agent {
         }
         let began = Instant::now();
         let starter = match &tool {
-            Some(tool) if request.helpful => {
-                self.starter(&CardId::new(tool), &question.text, &request.said).await?
-            }
+            Some(tool) if request.helpful => self.starter(tool, &question.text, &request.said).await?,
             _ => None,
         };
         let outcome = if request.helpful { Outcome::Helpful } else { Outcome::Unhelpful };

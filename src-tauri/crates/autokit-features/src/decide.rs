@@ -14,7 +14,7 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
-use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalState, Risk, diff_cards};
+use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalId, ProposalState, Risk, diff_cards};
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::models::{BATCH, Models};
 use autokit_workspace::workspace::Workspace;
@@ -68,7 +68,7 @@ impl Decisions {
     }
 
     /// Explains to a reviewer why an acceptance failed: which fields conflict, or who decided first.
-    async fn refused(&self, id: u32, error: LibraryError) -> ApiError {
+    async fn refused(&self, id: ProposalId, error: LibraryError) -> ApiError {
         let Ok(now) = self.workspace.library.proposal(id).await else { return error.into() };
         match (&error, now.state) {
             (LibraryError::Conflict { .. }, _) if !now.conflicts.is_empty() => ApiError::new(
@@ -137,7 +137,7 @@ impl Decisions {
 
     /// Reviews proposals by rule: each that can be accepted as a whole without individual review comes with
     /// what that would write.
-    async fn select_safe(&self, ids: &[u32]) -> Result<Vec<ReviewedProposal>> {
+    async fn select_safe(&self, ids: &[ProposalId]) -> Result<Vec<ReviewedProposal>> {
         let mut looked = Vec::with_capacity(ids.len());
         for id in ids {
             let proposal = self.workspace.library.proposal(*id).await?;
@@ -246,7 +246,7 @@ fn sensible_name(name: &str) -> Result<()> {
 fn seen(looked: &[ReviewedProposal]) -> String {
     let mut hash = Sha256::new();
     for (proposal, verdict) in looked {
-        hash.update(proposal.id.to_be_bytes());
+        hash.update(proposal.id.number().to_be_bytes());
         if let Ok(acceptance) = verdict {
             hash.update(acceptance.card.to_json());
         }

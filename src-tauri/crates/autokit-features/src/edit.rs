@@ -157,10 +157,7 @@ impl Handle<DeleteCards> for Editing {
 }
 
 fn removed(committed: Committed) -> CardChange {
-    CardChange {
-        change: committed.change,
-        cards: committed.deleted.iter().map(ToString::to_string).collect(),
-    }
+    CardChange { change: committed.change, cards: committed.deleted }
 }
 
 impl Handle<GetHistory> for Editing {
@@ -218,10 +215,9 @@ impl Editing {
             let _one = self.undoing.lock().await;
             // A retry after a lost response: by now another change is the newest one.
             if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
-                let touched = [done.added, done.changed, done.deleted].concat();
                 return Ok(UndoOutcome {
                     reason: "the last change".to_owned(),
-                    cards: touched.iter().map(ToString::to_string).collect(),
+                    cards: [done.added, done.changed, done.deleted].concat(),
                     kept: Vec::new(),
                 });
             }
@@ -240,8 +236,7 @@ impl Editing {
         self.workspace.notify_library_changed();
         // Proposals whose acceptance was undone are pending again.
         self.workspace.notify_proposals_changed().await?;
-        let text = |ids: &[CardId]| ids.iter().map(ToString::to_string).collect();
-        Ok(UndoOutcome { reason: undone.reason, cards: text(&undone.cards), kept: text(&undone.kept) })
+        Ok(UndoOutcome { reason: undone.reason, cards: undone.cards, kept: undone.kept })
     }
 }
 

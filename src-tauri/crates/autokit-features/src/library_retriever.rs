@@ -55,7 +55,7 @@ impl Retriever for LibraryRetriever<'_> {
         &self,
         query: &str,
         question: &str,
-        exclude: &[String],
+        exclude: &[CardId],
         limit: usize,
     ) -> autokit_agent::Result<Retrieval> {
         let failed = |error: ApiError| autokit_agent::Error::Library(error.message);
@@ -64,7 +64,7 @@ impl Retriever for LibraryRetriever<'_> {
             query: query.to_owned(),
             question: Some(question.to_owned()),
             allowed: allowed.clone(),
-            excluded: exclude.to_vec(),
+            excluded: exclude.iter().map(ToString::to_string).collect(),
             opinions: self.agent.search.opinions_of(feedback_of).await.map_err(failed)?,
             limit,
             ..SearchRequest::default()
@@ -80,7 +80,7 @@ impl Retriever for LibraryRetriever<'_> {
                 _ => None,
             };
             found.push(Retrieved {
-                id: hit.id,
+                id: record.id.clone(),
                 name: card.name().to_owned(),
                 description: card.description().to_owned(),
                 body: card.to_json(),
@@ -108,12 +108,7 @@ impl Agent {
         let Some(page) = self.workspace.library.page(card).await? else { return Ok(None) };
         Ok(page.chunks.get(at as usize).map(|chunk| {
             let piece = crate::pages::piece(&page.found, chunk);
-            Citation {
-                card: card.to_string(),
-                title: chunk.path.join(" › "),
-                url: piece.url,
-                text: piece.text,
-            }
+            Citation { card: card.clone(), title: chunk.path.join(" › "), url: piece.url, text: piece.text }
         }))
     }
 

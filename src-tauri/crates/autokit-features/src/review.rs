@@ -13,8 +13,8 @@ use autokit_api::{
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Proposed;
 use autokit_toolcard::{
-    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalState, Toolcard, diff_cards, fields,
-    is_flagged, marks_in_field, risk,
+    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalId, ProposalState, Toolcard, diff_cards,
+    fields, is_flagged, marks_in_field, risk,
 };
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
@@ -66,7 +66,7 @@ impl Proposals {
         }
     }
 
-    pub(crate) async fn detail(&self, id: u32) -> Result<ProposalDetail> {
+    pub(crate) async fn detail(&self, id: ProposalId) -> Result<ProposalDetail> {
         self.look_at(ProposalGet::from(id)).await
     }
 
@@ -95,7 +95,7 @@ impl Proposals {
         // A new card is found by its accepted name, which the reviewer may have edited.
         let made = || {
             let key = proposal.draft.key().filter(|_| proposal.state == ProposalState::Accepted)?;
-            self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.to_string()))
+            self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()))
         };
         let mut draft = proposal.draft.clone();
         for field in &mut draft.fields {
@@ -111,12 +111,12 @@ impl Proposals {
             similar.dedup();
         }
         let similar = self.workspace.library.read(|replica| {
-            let named = |id: &CardId| Some((id.to_string(), replica.get(id)?.key.to_string()));
+            let named = |id: &CardId| Some((id.clone(), replica.get(id)?.key.to_string()));
             similar.iter().filter_map(named).collect()
         });
         let proposed = |name: &str| draft.fields.iter().any(|field| field.field == name);
         Ok(ProposalDetail {
-            card: proposal.draft.card.as_ref().map(ToString::to_string).or_else(made),
+            card: proposal.draft.card.clone().or_else(made),
             title: self.title(&proposal),
             diff: diff_cards(&now, &draft.applied(&now, |_| true)),
             revision: record.as_ref().map(|record| record.number),
@@ -204,7 +204,7 @@ impl Proposals {
             approvals: proposal.approvals.len() as u32,
             needed,
             state: proposal.state,
-            card: proposal.draft.card.as_ref().map(ToString::to_string),
+            card: proposal.draft.card.clone(),
             fields: proposal.draft.fields.iter().map(|field| field.field.clone()).collect(),
             confidence: proposal.draft.confidence(),
             created_at: proposal.created_at,

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use autokit_api::{Event, Session, Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::SessionNote;
+use autokit_toolcard::SessionId;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,7 @@ const IN_MEMORY: usize = 50;
 /// The sessions of this process.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    all: Mutex<HashMap<String, SessionHandle>>,
+    all: Mutex<HashMap<SessionId, SessionHandle>>,
     keeping: tokio::sync::Mutex<()>,
     /// Running turns, including storing their sessions at the end.
     tasks: Mutex<tokio::task::JoinSet<()>>,
@@ -52,12 +53,12 @@ pub struct SessionHandle {
 }
 
 impl Agent {
-    fn entry(&self, id: &str) -> Option<SessionHandle> {
+    fn entry(&self, id: &SessionId) -> Option<SessionHandle> {
         self.sessions.all.lock().expect("no holder panics").get(id).cloned()
     }
 
     /// Returns a session in memory, loading a past one from the library.
-    pub async fn session(&self, id: &str) -> Result<SessionHandle> {
+    pub async fn session(&self, id: &SessionId) -> Result<SessionHandle> {
         if let Some(entry) = self.entry(id) {
             return Ok(entry);
         }
@@ -91,13 +92,16 @@ impl Agent {
 
     /// Changes a session and notifies listeners.
     pub fn change(&self, entry: &SessionHandle, edit: impl FnOnce(&mut Session)) {
-        let mut news = (String::new(), 0);
+        let mut news = None;
         entry.state.send_modify(|session| {
             edit(session);
             session.version += 1;
-            news = (session.id.clone(), session.version);
+            news = Some(Event::Session { session: session.id.clone(), version: session.version });
         });
-        self.workspace.publish(Event::Session { session: news.0, version: news.1 });
+        // Always there: the closure above runs exactly once.
+        if let Some(news) = news {
+            self.workspace.publish(news);
+        }
     }
 
     /// Stores a session.
@@ -118,7 +122,7 @@ impl Agent {
     /// Starts a turn in a new session, or in an existing one without a running turn.
     pub async fn begin(
         &self,
-        session: Option<&str>,
+        session: Option<&SessionId>,
         kind: TurnKind,
         asked: &str,
     ) -> Result<(SessionHandle, usize)> {
@@ -132,7 +136,7 @@ impl Agent {
         let entry = match session {
             Some(id) => self.session(id).await?,
             None => self.keep_in_memory(Session {
-                id: autokit_workspace::token(8),
+                id: SessionId::new(autokit_workspace::token(8)),
                 at: self.workspace.clock.stamp(),
                 version: 0,
                 turns: Vec::new(),
@@ -177,8 +181,9 @@ impl Agent {
     }
 }
 
-fn no_session(id: &str) -> ApiError {
-    ApiError::new(ErrorCode::NotFound, format!("session {id:?} not found"), "Check your previous questions.")
+fn no_session(id: &SessionId) -> ApiError {
+    let what = format!("session {:?} not found", id.as_str());
+    ApiError::new(ErrorCode::NotFound, what, "Check your previous questions.")
 }
 
 /// Returns whether a turn of the session is running.

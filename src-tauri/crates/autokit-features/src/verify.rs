@@ -16,7 +16,7 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::CardRecord;
-use autokit_toolcard::{Timestamp, fields};
+use autokit_toolcard::{ProposalId, Timestamp, fields};
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
@@ -217,7 +217,7 @@ impl Handle<GetVerification> for Checking {
             }),
         };
         let waiting = self.workspace.library.waiting().await?;
-        let about: Vec<u32> = waiting
+        let about: Vec<ProposalId> = waiting
             .iter()
             .filter(|proposal| proposal.draft.card.as_ref() == Some(&id))
             .map(|proposal| proposal.id)

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::context::{Definition, EvictionReason, is_own, list, listed};
 use crate::guard::{Loop, Outcome};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
-use crate::session::{Session, SessionRecord, Sessions, is_over, new_handle};
+use crate::session::{McpSessionId, Session, SessionRecord, Sessions, is_over, new_handle};
 use crate::settings::Settings;
 use crate::toolbox::{
     Audit, Call, CallOutcome, DecidedBy, Event, HitKind, Progress, Refusal, Search, Target, Toolbox,
@@ -107,22 +107,31 @@ impl<T: Toolbox> Gateway<T> {
     }
 
     /// Returns the session of a connection: the one in memory, the saved one, or a new one. A session
-    /// belongs to one profile: under the same id, another profile gets a separate session.
-    pub async fn session(&self, id: &str, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
-        match self.known_session(id, profile).await {
+    /// belongs to one profile: on the same connection, another profile gets a separate session.
+    pub async fn session(
+        &self,
+        connection: &str,
+        profile: &str,
+        client: &str,
+        protocol: &str,
+    ) -> Arc<Session> {
+        match self.known_session(connection, profile).await {
             Some(session) => session,
-            None => self.begin(session_name(id, profile), profile, client, protocol).await,
+            None => {
+                let id = McpSessionId::of_connection(connection, profile);
+                self.begin(id, profile, client, protocol).await
+            }
         }
     }
 
     /// Returns the session of a connection, if it is in memory or was saved.
-    pub(crate) async fn known_session(&self, id: &str, profile: &str) -> Option<Arc<Session>> {
-        let session = self.context(&session_name(id, profile)).await;
+    pub(crate) async fn known_session(&self, connection: &str, profile: &str) -> Option<Arc<Session>> {
+        let session = self.context(&McpSessionId::of_connection(connection, profile)).await;
         session.filter(|session| session.lock().profile == profile)
     }
 
     /// Returns the context of a handle; `None` if there never was one or it has expired.
-    pub async fn context(&self, handle: &str) -> Option<Arc<Session>> {
+    pub async fn context(&self, handle: &McpSessionId) -> Option<Arc<Session>> {
         let inner = &*self.inner;
         let bounds = self.bounds();
         if let Some(session) = inner.sessions.get(&bounds, handle, self.now()) {
@@ -151,7 +160,7 @@ impl<T: Toolbox> Gateway<T> {
         Ok(self.begin(handle, profile, client, protocol).await)
     }
 
-    async fn begin(&self, id: String, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
+    async fn begin(&self, id: McpSessionId, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
         let inner = &*self.inner;
         let began = Event::Began { client: client.to_owned(), protocol: protocol.to_owned() };
         inner.toolbox.note(&id, began);
@@ -261,7 +270,7 @@ impl<T: Toolbox> Gateway<T> {
             let names: Vec<&str> = binding.gone.iter().map(|(name, _)| name.as_str()).collect();
             notes.push(format!("Removed to make room: {}. Search to get them back.", names.join(", ")));
         }
-        let handle = handle.then_some(id.as_str());
+        let handle = handle.then_some(&id);
         let reply = reply::write(&found.hits, &binding.names, handle, &notes, settings.reply_tokens);
         for (tool, why) in gone {
             inner.toolbox.note(&id, Event::Gone { tool, why });
@@ -421,11 +430,6 @@ impl<T: Toolbox> Gateway<T> {
             "{start} It was removed from your tools; the result above is final. Reconsider what you want to achieve. {instead} If you need this one with other arguments, search for it again."
         )
     }
-}
-
-/// Returns the name of a connection's session; each profile has a separate one.
-fn session_name(id: &str, profile: &str) -> String {
-    if profile.is_empty() { id.to_owned() } else { format!("{id}@{profile}") }
 }
 
 /// Returns the query of a search, or what is wrong with it. Checked before anything else, because a query

@@ -46,7 +46,7 @@ pub use context::{Definition, EvictionReason};
 pub use gateway::{CallResponse, Gateway, Now, ToolCallRequest};
 pub use names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 pub use server::Server;
-pub use session::SessionRecord;
+pub use session::{McpSessionId, SessionRecord};
 pub use settings::{GuardSettings, Settings};
 pub use toolbox::{
     Audit, Call, CallOutcome, DecidedBy, Event, Found, Hit, HitKind, Progress, Refusal, Search, Target, Tier,

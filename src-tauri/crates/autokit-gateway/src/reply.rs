@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::schema::without_explanations;
+use crate::session::McpSessionId;
 use crate::tokens;
 use crate::toolbox::{Hit, HitKind};
 
@@ -20,7 +21,13 @@ pub struct Reply {
 ///
 /// The best callable result has its full schema, unless that alone exceeds the budget. The others have
 /// theirs while the budget lasts: in full, then without explanations, then not at all, which a note says.
-pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[String], budget: u32) -> Reply {
+pub fn write(
+    hits: &[Hit],
+    names: &[String],
+    handle: Option<&McpSessionId>,
+    notes: &[String],
+    budget: u32,
+) -> Reply {
     let mut names = names.iter();
     let mut left = i64::from(budget) - notes.iter().map(|note| i64::from(tokens::of_text(note))).sum::<i64>();
     let mut rows = Vec::new();
@@ -96,7 +103,7 @@ pub fn write(hits: &[Hit], names: &[String], handle: Option<&str>, notes: &[Stri
     }
     let mut answer = Map::new();
     if let Some(handle) = handle {
-        answer.insert("context".to_owned(), handle.into());
+        answer.insert("context".to_owned(), handle.as_str().into());
     }
     answer.insert("results".to_owned(), rows.into());
     if !notes.is_empty() {
@@ -150,8 +157,13 @@ mod tests {
             what: HitKind::Reference { stub: Some("import x".to_owned()), documentation: None },
             ..hit("book", &json!({}))
         };
-        let reply =
-            write(&[hit("send", &schema(10)), reference], &["send_2".to_owned()], Some("ctx_1"), &[], 1_000);
+        let reply = write(
+            &[hit("send", &schema(10)), reference],
+            &["send_2".to_owned()],
+            Some(&McpSessionId::new("ctx_1")),
+            &[],
+            1_000,
+        );
         assert_eq!(
             read(&reply),
             json!({"context": "ctx_1", "results": [

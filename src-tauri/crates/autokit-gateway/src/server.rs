@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use crate::gateway::{CallResponse, Gateway, ToolCallRequest, problem, wanted};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
-use crate::session::Session;
+use crate::session::{McpSessionId, Session};
 use crate::subscribers::Subscribers;
 use crate::toolbox::{Progress, Toolbox};
 
@@ -107,8 +107,8 @@ impl<T: Toolbox> Server<T> {
         }
     }
 
-    /// Returns the session id of a request: the one HTTP names, or that of its connection.
-    fn session_id(&self, extensions: &Extensions) -> String {
+    /// Returns the connection of a request: the session that HTTP names, or the connection it came over.
+    fn connection_of(&self, extensions: &Extensions) -> String {
         let parts = extensions.get::<http::request::Parts>();
         let named = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok());
         named.unwrap_or(&self.connection).to_owned()
@@ -121,10 +121,10 @@ impl<T: Toolbox> Server<T> {
         if declared.as_ref().is_some_and(|version| version.as_str() >= newest.as_str()) {
             return Scope::Stateless;
         }
-        let id = self.session_id(&context.extensions);
+        let connection = self.connection_of(&context.extensions);
         let (client, protocol) = who(context);
         let profile = self.profile(&context.extensions);
-        let session = self.gateway.session(&id, &profile, &client, &protocol).await;
+        let session = self.gateway.session(&connection, &profile, &client, &protocol).await;
         self.subscribers.follow(&self.gateway, &session, &context.peer);
         Scope::Session(session)
     }
@@ -139,7 +139,7 @@ impl<T: Toolbox> Server<T> {
             None | Some(Value::Null) => return Ok(None),
             Some(handle) => handle.as_str().unwrap_or_default(),
         };
-        let session = self.gateway.context(handle).await;
+        let session = self.gateway.context(&McpSessionId::new(handle)).await;
         // A handle of another profile would lend that profile's permissions.
         let profile = self.profile(&context.extensions);
         match session.filter(|session| session.lock().profile == profile) {
@@ -328,8 +328,8 @@ impl<T: Toolbox> ServerHandler for Server<T> {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         // Resumes a saved session whose client has reconnected to another process.
         let profile = self.profile(&context.extensions);
-        let id = self.session_id(&context.extensions);
-        if let Some(session) = self.gateway.known_session(&id, &profile).await {
+        let connection = self.connection_of(&context.extensions);
+        if let Some(session) = self.gateway.known_session(&connection, &profile).await {
             self.subscribers.follow(&self.gateway, &session, &context.peer);
         }
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use crate::context::ToolContext;
 use crate::guard::Guard;
@@ -15,11 +16,38 @@ use crate::settings::Settings;
 /// Seconds without a request after which a saved session is released from memory.
 const RESTING_SECS: i64 = 15 * 60;
 
+/// Id of an agent's session: the handle of a context, or the id of a connection together with the profile.
+/// It is another kind of session than the one in which a person asks questions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[serde(transparent)]
+pub struct McpSessionId(String);
+
+impl McpSessionId {
+    /// Wraps an id, as sent by a client or as stored.
+    pub fn new(text: impl Into<String>) -> McpSessionId {
+        McpSessionId(text.into())
+    }
+
+    /// Returns the id of the session that a profile has on a connection.
+    pub(crate) fn of_connection(connection: &str, profile: &str) -> McpSessionId {
+        if profile.is_empty() {
+            McpSessionId::new(connection)
+        } else {
+            McpSessionId(format!("{connection}@{profile}"))
+        }
+    }
+
+    /// Returns the id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// The state of one agent's session. It can be saved and resumed in another process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionRecord {
-    /// Its id: the handle of a context, or the id of a connection.
-    pub id: String,
+    /// Its id.
+    pub id: McpSessionId,
     /// Profile of the agent; empty for everybody's.
     pub profile: String,
     /// The client program's own name.
@@ -42,7 +70,7 @@ pub struct SessionRecord {
 
 impl SessionRecord {
     /// Creates a session without any activity.
-    pub fn new(id: String, profile: String, client: String, now: Timestamp) -> SessionRecord {
+    pub fn new(id: McpSessionId, profile: String, client: String, now: Timestamp) -> SessionRecord {
         SessionRecord {
             id,
             profile,
@@ -98,12 +126,12 @@ impl Session {
 /// The sessions of a process, limited in number and age by the settings.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    kept: Mutex<HashMap<String, Arc<Session>>>,
+    kept: Mutex<HashMap<McpSessionId, Arc<Session>>>,
 }
 
 impl Sessions {
     /// Returns the session of this id unless it has expired, and marks it as used.
-    pub fn get(&self, settings: &Settings, id: &str, now: Timestamp) -> Option<Arc<Session>> {
+    pub fn get(&self, settings: &Settings, id: &McpSessionId, now: Timestamp) -> Option<Arc<Session>> {
         let kept = self.lock();
         let session = kept.get(id)?;
         let mut record = session.lock();
@@ -172,7 +200,7 @@ impl Sessions {
         records
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<McpSessionId, Arc<Session>>> {
         self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -191,10 +219,10 @@ fn idle(record: &SessionRecord, now: Timestamp) -> i64 {
 ///
 /// # Errors
 /// If the system cannot provide random bytes.
-pub fn new_handle() -> Result<String, getrandom::Error> {
+pub fn new_handle() -> Result<McpSessionId, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
-    Ok(format!("ctx_{}", hex::encode(bytes)))
+    Ok(McpSessionId(format!("ctx_{}", hex::encode(bytes))))
 }
 
 #[cfg(test)]
@@ -212,24 +240,25 @@ mod tests {
         let new = |id: &str, second| {
             sessions.insert(
                 &settings,
-                SessionRecord::new(id.to_owned(), String::new(), String::new(), at(second)),
+                SessionRecord::new(McpSessionId::new(id), String::new(), String::new(), at(second)),
                 at(second),
             )
         };
+        let get = |id: &str, second| sessions.get(&settings, &McpSessionId::new(id), at(second));
         for (second, id) in [(0, "a"), (1, "b"), (2, "c")] {
             new(id, second);
         }
-        assert!(sessions.get(&settings, "a", at(10)).is_some());
+        assert!(get("a", 10).is_some());
         // "b" was idle longest.
         new("d", 11);
         assert_eq!(
             sessions.records().iter().map(|record| record.id.as_str()).collect::<Vec<_>>(),
             ["d", "a", "c"]
         );
-        assert!(sessions.get(&settings, "b", at(12)).is_none());
+        assert!(get("b", 12).is_none());
         // Expired but still in memory; evicted with the next insertion.
-        assert!(sessions.get(&settings, "c", at(103)).is_none());
-        assert!(sessions.get(&settings, "a", at(103)).is_some());
+        assert!(get("c", 103).is_none());
+        assert!(get("a", 103).is_some());
         new("e", 150);
         assert_eq!(
             sessions.records().iter().map(|record| record.id.as_str()).collect::<Vec<_>>(),
@@ -237,15 +266,12 @@ mod tests {
         );
         // An existing session is not replaced.
         new("a", 160).lock().client = "changed".to_owned();
-        assert_eq!(
-            sessions.get(&settings, "a", at(161)).map(|session| session.lock().client.clone()).as_deref(),
-            Some("changed")
-        );
+        assert_eq!(get("a", 161).map(|session| session.lock().client.clone()).as_deref(), Some("changed"));
     }
 
     #[test]
     fn handles_are_long_and_never_the_same() {
-        let all: BTreeSet<String> = (0..100).map(|_| new_handle().expect("random")).collect();
-        assert!(all.len() == 100 && all.iter().all(|handle| handle.len() == 36));
+        let all: BTreeSet<McpSessionId> = (0..100).map(|_| new_handle().expect("random")).collect();
+        assert!(all.len() == 100 && all.iter().all(|handle| handle.as_str().len() == 36));
     }
 }

@@ -13,13 +13,13 @@ use rmcp::service::{Peer, SubscriptionContext};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::gateway::Gateway;
-use crate::session::Session;
+use crate::session::{McpSessionId, Session};
 use crate::toolbox::Toolbox;
 
 /// The sessions whose clients are notified over one connection, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Subscribers {
-    sessions: Mutex<HashSet<String>>,
+    sessions: Mutex<HashSet<McpSessionId>>,
     ended: CancellationToken,
     _ends: DropGuard,
 }

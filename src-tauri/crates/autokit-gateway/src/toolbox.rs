@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use ts_rs::TS;
 
 use crate::context::Definition;
-use crate::session::SessionRecord;
+use crate::session::{McpSessionId, SessionRecord};
 use crate::settings::Settings;
 
 /// The tier a result comes from (Kaman, section 4); earlier tiers rank before later ones.
@@ -96,7 +96,7 @@ pub struct Found {
 #[derive(Debug)]
 pub struct Call {
     /// Session it is made in.
-    pub session: String,
+    pub session: McpSessionId,
     /// The client program's own name.
     pub client: String,
     /// Profile of the agent.
@@ -293,12 +293,12 @@ pub trait Toolbox: Send + Sync + 'static {
     ) -> impl Future<Output = Vec<String>> + Send;
 
     /// Records an event. Does not block.
-    fn note(&self, session: &str, event: Event);
+    fn note(&self, session: &McpSessionId, event: Event);
 
     /// Saves the state of a session, for after a restart: soon if its tools changed, or else eventually.
     /// Does not block.
     fn keep(&self, session: SessionRecord, soon: bool);
 
     /// Loads a saved session.
-    fn kept(&self, id: &str) -> impl Future<Output = Option<SessionRecord>> + Send;
+    fn kept(&self, id: &McpSessionId) -> impl Future<Output = Option<SessionRecord>> + Send;
 }

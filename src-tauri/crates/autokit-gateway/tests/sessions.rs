@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use autokit_gateway::{
-    Call, CallOutcome, Definition, Event, Found, Gateway, Hit, HitKind, Refusal, Search, Server,
-    SessionRecord, Settings, Target, Tier, Toolbox,
+    Call, CallOutcome, Definition, Event, Found, Gateway, Hit, HitKind, McpSessionId, Refusal, Search,
+    Server, SessionRecord, Settings, Target, Tier, Toolbox,
 };
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
@@ -22,7 +22,7 @@ use tokio::sync::watch;
 #[derive(Default)]
 struct Fake {
     /// Saved sessions, in place of a library.
-    kept: Mutex<HashMap<String, SessionRecord>>,
+    kept: Mutex<HashMap<McpSessionId, SessionRecord>>,
     events: Mutex<Vec<Event>>,
     /// Ids of deleted cards.
     gone: Mutex<Vec<String>>,
@@ -125,7 +125,7 @@ impl Toolbox for Toolkit {
         vec!["another_tool".to_owned()]
     }
 
-    fn note(&self, _: &str, event: Event) {
+    fn note(&self, _: &McpSessionId, event: Event) {
         self.0.events.lock().unwrap().push(event);
     }
 
@@ -133,7 +133,7 @@ impl Toolbox for Toolkit {
         self.0.kept.lock().unwrap().insert(session.id.clone(), session);
     }
 
-    async fn kept(&self, id: &str) -> Option<SessionRecord> {
+    async fn kept(&self, id: &McpSessionId) -> Option<SessionRecord> {
         self.0.kept.lock().unwrap().get(id).cloned()
     }
 }
@@ -254,7 +254,7 @@ async fn a_session_gets_the_tools_it_searches_for() {
     drop(agent);
     let again = Connection::new(&self::gateway(&toolkit), "s1", false).await;
     assert_eq!(again.names().await, ["search_tools", "call_tool", "ask", "a", "b", "c"]);
-    let record = toolkit.0.kept.lock().unwrap()["s1"].clone();
+    let record = toolkit.0.kept.lock().unwrap()[&McpSessionId::new("s1")].clone();
     assert_eq!((record.accuracy(), record.client.as_str()), (Some(0.25), "test agent 1"));
 }
 

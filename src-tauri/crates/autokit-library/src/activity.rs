@@ -11,7 +11,7 @@ use crate::store::Library;
 /// An MCP session of an agent, serialized as JSON by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentSession {
-    /// The session's id.
+    /// The key it is stored under: the session's id, or one derived from it.
     pub id: String,
     /// When the session last received a request.
     pub used: Timestamp,

@@ -13,11 +13,11 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{ProposalId, Timestamp};
 use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value, object};
 
-use crate::rows::{key_text, seq_text};
+use crate::rows::{key_text, proposal_id, seq_text};
 
 /// Tables whose rows are protected.
 pub(crate) const PROTECTED: [&str; 4] = ["revision", "proposal", "proposal_event", "rejection"];
@@ -33,9 +33,9 @@ pub(crate) type RowDigest = [u8; 16];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowChange {
     /// Inserted or overwrote the row. For a rejection, `proposal` is the proposal it belongs to.
-    Written { row: String, digest: RowDigest, proposal: Option<u32> },
+    Written { row: String, digest: RowDigest, proposal: Option<ProposalId> },
     /// Deleted the rejections of a proposal.
-    Forgiven { proposal: u32 },
+    Forgiven { proposal: ProposalId },
 }
 
 impl RowChange {
@@ -47,7 +47,7 @@ impl RowChange {
             return None;
         }
         let proposal = match row.get("proposal") {
-            Some(Value::Number(Number::Int(number))) if table == "rejection" => u32::try_from(*number).ok(),
+            Some(Value::Number(Number::Int(number))) if table == "rejection" => proposal_id(*number),
             _ => None,
         };
         Some(RowChange::Written { row: row_name(id), digest: digest(row), proposal })
@@ -241,7 +241,7 @@ pub(crate) struct Expected {
     /// By `table:key`: the digest, and the number of the record that last wrote the row.
     pub(crate) rows: HashMap<String, (RowDigest, u64)>,
     /// The proposal each rejection belongs to.
-    rejections: HashMap<String, u32>,
+    rejections: HashMap<String, ProposalId>,
 }
 
 impl Expected {
@@ -295,8 +295,12 @@ mod tests {
     fn changes_survive_being_written_down() {
         let changes = vec![
             RowChange::of(&row("proposal", "0000000001", "x")).expect("protected"),
-            RowChange::Written { row: "rejection:ab".to_owned(), digest: [7; 16], proposal: Some(3) },
-            RowChange::Forgiven { proposal: 3 },
+            RowChange::Written {
+                row: "rejection:ab".to_owned(),
+                digest: [7; 16],
+                proposal: Some(ProposalId::new(3)),
+            },
+            RowChange::Forgiven { proposal: ProposalId::new(3) },
         ];
         let record = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &changes);
         assert_eq!(record.changes().collect::<Vec<_>>(), changes);
@@ -323,7 +327,7 @@ mod tests {
         let noes = ["rejection:a", "rejection:b"].map(|row| RowChange::Written {
             row: row.to_owned(),
             digest: [1; 16],
-            proposal: Some(if row.ends_with('a') { 1 } else { 2 }),
+            proposal: Some(ProposalId::new(if row.ends_with('a') { 1 } else { 2 })),
         });
         let mut expected = Expected::default();
         let first = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &noes);
@@ -334,7 +338,7 @@ mod tests {
             moment(),
             "r",
             0,
-            &[RowChange::Forgiven { proposal: 1 }],
+            &[RowChange::Forgiven { proposal: ProposalId::new(1) }],
         ));
         assert_eq!(expected.rows.keys().collect::<Vec<_>>(), ["rejection:b"]);
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use autokit_error::{ApiError, ErrorCode};
+use autokit_toolcard::{CardId, ProposalId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -80,13 +81,13 @@ pub enum LibraryError {
         reason: String,
     },
     /// No such card.
-    #[error("card {0:?} not found")]
-    NoCard(String),
+    #[error("card {:?} not found", .0.as_str())]
+    NoCard(CardId),
     /// No such revision.
-    #[error("card {card:?} has no revision {number}")]
+    #[error("card {:?} has no revision {number}", card.as_str())]
     NoRevision {
         /// The card.
-        card: String,
+        card: CardId,
         /// The number asked for.
         number: u32,
     },
@@ -114,18 +115,18 @@ pub enum LibraryError {
     },
     /// No such proposal.
     #[error("proposal {0} not found")]
-    NoProposal(u32),
+    NoProposal(ProposalId),
     /// The proposal is already decided.
     #[error("proposal {proposal} is already {state}")]
     Decided {
         /// Its number.
-        proposal: u32,
+        proposal: ProposalId,
         /// Its state.
         state: &'static str,
     },
     /// The proposal changed since the caller read it.
     #[error("proposal {0} changed in the meantime")]
-    ProposalChanged(u32),
+    ProposalChanged(ProposalId),
     /// There is no change to undo.
     #[error("nothing to undo")]
     NothingToUndo,
@@ -136,10 +137,12 @@ pub enum LibraryError {
         cards: usize,
     },
     /// The card changed since it was read.
-    #[error("card {card:?} has changed: it is at revision {current}, the edit is based on {expected}")]
+    #[error(
+        "card {:?} has changed: it is at revision {current}, the edit is based on {expected}", card.as_str()
+    )]
     Conflict {
         /// The card.
-        card: String,
+        card: CardId,
         /// Revision the edit was based on.
         expected: u32,
         /// Revision it has now.
@@ -151,7 +154,7 @@ pub enum LibraryError {
         /// Provider and name.
         key: String,
         /// Id of the card that has it.
-        existing: String,
+        existing: CardId,
     },
     /// A stored or given card is invalid.
     #[error("{0}")]

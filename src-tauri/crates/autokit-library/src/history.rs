@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use autokit_toolcard::{Author, CardId, Operation, Revision, RevisionId, Toolcard};
+use autokit_toolcard::{Author, CardId, Operation, ProposalId, Revision, RevisionId, Toolcard};
 
 use surrealdb::types::RecordId;
 
@@ -54,7 +54,7 @@ impl Library {
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
         if rows.is_empty() {
-            return Err(LibraryError::NoCard(card.to_string()));
+            return Err(LibraryError::NoCard(card.clone()));
         }
         rows.into_iter().map(RevisionRow::into_revision).collect()
     }
@@ -75,7 +75,7 @@ impl Library {
         let rows: Vec<RevisionRow> = response.take(0).map_err(|error| self.failed(&error))?;
         match rows.into_iter().next() {
             Some(row) => row.into_revision(),
-            None => Err(LibraryError::NoRevision { card: card.to_string(), number }),
+            None => Err(LibraryError::NoRevision { card: card.clone(), number }),
         }
     }
 
@@ -133,7 +133,12 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::NothingToUndo`] when the proposal was not accepted; otherwise as [`Library::commit`].
-    pub async fn undo_acceptance(&self, id: u32, author: Author, request: Option<String>) -> Result<Undone> {
+    pub async fn undo_acceptance(
+        &self,
+        id: ProposalId,
+        author: Author,
+        request: Option<String>,
+    ) -> Result<Undone> {
         let change = self.change_of_proposal(id).await?.ok_or(LibraryError::NothingToUndo)?;
         let proposal = self.proposal(id).await?;
         let others = self.revisions_of_change(&change).await?;
@@ -279,7 +284,7 @@ impl Library {
     ) -> Result<Committed> {
         let revision = self.revision(card, number).await?;
         let Some(body) = revision.body else {
-            return Err(LibraryError::NoRevision { card: card.to_string(), number });
+            return Err(LibraryError::NoRevision { card: card.clone(), number });
         };
         let meta = Meta {
             operation: Operation::Restore,

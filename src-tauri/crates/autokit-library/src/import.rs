@@ -312,7 +312,7 @@ impl Library {
                 let is = replica.get(&arrival.id).map(|record| record.number);
                 if is != arrival.expected {
                     return Err(LibraryError::Conflict {
-                        card: arrival.id.to_string(),
+                        card: arrival.id.clone(),
                         expected: arrival.expected.unwrap_or_default(),
                         current: is.unwrap_or_default(),
                     });
@@ -323,10 +323,7 @@ impl Library {
                 let key = key_of(&newest.body)?;
                 let here = replica.by_key.get(&key).filter(|id| !coming.contains(id));
                 if let Some(other) = here.or(keys.get(&key).copied()) {
-                    return Err(LibraryError::Duplicate {
-                        key: key.to_string(),
-                        existing: other.to_string(),
-                    });
+                    return Err(LibraryError::Duplicate { key: key.to_string(), existing: other.clone() });
                 }
                 keys.insert(key, &arrival.id);
             }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{CardId, Timestamp};
 use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 
@@ -338,7 +338,7 @@ async fn compare_cards(
     differ.sort();
     differ.dedup();
     for card in differ {
-        report.add(Problem::CardDiffers { card });
+        report.add(Problem::CardDiffers { card: CardId::new(card) });
     }
     Ok(())
 }

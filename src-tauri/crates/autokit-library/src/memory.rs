@@ -1,6 +1,6 @@
 //! Past ask sessions, and people's feedback on answers.
 
-use autokit_toolcard::{CardId, Timestamp};
+use autokit_toolcard::{CardId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{RecordId, RecordIdKey, object};
 
@@ -29,7 +29,7 @@ pub struct Feedback {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionNote {
     /// The session's id.
-    pub id: String,
+    pub id: SessionId,
     /// When it started.
     pub at: Timestamp,
     /// The question.
@@ -117,7 +117,11 @@ impl Library {
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<SessionRow> = response.take(0).map_err(|error| self.failed(&error))?;
         let note = |row: SessionRow| -> Result<SessionNote> {
-            Ok(SessionNote { id: key_text(&row.id), at: timestamp(&row.at)?, question: row.question })
+            Ok(SessionNote {
+                id: SessionId::new(key_text(&row.id)),
+                at: timestamp(&row.at)?,
+                question: row.question,
+            })
         };
         rows.into_iter().map(note).collect()
     }
@@ -126,12 +130,12 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn session(&self, id: &str) -> Result<Option<String>> {
+    pub async fn session(&self, id: &SessionId) -> Result<Option<String>> {
         let mut response = self
             .db()
             .await?
             .query("SELECT VALUE body FROM ONLY type::record('session', $id)")
-            .bind(("id", id.to_owned()))
+            .bind(("id", id.as_str().to_owned()))
             .await
             .map_err(|error| self.failed(&error))?;
         response.take(0).map_err(|error| self.failed(&error))

@@ -331,7 +331,7 @@ pub(crate) fn write_version_of(dir: &DataDir, schema: u32) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use autokit_toolcard::{Draft, Origin, ProposalState};
+    use autokit_toolcard::{Draft, Origin, ProposalId, ProposalState};
 
     use super::*;
     use crate::clock::Clock;
@@ -372,8 +372,11 @@ mod tests {
         assert!(library.migrated_from().is_some(), "it was backed up");
         let states: Vec<_> =
             library.proposals(None).await.expect("read").iter().map(|p| (p.id, p.state)).collect();
-        assert_eq!(states, [(1, ProposalState::Pending), (2, ProposalState::Rejected)]);
-        assert_eq!(library.proposal_events(1).await.expect("read").len(), 1);
+        assert_eq!(
+            states,
+            [(ProposalId::new(1), ProposalState::Pending), (ProposalId::new(2), ProposalState::Rejected)]
+        );
+        assert_eq!(library.proposal_events(ProposalId::new(1)).await.expect("read").len(), 1);
         assert!(library.health_trend(7).await.expect("read").is_empty());
         library.close().await.expect("closed");
     }

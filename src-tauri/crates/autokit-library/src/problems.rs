@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{CardId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -56,7 +56,7 @@ pub enum Problem {
     /// A card differs from its newest revision.
     CardDiffers {
         /// Its id.
-        card: String,
+        card: CardId,
     },
     /// The head file is missing or cannot be read.
     HeadMissing,

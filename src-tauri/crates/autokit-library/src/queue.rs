@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use autokit_toolcard::{CardId, Proposal, ProposalState};
+use autokit_toolcard::{CardId, Proposal, ProposalId, ProposalState};
 
 /// The pending proposals, by number and by card.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
-    pub(crate) pending: BTreeMap<u32, Arc<Proposal>>,
-    pub(crate) by_subject: HashMap<CardId, BTreeSet<u32>>,
+    pub(crate) pending: BTreeMap<ProposalId, Arc<Proposal>>,
+    pub(crate) by_subject: HashMap<CardId, BTreeSet<ProposalId>>,
     /// The highest number ever assigned.
-    pub(crate) newest: u32,
+    pub(crate) newest: ProposalId,
 }
 
 impl Queue {
@@ -26,7 +26,7 @@ impl Queue {
         }
     }
 
-    fn take_out(&mut self, id: u32) {
+    fn take_out(&mut self, id: ProposalId) {
         let Some(old) = self.pending.remove(&id) else { return };
         let subject = old.draft.subject();
         if let Some(ids) = self.by_subject.get_mut(&subject) {
@@ -37,7 +37,7 @@ impl Queue {
         }
     }
 
-    pub(crate) fn get(&self, id: u32) -> Option<&Arc<Proposal>> {
+    pub(crate) fn get(&self, id: ProposalId) -> Option<&Arc<Proposal>> {
         self.pending.get(&id)
     }
 
@@ -53,7 +53,7 @@ impl Queue {
     }
 
     /// Returns the next number to assign.
-    pub(crate) fn next(&self) -> u32 {
-        self.newest + 1
+    pub(crate) fn next(&self) -> ProposalId {
+        self.newest.successor()
     }
 }

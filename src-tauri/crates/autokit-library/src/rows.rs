@@ -1,6 +1,6 @@
 //! Database rows.
 
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{ProposalId, Timestamp};
 use surrealdb::types::{Bytes, RecordId, RecordIdKey, SurrealValue};
 
 use crate::error::{LibraryError, Result};
@@ -199,6 +199,16 @@ pub(crate) fn key_text(id: &RecordId) -> String {
 /// Parses a stored time.
 pub(crate) fn timestamp(text: &str) -> Result<Timestamp> {
     text.parse().map_err(|_| LibraryError::Database(format!("{text:?} is not a time")))
+}
+
+/// Converts a proposal's id to how columns of other tables store it.
+pub(crate) fn proposal_number(id: ProposalId) -> i64 {
+    i64::from(id.number())
+}
+
+/// Parses a number stored by [`proposal_number`]; `None` if it is out of range.
+pub(crate) fn proposal_id(number: i64) -> Option<ProposalId> {
+    u32::try_from(number).ok().map(ProposalId::new)
 }
 
 /// Formats a sequence number, zero-padded so that text order is numeric order.

@@ -3,7 +3,7 @@
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 
 use crate::commit_log::RowChange;
-use crate::rows::key_text;
+use crate::rows::{key_text, proposal_id};
 
 /// Most rows in one transaction.
 pub(crate) const ROWS: usize = 1_000;
@@ -118,11 +118,11 @@ impl Step {
             }
             Step::Close(row) => match row.get("forgiven") {
                 Some(Value::Array(proposals)) => {
-                    let number = |value: &Value| match value {
-                        Value::Number(Number::Int(number)) => u32::try_from(*number).ok(),
+                    let id = |value: &Value| match value {
+                        Value::Number(Number::Int(number)) => proposal_id(*number),
                         _ => None,
                     };
-                    let forgiven = proposals.iter().filter_map(number);
+                    let forgiven = proposals.iter().filter_map(id);
                     forgiven.map(|proposal| RowChange::Forgiven { proposal }).collect()
                 }
                 _ => Vec::new(),

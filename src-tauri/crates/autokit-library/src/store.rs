@@ -153,7 +153,7 @@ impl Library {
     /// # Errors
     /// [`LibraryError::NoCard`].
     pub fn card(&self, id: &CardId) -> Result<Arc<CardRecord>> {
-        self.read(|replica| replica.get(id).cloned()).ok_or_else(|| LibraryError::NoCard(id.to_string()))
+        self.read(|replica| replica.get(id).cloned()).ok_or_else(|| LibraryError::NoCard(id.clone()))
     }
 
     /// Closes the store. When this returns, everything is flushed and another process may open the store.

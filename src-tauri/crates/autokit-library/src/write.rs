@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use autokit_toolcard::{Author, CardId, CardKey, Operation, RevisionId, Timestamp, Toolcard};
+use autokit_toolcard::{Author, CardId, CardKey, Operation, ProposalId, RevisionId, Timestamp, Toolcard};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, object};
 
 use crate::error::{LibraryError, Result};
 use crate::replica::Replica;
-use crate::rows::{RevisionRow, key_text, seq_text, timestamp};
+use crate::rows::{RevisionRow, key_text, proposal_number, seq_text, timestamp};
 use crate::step::Step;
 use crate::store::Library;
 use crate::vectors::PackedVectors;
@@ -183,7 +183,7 @@ impl Batch<'_> {
                 let key = card.key();
                 match (self.holder(&key), mode) {
                     (Some(existing), PutMode::Create) => {
-                        Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.to_string() })
+                        Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.clone() })
                     }
                     (Some(existing), PutMode::Upsert) => self.put(existing, card, vectors.as_ref()),
                     (None, _) => {
@@ -195,10 +195,7 @@ impl Batch<'_> {
             Write::Arrive { id, card, vectors } => {
                 let key = card.key();
                 if let Some(existing) = self.holder(&key) {
-                    return Err(LibraryError::Duplicate {
-                        key: key.to_string(),
-                        existing: existing.to_string(),
-                    });
+                    return Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.clone() });
                 }
                 let taken = matches!(self.staged(id), Some(Staged::Live { .. }));
                 let id = if taken { self.free_id(&key) } else { id.clone() };
@@ -206,16 +203,16 @@ impl Batch<'_> {
             }
             Write::Edit { id, expected, card, vectors } => {
                 let Some(Staged::Live { number, .. }) = self.staged(id) else {
-                    return Err(LibraryError::NoCard(id.to_string()));
+                    return Err(LibraryError::NoCard(id.clone()));
                 };
                 if let Some(expected) = expected.filter(|expected| *expected != number) {
-                    return Err(LibraryError::Conflict { card: id.to_string(), expected, current: number });
+                    return Err(LibraryError::Conflict { card: id.clone(), expected, current: number });
                 }
                 self.put(id.clone(), card, vectors.as_ref())
             }
             Write::Revive { id, card, vectors } => {
                 if self.staged(id).is_none() {
-                    return Err(LibraryError::NoCard(id.to_string()));
+                    return Err(LibraryError::NoCard(id.clone()));
                 }
                 self.put(id.clone(), card, vectors.as_ref())
             }
@@ -227,7 +224,7 @@ impl Batch<'_> {
                     self.outcome.deleted.push(id.clone());
                     Ok(())
                 }
-                _ => Err(LibraryError::NoCard(id.to_string())),
+                _ => Err(LibraryError::NoCard(id.clone())),
             },
         }
     }
@@ -235,7 +232,7 @@ impl Batch<'_> {
     fn put(&mut self, id: CardId, card: &Toolcard, vectors: Option<&PackedVectors>) -> Result<()> {
         let key = card.key();
         if let Some(existing) = self.holder(&key).filter(|holder| *holder != id) {
-            return Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.to_string() });
+            return Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.clone() });
         }
         let text = card.to_json();
         let (number, created_at, known) = match self.staged(&id) {
@@ -321,7 +318,7 @@ pub(crate) struct UndoTarget<'a> {
     /// Whether all of it is undone.
     pub(crate) whole: bool,
     /// Proposals it decided, whose rejections are deleted with it.
-    pub(crate) proposals: &'a [u32],
+    pub(crate) proposals: &'a [ProposalId],
 }
 
 /// Parts of a commit other than its cards.
@@ -423,7 +420,7 @@ impl Library {
                 undone: undoes.map(|undoes| undoes.change.to_owned()),
                 part_of: part_of.map(str::to_owned),
                 forgiven: undoes.map_or_else(Vec::new, |undoes| {
-                    undoes.proposals.iter().map(|id| i64::from(*id)).collect()
+                    undoes.proposals.iter().copied().map(proposal_number).collect()
                 }),
                 request: meta.request.as_deref().map(|key| RecordId::new("request", key)),
                 outcome: outcome_text,

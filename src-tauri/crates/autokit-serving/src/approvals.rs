@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use autokit_api::commands::{AnswerApproval, Context, Handle, WaitApprovals};
 use autokit_api::{ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalRequests, ApprovalsWait};
 use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::McpSessionId;
 use autokit_policy::{Need, Permission};
 use autokit_workspace::workspace::Workspace;
 use lru::LruCache;
@@ -47,7 +48,7 @@ pub(crate) struct PendingApprovals {
     /// Incremented whenever `waiting` changes.
     version: watch::Sender<u64>,
     watchers: Mutex<Watchers>,
-    granted: Mutex<LruCache<String, HashSet<Need>>>,
+    granted: Mutex<LruCache<McpSessionId, HashSet<Need>>>,
 }
 
 impl std::fmt::Debug for PendingApprovals {
@@ -141,14 +142,14 @@ impl PendingApprovals {
     }
 
     /// Returns whether all of this was approved for a session.
-    pub(crate) fn is_granted(&self, session: &str, needs: &[Need]) -> bool {
+    pub(crate) fn is_granted(&self, session: &McpSessionId, needs: &[Need]) -> bool {
         let mut granted = self.granted.lock().expect("no holder panics");
         granted.get(session).is_some_and(|granted| needs.iter().all(|need| granted.contains(need)))
     }
 
-    fn grant(&self, session: &str, needs: &[Need]) {
+    fn grant(&self, session: &McpSessionId, needs: &[Need]) {
         let mut granted = self.granted.lock().expect("no holder panics");
-        granted.get_or_insert_mut(session.to_owned(), HashSet::new).extend(needs.iter().cloned());
+        granted.get_or_insert_mut(session.clone(), HashSet::new).extend(needs.iter().cloned());
     }
 
     fn list(&self) -> ApprovalRequests {

@@ -3,7 +3,7 @@
 use autokit_api::commands::{Context, GetAudit, Handle};
 use autokit_api::{AuditEntry, AuditLog, AuditQuery};
 use autokit_error::Result;
-use autokit_gateway::{Audit, Event};
+use autokit_gateway::{Audit, Event, McpSessionId};
 use autokit_library::Activity as Done;
 
 use crate::report::Activity;
@@ -15,7 +15,7 @@ fn entry(done: Done) -> Option<AuditEntry> {
         *audit;
     Some(AuditEntry {
         at: done.at,
-        session: done.session,
+        session: McpSessionId::new(done.session),
         client,
         profile,
         tool: id,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use autokit_api::ActivityDay;
-use autokit_gateway::{Event, EvictionReason};
+use autokit_gateway::{Event, EvictionReason, McpSessionId};
 use autokit_toolcard::Timestamp;
 use jiff::SignedDuration;
 
@@ -15,14 +15,14 @@ pub(crate) struct Day {
     counted: ActivityDay,
     searches: Vec<f64>,
     /// The tools each session found, and those it called.
-    bound: BTreeSet<(String, String)>,
-    called: BTreeSet<(String, String)>,
+    bound: BTreeSet<(McpSessionId, String)>,
+    called: BTreeSet<(McpSessionId, String)>,
 }
 
 impl Day {
-    pub(crate) fn count(&mut self, session: &str, event: &Event) {
+    pub(crate) fn count(&mut self, session: &McpSessionId, event: &Event) {
         let day = &mut self.counted;
-        let here = |tool: &String| (session.to_owned(), tool.clone());
+        let here = |tool: &String| (session.clone(), tool.clone());
         match event {
             Event::Searched { bound, took_ms, .. } => {
                 day.searches += 1;

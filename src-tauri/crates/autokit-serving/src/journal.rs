@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autokit_error::{ApiError, Result};
-use autokit_gateway::{Audit, Event, SessionRecord};
+use autokit_gateway::{Audit, Event, McpSessionId, SessionRecord};
 use autokit_library::{Activity, AgentSession};
 use autokit_toolcard::Timestamp;
 use autokit_workspace::workspace::Workspace;
@@ -33,9 +33,9 @@ const TIDY_EVERY: Duration = Duration::from_hours(6);
 /// What waits to be written.
 #[derive(Debug, Default)]
 struct Waiting {
-    sessions: HashMap<String, SessionRecord>,
+    sessions: HashMap<McpSessionId, SessionRecord>,
     /// Sessions in which only counters changed, so that many calls are written at once.
-    resting: HashMap<String, SessionRecord>,
+    resting: HashMap<McpSessionId, SessionRecord>,
     done: Vec<Activity>,
 }
 
@@ -50,7 +50,7 @@ pub struct Journal {
 struct State {
     waiting: Mutex<Waiting>,
     /// Running calls, by number; recorded as interrupted if the process ends first.
-    under_way: Mutex<HashMap<u64, (String, Audit)>>,
+    under_way: Mutex<HashMap<u64, (McpSessionId, Audit)>>,
     numbers: AtomicU64,
     news: Notify,
     /// Serializes writes, so that an older state of a session never overwrites a newer one. The value says
@@ -69,7 +69,7 @@ impl Journal {
     }
 
     /// Records an event.
-    pub(crate) fn note(&self, session: &str, event: &Event) {
+    pub(crate) fn note(&self, session: &McpSessionId, event: &Event) {
         let event = match serde_json::to_string(event) {
             Ok(event) => event,
             Err(error) => {
@@ -77,21 +77,22 @@ impl Journal {
                 return;
             }
         };
-        let done = Activity { at: self.workspace.clock.stamp(), session: session.to_owned(), event };
+        let at = self.workspace.clock.stamp();
+        let done = Activity { at, session: session.as_str().to_owned(), event };
         self.state.waiting.lock().expect("no holder panics").done.push(done);
         self.state.news.notify_one();
     }
 
     /// Records that a call began; returns the number that [`Journal::end`] needs.
-    pub(crate) fn begin(&self, session: &str, audit: &Audit) -> u64 {
+    pub(crate) fn begin(&self, session: &McpSessionId, audit: &Audit) -> u64 {
         let number = self.state.numbers.fetch_add(1, Ordering::Relaxed);
-        let begun = (session.to_owned(), audit.clone());
+        let begun = (session.clone(), audit.clone());
         self.state.under_way.lock().expect("no holder panics").insert(number, begun);
         number
     }
 
     /// Records how a call ended, unless the journal recorded it as interrupted before.
-    pub(crate) fn end(&self, number: u64, session: &str, audit: &Audit) {
+    pub(crate) fn end(&self, number: u64, session: &McpSessionId, audit: &Audit) {
         if self.state.under_way.lock().expect("no holder panics").remove(&number).is_some() {
             self.note(session, &Event::Audited(Box::new(audit.clone())));
         }
@@ -119,7 +120,7 @@ impl Journal {
     }
 
     /// Returns a session that has not been written yet.
-    pub(crate) fn kept(&self, id: &str) -> Option<SessionRecord> {
+    pub(crate) fn kept(&self, id: &McpSessionId) -> Option<SessionRecord> {
         let waiting = self.state.waiting.lock().expect("no holder panics");
         waiting.resting.get(id).or_else(|| waiting.sessions.get(id)).cloned()
     }
@@ -213,7 +214,7 @@ impl Journal {
             .values()
             .map(|session| {
                 Ok(AgentSession {
-                    id: session.id.clone(),
+                    id: session.id.as_str().to_owned(),
                     used: session.used.into(),
                     record: serde_json::to_string(session)
                         .map_err(|error| ApiError::internal(error.to_string()))?,
@@ -269,11 +270,13 @@ mod tests {
         let library = Library::open(Storage::Memory, clock.clone()).await.unwrap();
         let workspace = Workspace::new(library, clock, tokio::sync::broadcast::channel(1).0, false);
         let journal = Journal::new(workspace.clone());
-        let (done, broken_off) = (journal.begin("s", &audit("done")), journal.begin("s", &audit("slow")));
-        journal.end(done, "s", &Audit { outcome: CallOutcome::Done, ..audit("done") });
+        let session = McpSessionId::new("s");
+        let done = journal.begin(&session, &audit("done"));
+        let broken_off = journal.begin(&session, &audit("slow"));
+        journal.end(done, &session, &Audit { outcome: CallOutcome::Done, ..audit("done") });
         journal.close().await.unwrap();
         // Too late: the call has been recorded.
-        journal.end(broken_off, "s", &audit("slow"));
+        journal.end(broken_off, &session, &audit("slow"));
         let rows = workspace.library.activity_since(Timestamp::EPOCH).await.unwrap();
         let told: Vec<(String, CallOutcome, String)> = rows
             .iter()

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use autokit_api::commands::{Context, GetTool, GetToolOutcome, Handle, ListTools, RunTool};
 use autokit_api::{
-    JobKind, JobRef, ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource,
-    ToolView, ToolsQuery,
+    JobId, JobKind, JobRef, ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
+    ToolSource, ToolView, ToolsQuery,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_gateway::{Call, Definition, Refusal, Target};
+use autokit_gateway::{Call, Definition, McpSessionId, Refusal, Target};
 use autokit_library::CardRecord;
 use autokit_policy::{Need, Permission};
 use autokit_workspace::cards::LINE;
@@ -50,7 +50,7 @@ const MAX_EXAMPLE_DEPTH: usize = 4;
 
 /// The results of manual calls.
 #[derive(Debug)]
-struct Outcomes(Mutex<LruCache<String, ToolOutcome>>);
+struct Outcomes(Mutex<LruCache<JobId, ToolOutcome>>);
 
 impl Default for Outcomes {
     fn default() -> Outcomes {
@@ -183,7 +183,7 @@ impl ToolRuns {
         let (told, telling) = mpsc::channel(PROGRESS_BUFFER);
         let cancel = CancellationToken::new();
         let call = Call {
-            session: SESSION.to_owned(),
+            session: McpSessionId::new(SESSION),
             client: CLIENT.to_owned(),
             profile: wanted.profile,
             tool,
@@ -342,12 +342,12 @@ fn example_of(schema: &Value, root: &Map<String, Value>, deep: usize) -> Value {
 }
 
 impl ToolRuns {
-    fn outcome_of(&self, job: &str) -> Result<ToolOutcome> {
+    fn outcome_of(&self, job: &JobId) -> Result<ToolOutcome> {
         let mut outcomes = self.outcomes.0.lock().expect("no holder panics");
         outcomes.get(job).cloned().ok_or_else(|| {
             ApiError::new(
                 ErrorCode::NotFound,
-                format!("no tool result for the job {job:?}"),
+                format!("no tool result for the job {:?}", job.as_str()),
                 "The call may still be running, or its result has expired.",
             )
         })

@@ -8,7 +8,7 @@ use autokit_features::review::Proposals;
 use autokit_features::sessions::running;
 use autokit_gateway::{Call, Definition, Refusal};
 use autokit_library::Feedback;
-use autokit_toolcard::{Author, CardId};
+use autokit_toolcard::Author;
 use autokit_workspace::search::Search;
 use autokit_workspace::workspace::Workspace;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -153,7 +153,7 @@ impl OwnTools {
             answer.insert("answer".to_owned(), words.trim().into());
             answer.insert("verdict".to_owned(), json!(told.verdict));
             if let Some(id) = &told.tool {
-                let record = self.workspace.library.card(&CardId::new(id))?;
+                let record = self.workspace.library.card(id)?;
                 answer.insert(
                     "tool".to_owned(),
                     json!({"id": id, "name": record.key.name, "provider": record.key.provider}),

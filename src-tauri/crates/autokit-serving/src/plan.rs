@@ -8,7 +8,7 @@ use std::time::Instant;
 use autokit_api::ServerReach;
 use autokit_error::ApiError;
 use autokit_features::servers::tools::{SavedServer, Upstream};
-use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Definition, Refusal, Target};
+use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Definition, McpSessionId, Refusal, Target};
 use autokit_mcp_client::{Progress, UpstreamError};
 use autokit_openapi as openapi;
 use autokit_openapi::rest::{Keys, needs};
@@ -307,7 +307,7 @@ const REASON_CHARS: usize = 300;
 /// Records a call when it ends, even if its agent disconnects in the middle of it.
 struct CallRecorder {
     journal: Journal,
-    session: String,
+    session: McpSessionId,
     /// Its number in the journal.
     number: u64,
     began: Instant,

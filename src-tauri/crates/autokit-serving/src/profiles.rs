@@ -103,9 +103,8 @@ impl ScopeProfiles {
 
 /// Returns whether a profile lets its agents find a card.
 fn lists(profile: &Profile, card: &CardRecord) -> bool {
-    let id = card.id.as_str();
     profile.only.as_ref().is_none_or(|only| {
-        only.cards.iter().chain(&profile.cards).any(|listed| listed == id)
+        only.cards.iter().chain(&profile.cards).any(|listed| *listed == card.id)
             || only.providers.contains(&card.key.provider)
     })
 }
@@ -154,7 +153,7 @@ impl ResolvedScope {
                 let allowed = replica.iter().filter(|record| may(record));
                 Arc::new(allowed.map(|record| record.id.to_string()).collect::<HashSet<String>>())
             });
-            let experts = assigned.iter().filter_map(|id| replica.get(&CardId::new(id)));
+            let experts = assigned.iter().filter_map(|id| replica.get(id));
             let experts = experts
                 .filter(|record| allowed.as_ref().is_none_or(|all| all.contains(record.id.as_str())))
                 .map(|record| {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use autokit_api::commands::{Context, GetActivity, Handle};
 use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_gateway::{Event, EvictionReason, Gateway, Tier};
+use autokit_gateway::{Event, EvictionReason, Gateway, McpSessionId, Tier};
 use autokit_library::Activity as Done;
 use autokit_toolcard::CardId;
 use autokit_toolcard::Timestamp;
@@ -55,7 +55,7 @@ struct Calls {
 #[derive(Default)]
 struct Counter {
     report: ActivityReport,
-    sessions: BTreeMap<String, SessionCount>,
+    sessions: BTreeMap<McpSessionId, SessionCount>,
     tools: BTreeMap<String, Calls>,
     tiers: BTreeMap<Tier, Vec<f64>>,
     searches: Vec<f64>,
@@ -63,10 +63,10 @@ struct Counter {
 }
 
 impl Counter {
-    fn count(&mut self, at: Timestamp, session: &str, event: Event) {
+    fn count(&mut self, at: Timestamp, session: &McpSessionId, event: Event) {
         self.days.entry(at.date()).or_default().count(session, &event);
         let report = &mut self.report;
-        let here = self.sessions.entry(session.to_owned()).or_default();
+        let here = self.sessions.entry(session.clone()).or_default();
         match event {
             Event::Began { client, .. } => {
                 report.sessions += 1;
@@ -151,7 +151,7 @@ impl Handle<GetActivity> for Activity {
         let mut counter = Counter::default();
         for done in done {
             match serde_json::from_str::<Event>(&done.event) {
-                Ok(event) => counter.count(done.at, &done.session, event),
+                Ok(event) => counter.count(done.at, &McpSessionId::new(done.session), event),
                 // An event of a newer or older version.
                 Err(error) => {
                     tracing::debug!(%error, "an event of an agent is not known");
@@ -252,6 +252,7 @@ mod tests {
     #[test]
     fn accuracy_counts_what_one_session_found_and_called() {
         let mut counter = Counter::default();
+        let [a, b] = ["a", "b"].map(McpSessionId::new);
         let searched = |bound: &[&str]| Event::Searched {
             query: String::new(),
             found: bound.iter().map(|id| (*id).to_owned()).collect(),
@@ -265,14 +266,14 @@ mod tests {
             |tool: &str| Event::Called { tool: tool.to_owned(), took_ms: 2.0, good: true, tokens: 3 };
         let [morning, night] =
             ["2026-03-09T10:00:00.000Z", "2026-03-09T23:59:59.000Z"].map(|at| at.parse().expect("a time"));
-        counter.count(morning, "a", searched(&["1", "2"]));
-        counter.count(morning, "a", called("1"));
-        counter.count(morning, "a", called("1"));
+        counter.count(morning, &a, searched(&["1", "2"]));
+        counter.count(morning, &a, called("1"));
+        counter.count(morning, &a, called("1"));
         // Found by another session than the one that called it.
-        counter.count(morning, "a", called("3"));
-        counter.count(night, "b", searched(&["3"]));
-        counter.count(night, "b", Event::Gone { tool: "3".to_owned(), why: EvictionReason::Loop });
-        let a = &counter.sessions["a"];
+        counter.count(morning, &a, called("3"));
+        counter.count(night, &b, searched(&["3"]));
+        counter.count(night, &b, Event::Gone { tool: "3".to_owned(), why: EvictionReason::Loop });
+        let a = &counter.sessions[&a];
         assert_eq!(a.bound.intersection(&a.called).count(), 1);
         assert_eq!((counter.report.calls, counter.report.loops, counter.report.bound), (3, 1, 3));
         let now = "2026-03-10T12:00:00.000Z".parse().expect("a time");

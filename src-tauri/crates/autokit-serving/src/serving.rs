@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use autokit_features::market::Market;
 use autokit_gateway::{
-    Call, Definition, Event, Found, HitKind, Refusal, Search, SessionRecord, Settings, Toolbox,
+    Call, Definition, Event, Found, HitKind, McpSessionId, Refusal, Search, SessionRecord, Settings, Toolbox,
 };
 use autokit_search::{Depth, Thresholds};
 use rmcp::model::CallToolResult;
@@ -121,7 +121,7 @@ impl Toolbox for Serving {
         callable.take(2).map(|hit| format!("\u{201c}{}\u{201d}", hit.name)).collect()
     }
 
-    fn note(&self, session: &str, event: Event) {
+    fn note(&self, session: &McpSessionId, event: Event) {
         self.journal.note(session, &event);
     }
 
@@ -129,11 +129,11 @@ impl Toolbox for Serving {
         self.journal.keep(session, soon);
     }
 
-    async fn kept(&self, id: &str) -> Option<SessionRecord> {
+    async fn kept(&self, id: &McpSessionId) -> Option<SessionRecord> {
         if let Some(record) = self.journal.kept(id) {
             return Some(record);
         }
-        let text = match self.tools.workspace.library.agent_session(id).await {
+        let text = match self.tools.workspace.library.agent_session(id.as_str()).await {
             Ok(text) => text?,
             Err(error) => {
                 tracing::warn!(%error, "a session of an agent could not be read");

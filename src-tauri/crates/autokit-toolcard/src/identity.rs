@@ -57,34 +57,18 @@ impl fmt::Display for CardKey {
     }
 }
 
-/// Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`. It does not
-/// change when the card is renamed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
-#[serde(transparent)]
-pub struct CardId(String);
+text_id! {
+    /// Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`. It does not
+    /// change when the card is renamed.
+    CardId
+}
 
 impl CardId {
-    /// Wraps an id, as returned by [`CardKey::id`] or typed by a person.
-    pub fn new(text: impl Into<String>) -> CardId {
-        CardId(text.into())
-    }
-
-    /// Returns the id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Returns the `n`-th alternative to this id, for a key whose own id still belongs to a card that was
     /// renamed.
     #[must_use]
     pub fn alternative(&self, n: u32) -> CardId {
         CardId(format!("{}-{n}", self.0))
-    }
-}
-
-impl fmt::Display for CardId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

@@ -19,6 +19,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Before the modules that declare ids with its macro.
+#[macro_use]
+mod ids;
+
 mod card;
 mod decision;
 mod diff;
@@ -48,6 +52,7 @@ pub use format::{
     read_exact_value, read_items, write_cards,
 };
 pub use identity::{CardId, CardKey};
+pub use ids::SessionId;
 pub use lineage::{LineageEntry, RevisionId, lineage};
 pub use match_key::MatchKey;
 pub use prompt_injection::{
@@ -55,7 +60,8 @@ pub use prompt_injection::{
     marks_in_field,
 };
 pub use proposal::{
-    Draft, Evidence, ImportOrigin, Origin, PageCandidate, Proposal, ProposalState, ProposedField, Visit,
+    Draft, Evidence, ImportOrigin, Origin, PageCandidate, Proposal, ProposalId, ProposalState, ProposedField,
+    Visit,
 };
 pub use revision::{Author, Operation, Revision};
 pub use risk::{Risk, risk};

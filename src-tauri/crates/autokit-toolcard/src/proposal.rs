@@ -2,6 +2,9 @@
 //! accepts or rejects them, whole or field by field.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -191,11 +194,50 @@ impl ProposalState {
     }
 }
 
+/// The number of a proposal, which people use to refer to it. Numbers start at 1; the default belongs to no
+/// proposal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[serde(transparent)]
+pub struct ProposalId(u32);
+
+impl ProposalId {
+    /// Wraps a proposal's number.
+    pub const fn new(number: u32) -> ProposalId {
+        ProposalId(number)
+    }
+
+    /// Returns the number.
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the id that is assigned after this one.
+    #[must_use]
+    pub const fn successor(self) -> ProposalId {
+        ProposalId(self.0 + 1)
+    }
+}
+
+impl fmt::Display for ProposalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // With the caller's width: stored ids are padded with zeros.
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for ProposalId {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<ProposalId, ParseIntError> {
+        text.parse().map(ProposalId)
+    }
+}
+
 /// A proposal in the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Proposal {
-    /// Its number, which people use to refer to it.
-    pub id: u32,
+    /// Its number.
+    pub id: ProposalId,
     /// The proposed changes.
     pub draft: Draft,
     /// The person or program that proposed it.
@@ -321,6 +363,14 @@ mod tests {
 
     fn draft(fields: Vec<ProposedField>) -> Draft {
         Draft::new(Origin::Discovery, "", fields)
+    }
+
+    #[test]
+    fn a_number_is_written_as_an_integer_of_any_width() {
+        let id: ProposalId = "42".parse().unwrap();
+        assert_eq!((id, format!("{id:010}")), (ProposalId::new(42), "0000000042".to_owned()));
+        assert_eq!(serde_json::to_value(id).unwrap(), json!(42));
+        assert!("-1".parse::<ProposalId>().is_err());
     }
 
     #[test]

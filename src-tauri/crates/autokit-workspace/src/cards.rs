@@ -17,7 +17,7 @@ pub fn summary(record: &CardRecord, checks: &Checks) -> CardSummary {
 fn summary_of(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSummary {
     let last = checks.get(&record.id);
     CardSummary {
-        id: record.id.to_string(),
+        id: record.id.clone(),
         name: card.name().to_owned(),
         provider: record.key.provider.clone(),
         kind: record.kind,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use autokit_api::commands::{CancelJob, Context, Handle, ListJobs, PauseJob, WaitJob};
-use autokit_api::{Event, Job, JobKind, JobPause, JobRef, JobState, JobTally, JobWait, Nothing};
+use autokit_api::{Event, Job, JobId, JobKind, JobPause, JobRef, JobState, JobTally, JobWait, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
 use futures_util::FutureExt;
 use tokio::sync::{broadcast, watch};
@@ -65,7 +65,7 @@ impl Jobs {
     where
         F: Future<Output = Result<Outcome>> + Send + 'static,
     {
-        let id = crate::token(8);
+        let id = JobId::new(crate::token(8));
         let job = Job {
             id: id.clone(),
             kind,
@@ -145,7 +145,7 @@ impl Jobs {
     ///
     /// # Errors
     /// `not_found` for an unknown job.
-    pub async fn wait(&self, id: &str, after: u64, patience: Duration) -> Result<Job> {
+    pub async fn wait(&self, id: &JobId, after: u64, patience: Duration) -> Result<Job> {
         let (mut watch, started) = {
             let all = self.all.lock().expect("no holder panics");
             let entry = find(&all, id)?;
@@ -161,7 +161,7 @@ impl Jobs {
     ///
     /// # Errors
     /// `not_found` for an unknown job.
-    pub fn cancel(&self, id: &str) -> Result<Job> {
+    pub fn cancel(&self, id: &JobId) -> Result<Job> {
         let all = self.all.lock().expect("no holder panics");
         let entry = find(&all, id)?;
         entry.cancel.cancel();
@@ -172,7 +172,7 @@ impl Jobs {
     ///
     /// # Errors
     /// `not_found` for an unknown job; `bad_request` for a job that cannot be paused.
-    pub fn pause(&self, id: &str, paused: bool) -> Result<Job> {
+    pub fn pause(&self, id: &JobId, paused: bool) -> Result<Job> {
         let all = self.all.lock().expect("no holder panics");
         let entry = find(&all, id)?;
         if entry.state.borrow().paused.is_none() {
@@ -202,9 +202,13 @@ impl Jobs {
     }
 }
 
-fn find<'a>(all: &'a VecDeque<JobEntry>, id: &str) -> Result<&'a JobEntry> {
-    all.iter().find(|entry| entry.state.borrow().id == id).ok_or_else(|| {
-        ApiError::new(ErrorCode::NotFound, format!("job {id:?} not found"), "It may have finished already.")
+fn find<'a>(all: &'a VecDeque<JobEntry>, id: &JobId) -> Result<&'a JobEntry> {
+    all.iter().find(|entry| entry.state.borrow().id == *id).ok_or_else(|| {
+        ApiError::new(
+            ErrorCode::NotFound,
+            format!("job {:?} not found", id.as_str()),
+            "It may have finished already.",
+        )
     })
 }
 
@@ -235,7 +239,7 @@ impl Progress {
     }
 
     /// Returns the job's id.
-    pub fn id(&self) -> String {
+    pub fn id(&self) -> JobId {
         self.state.borrow().id.clone()
     }
 
@@ -384,7 +388,7 @@ mod tests {
         };
         assert_eq!((end.state, end.done, end.total), (JobState::Done, 6, 6));
         assert!(matches!(news.recv().await, Ok(Event::Job { .. })));
-        assert!(jobs.wait("nothing", 0, Duration::ZERO).await.is_err());
+        assert!(jobs.wait(&JobId::new("nothing"), 0, Duration::ZERO).await.is_err());
     }
 
     #[tokio::test]

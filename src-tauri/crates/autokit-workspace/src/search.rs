@@ -129,7 +129,7 @@ impl Handle<commands::Search> for Search {
                     name: record.key.name.clone(),
                     provider: record.key.provider.clone(),
                     description: shorten(record.card().description(), 240),
-                    id: hit.id,
+                    id: record.id.clone(),
                     score: hit.score,
                     parts: hit.parts,
                 })

@@ -1,7 +1,7 @@
 //! Result of an ask: the answer, the evidence for it, and the trace of how it was found.
 
 use autokit_search::{ScoreParts, Thresholds, Verdict};
-use autokit_toolcard::Stub;
+use autokit_toolcard::{CardId, Stub};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -12,7 +12,7 @@ use crate::discover::{Finding, Trace};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retrieved {
     /// Its id.
-    pub id: String,
+    pub id: CardId,
     /// Tool name.
     pub name: String,
     /// Description.
@@ -33,7 +33,7 @@ pub struct Retrieved {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Citation {
     /// Id of the card whose page is cited.
-    pub card: String,
+    pub card: CardId,
     /// Headings above the passage.
     pub title: String,
     /// The page's URL, with a fragment where there is an anchor.
@@ -46,7 +46,7 @@ pub struct Citation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Ranked {
     /// Card id.
-    pub id: String,
+    pub id: CardId,
     /// Tool name.
     pub name: String,
     /// Description, shortened.
@@ -76,7 +76,7 @@ pub struct AgentAnswer {
     /// How certain the answer is.
     pub verdict: Verdict,
     /// Id of the recommended card.
-    pub tool: Option<String>,
+    pub tool: Option<CardId>,
     /// Its name.
     pub name: Option<String>,
     /// One sentence that describes the tool.

@@ -115,7 +115,7 @@ mod tests {
 
     fn ranked(id: &str, score: f32) -> Ranked {
         Ranked {
-            id: id.into(),
+            id: autokit_toolcard::CardId::new(id),
             name: id.into(),
             description: String::new(),
             score,

@@ -17,7 +17,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use autokit_llm::{Limits, Model};
-use autokit_toolcard::Stub;
+use autokit_toolcard::{CardId, Stub};
 
 use crate::discover::{Discovery, Finding};
 use crate::error::Result;
@@ -37,7 +37,7 @@ pub trait Retriever: Send + Sync {
         &self,
         query: &str,
         question: &str,
-        exclude: &[String],
+        exclude: &[CardId],
         limit: usize,
     ) -> impl Future<Output = Result<Retrieval>> + Send;
 
@@ -71,7 +71,7 @@ pub struct Question {
     /// The question's text.
     pub text: String,
     /// Ids of cards to exclude.
-    pub exclude: Vec<String>,
+    pub exclude: Vec<CardId>,
     /// Web findings the person rejected.
     pub turned_down: Vec<Finding>,
     /// Why an earlier answer was not helpful.

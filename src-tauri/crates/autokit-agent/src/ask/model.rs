@@ -82,7 +82,9 @@ fn by_scores(candidates: &[Ranked], scores: Vec<Score>) -> Vec<Ranked> {
     let mut ranked = candidates.to_vec();
     for score in scores {
         // If the model scores a candidate twice, the first score counts.
-        if let Some(card) = ranked.iter_mut().find(|card| card.id == score.id && card.judged.is_none()) {
+        if let Some(card) =
+            ranked.iter_mut().find(|card| card.id.as_str() == score.id && card.judged.is_none())
+        {
             card.judged = Some(score.value.clamp(0.0, 1.0));
             card.justification = Some(score.justification.chars().take(200).collect());
         }
@@ -199,13 +201,14 @@ pub(super) async fn starter(
 #[cfg(test)]
 mod tests {
     use autokit_search::ScoreParts;
+    use autokit_toolcard::CardId;
 
     use super::*;
 
     #[test]
     fn made_up_names_go_and_missing_ones_keep_their_place() {
         let card = |id: &str| Ranked {
-            id: id.into(),
+            id: CardId::new(id),
             name: id.into(),
             description: String::new(),
             score: 0.5,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use autokit_llm::{Model, Usage};
 use autokit_search::{Depth, Thresholds};
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{CardId, Timestamp};
 
 use super::draft::Draft;
 use super::graph::{Next, Outcome, RETRIES, Step, next};
@@ -267,8 +267,8 @@ impl<H: Retriever> Run<'_, H> {
         Ok(done)
     }
 
-    fn card(&self, id: &str) -> Option<Arc<Retrieved>> {
-        self.retrieved.iter().find(|card| card.id == id).cloned()
+    fn card(&self, id: &CardId) -> Option<Arc<Retrieved>> {
+        self.retrieved.iter().find(|card| card.id == *id).cloned()
     }
 
     /// Returns the candidates a model may choose from.
@@ -285,7 +285,8 @@ impl<H: Retriever> Run<'_, H> {
                 Ok((written, usage)) => {
                     let by = Some(large.config().model.clone());
                     let chosen = written.tool.as_deref();
-                    let chosen = chosen.map(|id| (id.to_owned(), cards.iter().find(|card| card.id == id)));
+                    let chosen =
+                        chosen.map(|id| (id.to_owned(), cards.iter().find(|card| card.id.as_str() == id)));
                     return Ok(match chosen {
                         None => {
                             "the model found no suitable tool".clone_into(&mut self.reason);

@@ -1,7 +1,7 @@
 //! Draft of a card for a page.
 
 use autokit_facts::is_name;
-use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, fields};
+use autokit_toolcard::{CardId, Draft, Evidence, Origin, ProposedField, fields};
 use autokit_web::search::Repository;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(super) fn address(url: &str) -> String {
 }
 
 /// Drafts the card for a page, with the supporting text as evidence for each field.
-pub(super) fn draft(page: &Candidate, score: f32, similar: &[String]) -> Draft {
+pub(super) fn draft(page: &Candidate, score: f32, similar: &[CardId]) -> Draft {
     let evidence = |quote: &str| Evidence::new(page.url(), quote, page.fetched_at);
     let facts = &page.facts;
     let mut proposed = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn draft(page: &Candidate, score: f32, similar: &[String]) -> Draft {
         });
     }
     Draft {
-        similar: similar.iter().map(autokit_toolcard::CardId::new).collect(),
+        similar: similar.to_vec(),
         ..Draft::new(Origin::Discovery, format!("Found on the web: {}", page.url()), proposed)
     }
 }

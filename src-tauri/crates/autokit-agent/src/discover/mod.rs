@@ -17,7 +17,7 @@ use autokit_facts::{distinctive, opening};
 use autokit_pages::{HITS, PageFeature, PageFeatures, PagePart, PageReader, ParsedRequest};
 use autokit_search::eval::ToolText;
 use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex};
-use autokit_toolcard::{Draft, Timestamp, fields};
+use autokit_toolcard::{CardId, Draft, Timestamp, fields};
 use autokit_web::Fetched;
 use autokit_web::search::{GitHub, Hit, Provider};
 use futures_util::future::join_all;
@@ -125,7 +125,7 @@ pub struct Finding {
     /// The passage of the page that matches the need best.
     pub excerpt: String,
     /// Ids of library cards that may be the same tool.
-    pub similar: Vec<String>,
+    pub similar: Vec<CardId>,
     /// The draft card, with evidence.
     pub draft: Draft,
 }
@@ -447,7 +447,7 @@ impl Discovery {
     }
 
     /// Returns the ids of cards that may be the same tool, by page, name or imported class.
-    fn similar(&self, page: &Candidate) -> Vec<String> {
+    fn similar(&self, page: &Candidate) -> Vec<CardId> {
         let name = distinctive(&page.facts.name);
         let class = page.facts.import.as_ref().map(|import| import.value.1.as_str());
         self.known
@@ -460,7 +460,7 @@ impl Discovery {
                     class.is_some_and(|class| card.text.aliases.iter().any(|alias| alias == class));
                 same_page || same_name || same_class
             })
-            .map(|card| card.text.id.clone())
+            .map(|card| CardId::new(&card.text.id))
             .collect()
     }
 }

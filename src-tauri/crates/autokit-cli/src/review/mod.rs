@@ -14,7 +14,7 @@ use autokit_api::{
     ProposalGet, ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
 };
 use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode, ProposalState, Risk, file_problem};
+use autokit_app::{ApiError, ErrorCode, ProposalId, ProposalState, Risk, file_problem};
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
@@ -45,13 +45,13 @@ pub(crate) enum ReviewCommand {
     Show {
         /// Proposal number.
         #[arg(value_parser = proposal)]
-        id: u32,
+        id: ProposalId,
     },
     /// Accept proposals, or some fields of one.
     Accept {
         /// Proposal numbers.
         #[arg(required = true, value_parser = proposal)]
-        ids: Vec<u32>,
+        ids: Vec<ProposalId>,
         #[command(flatten)]
         choice: FieldChoice,
         /// Override a field: `name=value`, as JSON or text.
@@ -76,7 +76,7 @@ pub(crate) enum ReviewCommand {
     Edit {
         /// Proposal number.
         #[arg(value_parser = proposal)]
-        id: u32,
+        id: ProposalId,
         #[command(flatten)]
         choice: FieldChoice,
         /// Override a field: `name=value`, as JSON or text.
@@ -95,7 +95,7 @@ pub(crate) enum ReviewCommand {
     Reject {
         /// Proposal numbers.
         #[arg(required = true, value_parser = proposal)]
-        ids: Vec<u32>,
+        ids: Vec<ProposalId>,
         /// Reason, saved in the history.
         #[arg(long, default_value = "")]
         reason: String,
@@ -106,7 +106,7 @@ pub(crate) enum ReviewCommand {
     Comment {
         /// Proposal number.
         #[arg(value_parser = proposal)]
-        id: u32,
+        id: ProposalId,
         /// Comment text.
         #[arg(required = true, num_args = 1..)]
         words: Vec<String>,
@@ -117,7 +117,7 @@ pub(crate) enum ReviewCommand {
     Undo {
         /// Proposal number.
         #[arg(value_parser = proposal)]
-        id: u32,
+        id: ProposalId,
     },
     /// Show or change the review policy.
     Policy {
@@ -228,7 +228,11 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
 }
 
 /// Decides on proposals one after the other. What was decided before one of them fails stands, and is shown.
-async fn each(out: &Output, ids: &[u32], decide: impl AsyncFn(u32) -> Result<ProposalDetail>) -> Result<End> {
+async fn each(
+    out: &Output,
+    ids: &[ProposalId],
+    decide: impl AsyncFn(ProposalId) -> Result<ProposalDetail>,
+) -> Result<End> {
     if let [id] = ids {
         let detail = decide(*id).await?;
         out.show(&detail, |text| write_detail(text, &detail))?;
@@ -264,7 +268,7 @@ async fn list(node: &Node, out: &Output, all: bool, risk: Option<RiskChoice>, by
 
 async fn accept(
     node: &Node,
-    id: u32,
+    id: ProposalId,
     choice: FieldChoice,
     edits: Map<String, Value>,
     reason: String,
@@ -307,7 +311,7 @@ fn may_come(detail: &ProposalDetail, comes: impl Fn(&str) -> bool) -> Result<boo
 }
 
 /// The proposed values in the person's editor; what is taken out there is left out.
-async fn edit_by_hand(node: &Node, id: u32, choice: &mut FieldChoice) -> Result<Map<String, Value>> {
+async fn edit_by_hand(node: &Node, id: ProposalId, choice: &mut FieldChoice) -> Result<Map<String, Value>> {
     let detail = node.call::<GetProposal>(ProposalGet::from(id)).await?;
     let wanted = |field: &str| {
         (choice.fields.is_empty() || choice.fields.iter().any(|name| name == field))
@@ -329,7 +333,7 @@ async fn edit_by_hand(node: &Node, id: u32, choice: &mut FieldChoice) -> Result<
 
 async fn accept_safe(node: &Node, out: &Output, preview: bool, by: String) -> Result<End> {
     let waiting = node.call::<ListProposals>(ProposalsQuery { state: Some(ProposalState::Pending) }).await?;
-    let ids: Vec<u32> = waiting.rows.iter().map(|row| row.id).collect();
+    let ids: Vec<ProposalId> = waiting.rows.iter().map(|row| row.id).collect();
     let shown = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
     if preview || shown.safe.is_empty() {
         out.show(&shown, |text| show::write_preview(text, &shown))?;
@@ -357,7 +361,7 @@ async fn policy(node: &Node, out: &Output, approvals: Option<u32>, reviewer: Opt
 }
 
 /// The number of a proposal.
-fn proposal(text: &str) -> Result<u32, String> {
+fn proposal(text: &str) -> Result<ProposalId, String> {
     text.parse().map_err(|_| "enter a proposal number from `autokit review list`".to_owned())
 }
 

@@ -96,7 +96,13 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
     write_headline(out, detail)?;
     writeln!(out, "{}", printable(&proposal.draft.reason).dimmed())?;
     for (id, name) in &detail.similar {
-        writeln!(out, "{} {} ({})", "possible duplicate of".yellow(), printable(name), printable(id))?;
+        writeln!(
+            out,
+            "{} {} ({})",
+            "possible duplicate of".yellow(),
+            printable(name),
+            printable(id.as_str())
+        )?;
     }
     for proposed in &proposal.draft.fields {
         writeln!(out)?;

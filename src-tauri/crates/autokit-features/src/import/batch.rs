@@ -87,8 +87,8 @@ impl ImportPlan {
             }
             let before = work.arrivals.len() + work.drafts.len();
             if item.choice.is_none_or(|choice| choice.take) {
-                let same_as = item.choice.and_then(|choice| choice.same_as.as_deref());
-                match same_as.map(|id| library.card(&CardId::new(id))).transpose()? {
+                let same_as = item.choice.and_then(|choice| choice.same_as.as_ref());
+                match same_as.map(|id| library.card(id)).transpose()? {
                     // The person matched it to a card of another name, so nothing tells which of the two is
                     // newer.
                     Some(ours) => {

@@ -124,7 +124,7 @@ impl ImportPlan {
             problems,
             diff,
             conflicts,
-            similar: similar.map(|record| (record.id.to_string(), record.key.name.clone())).collect(),
+            similar: similar.map(|record| (record.id.clone(), record.key.name.clone())).collect(),
             by: if self.incoming.bundled { entry.step.author.0.clone() } else { String::new() },
             at: self.incoming.bundled.then_some(entry.step.at),
             licence: self.provenance(entry).licence,

@@ -28,9 +28,9 @@ const REMOVED: usize = 10_000;
 pub(crate) struct ToolBindings {
     /// The bindings of deleted cards.
     #[serde(default)]
-    removed: BTreeMap<String, RemovedBinding>,
+    removed: BTreeMap<CardId, RemovedBinding>,
     #[serde(flatten)]
-    cards: HashMap<String, String>,
+    cards: HashMap<CardId, String>,
 }
 
 /// The binding of a card when it was deleted.
@@ -71,21 +71,19 @@ impl KnownServers {
 
     /// Returns whether a card is bound to the tool it names.
     pub async fn is_bound(&self, card: &CardId, upstream: &Upstream) -> Result<bool> {
-        Ok(self.bindings().await?.cards.get(card.as_str()).is_some_and(|seal| *seal == upstream.seal()))
+        Ok(self.bindings().await?.cards.get(card).is_some_and(|seal| *seal == upstream.seal()))
     }
 
     async fn bind(&self, new: Vec<(CardId, Upstream)>) -> Result<()> {
         let _turn = self.state.writing.lock().await;
         let before = self.bindings().await?;
         let mut bindings = ToolBindings::clone(&before);
-        bindings.cards.extend(new.iter().map(|(card, upstream)| (card.to_string(), upstream.seal())));
+        bindings.cards.extend(new.iter().map(|(card, upstream)| (card.clone(), upstream.seal())));
         if bindings == *before {
             return Ok(());
         }
         // Bindings of cards that no longer exist are dropped.
-        self.workspace
-            .library
-            .read(|replica| bindings.cards.retain(|card, _| replica.get(&CardId::new(card)).is_some()));
+        self.workspace.library.read(|replica| bindings.cards.retain(|card, _| replica.get(card).is_some()));
         self.save_bindings(bindings).await
     }
 
@@ -132,16 +130,16 @@ impl KnownServers {
             let _turn = self.state.writing.lock().await;
             let before = self.bindings().await?;
             let mut bindings = ToolBindings::clone(&before);
-            bindings.cards.retain(|card, _| !cards.iter().any(|gone| gone.as_str() == card));
+            bindings.cards.retain(|card, _| !cards.contains(card));
             for card in cards {
-                let Some(removed) = bindings.removed.remove(card.as_str()) else { continue };
+                let Some(removed) = bindings.removed.remove(card) else { continue };
                 let body = self
                     .workspace
                     .library
                     .read(|replica| replica.get(card).map(|record| digest(&record.body)));
                 // A deletion was undone, and the card is identical to the deleted one.
                 if body.is_some_and(|body| body == removed.body) {
-                    bindings.cards.insert(card.to_string(), removed.seal);
+                    bindings.cards.insert(card.clone(), removed.seal);
                 }
             }
             if bindings == *before {
@@ -158,9 +156,9 @@ impl KnownServers {
         let before = self.bindings().await?;
         let mut bindings = ToolBindings::clone(&before);
         for record in cards {
-            if let Some(seal) = bindings.cards.remove(record.id.as_str()) {
+            if let Some(seal) = bindings.cards.remove(&record.id) {
                 let body = digest(&record.body);
-                bindings.removed.insert(record.id.to_string(), RemovedBinding { seal, body });
+                bindings.removed.insert(record.id.clone(), RemovedBinding { seal, body });
             }
         }
         while bindings.removed.len() > REMOVED {

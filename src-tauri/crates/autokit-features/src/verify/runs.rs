@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autokit_api::{Job, JobKind, JobRef, JobState, JobTally, Setting, VerifyScope};
+use autokit_api::{Job, JobId, JobKind, JobRef, JobState, JobTally, Setting, VerifyScope};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_fuel::{Advisor, Fuel, Visits};
 use autokit_library::{CardRecord, Verification};
@@ -50,7 +50,7 @@ pub(super) struct ActiveRuns {
 struct ActiveRun {
     scope: VerifyScope,
     improve: bool,
-    job: String,
+    job: JobId,
 }
 
 /// The exclusive right to check a card, released on drop.
@@ -140,7 +140,7 @@ impl Checking {
         };
         let mut begun = self.under_way.begun.lock().expect("no holder panics");
         let jobs = self.workspace.jobs.list();
-        let running = |job: &str| jobs.iter().find(|one| one.id == job && one.state == JobState::Running);
+        let running = |job: &JobId| jobs.iter().find(|one| one.id == *job && one.state == JobState::Running);
         begun.retain(|one| running(&one.job).is_some());
         let same = begun.iter().find(|one| {
             // A run over named cards does not wait for an identical one that is paused.

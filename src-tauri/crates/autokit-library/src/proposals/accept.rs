@@ -112,7 +112,7 @@ impl Library {
                     .collect();
                 if !self.conflicts(proposal, &now, record.number, &unseen).await?.is_empty() {
                     return Err(LibraryError::Conflict {
-                        card: id.to_string(),
+                        card: id.clone(),
                         expected: draft.base.unwrap_or_default(),
                         current: record.number,
                     });

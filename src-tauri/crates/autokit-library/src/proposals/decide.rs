@@ -1,7 +1,7 @@
 //! Rejecting and reopening proposals, and commenting on them.
 
 use autokit_toolcard::{
-    Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalEventKind, ProposalState,
+    Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalEventKind, ProposalId, ProposalState,
 };
 use surrealdb::types::Object;
 
@@ -17,7 +17,13 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::NoProposal`], [`LibraryError::Decided`].
-    pub async fn reject(&self, id: u32, by: &Author, why: &str, request: Option<&str>) -> Result<Proposal> {
+    pub async fn reject(
+        &self,
+        id: ProposalId,
+        by: &Author,
+        why: &str,
+        request: Option<&str>,
+    ) -> Result<Proposal> {
         let _turn = self.writer.lock().await;
         self.recover_state().await?;
         if self.outcome_text(request).await?.is_some() {
@@ -56,7 +62,7 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it is already pending.
-    pub async fn reopen(&self, id: u32, by: &Author, request: Option<&str>) -> Result<Proposal> {
+    pub async fn reopen(&self, id: ProposalId, by: &Author, request: Option<&str>) -> Result<Proposal> {
         let _turn = self.writer.lock().await;
         self.recover_state().await?;
         if self.outcome_text(request).await?.is_some() {
@@ -81,7 +87,13 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::NoProposal`], [`LibraryError::Invalid`] for an empty comment.
-    pub async fn comment(&self, id: u32, by: &Author, words: &str, request: Option<&str>) -> Result<()> {
+    pub async fn comment(
+        &self,
+        id: ProposalId,
+        by: &Author,
+        words: &str,
+        request: Option<&str>,
+    ) -> Result<()> {
         let words = words.trim();
         if words.is_empty() {
             return Err(LibraryError::Invalid("the comment is empty".to_owned()));
@@ -104,7 +116,7 @@ impl Library {
         change: &str,
         only: Option<&CardId>,
         by: &Author,
-    ) -> Result<(Vec<Object>, Vec<u32>)> {
+    ) -> Result<(Vec<Object>, Vec<ProposalId>)> {
         let mut response = self
             .db()
             .await?

@@ -73,7 +73,7 @@ impl Library {
         let rows: Vec<ProposalRow> = response.take(0).map_err(|error| self.failed(&error))?;
         let newest: Vec<Newest> = response.take(1).map_err(|error| self.failed(&error))?;
         let mut queue = Queue {
-            newest: newest.first().and_then(|row| key_text(&row.id).parse().ok()).unwrap_or(0),
+            newest: newest.first().and_then(|row| key_text(&row.id).parse().ok()).unwrap_or_default(),
             ..Queue::default()
         };
         for row in rows {

@@ -20,14 +20,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use autokit_toolcard::{
-    Approval, Draft, FieldDecision, Proposal, ProposalEvent, ProposalEventKind, ProposalState, Risk,
-    Timestamp,
+    Approval, Draft, FieldDecision, Proposal, ProposalEvent, ProposalEventKind, ProposalId, ProposalState,
+    Risk, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, object};
 
 use crate::error::{LibraryError, Result};
-use crate::rows::{ProposalEventRow, ProposalRow, key_text, timestamp};
+use crate::rows::{ProposalEventRow, ProposalRow, key_text, proposal_number, timestamp};
 use crate::step::Step;
 use crate::store::Library;
 
@@ -79,7 +79,7 @@ impl ProposalRow {
     }
 }
 
-pub(crate) fn record(id: u32) -> RecordId {
+pub(crate) fn record(id: ProposalId) -> RecordId {
     // Zero-padded, so that text order is numeric order.
     RecordId::new("proposal", format!("{id:010}"))
 }
@@ -119,7 +119,7 @@ struct Note {
     /// Rows of rejected values.
     rejections: Vec<Object>,
     /// Proposals whose rejections are deleted.
-    forgiven: Vec<u32>,
+    forgiven: Vec<ProposalId>,
     /// The result to return when the same request is repeated.
     outcome: String,
 }
@@ -149,7 +149,7 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::NoProposal`].
-    pub async fn proposal(&self, id: u32) -> Result<Proposal> {
+    pub async fn proposal(&self, id: ProposalId) -> Result<Proposal> {
         let found = self.proposals_by_id(vec![record(id)]).await?;
         found.into_iter().next().ok_or(LibraryError::NoProposal(id))
     }
@@ -163,12 +163,12 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn proposal_events(&self, id: u32) -> Result<Vec<ProposalEvent>> {
+    pub async fn proposal_events(&self, id: ProposalId) -> Result<Vec<ProposalEvent>> {
         let mut response = self
             .db()
             .await?
             .query("SELECT id, at, by, what, why FROM proposal_event WHERE proposal = $id ORDER BY at, id")
-            .bind(("id", i64::from(id)))
+            .bind(("id", proposal_number(id)))
             .await
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<ProposalEventRow> = response.take(0).map_err(|error| self.failed(&error))?;
@@ -184,7 +184,7 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn change_of_proposal(&self, id: u32) -> Result<Option<String>> {
+    pub async fn change_of_proposal(&self, id: ProposalId) -> Result<Option<String>> {
         let mut response = self
             .db()
             .await?
@@ -201,7 +201,7 @@ impl Library {
     async fn note(&self, note: Note, request: Option<&str>, reason: &str) -> Result<()> {
         let rows = note.changed.iter().map(|proposal| row(proposal, None)).collect::<Result<Vec<_>>>()?;
         let close = object! {
-            forgiven: note.forgiven.into_iter().map(i64::from).collect::<Vec<_>>(),
+            forgiven: note.forgiven.into_iter().map(proposal_number).collect::<Vec<_>>(),
             request: request.map(|key| RecordId::new("request", key)),
             outcome: note.outcome,
             at: self.clock.stamp().to_string(),
@@ -220,7 +220,7 @@ impl Library {
     }
 
     /// Returns the proposal that an earlier call with this request key was about.
-    async fn proposal_of_request(&self, request: Option<&str>) -> Result<Option<u32>> {
+    async fn proposal_of_request(&self, request: Option<&str>) -> Result<Option<ProposalId>> {
         let Some(text) = self.outcome_text(request).await? else { return Ok(None) };
         let id = text
             .parse()
@@ -229,11 +229,11 @@ impl Library {
     }
 
     /// Creates the row of an event. Its id keeps events with the same timestamp in order.
-    fn event(&self, id: u32, at: Timestamp, by: &str, kind: ProposalEventKind, why: &str) -> Object {
+    fn event(&self, id: ProposalId, at: Timestamp, by: &str, kind: ProposalEventKind, why: &str) -> Object {
         let step = self.steps.fetch_add(1, Ordering::Relaxed);
         object! {
             id: RecordId::new("proposal_event", format!("{id:010}|{at}|{step:010}")),
-            proposal: i64::from(id),
+            proposal: proposal_number(id),
             at: at.to_string(),
             by: by.to_owned(),
             what: kind.as_str().to_owned(),
@@ -250,7 +250,7 @@ fn rejections(proposal: &Proposal, fields: &[String], by: &str, at: Timestamp) -
         .map(|field| {
             object! {
                 id: RecordId::new("rejection", draft.mark(field)),
-                proposal: i64::from(proposal.id),
+                proposal: proposal_number(proposal.id),
                 subject: draft.subject().to_string(),
                 field: field.field.clone(),
                 value: field.value.as_ref().map(ToString::to_string),

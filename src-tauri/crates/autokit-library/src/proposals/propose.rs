@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use autokit_toolcard::{
-    Author, Draft, Evidence, Proposal, ProposalEventKind, ProposalState, ProposedField, Risk, fields,
+    Author, Draft, Evidence, Proposal, ProposalEventKind, ProposalId, ProposalState, ProposedField, Risk,
+    fields,
 };
 use surrealdb::types::{Object, RecordId, SurrealValue};
 
@@ -81,7 +82,9 @@ impl Library {
             // A repeated identical draft changes nothing and does not justify an import.
             let news = note.changed[was..].iter().any(|proposal| self.is_news(proposal));
             if news {
-                next += u32::from(note.changed[was..].iter().any(|proposal| proposal.id == next));
+                if note.changed[was..].iter().any(|proposal| proposal.id == next) {
+                    next = next.successor();
+                }
             } else {
                 note.changed.truncate(was);
                 note.events.truncate(events);
@@ -106,8 +109,8 @@ impl Library {
     async fn consider(
         &self,
         mut draft: Draft,
-        turned_down: Vec<(String, u32)>,
-        next: u32,
+        turned_down: Vec<(String, ProposalId)>,
+        next: ProposalId,
         by: &Author,
         note: &mut Note,
     ) -> Result<Proposed> {
@@ -170,7 +173,7 @@ impl Library {
     }
 
     /// Returns, for each draft, its rejected fields, with the number of the proposal they were rejected in.
-    async fn turned_down(&self, drafts: &[Draft]) -> Result<Vec<Vec<(String, u32)>>> {
+    async fn turned_down(&self, drafts: &[Draft]) -> Result<Vec<Vec<(String, ProposalId)>>> {
         /// Drafts queried at a time.
         const WINDOW: usize = 200;
         let mut all = Vec::with_capacity(drafts.len());
@@ -193,8 +196,8 @@ impl Library {
                 rows.into_iter().map(|row| (key_text(&row.id), row)).collect();
             for (draft, marks) in window.iter().zip(marks) {
                 let noes = marks.iter().filter_map(|mark| found.get(mark));
-                let noes: Vec<(String, u32)> =
-                    noes.map(|row| (row.field.clone(), row.proposal as u32)).collect();
+                let noes: Vec<(String, ProposalId)> =
+                    noes.map(|row| (row.field.clone(), ProposalId::new(row.proposal as u32))).collect();
                 all.push(if draft.card.is_some() { noes } else { of_new_card(draft, &noes) });
             }
         }
@@ -203,7 +206,7 @@ impl Library {
 }
 
 /// A new card needs its name: if the name was rejected, so is the whole draft.
-fn of_new_card(draft: &Draft, noes: &[(String, u32)]) -> Vec<(String, u32)> {
+fn of_new_card(draft: &Draft, noes: &[(String, ProposalId)]) -> Vec<(String, ProposalId)> {
     let whole = noes.iter().find(|(field, _)| field == fields::NAME).map(|(_, proposal)| *proposal);
     let all = |proposal| draft.fields.iter().map(move |field| (field.field.clone(), proposal));
     whole.into_iter().flat_map(all).collect()

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use autokit_toolcard::{CardId, ImportOrigin, Proposal, ProposalEventKind};
+use autokit_toolcard::{CardId, ImportOrigin, Proposal, ProposalEventKind, ProposalId};
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
 
@@ -44,7 +44,7 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::NoProposal`].
-    pub async fn rebase_reopened(&self, id: u32, kept: &[String]) -> Result<()> {
+    pub async fn rebase_reopened(&self, id: ProposalId, kept: &[String]) -> Result<()> {
         let _turn = self.writer.lock().await;
         self.recover_state().await?;
         let mut proposal = self.proposal(id).await?;

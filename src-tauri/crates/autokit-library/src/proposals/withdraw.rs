@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use autokit_toolcard::{
-    Author, CardId, Draft, Origin, Proposal, ProposalEventKind, ProposalState, ProposedField, Timestamp,
-    fields,
+    Author, CardId, Draft, Origin, Proposal, ProposalEventKind, ProposalId, ProposalState, ProposedField,
+    Timestamp, fields,
 };
 use surrealdb::types::Object;
 
@@ -15,6 +15,7 @@ use super::Note;
 use super::rebase::SYSTEM_AUTHOR;
 use crate::error::Result;
 use crate::queue::Queue;
+use crate::rows::{proposal_id, proposal_number};
 use crate::store::Library;
 
 /// Proposals closed in one transaction.
@@ -115,7 +116,7 @@ impl Library {
     }
 
     /// Returns the proposals, including decided ones, to which authors other than `by` contributed.
-    async fn proposed_by_others(&self, by: &Author) -> Result<HashSet<u32>> {
+    async fn proposed_by_others(&self, by: &Author) -> Result<HashSet<ProposalId>> {
         let mut response = self
             .db()
             .await?
@@ -127,7 +128,7 @@ impl Library {
             .await
             .map_err(|error| self.failed(&error))?;
         let ids: Vec<i64> = response.take(0).map_err(|error| self.failed(&error))?;
-        Ok(ids.into_iter().filter_map(|id| u32::try_from(id).ok()).collect())
+        Ok(ids.into_iter().filter_map(proposal_id).collect())
     }
 
     /// Closes a proposal of the verifier or of an import if the card already has all its values; returns the
@@ -156,7 +157,7 @@ impl Library {
 
     /// Whether nobody else contributed to the proposal; the same value from another origin is merged into a
     /// pending proposal.
-    async fn only_by(&self, id: u32, by: &Author) -> Result<bool> {
+    async fn only_by(&self, id: ProposalId, by: &Author) -> Result<bool> {
         let mut response = self
             .db()
             .await?
@@ -164,7 +165,7 @@ impl Library {
                 "SELECT VALUE by FROM proposal_event
                  WHERE proposal = $id AND what IN ['proposed', 'merged', 'replaced']",
             )
-            .bind(("id", i64::from(id)))
+            .bind(("id", proposal_number(id)))
             .await
             .map_err(|error| self.failed(&error))?;
         let names: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;

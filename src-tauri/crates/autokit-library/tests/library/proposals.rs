@@ -5,8 +5,8 @@ use autokit_library::{
     SessionNote, Write,
 };
 use autokit_toolcard::{
-    CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalEventKind, ProposalState, ProposedField,
-    Toolcard,
+    CardId, CardKey, Draft, Evidence, Operation, Origin, ProposalEventKind, ProposalId, ProposalState,
+    ProposedField, SessionId, Toolcard,
 };
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
     let library = memory().await;
     let proposal =
         library.propose(new_card("Found"), &author("discovery"), None).await.expect("kept").proposal;
-    assert_eq!((proposal.id, proposal.state), (1, ProposalState::Pending));
+    assert_eq!((proposal.id, proposal.state), (ProposalId::new(1), ProposalState::Pending));
     assert!(library.read(Replica::is_empty), "nothing changes before a person decides");
     let again = library.propose(new_card("Found"), &author("discovery"), None).await.expect("kept").proposal;
     assert_eq!(again.id, proposal.id, "the same is not proposed twice");
@@ -76,7 +76,7 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
     assert_eq!(text(&library, &id, "description").as_deref(), Some("Does good things."));
     assert_eq!(text(&library, &id, "class"), None);
     assert_eq!(library.vectors("m").await.expect("read").len(), 1);
-    let decided = library.proposal(1).await.expect("there");
+    let decided = library.proposal(ProposalId::new(1)).await.expect("there");
     assert_eq!((decided.state, decided.accepted.len()), (ProposalState::Accepted, 2));
     assert_eq!(decided.decided_by.as_deref(), Some("reviewer"));
     assert_eq!(library.history(&id).await.expect("history")[0].operation, Operation::Accept);
@@ -84,10 +84,10 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
     let twice = library.acceptance(&decided, &all()).await.expect_err("decided");
     assert!(matches!(twice, LibraryError::Decided { .. }) && twice.code() == Code::Conflict);
 
-    let made = library.change_of_proposal(1).await.expect("read").expect("a change");
+    let made = library.change_of_proposal(ProposalId::new(1)).await.expect("read").expect("a change");
     library.undo(&made, author("reviewer"), None).await.expect("undone");
     assert!(library.read(Replica::is_empty));
-    let waiting = library.proposal(1).await.expect("there");
+    let waiting = library.proposal(ProposalId::new(1)).await.expect("there");
     assert_eq!((waiting.state, waiting.accepted.len()), (ProposalState::Pending, 0));
 }
 
@@ -95,16 +95,23 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
 async fn a_rejection_is_remembered_with_its_reason_and_can_be_taken_back() {
     let library = memory().await;
     library.propose(new_card("A"), &author("discovery"), None).await.expect("kept");
-    let rejected = library.reject(1, &author("ann"), "a toy", None).await.expect("rejected");
+    let rejected = library.reject(ProposalId::new(1), &author("ann"), "a toy", None).await.expect("rejected");
     assert_eq!((rejected.state, rejected.decision.as_deref()), (ProposalState::Rejected, Some("a toy")));
-    assert!(library.reject(1, &author("ann"), "again", None).await.is_err());
+    assert!(library.reject(ProposalId::new(1), &author("ann"), "again", None).await.is_err());
     assert!(library.proposals(Some(ProposalState::Pending)).await.expect("read").is_empty());
-    library.reopen(1, &author("ann"), None).await.expect("waits again");
+    library.reopen(ProposalId::new(1), &author("ann"), None).await.expect("waits again");
     assert_eq!(library.proposals(Some(ProposalState::Pending)).await.expect("read").len(), 1);
-    let told: Vec<ProposalEventKind> =
-        library.proposal_events(1).await.expect("read").into_iter().map(|event| event.kind).collect();
+    let told: Vec<ProposalEventKind> = library
+        .proposal_events(ProposalId::new(1))
+        .await
+        .expect("read")
+        .into_iter()
+        .map(|event| event.kind)
+        .collect();
     assert_eq!(told, [ProposalEventKind::Proposed, ProposalEventKind::Rejected, ProposalEventKind::Undone]);
-    assert!(matches!(library.proposal(9).await, Err(LibraryError::NoProposal(9))));
+    assert!(
+        matches!(library.proposal(ProposalId::new(9)).await, Err(LibraryError::NoProposal(id)) if id.number() == 9)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,7 +186,7 @@ async fn pages_feedback_and_sessions_survive_closing() {
         helpful: false,
         said: "wrong language".into(),
     };
-    let note = SessionNote { id: "s1".into(), at: page.fetched_at, question: "a calendar".into() };
+    let note = SessionNote { id: SessionId::new("s1"), at: page.fetched_at, question: "a calendar".into() };
     {
         let library = open().await;
         let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![0.6, 0.8] };
@@ -200,6 +207,6 @@ async fn pages_feedback_and_sessions_survive_closing() {
     assert_eq!(library.feedback("ann").await.expect("read"), [said]);
     assert!(library.feedback("bob").await.expect("read").is_empty());
     assert_eq!(library.sessions(10).await.expect("read"), [note]);
-    assert_eq!(library.session("s1").await.expect("read").as_deref(), Some("{}"));
+    assert_eq!(library.session(&SessionId::new("s1")).await.expect("read").as_deref(), Some("{}"));
     library.close().await.expect("closed");
 }

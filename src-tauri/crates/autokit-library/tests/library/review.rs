@@ -5,8 +5,8 @@ use autokit_library::{
     Accepted, Clock, Code, DataDir, Library, LibraryError, Meta, Proposed, PutMode, Selection, Storage, Write,
 };
 use autokit_toolcard::{
-    Author, CardId, CardKey, Draft, Evidence, FieldVerdict, Operation, Origin, Proposal, ProposalState,
-    ProposedField, Risk, Toolcard,
+    Author, CardId, CardKey, Draft, Evidence, FieldVerdict, Operation, Origin, Proposal, ProposalId,
+    ProposalState, ProposedField, Risk, Toolcard,
 };
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ async fn propose(library: &Library, draft: Draft) -> Proposed {
     library.propose(draft, &author("checker"), None).await.expect("taken in")
 }
 
-async fn accept(library: &Library, id: u32, by: &str, selection: &Selection, needed: u32) -> Accepted {
+async fn accept(library: &Library, id: ProposalId, by: &str, selection: &Selection, needed: u32) -> Accepted {
     let proposal = library.proposal(id).await.expect("there");
     let acceptance = library.acceptance(&proposal, selection).await.expect("a card");
     library.accept(&proposal, acceptance, None, &meta(by), needed).await.expect("accepted")
@@ -51,7 +51,7 @@ async fn waiting(library: &Library) -> Vec<Proposal> {
     library.proposals(Some(ProposalState::Pending)).await.expect("read")
 }
 
-async fn told(library: &Library, id: u32) -> Vec<&'static str> {
+async fn told(library: &Library, id: ProposalId) -> Vec<&'static str> {
     library.proposal_events(id).await.expect("read").into_iter().map(|event| event.kind.as_str()).collect()
 }
 
@@ -221,7 +221,8 @@ async fn words_decide_nothing_and_who_is_late_is_told() {
     let proposal = propose(&library, change(&id, &[("class", "K")])).await.proposal;
     library.comment(proposal.id, &author("ann"), " is this so? ", None).await.expect("kept");
     assert!(library.comment(proposal.id, &author("ann"), "  ", None).await.is_err());
-    assert!(matches!(library.comment(9, &author("ann"), "x", None).await, Err(LibraryError::NoProposal(9))));
+    let nowhere = library.comment(ProposalId::new(9), &author("ann"), "x", None).await;
+    assert!(matches!(nowhere, Err(LibraryError::NoProposal(id)) if id.number() == 9));
     let said = library.proposal_events(proposal.id).await.expect("read").pop().expect("said");
     assert_eq!((said.kind.as_str(), said.why.as_str()), ("commented", "is this so?"));
     assert_eq!(waiting(&library).await.len(), 1);
@@ -264,7 +265,7 @@ async fn five_thousand_waiting_are_listed_and_accepted_also_after_a_restart() {
         propose(&library, change(&id, &[("class", "New"), ("pricing", "free"), ("usage", "new()")])).await;
     }
     assert_eq!(waiting(&library).await.len(), MANY);
-    for proposal in [2500, 2600, 2700] {
+    for proposal in [2500, 2600, 2700].map(ProposalId::new) {
         accept(&library, proposal, "ann", &Selection::default(), 1).await;
     }
     assert_eq!(waiting(&library).await.len(), MANY - 3);
@@ -296,7 +297,7 @@ async fn a_source_that_is_left_takes_back_all_it_proposed_alone() {
     let theirs = propose(&library, new("theirs", "seen elsewhere")).await.proposal.id;
 
     assert_eq!(library.withdraw_all(&source, "left").await.expect("kept"), 501);
-    let mut left: Vec<u32> = waiting(&library).await.into_iter().map(|proposal| proposal.id).collect();
+    let mut left: Vec<ProposalId> = waiting(&library).await.into_iter().map(|proposal| proposal.id).collect();
     left.sort_unstable();
     assert_eq!(left, [shared, theirs]);
     let gone = library.proposal(own[500]).await.expect("there");
@@ -315,7 +316,7 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     let verifier = Author::verifier();
     let by_verifier =
         async |draft: Draft| library.propose(draft, &verifier, None).await.expect("taken in").proposal.id;
-    let state = async |id: u32| library.proposal(id).await.expect("there").state;
+    let state = async |id: ProposalId| library.proposal(id).await.expect("there").state;
 
     let own = by_verifier(change(&id, &[("class", "K"), ("module", "m")])).await;
     let theirs = propose(&library, change(&id, &[("pricing", "free")])).await.proposal.id;
