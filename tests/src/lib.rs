@@ -101,6 +101,19 @@ impl Workplace {
         self.path("library")
     }
 
+    /// How much the store logged and has not yet written into tables, in KiB. It holds as much in memory, and a
+    /// little more.
+    ///
+    /// # Errors
+    /// When the files cannot be read.
+    pub fn log_kib(&self) -> Result<u64> {
+        let mut bytes = 0;
+        for file in fs::read_dir(self.data_dir().join("store/wal"))? {
+            bytes += file?.metadata()?.len();
+        }
+        Ok(bytes >> 10)
+    }
+
     /// The folder of keys.
     pub fn config_dir(&self) -> PathBuf {
         self.path("config")
