@@ -7,7 +7,7 @@ use std::time::Instant;
 use autokit_agent::discover::{Discovered, Discovery, Known};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_pages::{PageCache, PageReader};
-use autokit_search::eval as retrieve;
+use autokit_search::{ToolText, eval as retrieve};
 use autokit_web::search::{Provider, Service};
 use serde::{Deserialize, Serialize};
 
@@ -143,7 +143,7 @@ pub async fn discover(
         .iter()
         .enumerate()
         .map(|(at, card)| Known {
-            text: retrieve::ToolText::from_card(format!("{:06}", at + 1), card),
+            text: ToolText::from_card(format!("{:06}", at + 1), card),
             documentation: card.get("documentation").and_then(|url| url.as_str()).map(str::to_owned),
         })
         .collect();

@@ -7,8 +7,7 @@ use std::time::Duration;
 use autokit_agent::ask::{AgentDeps, Citation, LONGEST_SILENCE, Retrieval, Retrieved, Retriever};
 use autokit_agent::discover::{Discovery, Known, Vocabulary};
 use autokit_error::{ApiError, Result};
-use autokit_search::eval::ToolText;
-use autokit_search::{SearchRequest, Thresholds};
+use autokit_search::{SearchRequest, Thresholds, ToolText};
 use autokit_toolcard::{CardId, fields};
 use autokit_workspace::background::in_background;
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::document::Document;
 use crate::error::RetrieveError;
-use crate::eval::ToolText;
 use crate::index::SearchIndex;
+use crate::tool_text::ToolText;
 
 /// A card to be indexed.
 #[derive(Clone, Copy, Debug)]

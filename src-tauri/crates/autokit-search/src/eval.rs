@@ -14,7 +14,7 @@ mod report;
 
 use std::collections::HashSet;
 
-pub use load::{AskSet, JudgedQuery, JudgedQuestion, RetrievalSet, ToolText, card_objects, json_lines};
+pub use load::{AskSet, JudgedQuery, JudgedQuestion, RetrievalSet, card_objects, json_lines};
 pub use report::{AskMeasures, AskOutcome, AskReport, Measures, RetrievalReport};
 
 use crate::document::Document;
@@ -22,6 +22,7 @@ use crate::error::EvalError;
 use crate::index::{Mode, Query, SearchIndex};
 use crate::metrics::{bootstrap, hit, mean, ndcg, recall, reciprocal_rank};
 use crate::query::QueryPlan;
+use crate::tool_text::ToolText;
 
 /// A function that embeds texts as unit vectors, one each, in order.
 pub type EmbedFn<'a, E> = dyn Fn(&[String]) -> Result<Vec<Vec<f32>>, E> + 'a;

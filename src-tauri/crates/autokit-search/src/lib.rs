@@ -62,6 +62,7 @@ mod searcher;
 mod text;
 mod thesaurus;
 pub mod tiers;
+mod tool_text;
 mod vector;
 mod verdict;
 
@@ -78,6 +79,7 @@ pub use query_embedder::{QueryEmbedder, dot};
 pub use rerank::RERANKED;
 pub use searcher::{Depth, MAX_NAMED, Passages, Ranking, SearchError, SearchRequest, Searcher};
 pub use text::{is_generic_word, is_stop_word, name_words};
+pub use tool_text::ToolText;
 pub use vector::{Neighbour, VectorIndex};
 pub use verdict::{Thresholds, Verdict};
 

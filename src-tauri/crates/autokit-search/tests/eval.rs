@@ -6,8 +6,8 @@ use workspace_hack as _;
 use std::convert::Infallible;
 use std::path::Path;
 
-use autokit_search::eval::{AskSet, Embedder, RetrievalSet, ToolText, evaluate_ask, evaluate_retrieval};
-use autokit_search::{EvalError, Mode};
+use autokit_search::eval::{AskSet, Embedder, RetrievalSet, evaluate_ask, evaluate_retrieval};
+use autokit_search::{EvalError, Mode, ToolText};
 use serde_json::json;
 
 /// Embeds texts as letter frequencies.

@@ -15,8 +15,7 @@ use std::sync::Arc;
 
 use autokit_facts::{distinctive, opening};
 use autokit_pages::{HITS, PageFeature, PageFeatures, PagePart, PageReader, ParsedRequest};
-use autokit_search::eval::ToolText;
-use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex};
+use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex, ToolText};
 use autokit_toolcard::{CardId, Draft, Timestamp, fields};
 use autokit_web::Fetched;
 use autokit_web::search::{GitHub, Hit, Provider};
