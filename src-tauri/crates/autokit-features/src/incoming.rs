@@ -46,22 +46,13 @@ fn kind_of(_: &fs::Metadata) -> &'static str {
     "something else"
 }
 
-/// Converts the error of an API document; the end of its message says what to do.
-fn unread_document(path: &str, error: &openapi::SpecError) -> ApiError {
-    let message = format!("{path}: {error}");
-    let (reason, remedy) = message.rsplit_once("; ").unwrap_or((&message, "Correct it and import it again"));
-    let mut letters = remedy.chars();
-    let capital = letters.next().map(char::to_uppercase).into_iter().flatten();
-    let remedy: String = capital.chain(letters).chain(['.']).collect();
-    ApiError::new(ErrorCode::UnreadableFile, reason, remedy)
+/// Describes a source that could not be read, with the cause and what to do.
+fn unread(source: &str, error: &dyn std::fmt::Display, remedy: &str) -> ApiError {
+    ApiError::new(ErrorCode::UnreadableFile, format!("{source}: {error}"), remedy)
 }
 
 pub(crate) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError {
-    ApiError::new(
-        ErrorCode::UnreadableFile,
-        format!("{path}: {error}"),
-        "Check the path. It must be a bundle or a card file.",
-    )
+    unread(path, error, "Check the path. It must be a bundle or a card file.")
 }
 
 fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
@@ -78,7 +69,7 @@ fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
         autokit_bundle::Error::TooLarge { .. } => "Ask its author to split it.",
         _ => "Check the path. It must be a bundle or a card file.",
     };
-    ApiError::new(ErrorCode::UnreadableFile, format!("{source}: {error}"), remedy)
+    unread(source, error, remedy)
 }
 
 impl Incoming {
@@ -117,7 +108,8 @@ pub(crate) fn from_path(path: &str, by: &Author, at: Timestamp) -> Result<Incomi
     }
     // Checked before reading, so that a huge file is rejected at once.
     if metadata.len() > autokit_toolcard::MAX_FILE_BYTES {
-        return Err(unreadable(path, &autokit_toolcard::ReadError::TooLarge));
+        let error = autokit_toolcard::ReadError::TooLarge;
+        return Err(unread(path, &error, error.remedy()));
     }
     let bytes = fs::read(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
     from_bytes(&bytes, path, by, at)
@@ -133,14 +125,14 @@ pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp)
     if openapi::is_openapi(bytes) {
         let address = Some(source).filter(|source| is_web_address(source));
         let imported =
-            openapi::read_openapi(bytes, address).map_err(|error| unread_document(source, &error))?;
+            openapi::read_openapi(bytes, address).map_err(|error| unread(source, &error, error.remedy()))?;
         let mut incoming = from_cards(imported.read, Format::OpenApi, source, bytes, by, at);
         incoming.about.name = imported.title.unwrap_or_default();
         incoming.about.note = imported.notes.join("; ");
         return Ok(incoming);
     }
     if rapidapi::is_rapidapi(bytes) {
-        let read = rapidapi::read_rapidapi(bytes).map_err(|error| unread_document(source, &error))?;
+        let read = rapidapi::read_rapidapi(bytes).map_err(|error| unread(source, &error, error.remedy()))?;
         return Ok(from_cards(read, Format::RapidApi, source, bytes, by, at));
     }
     let (read, format) = match detect(bytes, Some(source)) {
@@ -149,11 +141,11 @@ pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp)
         Known::ServerJson => (formats::read_server_json(bytes), Format::ServerJson),
         // Anything else is parsed as AutoKit's own JSON, which recognizes cards by their shape.
         Known::AutokitJson | Known::Bundle | Known::Unknown => {
-            let read = read_cards(bytes).map_err(|error| unreadable(source, &error))?;
+            let read = read_cards(bytes).map_err(|error| unread(source, &error, error.remedy()))?;
             return Ok(from_cards(read, Format::Json, source, bytes, by, at));
         }
     };
-    let read = read.map_err(|error| unreadable(source, &error))?;
+    let read = read.map_err(|error| unread(source, &error, error.remedy()))?;
     Ok(from_cards(read, format, source, bytes, by, at))
 }
 

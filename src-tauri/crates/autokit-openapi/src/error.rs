@@ -13,19 +13,19 @@ pub enum SpecError {
     #[error("the document could not be read: {0}")]
     Io(#[from] io::Error),
     /// More than [`MAX_DOCUMENT_BYTES`].
-    #[error("the document is larger than {} MiB; split it by tags or paths and import the parts", MAX_DOCUMENT_BYTES >> 20)]
+    #[error("the document is larger than {} MiB", MAX_DOCUMENT_BYTES >> 20)]
     TooLarge,
     /// Not text.
-    #[error("the document is not UTF-8 text: invalid byte at offset {offset}; save it as UTF-8")]
+    #[error("the document is not UTF-8 text: invalid byte at offset {offset}")]
     NotUtf8 {
         /// Offset of the first bad byte.
         offset: usize,
     },
     /// Nothing but white space.
-    #[error("the document is empty; download it again")]
+    #[error("the document is empty")]
     Empty,
     /// Neither JSON nor YAML, or JSON that is nested too deeply.
-    #[error("the document is not valid {format}: {reason}; correct it there and import it again")]
+    #[error("the document is not valid {format}: {reason}")]
     Syntax {
         /// `JSON` or `YAML`.
         format: &'static str,
@@ -33,46 +33,63 @@ pub enum SpecError {
         reason: String,
     },
     /// YAML that is nested too deeply, or grows too large when its aliases are expanded.
-    #[error("the document {reason}; expand its aliases (*name) or split it, and import it again")]
+    #[error("the document {reason}")]
     Limit {
         /// Which limit, as the end of a sentence.
         reason: String,
     },
     /// Swagger 2.0 or older.
-    #[error(
-        "the document is Swagger {version}; convert it to OpenAPI 3 first, for example with https://converter.swagger.io, and import the result"
-    )]
+    #[error("the document is Swagger {version}")]
     Swagger {
         /// The version as written.
         version: String,
     },
     /// An unsupported OpenAPI version.
-    #[error("the document has OpenAPI version {version:?}; the supported versions are 3.0, 3.1 and 3.2")]
+    #[error("the document has OpenAPI version {version:?}")]
     Version {
         /// The version as written.
         version: String,
     },
     /// Not an OpenAPI document.
-    #[error(
-        "the document is not an OpenAPI document: it is {found}; import an object with \"openapi\": \"3.…\""
-    )]
+    #[error("the document is not an OpenAPI document: it is {found}")]
     NotOpenApi {
         /// What it is instead.
         found: &'static str,
     },
     /// Not RapidAPI documentation.
-    #[error(
-        "the file does not contain RapidAPI documentation: an object, or a list of them, with endpoints under \"api_list\""
-    )]
+    #[error("the file does not contain RapidAPI documentation")]
     NotRapidApi,
     /// The given source is not a valid URL.
-    #[error("{source_url:?} is not a valid document URL ({reason}); enter a full http or https URL or none")]
+    #[error("{source_url:?} is not a valid document URL ({reason})")]
     Source {
         /// The URL as given.
         source_url: String,
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl SpecError {
+    /// Returns what the person can do, as a sentence.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            SpecError::Io(_) => "Check the path.",
+            SpecError::TooLarge => "Split it by tags or paths and import the parts.",
+            SpecError::NotUtf8 { .. } => "Save it as UTF-8.",
+            SpecError::Empty => "Download it again.",
+            SpecError::Syntax { .. } => "Correct it there and import it again.",
+            SpecError::Limit { .. } => "Expand its aliases (*name) or split it, and import it again.",
+            SpecError::Swagger { .. } => {
+                "Convert it to OpenAPI 3 first, for example with https://converter.swagger.io, and import the result."
+            }
+            SpecError::Version { .. } => "Convert it to OpenAPI 3.0, 3.1 or 3.2.",
+            SpecError::NotOpenApi { .. } => "Import an object with \"openapi\": \"3.…\".",
+            SpecError::NotRapidApi => {
+                "Import an object, or a list of them, with endpoints under \"api_list\"."
+            }
+            SpecError::Source { .. } => "Enter a full http or https URL or none.",
+        }
+    }
 }
 
 /// Why a request could not be made from a call and its arguments. Messages never contain the value of an

@@ -59,10 +59,10 @@ pub enum ReadError {
     #[error("the file could not be read: {0}")]
     Io(#[from] io::Error),
     /// The file is larger than [`MAX_FILE_BYTES`].
-    #[error("the file is larger than {} MiB; split it into smaller files and import them one after another", MAX_FILE_BYTES >> 20)]
+    #[error("the file is larger than {} MiB", MAX_FILE_BYTES >> 20)]
     TooLarge,
     /// The file is not text.
-    #[error("the file is not UTF-8 text: invalid byte at offset {offset} (line {line}); save it as UTF-8")]
+    #[error("the file is not UTF-8 text: invalid byte at offset {offset} (line {line})")]
     NotUtf8 {
         /// Offset of the first bad byte.
         offset: usize,
@@ -73,11 +73,25 @@ pub enum ReadError {
     #[error("the file is not valid JSON: {0}")]
     Syntax(serde_json::Error),
     /// The file is JSON, but not a list of cards.
-    #[error("the file contains {found}; an AutoKit file is a JSON array of cards")]
+    #[error("the file contains {found} instead of a JSON array of cards")]
     NotCards {
         /// What it contains instead.
         found: &'static str,
     },
+}
+
+impl ReadError {
+    /// Returns what the person can do, as a sentence.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            ReadError::Io(_) | ReadError::NotCards { .. } => {
+                "Check the path. It must be a bundle or a card file."
+            }
+            ReadError::TooLarge => "Split it into smaller files and import them one after another.",
+            ReadError::NotUtf8 { .. } => "Save it as UTF-8.",
+            ReadError::Syntax(_) => "Correct it there and import it again.",
+        }
+    }
 }
 
 /// Reads an AutoKit JSON file: an array of cards, or a single card.

@@ -12,12 +12,10 @@ pub enum FormatError {
     #[error("the file could not be read: {0}")]
     Io(#[from] io::Error),
     /// More than [`MAX_FILE_BYTES`].
-    #[error("the file is larger than {} MiB; split it into smaller files and import them one after another", MAX_FILE_BYTES >> 20)]
+    #[error("the file is larger than {} MiB", MAX_FILE_BYTES >> 20)]
     TooLarge,
     /// Not text.
-    #[error(
-        "the file is not UTF-8 text: invalid byte at offset {offset} (line {line}); save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")"
-    )]
+    #[error("the file is not UTF-8 text: invalid byte at offset {offset} (line {line})")]
     NotUtf8 {
         /// Offset of the first bad byte.
         offset: usize,
@@ -25,51 +23,67 @@ pub enum FormatError {
         line: usize,
     },
     /// Nothing but white space.
-    #[error("the file is empty; export it again from the program it comes from")]
+    #[error("the file is empty")]
     Empty,
     /// Not JSON.
-    #[error("the file is not valid JSON: {0}; remove comments and trailing commas")]
+    #[error("the file is not valid JSON: {0}")]
     Syntax(serde_json::Error),
     /// JSON, but without MCP servers.
-    #[error(
-        "the file contains {found}; a list of MCP servers has an object \"mcpServers\" or \"servers\" with one entry per server"
-    )]
+    #[error("the file contains {found} instead of MCP servers")]
     NoServers {
         /// What the file contains instead.
         found: &'static str,
     },
     /// JSON, but not from the MCP registry.
-    #[error(
-        "the file contains {found}; a server.json is an object with \"name\" and \"packages\" or \"remotes\", a registry response has a list \"servers\""
-    )]
+    #[error("the file contains {found} instead of a server.json or a registry response")]
     NoServerJson {
         /// What the file contains instead.
         found: &'static str,
     },
     /// A table without the `name` column, which every card needs.
-    #[error(
-        "the first row has no column `name` (it has: {found}); name the columns after the fields of a card: name, description, documentation …"
-    )]
+    #[error("the first row has no column `name` (it has: {found})")]
     NoNameColumn {
         /// The columns it has, shortened.
         found: String,
     },
     /// Two columns for the same field.
-    #[error("the first row has the column `{name}` twice; rename or delete one of them")]
+    #[error("the first row has the column `{name}` twice")]
     RepeatedColumn {
         /// The name both have.
         name: String,
     },
     /// More columns than a table has; the file is probably not a table.
-    #[error(
-        "the first row has {found} columns; the limit is {most}, so this is probably not a table of cards"
-    )]
+    #[error("the first row has {found} columns; the limit is {most}")]
     TooManyColumns {
         /// How many columns it has.
         found: usize,
         /// How many columns are read at most.
         most: usize,
     },
+}
+
+impl FormatError {
+    /// Returns what the person can do, as a sentence.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            FormatError::Io(_) => "Check the path.",
+            FormatError::TooLarge => "Split it into smaller files and import them one after another.",
+            FormatError::NotUtf8 { .. } => "Save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\").",
+            FormatError::Empty => "Export it again from the program it comes from.",
+            FormatError::Syntax(_) => "Remove comments and trailing commas.",
+            FormatError::NoServers { .. } => {
+                "Import an object \"mcpServers\" or \"servers\" with one entry per server."
+            }
+            FormatError::NoServerJson { .. } => {
+                "Import an object with \"name\" and \"packages\" or \"remotes\", or a registry response with a list \"servers\"."
+            }
+            FormatError::NoNameColumn { .. } => {
+                "Name the columns after the fields of a card: name, description, documentation …"
+            }
+            FormatError::RepeatedColumn { .. } => "Rename or delete one of them.",
+            FormatError::TooManyColumns { .. } => "Check that it is a table of cards.",
+        }
+    }
 }
 
 /// Reads everything as UTF-8 text and removes a byte order mark.

@@ -288,7 +288,7 @@ mod tests {
         assert!(matches!(error("[]"), FormatError::NoServers { found: "a list" }));
         assert!(matches!(error(r#"{"servers": [1]}"#), FormatError::NoServers { found: "an object" }));
         assert!(matches!(error("{\"mcpServers\": {}} x"), FormatError::Syntax(_)));
-        let comment = error("{ // mine\n\"mcpServers\": {}}").to_string();
+        let comment = error("{ // mine\n\"mcpServers\": {}}").remedy();
         assert!(comment.contains("comments"), "{comment}");
         assert!(read(r#"{"mcpServers": {}}"#).cards.is_empty());
     }
