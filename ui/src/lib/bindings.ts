@@ -3551,7 +3551,11 @@ created_at: Timestamp,
 /**
  * Reason for the proposal, in one sentence.
  */
-reason: string, };
+reason: string, 
+/**
+ * URL of the page that a web search found; `null` for proposals of another origin.
+ */
+page: string | null, };
 
 /**
  * State of a proposal.

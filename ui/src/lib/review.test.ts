@@ -69,6 +69,7 @@ function row(id: number, group: string, risk: Risk, title = `card ${id}`): Propo
     confidence: 0.9,
     created_at: "",
     reason: "says otherwise",
+    page: null,
   };
 }
 

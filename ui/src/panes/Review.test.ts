@@ -26,6 +26,7 @@ const row = (id: number): ProposalRow => ({
   confidence: 0.9,
   created_at: "2026-01-01T00:00:00Z",
   reason: "found on a page",
+  page: "https://docs.example.org/kit",
 });
 
 function detail(id: number, state: ProposalDetail["proposal"]["state"] = "pending"): ProposalDetail {

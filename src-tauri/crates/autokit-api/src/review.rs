@@ -52,6 +52,8 @@ pub struct ProposalRow {
     pub created_at: Timestamp,
     /// Reason for the proposal, in one sentence.
     pub reason: String,
+    /// URL of the page that a web search found; `null` for proposals of another origin.
+    pub page: Option<String>,
 }
 
 /// Review queue.

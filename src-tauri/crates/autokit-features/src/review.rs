@@ -209,8 +209,15 @@ impl Proposals {
             confidence: proposal.draft.confidence(),
             created_at: proposal.created_at,
             reason: proposal.draft.reason.clone(),
+            page: page_found(&proposal.draft),
         }
     }
+}
+
+/// Returns the page a discovered card was drafted from: the source of its first field, its name.
+fn page_found(draft: &Draft) -> Option<String> {
+    let name = draft.fields.first().filter(|_| draft.origin == Origin::Discovery)?;
+    name.evidence.first().map(|evidence| evidence.url.clone())
 }
 
 impl Handle<DescribeCard> for Proposals {
