@@ -13,19 +13,13 @@ export const LLM_PRESETS: { name: string; base: string; local: boolean }[] = [
   { name: "OpenRouter", base: "https://openrouter.ai/api/v1", local: false },
 ];
 
-export const LLM_KINDS: { kind: LlmKind; name: string; about: string }[] = [
-  { kind: "none", name: texts.llms.none.name, about: texts.llms.none.about },
-  { kind: "anthropic", name: texts.llms.anthropic.name, about: texts.llms.anthropic.about },
-  { kind: "openai", name: texts.llms.openai.name, about: texts.llms.openai.about },
-];
+/** The choices of a list of services, in the order of its texts. */
+function choices<Kind extends string>(services: Record<Kind, { name: string; about: string }>) {
+  return (Object.keys(services) as Kind[]).map((kind) => ({ kind, ...services[kind] }));
+}
 
-export const SEARCH_KINDS: { kind: SearchKind; name: string; about: string }[] = [
-  { kind: "none", name: texts.searches.none.name, about: texts.searches.none.about },
-  { kind: "duckduckgo", name: texts.searches.duckduckgo.name, about: texts.searches.duckduckgo.about },
-  { kind: "searxng", name: texts.searches.searxng.name, about: texts.searches.searxng.about },
-  { kind: "tavily", name: texts.searches.tavily.name, about: texts.searches.tavily.about },
-  { kind: "brave", name: texts.searches.brave.name, about: texts.searches.brave.about },
-];
+export const LLM_KINDS = choices<LlmKind>(texts.llms);
+export const SEARCH_KINDS = choices<SearchKind>(texts.searches);
 
 export function keyName(name: KeyName): string {
   return texts.keys[name];

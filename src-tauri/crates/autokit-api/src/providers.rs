@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use autokit_error::ApiError;
+use autokit_web::search::Service;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -98,6 +99,26 @@ impl SearchKind {
     /// Returns whether a service is configured.
     pub fn is_chosen(self) -> bool {
         self != SearchKind::None
+    }
+
+    /// Returns the service, if one is configured.
+    pub fn service(self) -> Option<Service> {
+        match self {
+            SearchKind::None => None,
+            SearchKind::Tavily => Some(Service::Tavily),
+            SearchKind::Brave => Some(Service::Brave),
+            SearchKind::Searxng => Some(Service::Searxng),
+            SearchKind::Duckduckgo => Some(Service::Duckduckgo),
+        }
+    }
+
+    /// Returns which API key the service requires, if it requires one.
+    pub fn key(self) -> Option<KeyName> {
+        match self {
+            SearchKind::Tavily => Some(KeyName::Tavily),
+            SearchKind::Brave => Some(KeyName::Brave),
+            SearchKind::None | SearchKind::Searxng | SearchKind::Duckduckgo => None,
+        }
     }
 }
 

@@ -291,16 +291,6 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
     Ok(End::Done)
 }
 
-fn title(kind: SearchKind) -> &'static str {
-    match kind {
-        SearchKind::None => "none",
-        SearchKind::Tavily => "Tavily",
-        SearchKind::Brave => "Brave Search",
-        SearchKind::Searxng => "SearXNG",
-        SearchKind::Duckduckgo => "DuckDuckGo",
-    }
-}
-
 /// What would be kept but could never answer is refused here: the person is still at the command.
 fn check(settings: &ProviderSettings) -> Result<()> {
     let wrong =
@@ -364,9 +354,9 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
             Some(cap) => writeln!(out, "  {}", format!("{spent} of ${cap}").dimmed())?,
         }
     }
-    let search = match settings.search.kind {
-        SearchKind::None => "none (library only)".to_owned(),
-        kind => format!("{}, {}", title(kind), or_own(&settings.search.base)),
+    let search = match settings.search.kind.service() {
+        None => "none (library only)".to_owned(),
+        Some(service) => format!("{}, {}", service.title(), or_own(&settings.search.base)),
     };
     writeln!(out, "{}  {search}", "Web search".bold())?;
     if !settings.search.preferred.is_empty() {

@@ -11,7 +11,7 @@ use arc_swap::ArcSwap;
 use autokit_api::commands::{Context, GetProviders, Handle, SetProviders, SetSecret, TestConnection};
 use autokit_api::{
     Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings,
-    Providers as ProvidersView, SearchKind, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
+    Providers as ProvidersView, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::prompts::{self, Prompts};
@@ -56,24 +56,6 @@ pub struct Services {
 
 fn address(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
-}
-
-fn service(kind: SearchKind) -> Option<Service> {
-    match kind {
-        SearchKind::None => None,
-        SearchKind::Tavily => Some(Service::Tavily),
-        SearchKind::Brave => Some(Service::Brave),
-        SearchKind::Searxng => Some(Service::Searxng),
-        SearchKind::Duckduckgo => Some(Service::Duckduckgo),
-    }
-}
-
-fn key_of_search(kind: SearchKind) -> Option<KeyName> {
-    match kind {
-        SearchKind::Tavily => Some(KeyName::Tavily),
-        SearchKind::Brave => Some(KeyName::Brave),
-        SearchKind::None | SearchKind::Searxng | SearchKind::Duckduckgo => None,
-    }
 }
 
 impl Services {
@@ -246,9 +228,9 @@ impl Providers {
                 None
             }
         };
-        let search_key = match key_of_search(settings.search.kind) {
+        let search_key = match settings.search.kind.key() {
             Some(name) => self.key(&settings, name).await.and_then(|key| match key {
-                None => Err(no_key(service(settings.search.kind).map_or("The service", Service::title))),
+                None => Err(no_key(settings.search.kind.service().map_or("The service", Service::title))),
                 key => Ok(key),
             }),
             None => Ok(None),
@@ -265,7 +247,7 @@ impl Providers {
                 (None, None)
             }
         };
-        let search = service(settings.search.kind).and_then(|service| {
+        let search = settings.search.kind.service().and_then(|service| {
             let base = address(&settings.search.base);
             let made = search_key.and_then(|key| Ok(Provider::new(fetcher.clone(), service, base, key)?));
             made.map_err(|error| missing.push(error)).ok()
