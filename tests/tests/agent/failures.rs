@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use async_trait::async_trait;
 use autokit_agent::ask::{
     AgentAnswer, AgentDeps, LONGEST_SILENCE, Question, Retrieval, Retrieved, Retriever, Verdict,
 };
@@ -162,6 +163,7 @@ async fn tools_of_its_own() -> Result<()> {
 /// A library of one card.
 struct OneCard;
 
+#[async_trait]
 impl Retriever for OneCard {
     fn keyword_only_reason(&self) -> Option<String> {
         None

@@ -6,6 +6,7 @@
 use autokit_llm::{Model, Request, Usage};
 use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, Timestamp, fields, is_web_address};
 use autokit_web::extract;
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::ask::ground::Sources;
@@ -89,52 +90,58 @@ pub fn describe(text: &str, now: Timestamp) -> Draft {
 ///
 /// # Errors
 /// Returns an error when the request to the model fails.
-pub async fn describe_with(
-    model: &Model,
-    prompts: &Prompts,
-    text: &str,
+pub fn describe_with<'a>(
+    model: &'a Model,
+    prompts: &'a Prompts,
+    text: &'a str,
     now: Timestamp,
-    is_word: &(dyn Fn(&str) -> bool + Sync),
-) -> autokit_llm::Result<(Draft, Usage)> {
-    let properties: Map<String, Value> =
-        FIELDS.iter().map(|field| ((*field).to_owned(), json!({ "type": ["string", "null"] }))).collect();
-    let schema = json!({
-        "type": "object",
-        "properties": properties,
-        "required": FIELDS,
-        "additionalProperties": false,
-    });
-    let request = Request::new(
-        "Answer with JSON after the schema and nothing else.",
-        prompts.fill(&prompts::DESCRIBE, &[("text", text)]),
-    );
-    let answer = model.structured(&request, "card", &schema).await?;
-    let sources = Sources::new([text]);
-    let mut found = by_rules(text);
-    for field in FIELDS {
-        let Some(value) = answer.value.get(field).and_then(Value::as_str).map(str::trim) else { continue };
-        let supported = match field {
-            // Prose may be rephrased, but may not mention names that are not in the text.
-            fields::DESCRIPTION => sources.supports_sentence(value, is_word),
-            fields::NAME => is_name(value) && sources.holds(value),
-            // The language may be implied: an import is enough.
-            fields::LANGUAGE => found.iter().any(|(name, ..)| name == fields::MODULE) || sources.holds(value),
-            _ => sources.holds(value),
-        };
-        if value.is_empty() || !supported {
-            continue;
+    is_word: &'a (dyn Fn(&str) -> bool + Sync),
+) -> BoxFuture<'a, autokit_llm::Result<(Draft, Usage)>> {
+    Box::pin(async move {
+        let properties: Map<String, Value> =
+            FIELDS.iter().map(|field| ((*field).to_owned(), json!({ "type": ["string", "null"] }))).collect();
+        let schema = json!({
+            "type": "object",
+            "properties": properties,
+            "required": FIELDS,
+            "additionalProperties": false,
+        });
+        let request = Request::new(
+            "Answer with JSON after the schema and nothing else.",
+            prompts.fill(&prompts::DESCRIBE, &[("text", text)]),
+        );
+        let answer = model.structured(&request, "card", &schema).await?;
+        let sources = Sources::new([text]);
+        let mut found = by_rules(text);
+        for field in FIELDS {
+            let Some(value) = answer.value.get(field).and_then(Value::as_str).map(str::trim) else {
+                continue;
+            };
+            let supported = match field {
+                // Prose may be rephrased, but may not mention names that are not in the text.
+                fields::DESCRIPTION => sources.supports_sentence(value, is_word),
+                fields::NAME => is_name(value) && sources.holds(value),
+                // The language may be implied: an import is enough.
+                fields::LANGUAGE => {
+                    found.iter().any(|(name, ..)| name == fields::MODULE) || sources.holds(value)
+                }
+                _ => sources.holds(value),
+            };
+            if value.is_empty() || !supported {
+                continue;
+            }
+            let entry = (field.to_owned(), Value::from(value), value.to_owned());
+            match found.iter_mut().find(|(name, ..)| name == field) {
+                // Code is more reliable than what a model says.
+                Some(_) if matches!(field, fields::MODULE | fields::CLASS | fields::LANGUAGE) => {}
+                Some(known) => *known = entry,
+                None => found.push(entry),
+            }
         }
-        let entry = (field.to_owned(), Value::from(value), value.to_owned());
-        match found.iter_mut().find(|(name, ..)| name == field) {
-            // Code is more reliable than what a model says.
-            Some(_) if matches!(field, fields::MODULE | fields::CLASS | fields::LANGUAGE) => {}
-            Some(known) => *known = entry,
-            None => found.push(entry),
-        }
-    }
-    let order = |name: &str| fields::ALL.iter().position(|field| *field == name);
-    found.sort_by_key(|(name, ..)| order(name));
-    Ok((draft(found, now), answer.usage))
+        let order = |name: &str| fields::ALL.iter().position(|field| *field == name);
+        found.sort_by_key(|(name, ..)| order(name));
+        Ok((draft(found, now), answer.usage))
+    })
 }
 
 fn draft(found: Vec<(String, Value, String)>, now: Timestamp) -> Draft {

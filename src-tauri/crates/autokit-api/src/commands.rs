@@ -4,8 +4,7 @@
 //! types, [`dispatch`] for the hosts (which compiles only if the engine handles every command) and the
 //! TypeScript declarations of the window.
 
-use std::future::Future;
-
+use async_trait::async_trait;
 use autokit_error::{ApiError, ErrorCode, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,6 +40,30 @@ pub trait Command: Send + Sync + 'static {
     type Request: Serialize + DeserializeOwned + TS + Send + 'static;
     /// Type of its response.
     type Response: Serialize + DeserializeOwned + TS + Send + 'static;
+
+    /// Converts a request to JSON.
+    ///
+    /// # Errors
+    /// `internal` if it has no JSON form.
+    fn request_to_json(request: &Self::Request) -> Result<Value>;
+
+    /// Reads a request from JSON.
+    ///
+    /// # Errors
+    /// `bad_request` if the JSON has another shape.
+    fn request_from_json(json: Value) -> Result<Self::Request>;
+
+    /// Converts a response to JSON.
+    ///
+    /// # Errors
+    /// `internal` if it has no JSON form.
+    fn response_to_json(response: &Self::Response) -> Result<Value>;
+
+    /// Reads a response from JSON.
+    ///
+    /// # Errors
+    /// `internal` if the JSON has another shape.
+    fn response_from_json(json: Value) -> Result<Self::Response>;
 }
 
 /// Caller of a command.
@@ -54,13 +77,13 @@ pub struct Context {
 }
 
 /// Handler of one command.
+///
+/// The future is boxed, so that its code is generated in the crate of the handler and not once more in every
+/// crate that calls it.
+#[async_trait]
 pub trait Handle<C: Command> {
     /// Runs the command.
-    fn handle(
-        &self,
-        context: &Context,
-        request: C::Request,
-    ) -> impl Future<Output = Result<C::Response>> + Send;
+    async fn handle(&self, context: &Context, request: C::Request) -> Result<C::Response>;
 }
 
 macro_rules! commands {
@@ -73,6 +96,23 @@ macro_rules! commands {
                 const NAME: &'static str = $name;
                 type Request = $request;
                 type Response = $response;
+
+                // Here and not in provided methods, so that the code of each type is generated in this crate.
+                fn request_to_json(request: &$request) -> Result<Value> {
+                    serde_json::to_value(request).map_err(|error| no_json($name, &error))
+                }
+
+                fn request_from_json(json: Value) -> Result<$request> {
+                    serde_json::from_value(json).map_err(|error| wrong_request($name, &error))
+                }
+
+                fn response_to_json(response: &$response) -> Result<Value> {
+                    serde_json::to_value(response).map_err(|error| no_json($name, &error))
+                }
+
+                fn response_from_json(json: Value) -> Result<$response> {
+                    serde_json::from_value(json).map_err(|error| no_json($name, &error))
+                }
             }
         )+
 
@@ -330,15 +370,19 @@ commands! {
 }
 
 async fn answer<C: Command, H: Handle<C>>(host: &H, context: &Context, body: Value) -> Result<Value> {
-    let request: C::Request = serde_json::from_value(body).map_err(|error| {
-        ApiError::new(
-            ErrorCode::BadRequest,
-            format!("invalid request for {}: {error}", C::NAME),
-            "Use the same version of AutoKit everywhere.",
-        )
-    })?;
-    let response = host.handle(context, request).await?;
-    serde_json::to_value(response).map_err(|error| ApiError::internal(error.to_string()))
+    C::response_to_json(&host.handle(context, C::request_from_json(body)?).await?)
+}
+
+fn wrong_request(command: &str, error: &serde_json::Error) -> ApiError {
+    ApiError::new(
+        ErrorCode::BadRequest,
+        format!("invalid request for {command}: {error}"),
+        "Use the same version of AutoKit everywhere.",
+    )
+}
+
+fn no_json(command: &str, error: &serde_json::Error) -> ApiError {
+    ApiError::internal(format!("{command}: {error}"))
 }
 
 /// TypeScript declarations, collected while the list of commands is written.

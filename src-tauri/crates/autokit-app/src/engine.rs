@@ -14,6 +14,7 @@ pub use doctor::bytes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, GetStatus, Handle};
 use autokit_api::{Event, JobRef, Nothing, Status};
 use autokit_error::{ApiError, Result};
@@ -34,7 +35,7 @@ use autokit_features::servers::known::KnownServers;
 use autokit_features::sources::Sources;
 use autokit_features::subscriptions::Subscriptions;
 use autokit_features::verify::Checking;
-use autokit_gateway::{Gateway, Server};
+use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
 use autokit_serving::address::AgentHttpServer;
 use autokit_serving::approvals::Approvals;
@@ -55,6 +56,7 @@ use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::search::Search;
 use autokit_workspace::workspace::Workspace;
+use futures_util::future::BoxFuture;
 use rmcp::model::Tool;
 use tokio::sync::broadcast;
 use tokio_util::sync::DropGuard;
@@ -119,7 +121,7 @@ struct Connections {
 /// What agents reach over MCP, and what they may do.
 #[derive(Debug)]
 struct Mcp {
-    gateway: Gateway<Serving>,
+    gateway: Gateway,
     profiles: AgentProfiles,
     approvals: Approvals,
     address: AgentHttpServer,
@@ -146,21 +148,22 @@ impl Engine {
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
     ) -> Result<Arc<Engine>> {
-        // Boxed, because the future that builds the engine is large.
-        Box::pin(Engine::open(Storage::Disk(owned), options, events)).await
+        Engine::open(Storage::Disk(owned), options, events).await
     }
 
     /// As [`Engine::start`], for a library in any place.
     ///
     /// # Errors
     /// If the store cannot be opened.
-    pub async fn open(
+    pub fn open(
         place: Storage,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
-    ) -> Result<Arc<Engine>> {
-        let library = Library::open(place, options.clock.clone()).await?;
-        Box::pin(Engine::with(library, options, events)).await
+    ) -> BoxFuture<'_, Result<Arc<Engine>>> {
+        Box::pin(async move {
+            let library = Library::open(place, options.clock.clone()).await?;
+            Engine::with(library, options, events).await
+        })
     }
 
     /// Opens a copy of a library whose directory cannot be written. The engine answers queries and rejects
@@ -168,14 +171,16 @@ impl Engine {
     ///
     /// # Errors
     /// If the copy cannot be made or opened.
-    pub async fn open_read_only(
-        dir: &DataDir,
+    pub fn open_read_only<'a>(
+        dir: &'a DataDir,
         full: bool,
-        options: &EngineOptions,
+        options: &'a EngineOptions,
         events: broadcast::Sender<Event>,
-    ) -> Result<Arc<Engine>> {
-        let library = Library::open_read_only(dir, full, options.clock.clone()).await?;
-        Box::pin(Engine::with(library, options, events)).await
+    ) -> BoxFuture<'a, Result<Arc<Engine>>> {
+        Box::pin(async move {
+            let library = Library::open_read_only(dir, full, options.clock.clone()).await?;
+            Engine::with(library, options, events).await
+        })
     }
 
     async fn with(
@@ -371,10 +376,9 @@ impl Engine {
         self.mcp.address.close().await;
     }
 
-    /// Returns the MCP server for one connection of an agent. `connection` names the agent's session and
-    /// stays the same across reconnections.
-    pub fn mcp_server(&self, connection: &str, profile: &str) -> Server<Serving> {
-        Server::new(self.mcp.gateway.clone(), connection.to_owned(), profile.to_owned())
+    /// Returns what serves agents over MCP.
+    pub(crate) fn gateway(&self) -> &Gateway {
+        &self.mcp.gateway
     }
 
     /// Starts importing the tools of servers as if the servers were trusted. The servers are configured
@@ -425,19 +429,22 @@ impl Engine {
     ///
     /// # Errors
     /// If the store cannot be flushed.
-    pub async fn close(&self) -> Result<()> {
-        // The model may still be loading, which keeps the library open.
-        self.models.wait_until_ready().await;
-        if self.workspace.library.read_only().is_none() {
-            if let Err(error) = self.providers.save_spending().await {
-                tracing::error!(%error, "what was spent on language models could not be saved");
+    pub fn close(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            // The model may still be loading, which keeps the library open.
+            self.models.wait_until_ready().await;
+            if self.workspace.library.read_only().is_none() {
+                if let Err(error) = self.providers.save_spending().await {
+                    tracing::error!(%error, "what was spent on language models could not be saved");
+                }
+                self.mcp.journal.close().await?;
             }
-            self.mcp.journal.close().await?;
-        }
-        self.workspace.library.close().await.map_err(ApiError::from)
+            self.workspace.library.close().await.map_err(ApiError::from)
+        })
     }
 }
 
+#[async_trait]
 impl Handle<GetStatus> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Status> {
         let model = self.models.model();

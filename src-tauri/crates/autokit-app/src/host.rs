@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use autokit_api::commands::{Context, PROTOCOL, dispatch};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_gateway::Server;
+use autokit_gateway::transport::http_route;
 use autokit_serving::http::strict;
 use autokit_serving::listen::{Listening, bearer, is_local, same};
 use autokit_serving::messages::MESSAGE_BYTES;
@@ -32,15 +32,15 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::{get, post};
 use futures_util::StreamExt as _;
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Engine, Serving};
+use crate::engine::Engine;
 
 /// Header with the idempotency key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";
@@ -167,9 +167,12 @@ impl Host {
         let stop = CancellationToken::new();
         let shared = Shared { engine, token: endpoint.token.as_str().into(), stop: stop.clone() };
         let manager = Arc::new(LocalSessionManager::default());
-        let agents = Router::new()
-            .route_service("/mcp", shared.agents(Arc::clone(&manager)))
-            .layer(middleware::from_fn_with_state(manager, strict));
+        let config = StreamableHttpServerConfig::default()
+            .with_cancellation_token(stop.child_token())
+            .with_max_request_body_bytes(MESSAGE_BYTES);
+        let agents = http_route("/mcp", shared.engine.gateway().clone(), Arc::clone(&manager), config)
+            .layer(middleware::from_fn_with_state(manager, strict))
+            .with_state(());
         let app = Router::new()
             .route("/v1/hello", get(hello))
             .route("/v1/call/{command}", post(call))
@@ -197,22 +200,6 @@ impl Host {
     }
 }
 
-impl Shared {
-    /// Returns the MCP server as Streamable HTTP.
-    fn agents(
-        &self,
-        manager: Arc<LocalSessionManager>,
-    ) -> StreamableHttpService<Server<Serving>, LocalSessionManager> {
-        let engine = Arc::clone(&self.engine);
-        // Each HTTP request names its session itself, or stands alone, so the server gets a random name.
-        let server = move || Ok(engine.mcp_server(&format!("http_{}", autokit_workspace::token(16)), ""));
-        let config = StreamableHttpServerConfig::default()
-            .with_cancellation_token(self.stop.child_token())
-            .with_max_request_body_bytes(MESSAGE_BYTES);
-        StreamableHttpService::new(server, manager, config)
-    }
-}
-
 /// Upgrades the connection to a byte stream to the MCP server.
 async fn mcp_line(State(shared): State<Shared>, mut request: Request) -> Response {
     let named = |name: &str| {
@@ -227,7 +214,7 @@ async fn mcp_line(State(shared): State<Shared>, mut request: Request) -> Respons
     tokio::spawn(async move {
         match upgrade.await {
             Ok(line) => {
-                let line = hyper_util::rt::TokioIo::new(line);
+                let line = Box::pin(hyper_util::rt::TokioIo::new(line));
                 shared.engine.serve_agent(line, &connection, &profile, shared.stop.child_token()).await;
             }
             Err(error) => tracing::info!(%error, "an agent was not served"),

@@ -7,15 +7,14 @@
 //! may have been executed; the agent is told so instead.
 
 use std::collections::{HashMap, HashSet};
-use std::pin::Pin;
 
 use autokit_api::Nothing;
 use autokit_api::commands::ListProfiles;
 use autokit_error::{ApiError, Result};
+use autokit_gateway::Server;
+use autokit_gateway::transport::{BoxedStream, serve_stream};
 use autokit_serving::messages::{self, MESSAGE_BYTES, Message, Sent};
 use autokit_serving::profiles::no_profile;
-use rmcp::ServiceExt as _;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
 use tokio_util::sync::CancellationToken;
@@ -28,35 +27,18 @@ const ANSWER_BYTES: usize = 64 << 20;
 /// Buffer size of the stream to the MCP server within this process.
 const PIPE: usize = 256 << 10;
 
-/// A byte stream to an MCP server: an agent's messages go in, the server's messages come out.
-pub trait Line: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Line for T {}
-
-/// A boxed [`Line`].
-pub type BoxedStream = Pin<Box<dyn Line>>;
-
 impl Engine {
     /// Serves the agent at the other end of a stream until it disconnects or `stop` is cancelled.
+    /// `connection` names the agent's session and stays the same across reconnections.
     pub(crate) async fn serve_agent(
         &self,
-        line: impl Line + 'static,
+        stream: BoxedStream,
         connection: &str,
         profile: &str,
         stop: CancellationToken,
     ) {
-        let (from, to) = tokio::io::split(line);
-        let transport = AsyncRwTransport::new(from, to).with_max_line_length(MESSAGE_BYTES);
-        // Boxed, because the SDK's future is large.
-        match Box::pin(self.mcp_server(connection, profile).serve_with_ct(transport, stop)).await {
-            Ok(service) => {
-                if let Err(error) = service.waiting().await {
-                    tracing::warn!(%error, "the line to an agent broke");
-                }
-            }
-            // The agent disconnected before `initialize`, or sent something else.
-            Err(error) => tracing::info!(%error, "an agent was not served"),
-        }
+        let server = Server::new(self.gateway().clone(), connection.to_owned(), profile.to_owned());
+        serve_stream(server, stream, MESSAGE_BYTES, stop).await;
     }
 
     /// Returns a stream to the MCP server of this process.
@@ -65,7 +47,7 @@ impl Engine {
         let (engine, connection, profile) =
             (std::sync::Arc::clone(self), connection.to_owned(), profile.to_owned());
         tokio::spawn(async move {
-            engine.serve_agent(theirs, &connection, &profile, CancellationToken::new()).await;
+            engine.serve_agent(Box::pin(theirs), &connection, &profile, CancellationToken::new()).await;
         });
         ours
     }

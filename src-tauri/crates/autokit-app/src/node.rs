@@ -14,13 +14,14 @@ use std::time::{Duration, Instant};
 use autokit_api::commands::{Command, Context, RunTool, dispatch};
 use autokit_api::{Event, Role};
 use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::transport::BoxedStream;
 use autokit_library::{DataDir, LibraryError, Ownership};
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::{Mutex, RwLock, broadcast};
 
 use crate::engine::{Engine, EngineOptions};
 use crate::host::{Endpoint, Host};
-use crate::mcp::BoxedStream;
 use crate::remote::{CallError, Remote};
 use patience::OwnerTimeout;
 
@@ -83,23 +84,25 @@ impl Node {
     /// # Errors
     /// If the store cannot be opened; `version_mismatch`; `owner_unreachable` if an owner holds the store
     /// but does not respond.
-    pub async fn open(options: NodeOptions) -> Result<Node> {
-        let (events, _) = broadcast::channel(1024);
-        let dir = DataDir::new(&options.data_dir);
-        let inner = Arc::new(Inner {
-            options,
-            dir,
-            state: RwLock::new(State::Closed),
-            turning: Mutex::default(),
-            won: std::sync::Mutex::default(),
-            events,
-        });
-        let node = Node { inner };
-        node.inner.attach().await?;
-        if node.inner.options.standby {
-            node.stand_by();
-        }
-        Ok(node)
+    pub fn open<'a>(options: NodeOptions) -> BoxFuture<'a, Result<Node>> {
+        Box::pin(async move {
+            let (events, _) = broadcast::channel(1024);
+            let dir = DataDir::new(&options.data_dir);
+            let inner = Arc::new(Inner {
+                options,
+                dir,
+                state: RwLock::new(State::Closed),
+                turning: Mutex::default(),
+                won: std::sync::Mutex::default(),
+                events,
+            });
+            let node = Node { inner };
+            node.inner.attach().await?;
+            if node.inner.options.standby {
+                node.stand_by();
+            }
+            Ok(node)
+        })
     }
 
     /// Executes a command, here or at the owner.
@@ -107,54 +110,53 @@ impl Node {
     /// # Errors
     /// The command's own errors, or `owner_unreachable`.
     pub async fn call<C: Command>(&self, request: C::Request) -> Result<C::Response> {
-        let body = serde_json::to_value(request).map_err(|error| ApiError::internal(error.to_string()))?;
-        let value = self.call_json(C::NAME, body).await?;
-        serde_json::from_value(value).map_err(|error| ApiError::internal(format!("{}: {error}", C::NAME)))
+        C::response_from_json(self.call_json(C::NAME, C::request_to_json(&request)?).await?)
     }
 
     /// Executes a command given by name.
     ///
     /// # Errors
     /// As [`Node::call`].
-    pub async fn call_json(&self, name: &str, body: Value) -> Result<Value> {
-        let request = autokit_workspace::token(16);
-        let author = self.inner.options.author.clone();
-        let mut patience = OwnerTimeout::default();
-        loop {
-            let missed = match &*self.inner.state.read().await {
-                State::Owner { engine, .. } => {
-                    let context = Context { request: Some(request), author };
-                    // Boxed: the future of all commands together is large.
-                    return Box::pin(dispatch(&**engine, &context, name, body)).await;
-                }
-                State::ReadOnly { engine } => {
-                    let context = Context { request: Some(request.clone()), author: author.clone() };
-                    let answer = Box::pin(dispatch(&**engine, &context, name, body.clone())).await;
-                    match answer {
-                        Err(error) if is_unwritable(error.code) => RetryReason::Write(error),
-                        answer => return answer,
+    pub fn call_json<'a>(&'a self, name: &'a str, body: Value) -> BoxFuture<'a, Result<Value>> {
+        Box::pin(async move {
+            let request = autokit_workspace::token(16);
+            let author = self.inner.options.author.clone();
+            let mut patience = OwnerTimeout::default();
+            loop {
+                let missed = match &*self.inner.state.read().await {
+                    State::Owner { engine, .. } => {
+                        let context = Context { request: Some(request), author };
+                        return dispatch(&**engine, &context, name, body).await;
                     }
-                }
-                State::Client(remote) => match remote.call(name, &body, &request, &author).await {
-                    Ok(value) => return Ok(value),
-                    Err(CallError::Answered(error)) => return Err(error),
-                    Err(CallError::Unanswered(_)) if ONCE.contains(&name) => {
-                        return Err(ApiError::owner_ended());
+                    State::ReadOnly { engine } => {
+                        let context = Context { request: Some(request.clone()), author: author.clone() };
+                        let answer = dispatch(&**engine, &context, name, body.clone()).await;
+                        match answer {
+                            Err(error) if is_unwritable(error.code) => RetryReason::Write(error),
+                            answer => return answer,
+                        }
                     }
-                    Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
-                        RetryReason::Owner(remote.endpoint().clone(), reason)
+                    State::Client(remote) => match remote.call(name, &body, &request, &author).await {
+                        Ok(value) => return Ok(value),
+                        Err(CallError::Answered(error)) => return Err(error),
+                        Err(CallError::Unanswered(_)) if ONCE.contains(&name) => {
+                            return Err(ApiError::owner_ended());
+                        }
+                        Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
+                            RetryReason::Owner(remote.endpoint().clone(), reason)
+                        }
+                    },
+                    State::Closed => return Err(ApiError::cancelled()),
+                };
+                match missed {
+                    RetryReason::Owner(lost, why) => self.find_another(&mut patience, (lost, why)).await?,
+                    // The disk may have room by now.
+                    RetryReason::Write(error) => {
+                        Box::pin(self.inner.retry_ownership()).await.map_err(|_| error)?;
                     }
-                },
-                State::Closed => return Err(ApiError::cancelled()),
-            };
-            match missed {
-                RetryReason::Owner(lost, why) => self.find_another(&mut patience, (lost, why)).await?,
-                // The disk may have room by now.
-                RetryReason::Write(error) => {
-                    Box::pin(self.inner.retry_ownership()).await.map_err(|_| error)?;
                 }
             }
-        }
+        })
     }
 
     /// Opens a byte stream to the library's MCP server, whoever owns the library. `connection` names the
@@ -162,24 +164,31 @@ impl Node {
     ///
     /// # Errors
     /// If no owner responds.
-    pub async fn mcp_line(&self, connection: &str, profile: &str) -> Result<BoxedStream> {
-        let mut patience = OwnerTimeout::default();
-        loop {
-            let lost = match &*self.inner.state.read().await {
-                State::Owner { engine, .. } | State::ReadOnly { engine } => {
-                    return Ok(Box::pin(engine.line(connection, profile)));
-                }
-                State::Client(remote) => match remote.mcp_line(connection, profile).await {
-                    Ok(line) => return Ok(line),
-                    Err(CallError::Answered(error)) => return Err(error),
-                    Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
-                        (remote.endpoint().clone(), reason)
+    pub fn mcp_line<'a>(
+        &'a self,
+        connection: &'a str,
+        profile: &'a str,
+    ) -> BoxFuture<'a, Result<BoxedStream>> {
+        Box::pin(async move {
+            let mut patience = OwnerTimeout::default();
+            loop {
+                let lost = match &*self.inner.state.read().await {
+                    State::Owner { engine, .. } | State::ReadOnly { engine } => {
+                        let line: BoxedStream = Box::pin(engine.line(connection, profile));
+                        return Ok(line);
                     }
-                },
-                State::Closed => return Err(ApiError::cancelled()),
-            };
-            self.find_another(&mut patience, lost).await?;
-        }
+                    State::Client(remote) => match remote.mcp_line(connection, profile).await {
+                        Ok(line) => return Ok(line),
+                        Err(CallError::Answered(error)) => return Err(error),
+                        Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
+                            (remote.endpoint().clone(), reason)
+                        }
+                    },
+                    State::Closed => return Err(ApiError::cancelled()),
+                };
+                self.find_another(&mut patience, lost).await?;
+            }
+        })
     }
 
     /// Finds another owner after one was lost, until the patience is used up.
@@ -223,27 +232,29 @@ impl Node {
     ///
     /// # Errors
     /// If the store cannot be flushed.
-    pub async fn close(&self) -> Result<()> {
-        let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
-        match state {
-            State::Owner { engine, host } => {
-                // New clients wait for the next owner from here on.
-                host.withdraw();
-                // Each step may take a while; the log shows which one shutdown waits for.
-                tracing::info!("stopping jobs and servers");
-                engine.stop_jobs().await;
-                tracing::info!("closing the endpoints");
-                engine.close_agents_address().await;
-                host.stop().await;
-                tracing::info!("closing the library");
-                engine.close().await
+    pub fn close(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
+            match state {
+                State::Owner { engine, host } => {
+                    // New clients wait for the next owner from here on.
+                    host.withdraw();
+                    // Each step may take a while; the log shows which one shutdown waits for.
+                    tracing::info!("stopping jobs and servers");
+                    engine.stop_jobs().await;
+                    tracing::info!("closing the endpoints");
+                    engine.close_agents_address().await;
+                    host.stop().await;
+                    tracing::info!("closing the library");
+                    engine.close().await
+                }
+                State::ReadOnly { engine } => {
+                    engine.stop_jobs().await;
+                    engine.close().await
+                }
+                State::Client(_) | State::Closed => Ok(()),
             }
-            State::ReadOnly { engine } => {
-                engine.stop_jobs().await;
-                engine.close().await
-            }
-            State::Client(_) | State::Closed => Ok(()),
-        }
+        })
     }
 
     /// Waits in the background for the owner to end, and takes over.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use autokit_api::Event;
 use autokit_api::commands::PROTOCOL;
 use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::transport::BoxedStream;
 use futures_util::StreamExt;
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -13,7 +14,6 @@ use crate::host::{
     AUTHOR_HEADER, CONNECTION_HEADER, Endpoint, Hello, MCP_LINE, MCP_PROTOCOL, PROFILE_HEADER,
     PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,
 };
-use crate::mcp::BoxedStream;
 
 /// A connection to an owner.
 #[derive(Clone, Debug)]

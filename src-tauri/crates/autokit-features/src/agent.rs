@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{LONGEST_SILENCE, MAX_CANDIDATES, Phase, Question, StepEvent, with_patience};
 use autokit_agent::discover::{Discovered, Finding, Trace};
@@ -227,12 +228,14 @@ fn question_of(turns: &[Turn]) -> Question {
     question
 }
 
+#[async_trait]
 impl Handle<StartAsk> for Agent {
     async fn handle(&self, context: &Context, request: AgentQuestion) -> Result<SessionRef> {
         self.start_turn(context, request, TurnKind::Ask).await
     }
 }
 
+#[async_trait]
 impl Handle<StartDiscover> for Agent {
     async fn handle(&self, context: &Context, request: AgentQuestion) -> Result<SessionRef> {
         self.start_turn(context, request, TurnKind::Discover).await
@@ -263,6 +266,7 @@ impl Agent {
     }
 }
 
+#[async_trait]
 impl Handle<WaitSession> for Agent {
     async fn handle(&self, _: &Context, request: SessionWait) -> Result<Session> {
         let entry = self.session(&request.session).await?;
@@ -275,6 +279,7 @@ impl Handle<WaitSession> for Agent {
     }
 }
 
+#[async_trait]
 impl Handle<CancelSession> for Agent {
     async fn handle(&self, _: &Context, request: SessionRef) -> Result<Session> {
         let entry = self.session(&request.session).await?;
@@ -286,6 +291,7 @@ impl Handle<CancelSession> for Agent {
     }
 }
 
+#[async_trait]
 impl Handle<GetSession> for Agent {
     async fn handle(&self, _: &Context, request: SessionRef) -> Result<Session> {
         let entry = self.session(&request.session).await?;
@@ -294,6 +300,7 @@ impl Handle<GetSession> for Agent {
     }
 }
 
+#[async_trait]
 impl Handle<ListSessions> for Agent {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<SessionNote>> {
         let notes = self.workspace.library.sessions(LISTED).await?;
@@ -304,6 +311,7 @@ impl Handle<ListSessions> for Agent {
     }
 }
 
+#[async_trait]
 impl Handle<GiveFeedback> for Agent {
     async fn handle(&self, context: &Context, request: FeedbackRequest) -> Result<Session> {
         let entry = self.session(&request.session).await?;
@@ -375,6 +383,7 @@ impl Handle<GiveFeedback> for Agent {
     }
 }
 
+#[async_trait]
 impl Handle<ProposeFinding> for Agent {
     async fn handle(&self, context: &Context, request: AddFinding) -> Result<ProposalDetail> {
         let entry = self.session(&request.session).await?;

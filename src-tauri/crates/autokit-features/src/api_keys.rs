@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, ListApiKeys, RemoveApiKey, SetApiKey};
 use autokit_api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -227,12 +228,14 @@ fn empty(secret: &ApiSecret) -> bool {
     }
 }
 
+#[async_trait]
 impl Handle<ListApiKeys> for ApiKeys {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<ApiKey>> {
         self.view().await
     }
 }
 
+#[async_trait]
 impl Handle<SetApiKey> for ApiKeys {
     async fn handle(&self, _: &Context, request: ApiKeySet) -> Result<Vec<ApiKey>> {
         let origin = origin(&request.origin)?;
@@ -262,6 +265,7 @@ impl Handle<SetApiKey> for ApiKeys {
     }
 }
 
+#[async_trait]
 impl Handle<RemoveApiKey> for ApiKeys {
     async fn handle(&self, _: &Context, request: ApiKeyRef) -> Result<Vec<ApiKey>> {
         let _turn = self.writing.lock().await;

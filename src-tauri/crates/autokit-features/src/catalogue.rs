@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use autokit_api::commands::{CheckCard, Context, GetCard, GetFacets, Handle, ListCards};
 use autokit_api::{
     CardCheck, CardDetail, CardList, CardRef, CardsPage, CardsQuery, Facet, Facets, HealthFilter, Sort,
@@ -115,6 +116,7 @@ fn sort(rows: &mut [Arc<CardRecord>], query: &CardsQuery, checks: &Checks) {
     }
 }
 
+#[async_trait]
 impl Handle<ListCards> for Catalogue {
     async fn handle(&self, _: &Context, request: CardList) -> Result<CardsPage> {
         if request.limit > PAGE_ROWS {
@@ -135,6 +137,7 @@ impl Handle<ListCards> for Catalogue {
     }
 }
 
+#[async_trait]
 impl Handle<GetFacets> for Catalogue {
     async fn handle(&self, _: &Context, query: CardsQuery) -> Result<Facets> {
         let selected = self.select(&query).await?;
@@ -167,6 +170,7 @@ impl Handle<GetFacets> for Catalogue {
     }
 }
 
+#[async_trait]
 impl Handle<GetCard> for Catalogue {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardDetail> {
         let record = self.workspace.find(&request.card)?;
@@ -174,6 +178,7 @@ impl Handle<GetCard> for Catalogue {
     }
 }
 
+#[async_trait]
 impl Handle<CheckCard> for Catalogue {
     async fn handle(&self, _: &Context, request: CardCheck) -> Result<Vec<Problem>> {
         Ok(check(&request.fields))

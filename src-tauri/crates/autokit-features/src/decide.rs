@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{
     AcceptProposal, AcceptProposals, CommentProposal, Context, GetReviewPolicy, Handle, PreviewAccept,
     RejectProposal, ReopenProposal, SetReviewPolicy,
@@ -255,6 +256,7 @@ fn seen(looked: &[ReviewedProposal]) -> String {
     hex::encode(hash.finalize())
 }
 
+#[async_trait]
 impl Handle<AcceptProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalAccept) -> Result<ProposalDetail> {
         // Skipped on a retry after a lost response: the proposal has been accepted already.
@@ -272,6 +274,7 @@ impl Handle<AcceptProposal> for Decisions {
     }
 }
 
+#[async_trait]
 impl Handle<RejectProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalReject) -> Result<ProposalDetail> {
         let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
@@ -288,6 +291,7 @@ impl Handle<RejectProposal> for Decisions {
     }
 }
 
+#[async_trait]
 impl Handle<CommentProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalComment) -> Result<ProposalDetail> {
         let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
@@ -301,6 +305,7 @@ impl Handle<CommentProposal> for Decisions {
     }
 }
 
+#[async_trait]
 impl Handle<ReopenProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalRef) -> Result<ProposalDetail> {
         let by = Decisions::reviewer(context, &self.proposals.policy().await?, "")?;
@@ -325,6 +330,7 @@ impl Handle<ReopenProposal> for Decisions {
     }
 }
 
+#[async_trait]
 impl Handle<PreviewAccept> for Decisions {
     async fn handle(&self, _: &Context, request: ProposalsRef) -> Result<AcceptPreview> {
         let looked = self.select_safe(&request.ids).await?;
@@ -347,6 +353,7 @@ impl Handle<PreviewAccept> for Decisions {
     }
 }
 
+#[async_trait]
 impl Handle<AcceptProposals> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalsAccept) -> Result<JobRef> {
         let looked = self.select_safe(&request.ids).await?;
@@ -373,12 +380,14 @@ impl Handle<AcceptProposals> for Decisions {
     }
 }
 
+#[async_trait]
 impl Handle<GetReviewPolicy> for Decisions {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<ReviewPolicy> {
         self.proposals.policy().await
     }
 }
 
+#[async_trait]
 impl Handle<SetReviewPolicy> for Decisions {
     async fn handle(&self, _: &Context, request: ReviewPolicy) -> Result<ReviewPolicy> {
         if !(1..=MAX_APPROVALS).contains(&request.approvals) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{
     Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UndoImport, UpdateCard,
 };
@@ -87,6 +88,7 @@ impl Editing {
     }
 }
 
+#[async_trait]
 impl Handle<CreateCard> for Editing {
     async fn handle(&self, context: &Context, request: CardCreate) -> Result<CardDetail> {
         let card = card_from(request.fields)?;
@@ -113,6 +115,7 @@ impl Handle<CreateCard> for Editing {
     }
 }
 
+#[async_trait]
 impl Handle<UpdateCard> for Editing {
     async fn handle(&self, context: &Context, request: CardUpdate) -> Result<CardDetail> {
         // A retry after a lost response: by now the card may have another name.
@@ -135,6 +138,7 @@ impl Handle<UpdateCard> for Editing {
     }
 }
 
+#[async_trait]
 impl Handle<DeleteCards> for Editing {
     async fn handle(&self, context: &Context, request: CardsDelete) -> Result<CardChange> {
         // A retry after a lost response: the cards are already deleted.
@@ -160,6 +164,7 @@ fn removed(committed: Committed) -> CardChange {
     CardChange { change: committed.change, cards: committed.deleted }
 }
 
+#[async_trait]
 impl Handle<GetHistory> for Editing {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<Vec<RevisionView>> {
         // A deleted card is no longer found by name; its id still has a history.
@@ -194,6 +199,7 @@ impl Handle<GetHistory> for Editing {
     }
 }
 
+#[async_trait]
 impl Handle<RestoreCard> for Editing {
     async fn handle(&self, context: &Context, request: CardRestore) -> Result<CardDetail> {
         let id = self
@@ -240,12 +246,14 @@ impl Editing {
     }
 }
 
+#[async_trait]
 impl Handle<Undo> for Editing {
     async fn handle(&self, context: &Context, _: Nothing) -> Result<UndoOutcome> {
         self.undo_change(None, context).await
     }
 }
 
+#[async_trait]
 impl Handle<UndoImport> for Editing {
     async fn handle(&self, context: &Context, request: ImportRef) -> Result<UndoOutcome> {
         self.undo_change(Some(&request.import), context).await

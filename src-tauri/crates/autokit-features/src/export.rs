@@ -6,6 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, Export, Handle, PreviewExport, SignBundle};
 use autokit_api::{
     BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
@@ -285,6 +286,7 @@ fn found(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {
     secrets.into_iter().map(view).collect()
 }
 
+#[async_trait]
 impl Handle<PreviewExport> for Exports {
     async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportPreview> {
         let records = self.chosen(&request).await?;
@@ -309,6 +311,7 @@ impl Handle<PreviewExport> for Exports {
     }
 }
 
+#[async_trait]
 impl Handle<Export> for Exports {
     async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportOutcome> {
         let records = self.chosen(&request).await?;
@@ -337,6 +340,7 @@ impl Handle<Export> for Exports {
     }
 }
 
+#[async_trait]
 impl Handle<SignBundle> for Exports {
     async fn handle(&self, context: &Context, request: BundlePath) -> Result<ExportOutcome> {
         let source = ImportSource::Path(request.path.clone());

@@ -1,5 +1,6 @@
 //! The health of the library: how many cards are verified, stale, broken and so on.
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, GetHealth, Handle};
 use autokit_api::{HealthPoint, LibraryHealth, Nothing};
 use autokit_error::Result;
@@ -10,6 +11,7 @@ use crate::verify::Checking;
 /// Days in the trend.
 const TREND_DAYS: u32 = 90;
 
+#[async_trait]
 impl Handle<GetHealth> for Checking {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<LibraryHealth> {
         let counts = self.workspace.library.health().await?;

@@ -19,6 +19,7 @@ use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, ListImports, LoadStarter, PreviewImport, StartImport};
 use autokit_api::{
     ExistingCards, ImportNote, ImportPreview, ImportPreviewRequest, ImportRequest, ImportSource, ImportView,
@@ -231,6 +232,7 @@ fn summary(tally: &JobTally, similar: &[(String, String)]) -> String {
     format!("{text}; possible duplicates: {}{more}", named.join(", "))
 }
 
+#[async_trait]
 impl Handle<PreviewImport> for Imports {
     async fn handle(&self, context: &Context, request: ImportPreviewRequest) -> Result<ImportPreview> {
         if request.limit > PAGE_ROWS {
@@ -261,6 +263,7 @@ fn called(source: &ImportSource, incoming: &Incoming) -> String {
     }
 }
 
+#[async_trait]
 impl Handle<StartImport> for Imports {
     async fn handle(&self, context: &Context, request: ImportRequest) -> Result<JobRef> {
         let incoming = self.sources.read(request.source.clone(), &context.author).await?;
@@ -311,12 +314,14 @@ impl Handle<StartImport> for Imports {
     }
 }
 
+#[async_trait]
 impl Handle<LoadStarter> for Imports {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<JobRef> {
         Ok(self.start_starter())
     }
 }
 
+#[async_trait]
 impl Handle<ListImports> for Imports {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<ImportView>> {
         let made = self.workspace.library.imports().await?;

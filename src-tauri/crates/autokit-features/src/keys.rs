@@ -1,6 +1,7 @@
 //! Signing keys of bundles. A key is remembered the first time it is seen; a person decides which keys are
 //! trusted.
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
 use autokit_api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
 use autokit_bundle::{PublicKey, Signature, SigningKey};
@@ -192,12 +193,14 @@ fn never_seen(remedy: &str) -> ApiError {
     ApiError::new(ErrorCode::NotFound, "unknown signing key", remedy)
 }
 
+#[async_trait]
 impl Handle<ListKeys> for BundleKeys {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
         self.signing_keys().await
     }
 }
 
+#[async_trait]
 impl Handle<MakeKey> for BundleKeys {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
         if !matches!(self.own_key().await?, Some(Ok(_))) {
@@ -207,6 +210,7 @@ impl Handle<MakeKey> for BundleKeys {
     }
 }
 
+#[async_trait]
 impl Handle<SetKeyTrust> for BundleKeys {
     async fn handle(&self, _: &Context, request: KeyTrust) -> Result<SigningKeys> {
         let key = key_from(&request.key)?;
@@ -235,6 +239,7 @@ impl Handle<SetKeyTrust> for BundleKeys {
     }
 }
 
+#[async_trait]
 impl Handle<ForgetKey> for BundleKeys {
     async fn handle(&self, _: &Context, request: KeyRef) -> Result<SigningKeys> {
         let key = key_from(&request.key)?;

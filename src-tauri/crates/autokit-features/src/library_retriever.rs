@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autokit_agent::ask::{AgentDeps, Citation, LONGEST_SILENCE, Retrieval, Retrieved, Retriever};
 use autokit_agent::discover::{Discovery, Known, Vocabulary};
 use autokit_error::{ApiError, Result};
@@ -49,6 +50,7 @@ pub(crate) struct LibraryRetriever<'a> {
     pub(crate) asker: Asker,
 }
 
+#[async_trait]
 impl Retriever for LibraryRetriever<'_> {
     async fn search(
         &self,

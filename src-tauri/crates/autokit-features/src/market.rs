@@ -21,6 +21,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autokit_api::commands::{
     AddMarketSource, Context, Handle, ListMarketSources, RemoveMarketSource, SearchMarket,
 };
@@ -98,12 +99,14 @@ fn no_source(id: &str) -> ApiError {
     ApiError::new(ErrorCode::NotFound, format!("registry {id:?} not found"), "Check the list of registries.")
 }
 
+#[async_trait]
 impl Handle<ListMarketSources> for Market {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<MarketSource>> {
         self.sources().await
     }
 }
 
+#[async_trait]
 impl Handle<AddMarketSource> for Market {
     async fn handle(&self, _: &Context, request: MarketSourceAdd) -> Result<Vec<MarketSource>> {
         let url = request.url.trim();
@@ -136,6 +139,7 @@ impl Handle<AddMarketSource> for Market {
     }
 }
 
+#[async_trait]
 impl Handle<RemoveMarketSource> for Market {
     async fn handle(&self, _: &Context, request: MarketSourceRef) -> Result<Vec<MarketSource>> {
         let remove = |sources: &mut Vec<MarketSource>| {
@@ -147,6 +151,7 @@ impl Handle<RemoveMarketSource> for Market {
     }
 }
 
+#[async_trait]
 impl Handle<SearchMarket> for Market {
     async fn handle(&self, _: &Context, request: MarketQuery) -> Result<MarketFound> {
         if request.query.trim().is_empty() {

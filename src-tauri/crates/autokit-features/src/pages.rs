@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, FetchPages, GetPage, Handle};
 use autokit_api::{CardPage, CardRef, JobKind, JobRef, PagePiece, PageView, PagesFetch};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -246,6 +247,7 @@ fn fresh(at: Timestamp, now: jiff::Timestamp) -> bool {
     now.duration_since(at.instant()).unsigned_abs() < FRESH
 }
 
+#[async_trait]
 impl Handle<FetchPages> for Pages {
     async fn handle(&self, _: &Context, request: PagesFetch) -> Result<JobRef> {
         let cards = request
@@ -267,6 +269,7 @@ impl Handle<FetchPages> for Pages {
     }
 }
 
+#[async_trait]
 impl Handle<GetPage> for Pages {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardPage> {
         let id = self.workspace.find(&request.card)?.id.clone();

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
 use autokit_api::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 use autokit_api::{
@@ -220,6 +221,7 @@ fn page_found(draft: &Draft) -> Option<String> {
     name.evidence.first().map(|evidence| evidence.url.clone())
 }
 
+#[async_trait]
 impl Handle<DescribeCard> for Proposals {
     async fn handle(&self, context: &Context, request: CardDescribe) -> Result<ProposalDetail> {
         let draft = self.described(&request.text).await?;
@@ -289,6 +291,7 @@ fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<FlaggedText> {
     suspect
 }
 
+#[async_trait]
 impl Handle<ListProposals> for Proposals {
     async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<ProposalList> {
         let library = &self.workspace.library;
@@ -307,6 +310,7 @@ impl Handle<ListProposals> for Proposals {
     }
 }
 
+#[async_trait]
 impl Handle<GetProposal> for Proposals {
     async fn handle(&self, _: &Context, request: ProposalGet) -> Result<ProposalDetail> {
         self.look_at(request).await

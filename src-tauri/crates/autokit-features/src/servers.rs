@@ -13,6 +13,7 @@ pub mod tools;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{
     AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer,
 };
@@ -160,12 +161,14 @@ impl Servers {
     }
 }
 
+#[async_trait]
 impl Handle<ListServers> for Servers {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Server>> {
         self.view().await
     }
 }
 
+#[async_trait]
 impl Handle<AddServer> for Servers {
     async fn handle(&self, _: &Context, request: ServerAdd) -> Result<JobRef> {
         let name = request.name.trim().to_owned();
@@ -238,6 +241,7 @@ fn plain_name(name: &str) -> String {
     name.trim().chars().take(NAME_CHARS).map(plain).collect()
 }
 
+#[async_trait]
 impl Handle<ReadServers> for Servers {
     async fn handle(&self, _: &Context, request: ServersText) -> Result<ServersRead> {
         let read = configured(&request.text).map_err(|why| {
@@ -265,6 +269,7 @@ impl Handle<ReadServers> for Servers {
     }
 }
 
+#[async_trait]
 impl Handle<RemoveServer> for Servers {
     async fn handle(&self, _: &Context, request: ServerRef) -> Result<Vec<Server>> {
         let name = request.name;
@@ -289,6 +294,7 @@ impl Handle<RemoveServer> for Servers {
     }
 }
 
+#[async_trait]
 impl Handle<RefreshServer> for Servers {
     async fn handle(&self, _: &Context, request: ServerRef) -> Result<JobRef> {
         let server = self.known.get(&request.name).await?;

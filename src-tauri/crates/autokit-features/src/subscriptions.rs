@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{
     AddSubscription, CheckSubscriptions, Context, Handle, ListSubscriptions, RemoveSubscription,
 };
@@ -168,12 +169,14 @@ impl Subscriptions {
     }
 }
 
+#[async_trait]
 impl Handle<ListSubscriptions> for Subscriptions {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Subscription>> {
         self.list().await
     }
 }
 
+#[async_trait]
 impl Handle<AddSubscription> for Subscriptions {
     async fn handle(&self, _: &Context, request: SubscriptionAdd) -> Result<Vec<Subscription>> {
         if !(1..=MAX_HOURS).contains(&request.every_hours) {
@@ -219,6 +222,7 @@ impl Handle<AddSubscription> for Subscriptions {
     }
 }
 
+#[async_trait]
 impl Handle<RemoveSubscription> for Subscriptions {
     async fn handle(&self, _: &Context, request: SubscriptionRef) -> Result<Vec<Subscription>> {
         let without = |all: &mut Vec<Subscription>| {
@@ -237,6 +241,7 @@ impl Handle<RemoveSubscription> for Subscriptions {
     }
 }
 
+#[async_trait]
 impl Handle<CheckSubscriptions> for Subscriptions {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<JobRef> {
         Ok(self.start_looking(None))

@@ -7,6 +7,7 @@ mod runs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autokit_api::commands::{
     Context, GetCheckSettings, GetVerification, Handle, SetCheckSettings, StartVerify,
 };
@@ -179,6 +180,7 @@ impl Checking {
     }
 }
 
+#[async_trait]
 impl Handle<StartVerify> for Checking {
     async fn handle(&self, _: &Context, request: VerifyStart) -> Result<JobRef> {
         let scope = match request.scope {
@@ -201,6 +203,7 @@ impl Handle<StartVerify> for Checking {
     }
 }
 
+#[async_trait]
 impl Handle<GetVerification> for Checking {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardVerification> {
         let record = self.workspace.find(&request.card)?;
@@ -226,12 +229,14 @@ impl Handle<GetVerification> for Checking {
     }
 }
 
+#[async_trait]
 impl Handle<GetCheckSettings> for Checking {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<CheckSettings> {
         self.check_settings().await
     }
 }
 
+#[async_trait]
 impl Handle<SetCheckSettings> for Checking {
     async fn handle(&self, _: &Context, request: CheckSettings) -> Result<CheckSettings> {
         sensible(request.every_days)?;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use autokit_toolcard::{CardId, CardState, Timestamp, Toolcard};
+use futures_util::future::BoxFuture;
 
 use crate::condition::{Condition, condition};
 use crate::fuel::Fuel;
@@ -54,114 +55,118 @@ impl Fuel {
     ///
     /// # Errors
     /// Returns an error when the embedding model fails. Failures of sites are part of the report.
-    pub async fn examine(&self, case: &CheckRequest<'_>) -> Result<Examination> {
-        let subject = Subject::of(case.card);
-        let vector = self.vector(&subject).await?;
-        let vector = vector.as_deref();
-        let mut report = Report {
-            state: CardState::Broken,
-            link: LinkHealth::missing(),
-            page: None,
-            claims: Vec::new(),
-            search: None,
-            candidates: Vec::new(),
-            attempts: 0,
-            offline: false,
-            cut: false,
-            judged_by: "rules".to_owned(),
-        };
-        let mut current: Option<Candidate> = None;
-        let mut text: Option<String> = None;
-        if let Some(url) = &subject.documentation {
-            // Always fetched anew: an earlier response cannot tell whether the page still exists.
-            let visit = self.reader.visit(url, self.patience).await?;
-            report.link = LinkHealth::of(url, &visit);
-            if report.link.state == LinkState::Closed {
+    pub fn examine<'a>(&'a self, case: &'a CheckRequest<'a>) -> BoxFuture<'a, Result<Examination>> {
+        Box::pin(async move {
+            let subject = Subject::of(case.card);
+            let vector = self.vector(&subject).await?;
+            let vector = vector.as_deref();
+            let mut report = Report {
+                state: CardState::Broken,
+                link: LinkHealth::missing(),
+                page: None,
+                claims: Vec::new(),
+                search: None,
+                candidates: Vec::new(),
+                attempts: 0,
+                offline: false,
+                cut: false,
+                judged_by: "rules".to_owned(),
+            };
+            let mut current: Option<Candidate> = None;
+            let mut text: Option<String> = None;
+            if let Some(url) = &subject.documentation {
+                // Always fetched anew: an earlier response cannot tell whether the page still exists.
+                let visit = self.reader.visit(url, self.patience).await?;
+                report.link = LinkHealth::of(url, &visit);
+                if report.link.state == LinkState::Closed {
+                    report.state = CardState::Unreachable;
+                    return Ok(Examination { report, draft: None });
+                }
+                if report.link.is_temporary() {
+                    // Without a network no page responds, which says nothing about any of them.
+                    if report.link.status.is_none() && !self.online().await {
+                        report.state = CardState::Unreachable;
+                        report.attempts = case.attempts;
+                        report.offline = true;
+                        return Ok(Examination { report, draft: None });
+                    }
+                    report.attempts = (case.attempts + u32::from(case.counts)).max(1);
+                    if report.attempts < self.attempts {
+                        report.state = CardState::Unreachable;
+                        return Ok(Examination { report, draft: None });
+                    }
+                }
+                if let (LinkState::Delivered, Ok(page)) = (report.link.state, visit) {
+                    text = Some(page.hash.clone());
+                    let mut candidate = Candidate::of(&subject, vector, page).await?;
+                    let judgement = judge(&report.link, &candidate);
+                    if judgement.about && candidate.marks.has(PageFeature::Code) {
+                        report.page = Some(judgement);
+                        return self.settle(case, &subject, report, &candidate, false).await;
+                    }
+                    if judgement.condition == Condition::Content && !report.link.redirected_to_home() {
+                        candidate.logit += NAMED_BY_THE_CARD;
+                        current = Some(candidate);
+                    }
+                    report.page = Some(judgement);
+                }
+            }
+            let here = current.as_ref().map(|page| page.page.fetched.url.clone());
+            let mut found: Vec<Candidate> = current.into_iter().collect();
+            let searched = self.searched(&subject).await;
+            self.weigh(&subject, vector, &searched.urls, &mut found).await?;
+            rank(&mut found);
+            if sure_of(&found).is_none() {
+                let urls = self.relatives(&subject).await?;
+                self.weigh(&subject, vector, &urls, &mut found).await?;
+                rank(&mut found);
+            }
+            if let Some(advisor) = self.advisor.as_ref().filter(|_| sure_of(&found).is_none()) {
+                let led = self.led(advisor, case.card, &report.why_broken()).await;
+                self.weigh_pages(&subject, vector, led.opened, &mut found).await?;
+                if let Some(chosen) = &led.chosen {
+                    for page in
+                        found.iter_mut().filter(|page| page.is_at(chosen) && page.marks.mention_tool())
+                    {
+                        page.logit += CHOSEN_BY_A_MODEL;
+                    }
+                }
+                rank(&mut found);
+                report.judged_by = format!("rules and {}", advisor.large.config().model);
+            }
+            report.candidates = found.iter().take(SHOWN).map(Candidate::scored_page).collect();
+            if let Some(best) = sure_of(&found) {
+                // It may be the card's own page, with new names in its code.
+                let moved = here.as_ref() != Some(&best.page.fetched.url);
+                if moved {
+                    report.search = Some(PageSearchOutcome::Found { page: best.scored_page() });
+                } else if let Some(page) = &mut report.page {
+                    page.about = true;
+                    page.why = best.marks.why();
+                    page.score = best.score;
+                }
+                return self.settle(case, &subject, report, best, moved).await;
+            }
+            if let Some(page) = &mut report.page {
+                page.about = false;
+            }
+            let possible = found.first().is_some_and(|best| best.score >= POSSIBLE);
+            report.search = Some(match searched.unanswered {
+                // The site's own lists may still show where the page moved, but not that no other page exists.
+                Unanswered::NoService => PageSearchOutcome::NoSearch,
+                Unanswered::Failed(why) => PageSearchOutcome::SearchFailed { why },
+                Unanswered::No if possible => PageSearchOutcome::Unsure,
+                Unanswered::No if found.is_empty() => PageSearchOutcome::NothingFound,
+                Unanswered::No => PageSearchOutcome::Gone,
+            });
+            if report.page.as_ref().is_some_and(|page| page.condition == Condition::Empty) {
+                // A browser may have to render it; an empty page proves nothing.
                 report.state = CardState::Unreachable;
                 return Ok(Examination { report, draft: None });
             }
-            if report.link.is_temporary() {
-                // Without a network no page responds, which says nothing about any of them.
-                if report.link.status.is_none() && !self.online().await {
-                    report.state = CardState::Unreachable;
-                    report.attempts = case.attempts;
-                    report.offline = true;
-                    return Ok(Examination { report, draft: None });
-                }
-                report.attempts = (case.attempts + u32::from(case.counts)).max(1);
-                if report.attempts < self.attempts {
-                    report.state = CardState::Unreachable;
-                    return Ok(Examination { report, draft: None });
-                }
-            }
-            if let (LinkState::Delivered, Ok(page)) = (report.link.state, visit) {
-                text = Some(page.hash.clone());
-                let mut candidate = Candidate::of(&subject, vector, page).await?;
-                let judgement = judge(&report.link, &candidate);
-                if judgement.about && candidate.marks.has(PageFeature::Code) {
-                    report.page = Some(judgement);
-                    return self.settle(case, &subject, report, &candidate, false).await;
-                }
-                if judgement.condition == Condition::Content && !report.link.redirected_to_home() {
-                    candidate.logit += NAMED_BY_THE_CARD;
-                    current = Some(candidate);
-                }
-                report.page = Some(judgement);
-            }
-        }
-        let here = current.as_ref().map(|page| page.page.fetched.url.clone());
-        let mut found: Vec<Candidate> = current.into_iter().collect();
-        let searched = self.searched(&subject).await;
-        self.weigh(&subject, vector, &searched.urls, &mut found).await?;
-        rank(&mut found);
-        if sure_of(&found).is_none() {
-            let urls = self.relatives(&subject).await?;
-            self.weigh(&subject, vector, &urls, &mut found).await?;
-            rank(&mut found);
-        }
-        if let Some(advisor) = self.advisor.as_ref().filter(|_| sure_of(&found).is_none()) {
-            let led = self.led(advisor, case.card, &report.why_broken()).await;
-            self.weigh_pages(&subject, vector, led.opened, &mut found).await?;
-            if let Some(chosen) = &led.chosen {
-                for page in found.iter_mut().filter(|page| page.is_at(chosen) && page.marks.mention_tool()) {
-                    page.logit += CHOSEN_BY_A_MODEL;
-                }
-            }
-            rank(&mut found);
-            report.judged_by = format!("rules and {}", advisor.large.config().model);
-        }
-        report.candidates = found.iter().take(SHOWN).map(Candidate::scored_page).collect();
-        if let Some(best) = sure_of(&found) {
-            // It may be the card's own page, with new names in its code.
-            let moved = here.as_ref() != Some(&best.page.fetched.url);
-            if moved {
-                report.search = Some(PageSearchOutcome::Found { page: best.scored_page() });
-            } else if let Some(page) = &mut report.page {
-                page.about = true;
-                page.why = best.marks.why();
-                page.score = best.score;
-            }
-            return self.settle(case, &subject, report, best, moved).await;
-        }
-        if let Some(page) = &mut report.page {
-            page.about = false;
-        }
-        let possible = found.first().is_some_and(|best| best.score >= POSSIBLE);
-        report.search = Some(match searched.unanswered {
-            // The site's own lists may still show where the page moved, but not that no other page exists.
-            Unanswered::NoService => PageSearchOutcome::NoSearch,
-            Unanswered::Failed(why) => PageSearchOutcome::SearchFailed { why },
-            Unanswered::No if possible => PageSearchOutcome::Unsure,
-            Unanswered::No if found.is_empty() => PageSearchOutcome::NothingFound,
-            Unanswered::No => PageSearchOutcome::Gone,
-        });
-        if report.page.as_ref().is_some_and(|page| page.condition == Condition::Empty) {
-            // A browser may have to render it; an empty page proves nothing.
-            report.state = CardState::Unreachable;
-            return Ok(Examination { report, draft: None });
-        }
-        let draft = if report.is_judged() { unverified(case, &report, text.as_deref()) } else { None };
-        Ok(Examination { report, draft })
+            let draft = if report.is_judged() { unverified(case, &report, text.as_deref()) } else { None };
+            Ok(Examination { report, draft })
+        })
     }
 
     /// Whether the network works; requests this page if nothing responded recently.

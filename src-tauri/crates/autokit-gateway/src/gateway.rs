@@ -31,25 +31,21 @@ const MAX_RESULTS: usize = 20;
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A toolbox with the sessions of the agents that use it. Clones share both.
-pub struct Gateway<T> {
-    pub(crate) inner: Arc<Inner<T>>,
+#[derive(Clone)]
+pub struct Gateway {
+    pub(crate) inner: Arc<Inner>,
 }
 
-pub(crate) struct Inner<T> {
-    pub(crate) toolbox: T,
+pub(crate) struct Inner {
+    // A trait object, so that the code of the MCP SDK is generated in this crate and not in its users.
+    pub(crate) toolbox: Box<dyn Toolbox>,
     pub(crate) sessions: Sessions,
     now: Now,
     /// Per profile, how many tools of its sessions were removed or changed.
     pub(crate) changed: Mutex<HashMap<String, u64>>,
 }
 
-impl<T> Clone for Gateway<T> {
-    fn clone(&self) -> Gateway<T> {
-        Gateway { inner: Arc::clone(&self.inner) }
-    }
-}
-
-impl<T> std::fmt::Debug for Gateway<T> {
+impl std::fmt::Debug for Gateway {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gateway").field("sessions", &self.inner.sessions.len()).finish_non_exhaustive()
     }
@@ -84,17 +80,18 @@ pub struct ToolCallRequest {
     pub progress: Sender<Progress>,
 }
 
-impl<T: Toolbox> Gateway<T> {
+impl Gateway {
     /// Creates a gateway without sessions.
-    pub fn new(toolbox: T, now: Now) -> Gateway<T> {
+    pub fn new(toolbox: impl Toolbox, now: Now) -> Gateway {
+        let toolbox = Box::new(toolbox);
         Gateway {
             inner: Arc::new(Inner { toolbox, sessions: Sessions::default(), now, changed: Mutex::default() }),
         }
     }
 
     /// Returns the toolbox.
-    pub fn toolbox(&self) -> &T {
-        &self.inner.toolbox
+    pub fn toolbox(&self) -> &dyn Toolbox {
+        &*self.inner.toolbox
     }
 
     /// Returns the parameters that apply to all sessions together.
@@ -115,13 +112,11 @@ impl<T: Toolbox> Gateway<T> {
         client: &str,
         protocol: &str,
     ) -> Arc<Session> {
-        match self.known_session(connection, profile).await {
-            Some(session) => session,
-            None => {
-                let id = McpSessionId::of_connection(connection, profile);
-                self.begin(id, profile, client, protocol).await
-            }
+        if let Some(session) = self.known_session(connection, profile).await {
+            return session;
         }
+        let id = McpSessionId::of_connection(connection, profile);
+        self.begin(id, profile, client, protocol).await
     }
 
     /// Returns the session of a connection, if it is in memory or was saved.

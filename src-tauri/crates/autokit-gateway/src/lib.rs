@@ -41,6 +41,7 @@ pub mod settings;
 mod subscribers;
 pub mod tokens;
 pub mod toolbox;
+pub mod transport;
 
 pub use context::{Definition, EvictionReason};
 pub use gateway::{CallResponse, Gateway, Now, ToolCallRequest};

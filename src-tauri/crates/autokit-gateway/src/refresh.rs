@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError};
 use crate::context::{Definition, EvictionReason};
 use crate::gateway::Gateway;
 use crate::session::Session;
-use crate::toolbox::{Event, Toolbox};
+use crate::toolbox::Event;
 
-impl<T: Toolbox> Gateway<T> {
+impl Gateway {
     /// Removes the tools of a session that can no longer be called, and updates the definitions of those
     /// that changed. Returns whether anything changed.
     pub async fn refresh(&self, session: &Session) -> bool {

@@ -18,7 +18,7 @@ use crate::gateway::{CallResponse, Gateway, ToolCallRequest, problem, wanted};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::{McpSessionId, Session};
 use crate::subscribers::Subscribers;
-use crate::toolbox::{Progress, Toolbox};
+use crate::toolbox::Progress;
 
 use std::sync::Arc;
 
@@ -48,8 +48,9 @@ const METHODS: [&str; 7] = [
 const PROGRESS_BUFFER: usize = 64;
 
 /// One connection to the gateway.
-pub struct Server<T> {
-    gateway: Gateway<T>,
+#[derive(Clone)]
+pub struct Server {
+    gateway: Gateway,
     /// Session of this connection, unless HTTP names one.
     connection: String,
     profile: String,
@@ -57,18 +58,7 @@ pub struct Server<T> {
     subscribers: Arc<Subscribers>,
 }
 
-impl<T> Clone for Server<T> {
-    fn clone(&self) -> Server<T> {
-        Server {
-            gateway: self.gateway.clone(),
-            connection: self.connection.clone(),
-            profile: self.profile.clone(),
-            subscribers: Arc::clone(&self.subscribers),
-        }
-    }
-}
-
-impl<T> std::fmt::Debug for Server<T> {
+impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("profile", &self.profile).finish_non_exhaustive()
     }
@@ -82,10 +72,10 @@ enum Scope {
     Stateless,
 }
 
-impl<T: Toolbox> Server<T> {
+impl Server {
     /// Creates a server for one connection of an agent with this profile. `connection` names the agent's
     /// session and stays the same across reconnections.
-    pub fn new(gateway: Gateway<T>, connection: String, profile: String) -> Server<T> {
+    pub fn new(gateway: Gateway, connection: String, profile: String) -> Server {
         Server { gateway, connection, profile, subscribers: Arc::default() }
     }
 
@@ -286,7 +276,7 @@ fn who(context: &RequestContext<RoleServer>) -> (String, String) {
     (client, context.protocol_version().map_or_else(String::new, |version| version.to_string()))
 }
 
-impl<T: Toolbox> ServerHandler for Server<T> {
+impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let tools = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         let mut info = ServerConfig::new(tools).with_instructions(

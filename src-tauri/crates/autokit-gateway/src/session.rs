@@ -220,9 +220,17 @@ fn idle(record: &SessionRecord, now: Timestamp) -> i64 {
 /// # Errors
 /// If the system cannot provide random bytes.
 pub fn new_handle() -> Result<McpSessionId, getrandom::Error> {
+    random_name("ctx").map(McpSessionId)
+}
+
+/// Returns a name nobody can guess, after a prefix that says what it names.
+///
+/// # Errors
+/// If the system cannot provide random bytes.
+pub(crate) fn random_name(prefix: &str) -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
-    Ok(McpSessionId(format!("ctx_{}", hex::encode(bytes))))
+    Ok(format!("{prefix}_{}", hex::encode(bytes)))
 }
 
 #[cfg(test)]

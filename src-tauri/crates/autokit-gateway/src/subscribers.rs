@@ -14,7 +14,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::gateway::Gateway;
 use crate::session::{McpSessionId, Session};
-use crate::toolbox::Toolbox;
 
 /// The sessions whose clients are notified over one connection, until this is dropped.
 #[derive(Debug)]
@@ -34,12 +33,7 @@ impl Default for Subscribers {
 impl Subscribers {
     /// Notifies a client of changes to the tools of its session, as long as the connection lives. Then the
     /// session is released from memory.
-    pub(crate) fn follow<T: Toolbox>(
-        &self,
-        gateway: &Gateway<T>,
-        session: &Arc<Session>,
-        peer: &Peer<RoleServer>,
-    ) {
+    pub(crate) fn follow(&self, gateway: &Gateway, session: &Arc<Session>, peer: &Peer<RoleServer>) {
         let id = session.lock().id.clone();
         if !self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(id) {
             return;
@@ -73,7 +67,7 @@ impl Subscribers {
     }
 }
 
-impl<T: Toolbox> Gateway<T> {
+impl Gateway {
     /// Notifies an open subscription whenever a tool is removed from a context of its profile, or changed.
     pub(crate) async fn notify_subscription(&self, profile: &str, subscription: &SubscriptionContext) {
         let mut changes = self.toolbox().changes();

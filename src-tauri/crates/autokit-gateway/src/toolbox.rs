@@ -1,9 +1,9 @@
 //! The interface between the gateway and the engine that finds and calls tools.
 
 use std::collections::HashSet;
-use std::future::Future;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -249,6 +249,7 @@ pub struct Audit {
 }
 
 /// Finds and calls tools.
+#[async_trait]
 pub trait Toolbox: Send + Sync + 'static {
     /// Returns a counter that changes whenever the tools of some agent may have changed: a card was
     /// deleted, a rule added, a server disconnected.
@@ -269,28 +270,20 @@ pub trait Toolbox: Send + Sync + 'static {
 
     /// Returns the current definitions of the tools that [`Settings::always`] names for a profile, without
     /// those that cannot be called.
-    fn always(&self, profile: &str) -> impl Future<Output = Vec<Definition>> + Send;
+    async fn always(&self, profile: &str) -> Vec<Definition>;
 
     /// Searches all tiers the profile may see.
-    fn search(&self, search: Search) -> impl Future<Output = Result<Found, Refusal>> + Send;
+    async fn search(&self, search: Search) -> Result<Found, Refusal>;
 
     /// Returns the current version of a definition, by id or, if that is gone, by provider and name; `None`
     /// if the tool is gone or can no longer be called.
-    fn resolve(
-        &self,
-        definition: &Definition,
-        profile: &str,
-    ) -> impl Future<Output = Result<Option<Definition>, Refusal>> + Send;
+    async fn resolve(&self, definition: &Definition, profile: &str) -> Result<Option<Definition>, Refusal>;
 
     /// Calls a tool.
-    fn call(&self, call: Call) -> impl Future<Output = Result<CallToolResult, Refusal>> + Send;
+    async fn call(&self, call: Call) -> Result<CallToolResult, Refusal>;
 
     /// Returns the names of tools that may replace one that is called in a loop.
-    fn alternatives(
-        &self,
-        definition: &Definition,
-        profile: &str,
-    ) -> impl Future<Output = Vec<String>> + Send;
+    async fn alternatives(&self, definition: &Definition, profile: &str) -> Vec<String>;
 
     /// Records an event. Does not block.
     fn note(&self, session: &McpSessionId, event: Event);
@@ -300,5 +293,5 @@ pub trait Toolbox: Send + Sync + 'static {
     fn keep(&self, session: SessionRecord, soon: bool);
 
     /// Loads a saved session.
-    fn kept(&self, id: &McpSessionId) -> impl Future<Output = Option<SessionRecord>> + Send;
+    async fn kept(&self, id: &McpSessionId) -> Option<SessionRecord>;
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use autokit_gateway::{
     Call, CallOutcome, Definition, Event, Found, Gateway, Hit, HitKind, McpSessionId, Refusal, Search,
     Server, SessionRecord, Settings, Target, Tier, Toolbox,
@@ -48,6 +49,7 @@ impl Fake {
 #[derive(Clone)]
 struct Toolkit(Arc<Fake>);
 
+#[async_trait]
 impl Toolbox for Toolkit {
     fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()
@@ -160,11 +162,11 @@ struct Connection {
 }
 
 impl Connection {
-    async fn new(gateway: &Gateway<Toolkit>, id: &str, newest: bool) -> Connection {
+    async fn new(gateway: &Gateway, id: &str, newest: bool) -> Connection {
         Connection::of(gateway, id, newest, "").await
     }
 
-    async fn of(gateway: &Gateway<Toolkit>, id: &str, newest: bool, profile: &str) -> Connection {
+    async fn of(gateway: &Gateway, id: &str, newest: bool, profile: &str) -> Connection {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let server = Server::new(gateway.clone(), id.to_owned(), profile.to_owned());
         tokio::spawn(async move {
@@ -206,7 +208,7 @@ impl Connection {
     }
 }
 
-fn gateway(toolkit: &Toolkit) -> Gateway<Toolkit> {
+fn gateway(toolkit: &Toolkit) -> Gateway {
     let second = Arc::new(AtomicI64::new(1_700_000_000));
     let now = move || jiff::Timestamp::from_second(second.fetch_add(1, Ordering::Relaxed)).expect("a time");
     Gateway::new(toolkit.clone(), Arc::new(now))

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use futures_util::future::BoxFuture;
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::Object;
@@ -381,18 +382,23 @@ impl Database {
 }
 
 /// Closes an instance. Its folder can be opened again afterwards, whether or not it was flushed.
-async fn close_instance(instance: Arc<Instance>, folder: Option<&Path>) -> std::result::Result<(), String> {
-    let closed = instance.close().await;
-    // Dropping it would close the store a second time, in the background, when another instance may already
-    // have opened it.
-    std::mem::forget(instance);
-    // An instance that failed to flush writes nothing more, but holds its lock as long as this process lives.
-    if let Some(folder) = folder
-        && let Err(error) = unlock(folder)
-    {
-        tracing::warn!(%error, "the store stays locked until this process ends");
-    }
-    closed
+fn close_instance(
+    instance: Arc<Instance>,
+    folder: Option<&Path>,
+) -> BoxFuture<'_, std::result::Result<(), String>> {
+    Box::pin(async move {
+        let closed = instance.close().await;
+        // Dropping it would close the store a second time, in the background, when another instance may already
+        // have opened it.
+        std::mem::forget(instance);
+        // An instance that failed to flush writes nothing more, but holds its lock as long as this process lives.
+        if let Some(folder) = folder
+            && let Err(error) = unlock(folder)
+        {
+            tracing::warn!(%error, "the store stays locked until this process ends");
+        }
+        closed
+    })
 }
 
 /// Why statements did not run.
@@ -441,13 +447,15 @@ async fn open_folder(dir: &DataDir, folder: &Path) -> Result<Instance> {
 }
 
 /// Connects to the database at an address.
-pub(crate) async fn connect(address: &str) -> std::result::Result<Instance, String> {
-    let datastore = open_datastore(address).await?;
-    let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
-        .await
-        .map_err(|error| error.to_string())?;
-    db.use_ns("autokit").use_db("library").await.map_err(|error| error.to_string())?;
-    Ok(Instance { datastore, db })
+pub(crate) fn connect(address: &str) -> BoxFuture<'_, std::result::Result<Instance, String>> {
+    Box::pin(async move {
+        let datastore = open_datastore(address).await?;
+        let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
+            .await
+            .map_err(|error| error.to_string())?;
+        db.use_ns("autokit").use_db("library").await.map_err(|error| error.to_string())?;
+        Ok(Instance { datastore, db })
+    })
 }
 
 /// Opens an embedded store in the same steps as the SDK. Done here because only the datastore, not the SDK's

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use eventsource_stream::Eventsource;
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -270,47 +271,54 @@ impl Model {
         once.chat(&request, &mut |_| {}).await
     }
 
-    async fn send_with_retry(&self, request: &Request, on_text: OnText<'_>, began: Instant) -> Result<Reply> {
-        let mut form = self.body(request);
-        let mut pause = self.config.retry.pause;
-        let first_by = began + self.config.limits.idle;
-        let mut attempt = 1;
-        loop {
-            let mut attempted = Attempt::new(self, &form);
-            let mut heard = |text: &str| {
-                attempted.hear(text);
-                on_text(text);
-            };
-            let error = match self.once(&form, first_by, &mut heard).await {
-                Ok(reply) => {
-                    attempted.told = true;
-                    return Ok(reply);
+    fn send_with_retry<'a>(
+        &'a self,
+        request: &'a Request,
+        on_text: OnText<'a>,
+        began: Instant,
+    ) -> BoxFuture<'a, Result<Reply>> {
+        Box::pin(async move {
+            let mut form = self.body(request);
+            let mut pause = self.config.retry.pause;
+            let first_by = began + self.config.limits.idle;
+            let mut attempt = 1;
+            loop {
+                let mut attempted = Attempt::new(self, &form);
+                let mut heard = |text: &str| {
+                    attempted.hear(text);
+                    on_text(text);
+                };
+                let error = match self.once(&form, first_by, &mut heard).await {
+                    Ok(reply) => {
+                        attempted.told = true;
+                        return Ok(reply);
+                    }
+                    Err(error) => error,
+                };
+                let said = attempted.heard > 0;
+                drop(attempted);
+                // Servers without schema support say so; the prompt asks for JSON anyway.
+                if let (Error::BadRequest { reason, .. }, Some(_)) = (&error, form.get("response_format"))
+                    && (reason.contains("response_format") || reason.contains("json_schema"))
+                {
+                    form.as_object_mut().map(|body| body.remove("response_format"));
+                    continue;
                 }
-                Err(error) => error,
-            };
-            let said = attempted.heard > 0;
-            drop(attempted);
-            // Servers without schema support say so; the prompt asks for JSON anyway.
-            if let (Error::BadRequest { reason, .. }, Some(_)) = (&error, form.get("response_format"))
-                && (reason.contains("response_format") || reason.contains("json_schema"))
-            {
-                form.as_object_mut().map(|body| body.remove("response_format"));
-                continue;
+                if said || attempt >= self.config.retry.attempts || !error.may_pass() {
+                    return Err(error);
+                }
+                let wait = error.retry_after().unwrap_or(pause);
+                // Waiting until the timeout would only hide the actual error.
+                let again = Instant::now() + wait;
+                if wait > LONGEST_PAUSE || again >= first_by || again >= began + self.config.limits.total {
+                    return Err(error);
+                }
+                tracing::debug!(%error, attempt, ?wait, "asking again");
+                tokio::time::sleep(wait).await;
+                pause *= 2;
+                attempt += 1;
             }
-            if said || attempt >= self.config.retry.attempts || !error.may_pass() {
-                return Err(error);
-            }
-            let wait = error.retry_after().unwrap_or(pause);
-            // Waiting until the timeout would only hide the actual error.
-            let again = Instant::now() + wait;
-            if wait > LONGEST_PAUSE || again >= first_by || again >= began + self.config.limits.total {
-                return Err(error);
-            }
-            tracing::debug!(%error, attempt, ?wait, "asking again");
-            tokio::time::sleep(wait).await;
-            pause *= 2;
-            attempt += 1;
-        }
+        })
     }
 
     /// Records the estimated usage of an attempt for which the service reported none.

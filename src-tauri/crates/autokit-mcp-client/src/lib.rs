@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ListToolsRequest,
     PaginatedRequestParams, ServerResult,
@@ -121,36 +122,42 @@ impl Pool {
     ///
     /// # Errors
     /// If the server cannot be started or reached, does not respond, or has more tools than allowed.
-    pub async fn tools(&self, name: &str, reach: &Reach) -> Result<ServerTools, UpstreamError> {
-        let connection = self.connect(name, reach).await?;
-        let all = async {
-            let (mut tools, mut cursor) = (ServerTools::default(), None);
-            loop {
-                let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
-                let request = ListToolsRequest { params: Some(params), ..Default::default() };
-                let page = connection.peer().send_request(ClientRequest::ListToolsRequest(request)).await;
-                let page = page.and_then(|page| Page::of(page).ok_or(ServiceError::UnexpectedResponse));
-                let page = match page {
-                    Ok(page) => page,
-                    Err(error) => return Err(connection.explain(error, self.limits.list).await),
-                };
-                tools.add(page.tools);
-                if tools.tools.len() + tools.skipped.len() > self.limits.tools {
-                    return Err(UpstreamError::TooManyTools {
-                        name: name.to_owned(),
-                        most: self.limits.tools,
-                    });
+    pub fn tools<'a>(
+        &'a self,
+        name: &'a str,
+        reach: &'a Reach,
+    ) -> BoxFuture<'a, Result<ServerTools, UpstreamError>> {
+        Box::pin(async move {
+            let connection = self.connect(name, reach).await?;
+            let all = async {
+                let (mut tools, mut cursor) = (ServerTools::default(), None);
+                loop {
+                    let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
+                    let request = ListToolsRequest { params: Some(params), ..Default::default() };
+                    let page = connection.peer().send_request(ClientRequest::ListToolsRequest(request)).await;
+                    let page = page.and_then(|page| Page::of(page).ok_or(ServiceError::UnexpectedResponse));
+                    let page = match page {
+                        Ok(page) => page,
+                        Err(error) => return Err(connection.explain(error, self.limits.list).await),
+                    };
+                    tools.add(page.tools);
+                    if tools.tools.len() + tools.skipped.len() > self.limits.tools {
+                        return Err(UpstreamError::TooManyTools {
+                            name: name.to_owned(),
+                            most: self.limits.tools,
+                        });
+                    }
+                    // A repeated cursor would never end.
+                    if page.next.is_none() || page.next == cursor {
+                        return Ok(tools);
+                    }
+                    cursor = page.next;
                 }
-                // A repeated cursor would never end.
-                if page.next.is_none() || page.next == cursor {
-                    return Ok(tools);
-                }
-                cursor = page.next;
-            }
-        };
-        tokio::time::timeout(self.limits.list, all)
-            .await
-            .unwrap_or_else(|_| Err(connection.silent(self.limits.list)))
+            };
+            tokio::time::timeout(self.limits.list, all)
+                .await
+                .unwrap_or_else(|_| Err(connection.silent(self.limits.list)))
+        })
     }
 
     /// Calls a tool of a server. Its progress goes to `progress`, and is dropped while that is full.
@@ -158,51 +165,53 @@ impl Pool {
     /// # Errors
     /// If the server cannot be started or reached, ends or hangs during the call, or responds with a
     /// protocol error; or if `cancel` is cancelled, of which the server is notified.
-    pub async fn call(
-        &self,
-        name: &str,
-        reach: &Reach,
-        tool: &str,
+    pub fn call<'a>(
+        &'a self,
+        name: &'a str,
+        reach: &'a Reach,
+        tool: &'a str,
         arguments: Map<String, Value>,
-        progress: &mpsc::Sender<Progress>,
-        cancel: &CancellationToken,
-    ) -> Result<CallToolResult, UpstreamError> {
-        let connecting = self.connect(name, reach);
-        let connection = tokio::select! {
-            () = cancel.cancelled() => return Err(UpstreamError::Cancelled),
-            connection = connecting => connection?,
-        };
-        let mut params = CallToolRequestParams::new(tool.to_owned());
-        params.arguments = Some(arguments);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let mut options = PeerRequestOptions::with_timeout(self.limits.call);
-        options.reset_timeout_on_progress = true;
-        options.max_total_timeout = Some(self.limits.call_in_all);
-        let sent = connection.peer().send_cancellable_request(request, options).await;
-        let handle = match sent {
-            Ok(handle) => handle,
-            Err(error) => return Err(connection.explain(error, self.limits.call).await),
-        };
-        let (peer, id) = (handle.peer.clone(), handle.id.clone());
-        let _listening = connection.listen(handle.progress_token.clone(), progress.clone());
-        let answer = tokio::select! {
-            biased;
-            answer = handle.await_response() => answer,
-            () = cancel.cancelled() => {
-                connection::notify_cancelled(&peer, id).await;
-                return Err(UpstreamError::Cancelled);
+        progress: &'a mpsc::Sender<Progress>,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<CallToolResult, UpstreamError>> {
+        Box::pin(async move {
+            let connecting = self.connect(name, reach);
+            let connection = tokio::select! {
+                () = cancel.cancelled() => return Err(UpstreamError::Cancelled),
+                connection = connecting => connection?,
+            };
+            let mut params = CallToolRequestParams::new(tool.to_owned());
+            params.arguments = Some(arguments);
+            let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+            let mut options = PeerRequestOptions::with_timeout(self.limits.call);
+            options.reset_timeout_on_progress = true;
+            options.max_total_timeout = Some(self.limits.call_in_all);
+            let sent = connection.peer().send_cancellable_request(request, options).await;
+            let handle = match sent {
+                Ok(handle) => handle,
+                Err(error) => return Err(connection.explain(error, self.limits.call).await),
+            };
+            let (peer, id) = (handle.peer.clone(), handle.id.clone());
+            let _listening = connection.listen(handle.progress_token.clone(), progress.clone());
+            let answer = tokio::select! {
+                biased;
+                answer = handle.await_response() => answer,
+                () = cancel.cancelled() => {
+                    connection::notify_cancelled(&peer, id).await;
+                    return Err(UpstreamError::Cancelled);
+                }
+            };
+            connection.touch();
+            match answer {
+                Ok(ServerResult::CallToolResult(result)) => Ok(result),
+                Ok(ServerResult::InputRequiredResult(_)) => Err(UpstreamError::Answered {
+                    name: name.to_owned(),
+                    words: "it asked for user input, which is not supported".to_owned(),
+                }),
+                Ok(_) => Err(connection.explain(ServiceError::UnexpectedResponse, self.limits.call).await),
+                Err(error) => Err(connection.explain(error, self.limits.call).await),
             }
-        };
-        connection.touch();
-        match answer {
-            Ok(ServerResult::CallToolResult(result)) => Ok(result),
-            Ok(ServerResult::InputRequiredResult(_)) => Err(UpstreamError::Answered {
-                name: name.to_owned(),
-                words: "it asked for user input, which is not supported".to_owned(),
-            }),
-            Ok(_) => Err(connection.explain(ServiceError::UnexpectedResponse, self.limits.call).await),
-            Err(error) => Err(connection.explain(error, self.limits.call).await),
-        }
+        })
     }
 
     /// Announces that the list of tools of a server changed.

@@ -10,6 +10,7 @@ mod sessions;
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, GetAgentsHttp, Handle, RenewAgentsHttp, SetAgentsHttp};
 use autokit_api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -21,7 +22,6 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use crate::profiles::{AgentProfiles, no_profile};
-use crate::serving::Serving;
 use crate::tokens::{AGENTS_TOKEN, AgentTokens};
 use server::{McpHttpServer, PATH};
 use sessions::SavedSessions;
@@ -49,7 +49,7 @@ pub struct AgentHttpServer {
     workspace: Workspace,
     profiles: AgentProfiles,
     tokens: AgentTokens,
-    gateway: Gateway<Serving>,
+    gateway: Gateway,
     state: Arc<Mutex<State>>,
 }
 
@@ -59,7 +59,7 @@ impl AgentHttpServer {
         workspace: Workspace,
         profiles: AgentProfiles,
         tokens: AgentTokens,
-        gateway: Gateway<Serving>,
+        gateway: Gateway,
     ) -> AgentHttpServer {
         AgentHttpServer { workspace, profiles, tokens, gateway, state: Arc::default() }
     }
@@ -172,6 +172,7 @@ impl AgentHttpServer {
     }
 }
 
+#[async_trait]
 impl Handle<GetAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
         self.known(&request.profile)?;
@@ -180,6 +181,7 @@ impl Handle<GetAgentsHttp> for AgentHttpServer {
     }
 }
 
+#[async_trait]
 impl Handle<SetAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpSet) -> Result<AgentsHttp> {
         let before = self.saved().await?;
@@ -195,6 +197,7 @@ impl Handle<SetAgentsHttp> for AgentHttpServer {
     }
 }
 
+#[async_trait]
 impl Handle<RenewAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
         self.known(&request.profile)?;

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use autokit_api::commands::{AnswerApproval, Context, Handle, WaitApprovals};
 use autokit_api::{ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalRequests, ApprovalsWait};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -224,6 +225,7 @@ impl Approvals {
     }
 }
 
+#[async_trait]
 impl Handle<WaitApprovals> for Approvals {
     async fn handle(&self, _: &Context, request: ApprovalsWait) -> Result<ApprovalRequests> {
         let asks = &self.asks;
@@ -235,6 +237,7 @@ impl Handle<WaitApprovals> for Approvals {
     }
 }
 
+#[async_trait]
 impl Handle<AnswerApproval> for Approvals {
     async fn handle(&self, _: &Context, request: ApprovalAnswer) -> Result<ApprovalRequests> {
         self.answer_ask(&request).await?;

@@ -1,5 +1,6 @@
 //! The audit log: what agents called, and who approved it.
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, GetAudit, Handle};
 use autokit_api::{AuditEntry, AuditLog, AuditQuery};
 use autokit_error::Result;
@@ -30,6 +31,7 @@ fn entry(done: Done) -> Option<AuditEntry> {
     })
 }
 
+#[async_trait]
 impl Handle<GetAudit> for Activity {
     async fn handle(&self, _: &Context, request: AuditQuery) -> Result<AuditLog> {
         let done = self.done_since(request.days).await?;

@@ -4,6 +4,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use async_trait::async_trait;
 use autokit_api::commands::{ConnectAgent, Context, DisconnectAgent, Handle, ListClients};
 use autokit_api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineChange, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -169,6 +170,7 @@ fn write(file: &Path, before: Option<&str>, after: &str, now: Timestamp) -> Resu
     Ok(backup)
 }
 
+#[async_trait]
 impl Handle<ListClients> for Clients {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<AgentClient>> {
         let start = self.start()?;
@@ -216,6 +218,7 @@ impl Clients {
     }
 }
 
+#[async_trait]
 impl Handle<ConnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
         let wanted = |now: ClientPreview| {
@@ -226,6 +229,7 @@ impl Handle<ConnectAgent> for Clients {
     }
 }
 
+#[async_trait]
 impl Handle<DisconnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
         let wanted = |now: ClientPreview| {

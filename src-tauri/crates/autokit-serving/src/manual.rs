@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, GetTool, GetToolOutcome, Handle, ListTools, RunTool};
 use autokit_api::{
     JobId, JobKind, JobRef, ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
@@ -354,12 +355,14 @@ impl ToolRuns {
     }
 }
 
+#[async_trait]
 impl Handle<ListTools> for ToolRuns {
     async fn handle(&self, _: &Context, request: ToolsQuery) -> Result<ToolList> {
         self.list(&request).await
     }
 }
 
+#[async_trait]
 impl Handle<GetTool> for ToolRuns {
     async fn handle(&self, _: &Context, request: ToolRef) -> Result<ToolView> {
         let (listed, scoped) = self.tool(&request).await?;
@@ -369,12 +372,14 @@ impl Handle<GetTool> for ToolRuns {
     }
 }
 
+#[async_trait]
 impl Handle<RunTool> for ToolRuns {
     async fn handle(&self, _: &Context, request: ToolRun) -> Result<ToolRunStart> {
         self.start(request).await
     }
 }
 
+#[async_trait]
 impl Handle<GetToolOutcome> for ToolRuns {
     async fn handle(&self, _: &Context, request: JobRef) -> Result<ToolOutcome> {
         self.outcome_of(&request.job)

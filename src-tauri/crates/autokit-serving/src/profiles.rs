@@ -11,6 +11,7 @@ use std::path::{Component, Path};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
+use async_trait::async_trait;
 use autokit_api::commands::{
     ChangeProfile, Context, Handle, ListProfiles, RemoveProfile, SetAgentSessions, SetProfile,
 };
@@ -438,6 +439,7 @@ fn check_sessions(sessions: &AgentSessions) -> Result<()> {
     Ok(())
 }
 
+#[async_trait]
 impl Handle<ListProfiles> for AgentProfiles {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Profiles> {
         Ok(self.profile_list())
@@ -454,6 +456,7 @@ fn cleaned(mut profile: Profile) -> Result<Profile> {
     Ok(profile)
 }
 
+#[async_trait]
 impl Handle<ChangeProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: ProfileChange) -> Result<Profiles> {
         let (before, after) = (request.before, cleaned(request.after)?);
@@ -478,6 +481,7 @@ impl Handle<ChangeProfile> for AgentProfiles {
     }
 }
 
+#[async_trait]
 impl Handle<SetProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: Profile) -> Result<Profiles> {
         let request = cleaned(request)?;
@@ -490,6 +494,7 @@ impl Handle<SetProfile> for AgentProfiles {
     }
 }
 
+#[async_trait]
 impl Handle<RemoveProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: ProfileRef) -> Result<Profiles> {
         if request.name.is_empty() {
@@ -511,6 +516,7 @@ impl Handle<RemoveProfile> for AgentProfiles {
     }
 }
 
+#[async_trait]
 impl Handle<SetAgentSessions> for AgentProfiles {
     async fn handle(&self, _: &Context, request: AgentSessions) -> Result<Profiles> {
         check_sessions(&request)?;

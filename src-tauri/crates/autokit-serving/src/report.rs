@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, GetActivity, Handle};
 use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -17,7 +18,6 @@ use crate::builtin;
 use crate::days::{Day, each_day};
 use crate::journal::Journal;
 use crate::journal::KEPT_DAYS;
-use crate::serving::Serving;
 use crate::tools::CallableTools;
 
 /// Most tools that are listed; the rest are only counted.
@@ -113,17 +113,12 @@ pub struct Activity {
     pub(crate) workspace: Workspace,
     journal: Journal,
     tools: CallableTools,
-    pub(crate) gateway: Gateway<Serving>,
+    pub(crate) gateway: Gateway,
 }
 
 impl Activity {
     /// Reads the journal of this library.
-    pub fn new(
-        workspace: Workspace,
-        journal: Journal,
-        tools: CallableTools,
-        gateway: Gateway<Serving>,
-    ) -> Activity {
+    pub fn new(workspace: Workspace, journal: Journal, tools: CallableTools, gateway: Gateway) -> Activity {
         Activity { workspace, journal, tools, gateway }
     }
 
@@ -145,6 +140,7 @@ impl Activity {
     }
 }
 
+#[async_trait]
 impl Handle<GetActivity> for Activity {
     async fn handle(&self, _: &Context, request: ActivityQuery) -> Result<ActivityReport> {
         let done = self.done_since(request.days).await?;

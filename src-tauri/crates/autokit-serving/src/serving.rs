@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_features::market::Market;
 use autokit_gateway::{
     Call, Definition, Event, Found, HitKind, McpSessionId, Refusal, Search, SessionRecord, Settings, Toolbox,
@@ -41,6 +42,7 @@ impl Serving {
     }
 }
 
+#[async_trait]
 impl Toolbox for Serving {
     fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
         self.tools.workspace.tools()

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
 };
@@ -221,32 +222,39 @@ impl Fetcher {
 
     /// Makes a request to a service the user configured: no robots.txt, no redirects, any host. Returns
     /// status, headers and a body of at most [`Limits::bytes`].
-    pub(crate) async fn call(&self, request: ServiceCall<'_>) -> Result<ServiceAnswer> {
-        let url = parse(request.url)?;
-        let host = host_of(&url);
-        let place = self.0.hosts.enter(&host, None).await;
-        let work = async {
-            let mut builder =
-                self.0.state.load().services.request(request.method, url.clone()).headers(request.headers);
-            if let Some(body) = request.json {
-                builder = builder.json(body);
+    pub(crate) fn call<'a>(&'a self, request: ServiceCall<'a>) -> BoxFuture<'a, Result<ServiceAnswer>> {
+        Box::pin(async move {
+            let url = parse(request.url)?;
+            let host = host_of(&url);
+            let place = self.0.hosts.enter(&host, None).await;
+            let work = async {
+                let mut builder = self
+                    .0
+                    .state
+                    .load()
+                    .services
+                    .request(request.method, url.clone())
+                    .headers(request.headers);
+                if let Some(body) = request.json {
+                    builder = builder.json(body);
+                }
+                let response = builder.send().await.map_err(|error| explain(&url, &error))?;
+                self.0.answered.store(Some(Arc::new(Instant::now())));
+                let status = response.status();
+                let headers = response.headers().clone();
+                let body = self.read(response, &url, self.0.limits.bytes).await?;
+                Ok(ServiceAnswer {
+                    status,
+                    text: decode(&body, header(&headers, &CONTENT_TYPE).as_deref()),
+                    headers,
+                })
+            };
+            let answer = self.within(&url, work).await;
+            if answer.is_ok() {
+                place.leave();
             }
-            let response = builder.send().await.map_err(|error| explain(&url, &error))?;
-            self.0.answered.store(Some(Arc::new(Instant::now())));
-            let status = response.status();
-            let headers = response.headers().clone();
-            let body = self.read(response, &url, self.0.limits.bytes).await?;
-            Ok(ServiceAnswer {
-                status,
-                text: decode(&body, header(&headers, &CONTENT_TYPE).as_deref()),
-                headers,
-            })
-        };
-        let answer = self.within(&url, work).await;
-        if answer.is_ok() {
-            place.leave();
-        }
-        answer
+            answer
+        })
     }
 
     async fn within<T>(&self, url: &Url, work: impl Future<Output = Result<T>>) -> Result<T> {
@@ -257,71 +265,73 @@ impl Fetcher {
     }
 
     /// Makes requests until a response is not a redirect.
-    async fn follow(
-        &self,
+    fn follow<'a>(
+        &'a self,
         method: Method,
-        given: &str,
-        validators: &Validators,
-        options: FetchOptions<'_>,
-    ) -> Result<Fetched> {
-        let total = options.total;
-        let mut url = parse(given)?;
-        url.set_fragment(None);
-        let mut hops: Vec<Hop> = Vec::new();
-        let mut spent = Duration::ZERO;
-        loop {
-            self.0.state.load().policy.check(&url)?;
-            if options.open.is_some_and(|open| !open(&url)) {
-                return Err(Error::Closed { host: url.host_str().unwrap_or_default().to_owned() });
-            }
-            let rules = self.rules(&url, options.open).await;
-            if let Some(reason) = rules.refusal(url.as_str()) {
-                return Err(Error::Robots { url: url.to_string(), reason });
-            }
-            if method == Method::GET
-                && !options.anew
-                && let Some(kept) = self.0.cache.get(url.as_str())
-                && kept.at.elapsed() < FRESH
-            {
-                hops.push(Hop { url: url.to_string(), status: 200 });
-                return Ok(delivered(&url, hops, &kept, validators, spent));
-            }
-            // The permit is released before the next hop is taken: holding it while waiting for another
-            // host's permit could deadlock.
-            let place = self.0.hosts.enter(&host_of(&url), rules.pause()).await;
-            let began = Instant::now();
-            let left = total.saturating_sub(spent);
-            let step = tokio::time::timeout(left, self.step(&method, &url, validators)).await;
-            spent += began.elapsed();
-            match &step {
-                Ok(Ok(_)) => place.leave(),
-                _ => drop(place),
-            }
-            let step =
-                step.unwrap_or_else(|_| Err(Error::Timeout { url: given.to_owned(), after: total }))?;
-            match step {
-                Step::Redirect { status, to } => {
-                    hops.push(Hop { url: url.to_string(), status });
-                    if hops.iter().any(|hop| hop.url == to.as_str()) {
-                        return Err(Error::Redirects { hops, circle: true });
-                    }
-                    if hops.len() > self.0.limits.redirects {
-                        return Err(Error::Redirects { hops, circle: false });
-                    }
-                    url = to;
+        given: &'a str,
+        validators: &'a Validators,
+        options: FetchOptions<'a>,
+    ) -> BoxFuture<'a, Result<Fetched>> {
+        Box::pin(async move {
+            let total = options.total;
+            let mut url = parse(given)?;
+            url.set_fragment(None);
+            let mut hops: Vec<Hop> = Vec::new();
+            let mut spent = Duration::ZERO;
+            loop {
+                self.0.state.load().policy.check(&url)?;
+                if options.open.is_some_and(|open| !open(&url)) {
+                    return Err(Error::Closed { host: url.host_str().unwrap_or_default().to_owned() });
                 }
-                Step::CachedPage(kept) => {
-                    hops.push(Hop { url: url.to_string(), status: 304 });
+                let rules = self.rules(&url, options.open).await;
+                if let Some(reason) = rules.refusal(url.as_str()) {
+                    return Err(Error::Robots { url: url.to_string(), reason });
+                }
+                if method == Method::GET
+                    && !options.anew
+                    && let Some(kept) = self.0.cache.get(url.as_str())
+                    && kept.at.elapsed() < FRESH
+                {
+                    hops.push(Hop { url: url.to_string(), status: 200 });
                     return Ok(delivered(&url, hops, &kept, validators, spent));
                 }
-                Step::Answer(mut answer) => {
-                    hops.push(Hop { url: url.to_string(), status: answer.status });
-                    answer.hops = hops;
-                    answer.ms = spent.as_millis() as u64;
-                    return Ok(answer);
+                // The permit is released before the next hop is taken: holding it while waiting for another
+                // host's permit could deadlock.
+                let place = self.0.hosts.enter(&host_of(&url), rules.pause()).await;
+                let began = Instant::now();
+                let left = total.saturating_sub(spent);
+                let step = tokio::time::timeout(left, self.step(&method, &url, validators)).await;
+                spent += began.elapsed();
+                match &step {
+                    Ok(Ok(_)) => place.leave(),
+                    _ => drop(place),
+                }
+                let step =
+                    step.unwrap_or_else(|_| Err(Error::Timeout { url: given.to_owned(), after: total }))?;
+                match step {
+                    Step::Redirect { status, to } => {
+                        hops.push(Hop { url: url.to_string(), status });
+                        if hops.iter().any(|hop| hop.url == to.as_str()) {
+                            return Err(Error::Redirects { hops, circle: true });
+                        }
+                        if hops.len() > self.0.limits.redirects {
+                            return Err(Error::Redirects { hops, circle: false });
+                        }
+                        url = to;
+                    }
+                    Step::CachedPage(kept) => {
+                        hops.push(Hop { url: url.to_string(), status: 304 });
+                        return Ok(delivered(&url, hops, &kept, validators, spent));
+                    }
+                    Step::Answer(mut answer) => {
+                        hops.push(Hop { url: url.to_string(), status: answer.status });
+                        answer.hops = hops;
+                        answer.ms = spent.as_millis() as u64;
+                        return Ok(answer);
+                    }
                 }
             }
-        }
+        })
     }
 
     /// Makes one request.

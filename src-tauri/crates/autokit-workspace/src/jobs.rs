@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use autokit_api::commands::{CancelJob, Context, Handle, ListJobs, PauseJob, WaitJob};
 use autokit_api::{Event, Job, JobId, JobKind, JobPause, JobRef, JobState, JobTally, JobWait, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -334,24 +335,28 @@ impl Progress {
 /// How long `jobs_wait` waits for a change before it returns the job as it is.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
+#[async_trait]
 impl Handle<ListJobs> for Jobs {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Job>> {
         Ok(self.list())
     }
 }
 
+#[async_trait]
 impl Handle<WaitJob> for Jobs {
     async fn handle(&self, _: &Context, request: JobWait) -> Result<Job> {
         self.wait(&request.job, request.after, MAX_WAIT).await
     }
 }
 
+#[async_trait]
 impl Handle<PauseJob> for Jobs {
     async fn handle(&self, _: &Context, request: JobPause) -> Result<Job> {
         self.pause(&request.job, request.paused)
     }
 }
 
+#[async_trait]
 impl Handle<CancelJob> for Jobs {
     async fn handle(&self, _: &Context, request: JobRef) -> Result<Job> {
         self.cancel(&request.job)

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, ListModels, PullModel, UseModel};
 use autokit_api::{
     Event, JobKind, JobRef, ModelChoice, ModelEntry, ModelState, Models as ModelList, Nothing,
@@ -352,6 +353,7 @@ fn embed(embedder: &Embedder, texts: &[String]) -> Result<Vec<PackedVectors>> {
     Ok(embedder.embed_passages(texts)?.into_iter().map(pack).collect())
 }
 
+#[async_trait]
 impl Handle<ListModels> for Models {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<ModelList> {
         let models = self.clone();
@@ -370,6 +372,7 @@ impl Handle<ListModels> for Models {
     }
 }
 
+#[async_trait]
 impl Handle<PullModel> for Models {
     async fn handle(&self, _: &Context, request: ModelChoice) -> Result<JobRef> {
         let models = self.clone();
@@ -389,6 +392,7 @@ impl Handle<PullModel> for Models {
     }
 }
 
+#[async_trait]
 impl Handle<UseModel> for Models {
     async fn handle(&self, _: &Context, request: ModelChoice) -> Result<JobRef> {
         if !matches!(*self.vectors, Vectors::Model) {

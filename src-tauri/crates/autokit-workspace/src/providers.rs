@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use async_trait::async_trait;
 use autokit_api::commands::{Context, GetProviders, Handle, SetProviders, SetSecret, TestConnection};
 use autokit_api::{
     Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings,
@@ -325,6 +326,7 @@ impl Providers {
     }
 }
 
+#[async_trait]
 impl Handle<GetProviders> for Providers {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<ProvidersView> {
         Ok(self.view().await)
@@ -353,6 +355,7 @@ fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
     Ok(())
 }
 
+#[async_trait]
 impl Handle<SetProviders> for Providers {
     async fn handle(&self, _: &Context, request: ProviderSettings) -> Result<ProvidersView> {
         check_prompts(&request.prompts)?;
@@ -366,6 +369,7 @@ impl Handle<SetProviders> for Providers {
     }
 }
 
+#[async_trait]
 impl Handle<SetSecret> for Providers {
     async fn handle(&self, _: &Context, request: SecretSet) -> Result<ProvidersView> {
         let settings = self.services.load().settings.clone();
@@ -394,6 +398,7 @@ fn not_chosen(what: &str, place: &str) -> ApiError {
     )
 }
 
+#[async_trait]
 impl Handle<TestConnection> for Providers {
     async fn handle(&self, _: &Context, request: TestRequest) -> Result<TestOutcome> {
         let services = self.services.load_full();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use async_trait::async_trait;
 use autokit_api::commands::{self, Ask, Context, Handle};
 use autokit_api::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse};
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -107,6 +108,7 @@ fn no_model(model: &Model) -> ApiError {
     }
 }
 
+#[async_trait]
 impl Handle<commands::Search> for Search {
     async fn handle(&self, context: &Context, request: SearchRequest) -> Result<SearchResponse> {
         let began = Instant::now();
@@ -147,6 +149,7 @@ impl Handle<commands::Search> for Search {
     }
 }
 
+#[async_trait]
 impl Handle<Ask> for Search {
     async fn handle(&self, context: &Context, request: AskRequest) -> Result<Answer> {
         let began = Instant::now();

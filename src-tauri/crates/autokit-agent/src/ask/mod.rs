@@ -13,11 +13,12 @@ mod model;
 mod plain;
 mod run;
 
-use std::future::Future;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autokit_llm::{Limits, Model};
 use autokit_toolcard::{CardId, Stub};
+use futures_util::future::BoxFuture;
 
 use crate::discover::{Discovery, Finding};
 use crate::error::Result;
@@ -29,17 +30,18 @@ pub use autokit_search::Verdict;
 pub use run::CANDIDATES as MAX_CANDIDATES;
 
 /// The library from the agent's point of view.
+#[async_trait]
 pub trait Retriever: Send + Sync {
     /// Returns the cards that match `query`, without the ids in `exclude`, scored against `question` and best
     /// first. The two differ only when a model rephrased the question. A card with nothing in common with the
     /// question has score 0.
-    fn search(
+    async fn search(
         &self,
         query: &str,
         question: &str,
         exclude: &[CardId],
         limit: usize,
-    ) -> impl Future<Output = Result<Retrieval>> + Send;
+    ) -> Result<Retrieval>;
 
     /// Why cards are ranked by keywords alone, if they are.
     fn keyword_only_reason(&self) -> Option<String>;
@@ -111,21 +113,28 @@ const DOCUMENTATION: usize = 8000;
 ///
 /// # Errors
 /// Returns an error when the request to the model fails.
-pub async fn starter(
-    model: &Model,
-    prompts: &Prompts,
-    use_case: &str,
-    card: &str,
-    stub: Option<&Stub>,
-    passages: &[String],
-) -> Result<(Stub, Vec<String>)> {
-    let documentation: String = passages.join("\n\n").chars().take(DOCUMENTATION).collect();
-    let model = with_patience(model, LONGEST_SILENCE);
-    let (written, _) = model::starter(&model, prompts, use_case, card, &documentation).await?;
-    let own = stub.map(|stub| stub.code.as_str());
-    let sources = Sources::new([card].into_iter().chain(own)).with_page([documentation.as_str()]);
-    let (code, removed) = sources.supported_code(&local::unfenced(&written.code));
-    let language: String =
-        written.language.chars().filter(|c| c.is_alphanumeric()).take(20).collect::<String>().to_lowercase();
-    Ok((Stub { language, code }, removed))
+pub fn starter<'a>(
+    model: &'a Model,
+    prompts: &'a Prompts,
+    use_case: &'a str,
+    card: &'a str,
+    stub: Option<&'a Stub>,
+    passages: &'a [String],
+) -> BoxFuture<'a, Result<(Stub, Vec<String>)>> {
+    Box::pin(async move {
+        let documentation: String = passages.join("\n\n").chars().take(DOCUMENTATION).collect();
+        let model = with_patience(model, LONGEST_SILENCE);
+        let (written, _) = model::starter(&model, prompts, use_case, card, &documentation).await?;
+        let own = stub.map(|stub| stub.code.as_str());
+        let sources = Sources::new([card].into_iter().chain(own)).with_page([documentation.as_str()]);
+        let (code, removed) = sources.supported_code(&local::unfenced(&written.code));
+        let language: String = written
+            .language
+            .chars()
+            .filter(|c| c.is_alphanumeric())
+            .take(20)
+            .collect::<String>()
+            .to_lowercase();
+        Ok((Stub { language, code }, removed))
+    })
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use autokit_llm::{Model, Usage};
 use autokit_search::{Depth, Thresholds};
 use autokit_toolcard::{CardId, Timestamp};
+use futures_util::future::BoxFuture;
 
 use super::draft::Draft;
 use super::graph::{Next, Outcome, RETRIES, Step, next};
@@ -24,8 +25,8 @@ pub const CANDIDATES: usize = 20;
 const KEPT: usize = 5;
 
 /// A running ask.
-struct Run<'a, H> {
-    retriever: &'a H,
+struct Run<'a> {
+    retriever: &'a dyn Retriever,
     deps: &'a AgentDeps,
     question: &'a Question,
     on: OnStep<'a>,
@@ -101,49 +102,51 @@ impl AgentDeps {
     /// # Errors
     /// [`Error::Deadline`], or the library's own failure. When a model or a web search fails, a note says so
     /// and rules take over.
-    pub async fn ask<H: Retriever>(
-        &self,
-        retriever: &H,
-        question: &Question,
-        now: &(dyn Fn() -> Timestamp + Send + Sync),
-        on: OnStep<'_>,
-    ) -> Result<AgentAnswer> {
-        let began = tokio::time::Instant::now();
-        let run = Run {
-            retriever,
-            deps: self,
-            question,
-            on,
-            now,
-            small: self.small.as_ref().map(|model| with_patience(model, self.patience)),
-            large: self.large.as_ref().map(|model| with_patience(model, self.patience)),
-            // The remaining time is reserved for the rules, so that slow services lead to an answer instead
-            // of an error.
-            models_until: Until(began, self.deadline.mul_f32(0.6)),
-            web_until: Until(began, self.deadline.mul_f32(0.9)),
-            query: question.whole(),
-            tried: Vec::new(),
-            tries: 0,
-            retrieved: Vec::new(),
-            thresholds: Thresholds::of(Depth::Reranked),
-            ranked: Vec::new(),
-            draft: None,
-            accepted: false,
-            doubtful: false,
-            correction: String::new(),
-            reason: String::new(),
-            removed: Vec::new(),
-            found: None,
-            notes: Vec::new(),
-        };
-        let work = Box::pin(run.finish());
-        tokio::time::timeout(self.deadline, work)
-            .await
-            .unwrap_or(Err(Error::Deadline(self.deadline.as_secs())))
+    pub fn ask<'a>(
+        &'a self,
+        retriever: &'a dyn Retriever,
+        question: &'a Question,
+        now: &'a (dyn Fn() -> Timestamp + Send + Sync),
+        on: OnStep<'a>,
+    ) -> BoxFuture<'a, Result<AgentAnswer>> {
+        Box::pin(async move {
+            let began = tokio::time::Instant::now();
+            let run = Run {
+                retriever,
+                deps: self,
+                question,
+                on,
+                now,
+                small: self.small.as_ref().map(|model| with_patience(model, self.patience)),
+                large: self.large.as_ref().map(|model| with_patience(model, self.patience)),
+                // The remaining time is reserved for the rules, so that slow services lead to an answer instead
+                // of an error.
+                models_until: Until(began, self.deadline.mul_f32(0.6)),
+                web_until: Until(began, self.deadline.mul_f32(0.9)),
+                query: question.whole(),
+                tried: Vec::new(),
+                tries: 0,
+                retrieved: Vec::new(),
+                thresholds: Thresholds::of(Depth::Reranked),
+                ranked: Vec::new(),
+                draft: None,
+                accepted: false,
+                doubtful: false,
+                correction: String::new(),
+                reason: String::new(),
+                removed: Vec::new(),
+                found: None,
+                notes: Vec::new(),
+            };
+            let work = Box::pin(run.finish());
+            tokio::time::timeout(self.deadline, work)
+                .await
+                .unwrap_or(Err(Error::Deadline(self.deadline.as_secs())))
+        })
     }
 }
 
-impl<H: Retriever> Run<'_, H> {
+impl Run<'_> {
     async fn finish(mut self) -> Result<AgentAnswer> {
         let mut step = Step::Search;
         loop {

@@ -15,11 +15,13 @@ use std::sync::Arc;
 
 use autokit_facts::{distinctive, opening};
 use autokit_pages::{HITS, PageFeature, PageFeatures, PagePart, PageReader, ParsedRequest};
-use autokit_search::{Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex, ToolText};
+use autokit_search::{
+    Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex, ToolText,
+};
 use autokit_toolcard::{CardId, Draft, Timestamp, fields};
 use autokit_web::Fetched;
 use autokit_web::search::{GitHub, Hit, Provider};
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -170,43 +172,45 @@ impl Discovery {
     ///
     /// # Errors
     /// [`Error::NoSearch`]; when every service fails, the error of the first.
-    pub async fn run(
-        &self,
-        need: &str,
-        now: &(dyn Fn() -> Timestamp + Send + Sync),
-        on: &mut (dyn FnMut(Trace) + Send),
-    ) -> Result<Discovered> {
-        if self.providers.is_empty() {
-            return Err(Error::NoSearch);
-        }
-        let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
-        let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
-        let mut pool = CandidatePool::default();
-        let parts = ParsedRequest::of(need, self.reader.embedder.as_deref());
-        let first = queries::first_round(need, &parts.names, self.preferred.as_deref(), &related);
-        on(Trace::thought(format!(
-            "Nothing in the library fits. Looking for a page that documents a tool for {need:?}."
-        )));
-        self.search(&first, &mut pool, on).await?;
-        self.search_github(need, &mut pool, on).await;
-        self.read(&mut pool, now, on).await?;
-        if let Some(vector) = &vector {
-            let titles = pool.leaders(vector);
-            if !titles.is_empty() {
-                on(Trace::thought("Searching again with the titles of the closest pages.".to_owned()));
-                self.search(&[titles.join(" ")], &mut pool, on).await?;
-                self.read(&mut pool, now, on).await?;
+    pub fn run<'a>(
+        &'a self,
+        need: &'a str,
+        now: &'a (dyn Fn() -> Timestamp + Send + Sync),
+        on: &'a mut (dyn FnMut(Trace) + Send),
+    ) -> BoxFuture<'a, Result<Discovered>> {
+        Box::pin(async move {
+            if self.providers.is_empty() {
+                return Err(Error::NoSearch);
             }
-        }
-        let mut all = self.weigh(&parts, vector.as_deref(), &pool)?;
-        let good = judge::good_enough(&all.findings);
-        all.dismissed = all.findings.split_off(good).into_iter().take(CANDIDATES).collect();
-        all.findings.truncate(CANDIDATES);
-        on(Trace::thought(match all.findings.first() {
-            Some(best) => format!("{} documents a tool for this: {}", best.name, best.url),
-            None => "None of these pages documents a tool for this.".to_owned(),
-        }));
-        Ok(all)
+            let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
+            let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
+            let mut pool = CandidatePool::default();
+            let parts = ParsedRequest::of(need, self.reader.embedder.as_deref());
+            let first = queries::first_round(need, &parts.names, self.preferred.as_deref(), &related);
+            on(Trace::thought(format!(
+                "Nothing in the library fits. Looking for a page that documents a tool for {need:?}."
+            )));
+            self.search(&first, &mut pool, on).await?;
+            self.search_github(need, &mut pool, on).await;
+            self.read(&mut pool, now, on).await?;
+            if let Some(vector) = &vector {
+                let titles = pool.leaders(vector);
+                if !titles.is_empty() {
+                    on(Trace::thought("Searching again with the titles of the closest pages.".to_owned()));
+                    self.search(&[titles.join(" ")], &mut pool, on).await?;
+                    self.read(&mut pool, now, on).await?;
+                }
+            }
+            let mut all = self.weigh(&parts, vector.as_deref(), &pool)?;
+            let good = judge::good_enough(&all.findings);
+            all.dismissed = all.findings.split_off(good).into_iter().take(CANDIDATES).collect();
+            all.findings.truncate(CANDIDATES);
+            on(Trace::thought(match all.findings.first() {
+                Some(best) => format!("{} documents a tool for this: {}", best.name, best.url),
+                None => "None of these pages documents a tool for this.".to_owned(),
+            }));
+            Ok(all)
+        })
     }
 
     async fn queries(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>> {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autokit_api::commands::{AcceptMissingChanges, Context, CreateBackup, Handle, ListBackups};
 use autokit_api::{Backup, Nothing};
 use autokit_error::Result;
@@ -84,12 +85,14 @@ impl Backups {
     }
 }
 
+#[async_trait]
 impl Handle<CreateBackup> for Backups {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Backup> {
         Ok(shown(self.workspace.library.back_up().await?))
     }
 }
 
+#[async_trait]
 impl Handle<AcceptMissingChanges> for Backups {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Nothing> {
         self.workspace.library.accept_missing_changes().await?;
@@ -97,6 +100,7 @@ impl Handle<AcceptMissingChanges> for Backups {
     }
 }
 
+#[async_trait]
 impl Handle<ListBackups> for Backups {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<Backup>> {
         Ok(self.workspace.library.dir().map(|dir| list(dir.root())).unwrap_or_default())

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, RunDoctor};
 use autokit_api::{Check, CheckState, Doctor, DoctorRequest, ModelState};
 use autokit_error::{ApiError, Result};
@@ -62,6 +63,7 @@ impl Diagnostics {
     }
 }
 
+#[async_trait]
 impl Handle<RunDoctor> for Diagnostics {
     async fn handle(&self, _: &Context, request: DoctorRequest) -> Result<Doctor> {
         let mut checks = vec![check("AutoKit", CheckState::Good, crate::VERSION, None)];

@@ -1,5 +1,6 @@
 //! Routes each command to the part of the engine that handles it.
 
+use async_trait::async_trait;
 use autokit_api::commands::{
     AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddServer, AddSubscription,
     AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard, CheckSubscriptions, Command,
@@ -24,6 +25,7 @@ macro_rules! route {
     ($part:ident: $($command:ident),+) => { $(route!(@ $command => $part);)+ };
     ($part:ident.$member:ident: $($command:ident),+) => { $(route!(@ $command => $part.$member);)+ };
     (@ $command:ident => $($path:ident).+) => {
+        #[async_trait]
         impl Handle<$command> for Engine {
             async fn handle(
                 &self,

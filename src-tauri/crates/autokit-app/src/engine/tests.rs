@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use autokit_api::commands::{AddMarketSource, SetProfile, SetProviders};
 use autokit_api::{MarketSourceAdd, Profile, ProviderSettings};
-use autokit_gateway::{Search as AgentSearch, Tier, Toolbox};
+use autokit_gateway::{Search as AgentSearch, Tier};
 use autokit_policy::Permission;
 use autokit_workspace::secrets::KeyStorage;
 use axum::Router;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, InstallFromMarket};
 use autokit_api::{
     ExistingCards, ImportRequest, ImportSource, ItemChoice, Landing, MarketInput, MarketInstall, MarketKind,
@@ -137,6 +138,7 @@ fn is_on_path(program: &str) -> bool {
     })
 }
 
+#[async_trait]
 impl Handle<InstallFromMarket> for Market {
     async fn handle(&self, _: &Context, request: MarketRef) -> Result<MarketInstall> {
         let source = self.source(&request.source).await?;

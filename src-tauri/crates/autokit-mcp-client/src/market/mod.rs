@@ -15,6 +15,7 @@ mod tests;
 use std::collections::HashSet;
 
 use autokit_web::{Fetcher, Validators};
+use futures_util::future::BoxFuture;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use url::Url;
@@ -88,82 +89,90 @@ impl Registry {
     ///
     /// # Errors
     /// If the registry does not respond, or not as a registry does.
-    pub async fn search(&self, part: &str, limit: usize) -> Result<Listed, MarketError> {
-        let (mut listed, mut seen, mut cursors) = (Listed::default(), HashSet::new(), HashSet::new());
-        let mut left_out = Vec::new();
-        let mut cursor: Option<String> = None;
-        for _ in 0..PAGES {
-            let mut url = format!(
-                "{}/v0.1/servers?version=latest&limit={}&search={}",
-                self.base,
-                PAGE.min(limit.max(1)),
-                utf8_percent_encode(part, NON_ALPHANUMERIC)
-            );
-            if let Some(cursor) = &cursor {
-                url.push_str("&cursor=");
-                url.extend(utf8_percent_encode(cursor, NON_ALPHANUMERIC));
-            }
-            let answer = self.get(&url).await?;
-            let entries = answer.get("servers").map_or(Some(&[] as &[Value]), |servers| {
-                // Some registries return `null` if there are no results.
-                if servers.is_null() { Some(&[]) } else { servers.as_array().map(Vec::as_slice) }
-            });
-            let Some(entries) = entries.filter(|_| answer.is_object()) else {
-                return Err(self.no_registry("its `servers` is not a list"));
-            };
-            for entry in entries.iter().take(ENTRIES) {
-                match Listing::of(entry) {
-                    Ok(Some(listing)) if seen.insert(listing.name.clone()) => listed.listings.push(listing),
-                    Ok(_) => {}
-                    Err(why) => left_out.push(why),
+    pub fn search<'a>(&'a self, part: &'a str, limit: usize) -> BoxFuture<'a, Result<Listed, MarketError>> {
+        Box::pin(async move {
+            let (mut listed, mut seen, mut cursors) = (Listed::default(), HashSet::new(), HashSet::new());
+            let mut left_out = Vec::new();
+            let mut cursor: Option<String> = None;
+            for _ in 0..PAGES {
+                let mut url = format!(
+                    "{}/v0.1/servers?version=latest&limit={}&search={}",
+                    self.base,
+                    PAGE.min(limit.max(1)),
+                    utf8_percent_encode(part, NON_ALPHANUMERIC)
+                );
+                if let Some(cursor) = &cursor {
+                    url.push_str("&cursor=");
+                    url.extend(utf8_percent_encode(cursor, NON_ALPHANUMERIC));
                 }
+                let answer = self.get(&url).await?;
+                let entries = answer.get("servers").map_or(Some(&[] as &[Value]), |servers| {
+                    // Some registries return `null` if there are no results.
+                    if servers.is_null() { Some(&[]) } else { servers.as_array().map(Vec::as_slice) }
+                });
+                let Some(entries) = entries.filter(|_| answer.is_object()) else {
+                    return Err(self.no_registry("its `servers` is not a list"));
+                };
+                for entry in entries.iter().take(ENTRIES) {
+                    match Listing::of(entry) {
+                        Ok(Some(listing)) if seen.insert(listing.name.clone()) => {
+                            listed.listings.push(listing);
+                        }
+                        Ok(_) => {}
+                        Err(why) => left_out.push(why),
+                    }
+                }
+                if entries.len() > ENTRIES {
+                    listed.notes.push(format!("{} returned more results than requested", self.base));
+                }
+                let next = answer.pointer("/metadata/nextCursor").or(answer.pointer("/metadata/next_cursor"));
+                let next = next.and_then(Value::as_str).filter(|next| !next.is_empty());
+                let Some(next) = next.filter(|_| listed.listings.len() < limit && !entries.is_empty()) else {
+                    break;
+                };
+                if next.chars().count() > CURSOR || !cursors.insert(next.to_owned()) {
+                    listed.notes.push(format!("{} returned an endless list of pages", self.base));
+                    break;
+                }
+                cursor = Some(next.to_owned());
             }
-            if entries.len() > ENTRIES {
-                listed.notes.push(format!("{} returned more results than requested", self.base));
+            listed.listings.truncate(limit);
+            let more = left_out.len().saturating_sub(NAMED);
+            listed.notes.extend(left_out.into_iter().take(NAMED));
+            if more > 0 {
+                listed.notes.push(format!("{more} more entries are invalid"));
             }
-            let next = answer.pointer("/metadata/nextCursor").or(answer.pointer("/metadata/next_cursor"));
-            let next = next.and_then(Value::as_str).filter(|next| !next.is_empty());
-            let Some(next) = next.filter(|_| listed.listings.len() < limit && !entries.is_empty()) else {
-                break;
-            };
-            if next.chars().count() > CURSOR || !cursors.insert(next.to_owned()) {
-                listed.notes.push(format!("{} returned an endless list of pages", self.base));
-                break;
-            }
-            cursor = Some(next.to_owned());
-        }
-        listed.listings.truncate(limit);
-        let more = left_out.len().saturating_sub(NAMED);
-        listed.notes.extend(left_out.into_iter().take(NAMED));
-        if more > 0 {
-            listed.notes.push(format!("{more} more entries are invalid"));
-        }
-        Ok(listed)
+            Ok(listed)
+        })
     }
 
     /// Returns the newest version of the server of this name.
     ///
     /// # Errors
     /// As [`Registry::search`], and [`MarketError::Missing`] if there is no such server.
-    pub async fn latest(&self, name: &str) -> Result<Listing, MarketError> {
-        let missing =
-            || MarketError::Missing { name: name.chars().take(200).collect(), registry: self.base.clone() };
-        if !listing::is_name(name) {
-            return Err(missing());
-        }
-        let path = utf8_percent_encode(name, NON_ALPHANUMERIC);
-        let url = format!("{}/v0.1/servers/{path}/versions/latest", self.base);
-        let answer = match self.get(&url).await {
-            Err(MarketError::Web(autokit_web::Error::Status { status: 404 | 410, .. })) => {
+    pub fn latest<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Listing, MarketError>> {
+        Box::pin(async move {
+            let missing = || MarketError::Missing {
+                name: name.chars().take(200).collect(),
+                registry: self.base.clone(),
+            };
+            if !listing::is_name(name) {
                 return Err(missing());
             }
-            answer => answer?,
-        };
-        match Listing::of(&answer) {
-            Ok(Some(listing)) if listing.name == name => Ok(listing),
-            Ok(_) => Err(missing()),
-            Err(why) => Err(self.no_registry(&why)),
-        }
+            let path = utf8_percent_encode(name, NON_ALPHANUMERIC);
+            let url = format!("{}/v0.1/servers/{path}/versions/latest", self.base);
+            let answer = match self.get(&url).await {
+                Err(MarketError::Web(autokit_web::Error::Status { status: 404 | 410, .. })) => {
+                    return Err(missing());
+                }
+                answer => answer?,
+            };
+            match Listing::of(&answer) {
+                Ok(Some(listing)) if listing.name == name => Ok(listing),
+                Ok(_) => Err(missing()),
+                Err(why) => Err(self.no_registry(&why)),
+            }
+        })
     }
 
     async fn get(&self, url: &str) -> Result<Value, MarketError> {

@@ -15,6 +15,7 @@ use std::time::Duration;
 use autokit_web::{ApiAnswer, ApiRequest, Fetcher};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -123,28 +124,30 @@ impl RestClient {
         }
     }
 
-    async fn call_on(
-        &self,
-        fetcher: &Fetcher,
-        call: &Call,
-        arguments: &Map<String, Value>,
-        keys: &Keys,
-    ) -> Result<ApiAnswer, RestError> {
-        let _place = self.places.0.acquire().await.map_err(|_| RestError::Cancelled)?;
-        let requirements = chosen(call, keys);
-        if !requirements.is_empty() {
-            is_private(call)?;
-        }
-        let (credentials, fetched) = self.credentials(fetcher, requirements, keys, false).await?;
-        let request = |credentials: &Credentials| call.request(arguments, credentials, None);
-        let answer = send(fetcher, request(&credentials)?).await?;
-        // A token may have been revoked before it expired.
-        if answer.status == 401 && fetched {
-            let (credentials, _) = self.credentials(fetcher, requirements, keys, true).await?;
+    fn call_on<'a>(
+        &'a self,
+        fetcher: &'a Fetcher,
+        call: &'a Call,
+        arguments: &'a Map<String, Value>,
+        keys: &'a Keys,
+    ) -> BoxFuture<'a, Result<ApiAnswer, RestError>> {
+        Box::pin(async move {
+            let _place = self.places.0.acquire().await.map_err(|_| RestError::Cancelled)?;
+            let requirements = chosen(call, keys);
+            if !requirements.is_empty() {
+                is_private(call)?;
+            }
+            let (credentials, fetched) = self.credentials(fetcher, requirements, keys, false).await?;
+            let request = |credentials: &Credentials| call.request(arguments, credentials, None);
             let answer = send(fetcher, request(&credentials)?).await?;
-            return Ok(without(answer, &credentials));
-        }
-        Ok(without(answer, &credentials))
+            // A token may have been revoked before it expired.
+            if answer.status == 401 && fetched {
+                let (credentials, _) = self.credentials(fetcher, requirements, keys, true).await?;
+                let answer = send(fetcher, request(&credentials)?).await?;
+                return Ok(without(answer, &credentials));
+            }
+            Ok(without(answer, &credentials))
+        })
     }
 
     /// The credentials for an alternative, and whether one of them is a cached token.

@@ -8,23 +8,22 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::Gateway;
 use autokit_gateway::server::TokenProfile;
-use autokit_gateway::{Gateway, Server};
-use axum::Router;
+use autokit_gateway::transport::http_route;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::http::strict;
 use crate::listen::{Listening, bearer, is_local, same};
 use crate::messages::MESSAGE_BYTES;
-use crate::serving::Serving;
 use crate::tokens::AgentToken;
 
 /// Path of the MCP endpoint.
@@ -46,7 +45,7 @@ impl McpHttpServer {
     pub(crate) async fn open(
         port: u16,
         tokens: Arc<ArcSwap<Vec<AgentToken>>>,
-        gateway: Gateway<Serving>,
+        gateway: Gateway,
         sessions: Arc<dyn SessionStore>,
     ) -> Result<McpHttpServer> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await;
@@ -63,19 +62,13 @@ impl McpHttpServer {
             ),
         })?;
         let stop = CancellationToken::new();
-        // Each HTTP request names its session itself, or stands alone, so the server gets a random name.
-        let server = move || {
-            Ok(Server::new(gateway.clone(), format!("http_{}", autokit_workspace::token(16)), String::new()))
-        };
         let mut config = StreamableHttpServerConfig::default()
             .with_cancellation_token(stop.child_token())
             .with_max_request_body_bytes(MESSAGE_BYTES)
             .with_allowed_origins(ORIGINS);
         config.session_store = Some(sessions);
         let manager = Arc::new(LocalSessionManager::default());
-        let agents = StreamableHttpService::new(server, Arc::clone(&manager), config);
-        let app = Router::new()
-            .route_service(PATH, agents)
+        let app = http_route(PATH, gateway, Arc::clone(&manager), config)
             .layer(middleware::from_fn_with_state(manager, strict))
             .layer(middleware::from_fn_with_state(tokens, admit));
         let listening = Listening::start(listener, app, stop);

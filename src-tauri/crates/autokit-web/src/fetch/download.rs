@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
@@ -38,47 +39,54 @@ impl Fetcher {
             .unwrap_or_else(late)
     }
 
-    async fn fetch_file(&self, given: &str, known: &Validators, limit: u64) -> Result<Option<Download>> {
-        let mut url = parse(given)?;
-        url.set_fragment(None);
-        let mut headers = HeaderMap::new();
-        for (name, value) in [(IF_NONE_MATCH, &known.etag), (IF_MODIFIED_SINCE, &known.last_modified)] {
-            if let Some(value) = value.as_deref().and_then(|value| HeaderValue::from_str(value).ok()) {
-                headers.insert(name, value);
-            }
-        }
-        let mut hops: Vec<Hop> = Vec::new();
-        loop {
-            self.0.state.load().policy.check(&url)?;
-            let place = self.0.hosts.enter(&host_of(&url), None).await;
-            let client = self.0.state.load().pages.clone();
-            let asked =
-                client.get(url.clone()).headers(headers.clone()).timeout(DOWNLOAD_TIMEOUT).send().await;
-            let response = asked.map_err(|error| explain(&url, &error))?;
-            let status = response.status();
-            if let Some(to) = redirected(&response, &url)? {
-                hops.push(Hop { url: url.to_string(), status: status.as_u16() });
-                if hops.iter().any(|hop| hop.url == to.as_str()) {
-                    return Err(Error::Redirects { hops, circle: true });
+    fn fetch_file<'a>(
+        &'a self,
+        given: &'a str,
+        known: &'a Validators,
+        limit: u64,
+    ) -> BoxFuture<'a, Result<Option<Download>>> {
+        Box::pin(async move {
+            let mut url = parse(given)?;
+            url.set_fragment(None);
+            let mut headers = HeaderMap::new();
+            for (name, value) in [(IF_NONE_MATCH, &known.etag), (IF_MODIFIED_SINCE, &known.last_modified)] {
+                if let Some(value) = value.as_deref().and_then(|value| HeaderValue::from_str(value).ok()) {
+                    headers.insert(name, value);
                 }
-                if hops.len() > self.0.limits.redirects {
-                    return Err(Error::Redirects { hops, circle: false });
+            }
+            let mut hops: Vec<Hop> = Vec::new();
+            loop {
+                self.0.state.load().policy.check(&url)?;
+                let place = self.0.hosts.enter(&host_of(&url), None).await;
+                let client = self.0.state.load().pages.clone();
+                let asked =
+                    client.get(url.clone()).headers(headers.clone()).timeout(DOWNLOAD_TIMEOUT).send().await;
+                let response = asked.map_err(|error| explain(&url, &error))?;
+                let status = response.status();
+                if let Some(to) = redirected(&response, &url)? {
+                    hops.push(Hop { url: url.to_string(), status: status.as_u16() });
+                    if hops.iter().any(|hop| hop.url == to.as_str()) {
+                        return Err(Error::Redirects { hops, circle: true });
+                    }
+                    if hops.len() > self.0.limits.redirects {
+                        return Err(Error::Redirects { hops, circle: false });
+                    }
+                    place.leave();
+                    url = to;
+                    continue;
                 }
+                if status == StatusCode::NOT_MODIFIED {
+                    place.leave();
+                    return Ok(None);
+                }
+                if !status.is_success() {
+                    return Err(Error::Status { url: url.to_string(), status: status.as_u16() });
+                }
+                let validators = Validators::of(response.headers());
+                let bytes = self.read(response, &url, limit).await?;
                 place.leave();
-                url = to;
-                continue;
+                return Ok(Some(Download { url: url.to_string(), bytes, validators }));
             }
-            if status == StatusCode::NOT_MODIFIED {
-                place.leave();
-                return Ok(None);
-            }
-            if !status.is_success() {
-                return Err(Error::Status { url: url.to_string(), status: status.as_u16() });
-            }
-            let validators = Validators::of(response.headers());
-            let bytes = self.read(response, &url, limit).await?;
-            place.leave();
-            return Ok(Some(Download { url: url.to_string(), bytes, validators }));
-        }
+        })
     }
 }

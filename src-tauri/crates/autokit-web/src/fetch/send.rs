@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use reqwest::{Method, Response};
 use url::Url;
@@ -96,35 +97,38 @@ impl Fetcher {
         tokio::time::timeout(request.patience, self.send_on(&request)).await.unwrap_or(Err(late))
     }
 
-    async fn send_on(&self, request: &ApiRequest) -> Result<ApiAnswer> {
-        let mut url = parse(&request.url)?;
-        url.set_fragment(None);
-        let method =
-            Method::from_bytes(request.method.as_bytes()).map_err(|_| bad(&url, "no such method"))?;
-        let headers = headers(request, &url)?;
-        let mut redirects = 0;
-        loop {
-            let state = self.0.state.load_full();
-            // The check needs the whole URL, but the message must not contain it.
-            state.policy.check(&url).map_err(|error| match error {
-                Error::BadUrl { reason, .. } => bad(&url, &reason),
-                error => error,
-            })?;
-            let mut sent = state.pages.request(method.clone(), url.clone()).headers(headers.clone());
-            if let Some(body) = &request.body {
-                sent = sent.body(body.clone());
-            }
-            let response = sent.send().await.map_err(|error| explain(&url, &error.without_url()))?;
-            let to = redirected(&response, &url).map_err(|_| bad(&url, "it redirects without a location"))?;
-            let safe = matches!(method, Method::GET | Method::HEAD);
-            match to {
-                Some(to) if safe && to.origin() == url.origin() && redirects < REDIRECTS => {
-                    redirects += 1;
-                    url = to;
+    fn send_on<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<ApiAnswer>> {
+        Box::pin(async move {
+            let mut url = parse(&request.url)?;
+            url.set_fragment(None);
+            let method =
+                Method::from_bytes(request.method.as_bytes()).map_err(|_| bad(&url, "no such method"))?;
+            let headers = headers(request, &url)?;
+            let mut redirects = 0;
+            loop {
+                let state = self.0.state.load_full();
+                // The check needs the whole URL, but the message must not contain it.
+                state.policy.check(&url).map_err(|error| match error {
+                    Error::BadUrl { reason, .. } => bad(&url, &reason),
+                    error => error,
+                })?;
+                let mut sent = state.pages.request(method.clone(), url.clone()).headers(headers.clone());
+                if let Some(body) = &request.body {
+                    sent = sent.body(body.clone());
                 }
-                to => return answer(response, &url, to, request.limit).await,
+                let response = sent.send().await.map_err(|error| explain(&url, &error.without_url()))?;
+                let to =
+                    redirected(&response, &url).map_err(|_| bad(&url, "it redirects without a location"))?;
+                let safe = matches!(method, Method::GET | Method::HEAD);
+                match to {
+                    Some(to) if safe && to.origin() == url.origin() && redirects < REDIRECTS => {
+                        redirects += 1;
+                        url = to;
+                    }
+                    to => return answer(response, &url, to, request.limit).await,
+                }
             }
-        }
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The cost of language models: prices, the spending limit, and totals that survive restarts.
 
+use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, ResetSpending};
 use autokit_api::{
     Event, LlmKind, LlmSettings, Nothing, ProviderSettings, Providers as ProvidersView, Setting,
@@ -143,6 +144,7 @@ impl Providers {
     }
 }
 
+#[async_trait]
 impl Handle<ResetSpending> for Providers {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<ProvidersView> {
         self.spending.ledger.restore(Vec::new());

@@ -8,10 +8,10 @@ use super::{Done, Run};
 use crate::ask::graph::{Outcome, RETRIES};
 use crate::ask::ground::Sources;
 use crate::ask::local;
-use crate::ask::{Retrieved, Retriever, model};
+use crate::ask::{Retrieved, model};
 use crate::error::Result;
 
-impl<H: Retriever> Run<'_, H> {
+impl Run<'_> {
     /// Returns the sources for claims about a card: the card and its page, not other cards.
     pub(super) fn sources(&self, card: &Retrieved) -> Sources {
         let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
