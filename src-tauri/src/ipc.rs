@@ -1,4 +1,4 @@
-//! The one door between the pages and the engine.
+//! The bridge between the frontend and the engine.
 
 use std::sync::Mutex;
 
@@ -10,17 +10,17 @@ use tauri_plugin_dialog::DialogExt;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
-/// Name under which the pages hear news.
+/// Name of the Tauri event that carries the engine's events to the frontend.
 const EVENT: &str = "autokit";
 
-/// The link to the library, there before the library is open.
+/// The connection to the library, which exists before the library is open.
 pub(crate) struct Link {
     opened: watch::Receiver<Option<Result<Node>>>,
     closing: Mutex<bool>,
 }
 
 impl Link {
-    /// Begins to open the library and to pass its news to the pages.
+    /// Starts opening the library and forwarding its events to the frontend.
     pub(crate) fn open(app: AppHandle, options: NodeOptions) -> Link {
         let (sender, opened) = watch::channel(None);
         tauri::async_runtime::spawn(async move {
@@ -33,10 +33,10 @@ impl Link {
                 match news.recv().await {
                     Ok(event) => {
                         if let Err(error) = app.emit(EVENT, &event) {
-                            tracing::warn!(%error, "news did not reach the pages");
+                            tracing::warn!(%error, "failed to emit an event to the window");
                         }
                     }
-                    // What was missed is older than what comes next.
+                    // Later events supersede the missed ones.
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 }
@@ -54,7 +54,7 @@ impl Link {
         opened.clone().unwrap_or_else(|| Err(ApiError::internal("the library is not open")))
     }
 
-    /// The library, once, to be closed.
+    /// Returns the library so that it can be closed; `None` if it is not open, or after the first call.
     pub(crate) fn take(&self) -> Option<Node> {
         let mut closing = self.closing.lock().expect("no holder panics");
         if std::mem::replace(&mut closing, true) {
@@ -64,16 +64,16 @@ impl Link {
     }
 }
 
-/// Carries out one command of the list.
+/// Executes a command given by name.
 #[tauri::command]
 pub(crate) async fn call(link: State<'_, Link>, name: String, request: Value) -> Result<Value> {
     link.node().await?.call_json(&name, request).await
 }
 
-/// Saves a text where the person says in the system's own dialog, and gives the path; nothing when the
-/// dialog is closed without a choice.
+/// Saves a text to the file that the user chooses in the system's save dialog, and returns its path; `None`
+/// if the dialog is cancelled.
 ///
-/// The page names no path: whatever it shows, it can write nowhere the person did not point at.
+/// The frontend passes no path, so it cannot write anywhere else.
 #[tauri::command]
 pub(crate) async fn save_text(app: AppHandle, name: String, text: String) -> Result<Option<String>> {
     let (chosen, choice) = tokio::sync::oneshot::channel();
@@ -90,7 +90,7 @@ pub(crate) async fn save_text(app: AppHandle, name: String, text: String) -> Res
     Ok(Some(path.display().to_string()))
 }
 
-/// The last part of a name, without anything that would lead to another folder.
+/// Returns the last component of a name, without anything that could lead to another folder.
 fn plain_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().filter(|c| !c.is_control()).take(100).collect();

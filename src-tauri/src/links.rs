@@ -1,5 +1,5 @@
-//! Links that open AutoKit, `autokit://import?url=…`: handed to the pages, which show a preview. A link
-//! changes nothing by itself.
+//! Deep links, `autokit://import?url=…`: passed to the frontend, which shows a preview. A link changes
+//! nothing by itself.
 
 use std::sync::Mutex;
 
@@ -9,43 +9,43 @@ use tauri_plugin_deep_link::DeepLinkExt;
 
 use crate::tray;
 
-/// Name under which the pages hear of a link that is opened while they are there.
+/// Name of the Tauri event that passes a link to the frontend.
 const EVENT: &str = "deep-link";
-/// Longest link that is looked at; browsers stop far below.
+/// Maximum length of a link in bytes; browsers have far lower limits.
 const LONGEST: usize = 8 << 10;
 
-/// The link AutoKit was started with, until the pages ask for it.
+/// The link AutoKit was started with, until the frontend takes it.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(Mutex<Option<String>>);
 
-/// Takes the link AutoKit was started with; each is given once.
+/// Returns the link AutoKit was started with, once.
 #[tauri::command]
-#[allow(clippy::needless_pass_by_value, reason = "the state is passed like this")]
+#[allow(clippy::needless_pass_by_value, reason = "Tauri passes the state by value")]
 pub(crate) fn take_link(waiting: State<'_, Waiting>) -> Option<String> {
     waiting.0.lock().expect("no holder panics").take()
 }
 
-/// Makes AutoKit started a second time hand its link over to the window that is there, and end.
+/// Makes a second instance of AutoKit pass its link to the existing window and exit.
 pub(crate) fn one_window() -> TauriPlugin<Wry> {
-    // The link itself goes on to `follow`, by way of the plugin for links.
+    // The link itself reaches `follow` through the deep link plugin.
     tauri_plugin_single_instance::init(|app, _, _| tray::reveal(app))
 }
 
-/// Keeps the link that was given at the start and passes later ones on to the pages.
+/// Stores the link AutoKit was started with, and forwards later ones to the frontend.
 pub(crate) fn follow(app: &AppHandle, given: Option<String>) {
     let given = given.filter(|link| is_ours(link));
     app.manage(Waiting(Mutex::new(given)));
     if app.env().appimage.is_some()
         && let Err(error) = app.deep_link().register_all()
     {
-        // Nothing installed this program, so nobody else told the system.
-        tracing::warn!(%error, "links will not open AutoKit");
+        // An AppImage has no installer that could have registered the scheme.
+        tracing::warn!(%error, "failed to register the autokit:// scheme");
     }
     let handle = app.clone();
     app.deep_link().on_open_url(move |event| {
         for link in event.urls().iter().map(ToString::to_string).filter(|link| is_ours(link)) {
             if let Err(error) = handle.emit(EVENT, &link) {
-                tracing::warn!(%error, "a link did not reach the pages");
+                tracing::warn!(%error, "failed to pass a link to the window");
             }
         }
     });

@@ -1,6 +1,6 @@
-//! The desktop window: opens the library, hands commands to the engine, passes its news on.
+//! The desktop window: opens the library, forwards commands to the engine and its events to the frontend.
 //!
-//! Nothing of AutoKit is decided here; [`ipc`] is one door for every command of the list.
+//! It contains no application logic: every command passes through [`ipc`] to the engine.
 
 // No console window beside the real one on Windows.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
@@ -14,7 +14,7 @@ use autokit_app::node::Node;
 use clap::Parser;
 use tauri::{Manager, RunEvent};
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;
 
 fn main() -> anyhow::Result<()> {
@@ -35,7 +35,7 @@ fn main() -> anyhow::Result<()> {
 
     let mut builder = tauri::Builder::default();
     if options.is_own_library() {
-        // First of all, so that a second window ends before it did anything.
+        // Registered first, so that a second instance exits before it does anything else.
         builder = builder.plugin(links::one_window());
     }
     let app = builder
@@ -45,7 +45,7 @@ fn main() -> anyhow::Result<()> {
         .invoke_handler(tauri::generate_handler![ipc::call, ipc::save_text, links::take_link])
         .setup(move |app| {
             links::follow(app.handle(), options.link.clone());
-            // The window shows at once; commands wait for the library inside `ipc`.
+            // The window shows at once; commands wait for the library in `ipc`.
             app.manage(ipc::Link::open(app.handle().clone(), options.node()));
             tray::build(app.handle())?;
             Ok(())
@@ -57,7 +57,7 @@ fn main() -> anyhow::Result<()> {
             if let Some(node) = node
                 && let Err(error) = tauri::async_runtime::block_on(node.close())
             {
-                tracing::error!(%error, "the library was not closed cleanly");
+                tracing::error!(%error, "failed to close the library");
             }
         }
     });

@@ -1,4 +1,4 @@
-//! The icon in the tray: bring the window back, or quit.
+//! The tray icon, whose menu shows the window or quits.
 
 use tauri::menu::{Menu, MenuItem};
 use tauri::tray::TrayIconBuilder;
@@ -24,12 +24,12 @@ pub(crate) fn build(app: &AppHandle) -> tauri::Result<()> {
     tray.build(app).map(drop)
 }
 
-/// Brings the window back, from wherever it is.
+/// Shows and focuses the window, even if it is hidden or minimized.
 pub(crate) fn reveal(app: &AppHandle) {
     if let Some(window) = app.get_webview_window("main") {
         for result in [window.unminimize(), window.show(), window.set_focus()] {
             if let Err(error) = result {
-                tracing::warn!(%error, "the window could not be brought back");
+                tracing::warn!(%error, "failed to show the window");
             }
         }
     }

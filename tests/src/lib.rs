@@ -108,7 +108,7 @@ impl Workplace {
     /// When the files cannot be read.
     pub fn log_kib(&self) -> Result<u64> {
         let mut bytes = 0;
-        for file in fs::read_dir(self.data_dir().join("store/wal"))? {
+        for file in std::fs::read_dir(self.data_dir().join("store/wal"))? {
             bytes += file?.metadata()?.len();
         }
         Ok(bytes >> 10)

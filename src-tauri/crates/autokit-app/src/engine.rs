@@ -340,7 +340,7 @@ impl Engine {
         let library = Arc::clone(&self.workspace.library);
         tokio::spawn(async move {
             if let Err(error) = library.checks().await {
-                tracing::warn!(%error, "the checks of cards could not be read ahead");
+                tracing::warn!(%error, "failed to preload check results");
             }
         });
         if options.starter && self.workspace.first_run() {
@@ -435,7 +435,7 @@ impl Engine {
             self.models.wait_until_ready().await;
             if self.workspace.library.read_only().is_none() {
                 if let Err(error) = self.providers.save_spending().await {
-                    tracing::error!(%error, "what was spent on language models could not be saved");
+                    tracing::error!(%error, "failed to save the spending on language models");
                 }
                 self.mcp.journal.close().await?;
             }

@@ -105,7 +105,7 @@ impl Endpoint {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             // Other processes try the old endpoint in vain until they time out, or another owner publishes
             // its own.
-            Err(error) => tracing::warn!(%error, "the endpoint file cannot be removed"),
+            Err(error) => tracing::warn!(%error, "failed to remove the endpoint file"),
         }
     }
 }
@@ -217,7 +217,7 @@ async fn mcp_line(State(shared): State<Shared>, mut request: Request) -> Respons
                 let line = Box::pin(hyper_util::rt::TokioIo::new(line));
                 shared.engine.serve_agent(line, &connection, &profile, shared.stop.child_token()).await;
             }
-            Err(error) => tracing::info!(%error, "an agent was not served"),
+            Err(error) => tracing::info!(%error, "failed to upgrade an agent connection"),
         }
     });
     let switched = Response::builder()

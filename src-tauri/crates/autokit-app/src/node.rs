@@ -268,12 +268,12 @@ impl Node {
             let Some(inner) = inner.upgrade() else { return };
             match waited {
                 Ok(owned) => *inner.won.lock().expect("no holder panics") = Some(owned),
-                Err(error) => tracing::error!(%error, "cannot stand by for the library"),
+                Err(error) => tracing::error!(%error, "failed to wait for ownership of the library"),
             }
             runtime.block_on(inner.succeed());
         });
         if let Err(error) = started {
-            tracing::error!(%error, "no thread to stand by with");
+            tracing::error!(%error, "failed to start the standby thread");
         }
     }
 }
@@ -337,7 +337,7 @@ impl Inner {
     /// Reads a copy of the store. `why` is the error that prevents owning it, and is returned if there is
     /// no copy either.
     async fn read_only(self: &Arc<Self>, why: ApiError) -> Result<()> {
-        tracing::warn!(error = %why, "the library can only be read");
+        tracing::warn!(error = %why, "opening the library read-only");
         let full = why.code == ErrorCode::DiskFull;
         let opened =
             Box::pin(Engine::open_read_only(&self.dir, full, &self.options.engine, self.events.clone()))
@@ -373,7 +373,7 @@ impl Inner {
                 // A copy may be read instead, which must not be made of an open store.
                 engine.stop_jobs().await;
                 if let Err(error) = engine.close().await {
-                    tracing::warn!(%error, "the library could not be closed");
+                    tracing::warn!(%error, "failed to close the library");
                 }
                 return Err(error);
             }
@@ -400,7 +400,7 @@ impl Inner {
         if let Some(owned) = self.won().filter(|_| client)
             && let Err(error) = self.own(owned).await
         {
-            tracing::error!(%error, "the library could not be taken over");
+            tracing::error!(%error, "failed to take over the library");
         }
     }
 

@@ -81,7 +81,7 @@ impl Agent {
             }
         });
         if let Err(error) = self.keep(&entry).await {
-            tracing::warn!(%error, "a session could not be kept");
+            tracing::warn!(%error, "failed to save a session");
         }
     }
 
@@ -190,7 +190,9 @@ impl Agent {
                     return Ok(Some(Starter { language: code.language, code: code.code, removed, model }));
                 }
                 Ok(_) => {}
-                Err(error) => tracing::info!(%error, "starter code is made from the card"),
+                Err(error) => {
+                    tracing::info!(%error, "failed to generate starter code; using the code of the card");
+                }
             }
         }
         Ok(own.map(|stub| {

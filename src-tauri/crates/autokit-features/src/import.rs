@@ -103,14 +103,14 @@ impl Imports {
         self.models.wait_until_ready().await;
         let began = Instant::now();
         let plan = self.plan(Arc::clone(&incoming)).await?;
-        tracing::debug!(ms = began.elapsed().as_millis() as u64, "planned");
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "import planned");
         let (library, planned) = (Arc::clone(&self.workspace.library), Arc::clone(&plan));
         let options = Arc::new(options);
         let wanted = Arc::clone(&options);
         let mut work = in_background(move || planned.work(&wanted, &library)).await?;
         progress.at(0, work.arrivals.len() as u64);
         self.give_vectors(&incoming, &mut work, progress).await?;
-        tracing::debug!(ms = began.elapsed().as_millis() as u64, "vectors are there");
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "import vectors ready");
         // Searched before the cards are written, or they would be found as their own duplicates.
         let similar = self.similar_imports(&plan, &work).await?;
         // The preview's caches are not needed any more: a large source is not kept in memory beside what is
@@ -141,7 +141,7 @@ impl Imports {
         };
         let watch = |_| !progress.cancelled();
         let taken = self.workspace.library.import_cards(intake, &options.by, &watch).await?;
-        tracing::debug!(ms = began.elapsed().as_millis() as u64, "written and indexed");
+        tracing::debug!(ms = began.elapsed().as_millis() as u64, "import written and indexed");
         if taken.import.is_some() {
             self.workspace.notify_library_changed();
             self.workspace.notify_proposals_changed().await?;
@@ -268,7 +268,7 @@ impl Handle<StartImport> for Imports {
     async fn handle(&self, context: &Context, request: ImportRequest) -> Result<JobRef> {
         let incoming = self.sources.read(request.source.clone(), &context.author).await?;
         if let Some(digest) = request.digest.as_ref().filter(|digest| **digest != incoming.digest) {
-            tracing::info!(%digest, found = %incoming.digest, "a source changed after it was looked at");
+            tracing::info!(%digest, found = %incoming.digest, "source changed after the preview");
             return Err(ApiError::new(
                 ErrorCode::Conflict,
                 "the source changed after the preview",

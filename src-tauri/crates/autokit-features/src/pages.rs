@@ -181,7 +181,7 @@ impl Pages {
                 .map(|chunk| PageChunk { path: chunk.path, anchor: chunk.anchor, text: chunk.text })
                 .collect();
             if pieces.len() > PIECES {
-                tracing::warn!(url = %found, pieces = pieces.len(), kept = PIECES, "a long page is cut");
+                tracing::warn!(url = %found, chunks = pieces.len(), kept = PIECES, "page truncated");
                 pieces.truncate(PIECES);
             }
             Ok((document.title, pieces))

@@ -176,7 +176,7 @@ impl Proposals {
                 match autokit_agent::describe_with(&small, &services.prompts, text, now, &is_word).await {
                     Ok((draft, _)) => draft,
                     Err(error) => {
-                        tracing::info!(%error, "the card is made by rules");
+                        tracing::info!(%error, "model failed to draft a card; falling back to rules");
                         autokit_agent::describe(text, now)
                     }
                 }

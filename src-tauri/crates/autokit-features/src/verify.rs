@@ -170,10 +170,10 @@ impl Checking {
                     Err(error) => Err(error),
                 };
                 if let Err(error) = subscriptions.start_due().await {
-                    tracing::warn!(%error, "subscriptions could not be looked at");
+                    tracing::warn!(%error, "failed to check subscriptions");
                 }
                 if let Err(error) = looked {
-                    tracing::warn!(%error, "what is due could not be checked");
+                    tracing::warn!(%error, "failed to run due checks");
                 }
             }
         });

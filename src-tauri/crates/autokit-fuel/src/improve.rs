@@ -190,7 +190,7 @@ impl Advisor {
         let answer = match self.large.structured(&request, "description", &schema).await {
             Ok(answer) => answer.value,
             Err(error) => {
-                tracing::info!(%error, "the model wrote no description");
+                tracing::info!(%error, "model failed to write a description");
                 return None;
             }
         };

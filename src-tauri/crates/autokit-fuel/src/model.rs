@@ -115,7 +115,7 @@ impl Advisor {
         let answer = match self.small.structured(&request, "claims", &schema).await {
             Ok(answer) => answer.value,
             Err(error) => {
-                tracing::info!(%error, "the model did not judge the page");
+                tracing::info!(%error, "model failed to check a card against its page");
                 return false;
             }
         };
@@ -220,11 +220,11 @@ impl Fuel {
                 .map(str::to_owned)
                 .filter(|url| opened.iter().any(|page| page.asked == *url)),
             Ok((RunOutcome::GaveUp(why), _)) => {
-                tracing::info!(?why, "the model gave up looking for a page");
+                tracing::info!(?why, "model gave up searching for a page");
                 None
             }
             Err(error) => {
-                tracing::info!(%error, "the model could not look for a page");
+                tracing::info!(%error, "model failed to search for a page");
                 None
             }
         };

@@ -116,7 +116,7 @@ impl Fuel {
                         answers.push((at, hits));
                     }
                     Err(error) => {
-                        tracing::info!(%error, "a search failed");
+                        tracing::info!(%error, "web search failed");
                         if !matches!(unanswered, Unanswered::No) {
                             unanswered = Unanswered::Failed(error.to_string());
                         }
@@ -125,7 +125,7 @@ impl Fuel {
             }
         };
         if tokio::time::timeout(SEARCHING, all).await.is_err() {
-            tracing::info!("searching took too long; what came in time is looked at");
+            tracing::info!("web searches timed out; continuing with partial results");
         }
         // In the order of the queries, whichever response came first.
         answers.sort_by_key(|(at, _)| *at);

@@ -262,7 +262,7 @@ async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::Receiver<Prog
         let mut param = ProgressNotificationParam::new(token.clone(), progress.done);
         (param.total, param.message) = (progress.total, progress.message);
         if let Err(error) = context.peer.notify_progress(param).await {
-            tracing::debug!(%error, "the client does not hear how far a call has come");
+            tracing::debug!(%error, "failed to send a progress notification");
         }
     }
 }
@@ -367,7 +367,7 @@ impl ServerHandler for Server {
             && matches!(scope, Scope::Session(_))
             && let Err(error) = context.peer.notify_tool_list_changed().await
         {
-            tracing::debug!(%error, "the client does not hear that its tools changed");
+            tracing::debug!(%error, "failed to notify a client of changed tools");
         }
         // Upstream servers of the older generation do not set it. The newer protocol requires it; for older
         // clients the SDK removes it.

@@ -53,7 +53,7 @@ impl Subscribers {
                     }
                     told = now;
                     if let Err(error) = peer.notify_tool_list_changed().await {
-                        tracing::debug!(%error, "a client cannot be told that its tools changed");
+                        tracing::debug!(%error, "failed to notify a client of changed tools");
                         return;
                     }
                 }
@@ -85,7 +85,7 @@ impl Gateway {
             }
             told = now;
             if let Err(error) = subscription.sink().notify_tool_list_changed().await {
-                tracing::debug!(%error, "a subscription cannot be told that tools changed");
+                tracing::debug!(%error, "failed to notify a subscription of changed tools");
                 return;
             }
         }

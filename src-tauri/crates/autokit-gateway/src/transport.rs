@@ -40,11 +40,11 @@ pub fn serve_stream(
         match server.serve_with_ct(transport, stop).await {
             Ok(service) => {
                 if let Err(error) = service.waiting().await {
-                    tracing::warn!(%error, "the connection to an agent broke");
+                    tracing::warn!(%error, "agent connection task failed");
                 }
             }
             // The agent disconnected before `initialize`, or sent something else.
-            Err(error) => tracing::info!(%error, "an agent was not served"),
+            Err(error) => tracing::info!(%error, "failed to initialize an agent connection"),
         }
     })
 }

@@ -185,7 +185,7 @@ impl Library {
                 if let Err(left) = fs::remove_file(&partial)
                     && left.kind() != io::ErrorKind::NotFound
                 {
-                    tracing::warn!(error = %left, "an unfinished backup could not be removed");
+                    tracing::warn!(error = %left, "failed to remove an unfinished backup");
                 }
                 return Err(error);
             }
@@ -274,7 +274,7 @@ fn remove_partial(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "partial")) {
         if let Err(error) = fs::remove_file(entry.path()) {
-            tracing::warn!(%error, "an unfinished backup could not be removed");
+            tracing::warn!(%error, "failed to remove an unfinished backup");
         }
     }
 }

@@ -290,11 +290,11 @@ impl Database {
         let error = LibraryError::database(root, &failure.why);
         if !failure.of_statement && self.files.is_some() {
             drop(instance);
-            tracing::warn!(%error, why = failure.why, "a write failed; the store is opened anew without it");
+            tracing::warn!(%error, why = failure.why, "write failed; reopening the store without it");
             self.abandon();
             crash::point("recover.noted");
             if let Err(error) = Box::pin(self.reopen()).await {
-                tracing::error!(%error, "the store cannot be opened yet; the next write tries again");
+                tracing::error!(%error, "failed to reopen the store; the next write will retry");
             }
             recovered();
         }
@@ -309,7 +309,7 @@ impl Database {
         let position = *files.position.lock().expect("no holder panics");
         let mut head = head.lock().expect("no holder panics");
         if let Err(error) = head.update(|head| head.state = StoreState::Failed(position)) {
-            tracing::error!(%error, "the failed write could not be noted");
+            tracing::error!(%error, "failed to record a failed write");
         }
     }
 
@@ -333,7 +333,7 @@ impl Database {
         *files.position.lock().expect("no holder panics") = position;
         head.lock().expect("no holder panics").update(|head| head.state = StoreState::Open)?;
         self.instance.store(Some(Arc::clone(&instance)));
-        tracing::info!("the store was opened anew after a failed write");
+        tracing::info!("store reopened after a failed write");
         Ok(instance)
     }
 
@@ -344,7 +344,7 @@ impl Database {
         let folder = self.files.as_ref().map(|files| files.folder.lock().expect("no holder panics").clone());
         Some(async move {
             if let Err(error) = close_instance(instance, folder.as_deref()).await {
-                tracing::warn!(error, "the store was not flushed; its log has what was acknowledged");
+                tracing::warn!(error, "failed to flush the store; acknowledged changes are still in its log");
             }
         })
     }
@@ -374,7 +374,7 @@ impl Database {
             if folder != files.dir.store()
                 && let Err(error) = fs::rename(&folder, files.dir.store())
             {
-                tracing::warn!(%error, "the store keeps its other name until it is opened again");
+                tracing::warn!(%error, "failed to rename the store folder; the next open will retry");
             }
         }
         Ok(())
@@ -395,7 +395,7 @@ fn close_instance(
         if let Some(folder) = folder
             && let Err(error) = unlock(folder)
         {
-            tracing::warn!(%error, "the store stays locked until this process ends");
+            tracing::warn!(%error, "failed to unlock the store; it stays locked until this process exits");
         }
         closed
     })

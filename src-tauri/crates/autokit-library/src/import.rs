@@ -285,7 +285,7 @@ impl Library {
             if !self.is_redo_in_doubt()
                 && let Err(also) = self.delete_staged().await
             {
-                tracing::warn!(error = %also, "what was staged could not be cleared yet");
+                tracing::warn!(error = %also, "failed to delete the staged rows of an import");
             }
             return Err(error);
         }
@@ -441,7 +441,7 @@ impl Library {
             .map_err(|error| self.failed(&error))?;
         let changes: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
         for change in changes {
-            tracing::info!(%change, "an import was cut off and is forgotten");
+            tracing::info!(%change, "discarding an interrupted import");
             // The rows are read once and deleted by id: deleted rows slow down every later scan of the same
             // range.
             let mut response = self

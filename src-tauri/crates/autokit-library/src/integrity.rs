@@ -122,7 +122,7 @@ impl Library {
         } else {
             problems.extend(self.check_tail(head, &tip).await?);
             if tip.seq > head.seq {
-                tracing::info!(commit = tip.seq, "a change came to its end without being acknowledged");
+                tracing::info!(commit = tip.seq, "a change completed without being acknowledged");
                 self.acknowledge_if_writable(tip)?;
             }
         }

@@ -122,7 +122,7 @@ impl Library {
             Ok(()) => Ok(library),
             Err(error) => {
                 if let Err(also) = library.close().await {
-                    tracing::warn!(error = %also, "a library that did not open could not be closed");
+                    tracing::warn!(error = %also, "failed to close a library that failed to open");
                 }
                 Err(error)
             }

@@ -108,7 +108,7 @@ impl Snapshot<'_> {
     /// Ends the snapshot. Until then the store keeps the data that later changes replaced.
     pub(crate) async fn end(self) {
         if let Err(error) = self.transaction.cancel().await {
-            tracing::warn!(%error, "reading the library at one moment could not be ended");
+            tracing::warn!(%error, "failed to end a snapshot");
         }
     }
 }

@@ -67,7 +67,7 @@ impl Space {
             Ok(())
         };
         if let Err(error) = hold() {
-            tracing::debug!(%error, "no room could be held in reserve");
+            tracing::debug!(%error, "failed to reserve disk space");
             self.release_reserve();
         }
     }
@@ -77,7 +77,7 @@ impl Space {
         if let Err(error) = fs::remove_file(self.reserve_file())
             && error.kind() != io::ErrorKind::NotFound
         {
-            tracing::warn!(%error, "the reserve could not be given up");
+            tracing::warn!(%error, "failed to release the reserved disk space");
         }
     }
 }

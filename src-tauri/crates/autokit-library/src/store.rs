@@ -102,7 +102,7 @@ impl Library {
     /// Registers `observer` to be called with every later change. Only the first registration takes effect.
     pub fn set_observer(&self, observer: Arc<dyn ChangeObserver>) {
         if self.observer.set(observer).is_err() {
-            tracing::error!("a library that is followed already was to be followed by another");
+            tracing::error!("the library already has an observer; ignoring another");
         }
     }
 

@@ -80,7 +80,7 @@ pub(crate) fn end_of_log(folder: &Path) -> LogPosition {
         }
     };
     end().unwrap_or_else(|error| {
-        tracing::warn!(%error, "the length of the store's log cannot be told");
+        tracing::warn!(%error, "failed to determine the length of the store's log");
         LogPosition { segment: u64::MAX, length: u64::MAX }
     })
 }

@@ -313,7 +313,7 @@ impl Model {
                 if wait > LONGEST_PAUSE || again >= first_by || again >= began + self.config.limits.total {
                     return Err(error);
                 }
-                tracing::debug!(%error, attempt, ?wait, "asking again");
+                tracing::debug!(%error, attempt, ?wait, "retrying a request");
                 tokio::time::sleep(wait).await;
                 pause *= 2;
                 attempt += 1;

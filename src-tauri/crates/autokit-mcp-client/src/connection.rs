@@ -193,7 +193,7 @@ impl Connection {
         const STOP_TIMEOUT: Duration = Duration::from_secs(2);
         let closed = self.service.lock().await.close_with_timeout(STOP_TIMEOUT).await;
         if let Err(error) = closed {
-            tracing::debug!(server = self.name, %error, "the line to a server broke");
+            tracing::debug!(server = self.name, %error, "failed to close an MCP server connection cleanly");
         }
         let program = self.program.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         drop(program);
@@ -232,7 +232,7 @@ impl Connection {
 pub(super) async fn notify_cancelled(peer: &Peer<RoleClient>, id: RequestId) {
     let notification = CancelledNotification::new(CancelledNotificationParam::new(Some(id), None));
     if let Err(error) = peer.send_notification(notification.into()).await {
-        tracing::debug!(%error, "a server does not hear that a call was taken back");
+        tracing::debug!(%error, "failed to notify an MCP server of a cancelled call");
     }
 }
 

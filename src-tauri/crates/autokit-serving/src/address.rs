@@ -74,7 +74,7 @@ impl AgentHttpServer {
         match opened.await {
             Ok(server) => state.server = server,
             Err(error) => {
-                tracing::warn!(%error, "the address for agents is not open");
+                tracing::warn!(%error, "failed to start the MCP HTTP server");
                 state.problem = Some(error.sentence());
             }
         }

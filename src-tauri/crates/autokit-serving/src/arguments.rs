@@ -12,7 +12,7 @@ pub(crate) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>)
     let validator = match jsonschema::validator_for(&schema) {
         Ok(validator) => validator,
         Err(error) => {
-            tracing::debug!(%error, "a tool has a schema that is none");
+            tracing::debug!(%error, "invalid input schema; skipping validation");
             return Ok(());
         }
     };

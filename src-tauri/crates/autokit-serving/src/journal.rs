@@ -73,7 +73,7 @@ impl Journal {
         let event = match serde_json::to_string(event) {
             Ok(event) => event,
             Err(error) => {
-                tracing::error!(%error, "what an agent did cannot be written down");
+                tracing::error!(%error, "failed to serialize an agent event");
                 return;
             }
         };
@@ -154,7 +154,7 @@ impl Journal {
                     journal.write().await
                 };
                 if let Err(error) = done {
-                    tracing::error!(%error, "the journal of agents could not be kept");
+                    tracing::error!(%error, "failed to update the agent journal");
                 }
             }
         });

@@ -79,7 +79,7 @@ fn raise_open_files() -> Option<u64> {
     if limit.current.is_some_and(|current| current < wanted)
         && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit })
     {
-        tracing::warn!(%error, "the limit of open files could not be raised");
+        tracing::warn!(%error, "failed to raise the open file limit");
     }
     getrlimit(Resource::Nofile).current
 }
@@ -220,7 +220,7 @@ impl Listening {
     pub async fn end(self) {
         drop(self.stop);
         if let Err(error) = self.served.await {
-            tracing::error!(%error, "a listener broke off");
+            tracing::error!(%error, "listener task failed");
         }
     }
 }
@@ -242,7 +242,7 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
                 serving.spawn(serve_one(stream, app.clone(), place, stop.clone(), limits));
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be taken");
+                tracing::warn!(%error, "failed to accept a connection");
                 tokio::time::sleep(EXHAUSTED).await;
             }
         }
@@ -252,7 +252,7 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
     connections.end_silent();
     let finished = async { while serving.join_next().await.is_some() {} };
     if tokio::time::timeout(limits.grace, finished).await.is_err() {
-        tracing::warn!(connections = serving.len(), "requests were cut off");
+        tracing::warn!(connections = serving.len(), "grace period expired; aborting requests");
         serving.shutdown().await;
     }
 }
@@ -265,7 +265,7 @@ async fn serve_one(
     limits: ListenLimits,
 ) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection is served without TCP_NODELAY");
+        tracing::debug!(%error, "failed to set TCP_NODELAY on a connection");
     }
     let app = TowerToHyperService::new(app);
     let began = CancellationToken::new();
@@ -292,7 +292,7 @@ async fn serve_one(
             biased;
             ended = &mut connection => {
                 if let Err(error) = ended {
-                    tracing::debug!(%error, "a connection ended");
+                    tracing::debug!(%error, "connection closed with an error");
                 }
                 return;
             }

@@ -150,7 +150,7 @@ impl Handle<GetActivity> for Activity {
                 Ok(event) => counter.count(done.at, &McpSessionId::new(done.session), event),
                 // An event of a newer or older version.
                 Err(error) => {
-                    tracing::debug!(%error, "an event of an agent is not known");
+                    tracing::debug!(%error, "unknown agent event");
                     counter.report.unknown += 1;
                 }
             }

@@ -138,12 +138,12 @@ impl Toolbox for Serving {
         let text = match self.tools.workspace.library.agent_session(id.as_str()).await {
             Ok(text) => text?,
             Err(error) => {
-                tracing::warn!(%error, "a session of an agent could not be read");
+                tracing::warn!(%error, "failed to load an agent session");
                 return None;
             }
         };
         serde_json::from_str(&text)
-            .inspect_err(|error| tracing::warn!(%error, "a session of an agent is not one"))
+            .inspect_err(|error| tracing::warn!(%error, "failed to parse a saved agent session"))
             .ok()
     }
 }

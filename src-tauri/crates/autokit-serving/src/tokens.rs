@@ -44,7 +44,7 @@ impl AgentTokens {
         });
         // Nothing looks this name up again, so a leftover token is useless.
         if let Err(error) = self.providers.secrets().remove(key).await {
-            tracing::warn!(%error, "the token of a removed profile is still among the keys");
+            tracing::warn!(%error, "failed to delete the token of a removed profile");
         }
     }
 

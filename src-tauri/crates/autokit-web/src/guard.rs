@@ -36,7 +36,7 @@ impl Resolve for GuardedNames {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0))
                 .await
                 .map_err(|error| {
-                    tracing::debug!(%host, %error, "name lookup");
+                    tracing::debug!(%host, %error, "DNS lookup failed");
                     UnknownName(host.clone())
                 })?
                 .collect();

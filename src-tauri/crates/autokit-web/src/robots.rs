@@ -38,7 +38,7 @@ impl Rules {
             200..=299 => match Robot::new(agent, body) {
                 Ok(robot) => Rules::Listed(Box::new(robot)),
                 Err(error) => {
-                    tracing::debug!(%error, "a robots.txt that cannot be read forbids nothing");
+                    tracing::debug!(%error, "failed to parse robots.txt; allowing all URLs");
                     Rules::Open
                 }
             },

@@ -107,7 +107,7 @@ impl Indexing {
         let cards: Vec<CardId> = pending.failed.drain().collect();
         let Failed { cards, why } = self.put_cards(library, &cards).await;
         if let Some(error) = why {
-            tracing::error!(%error, cards = cards.len(), "changed cards are not in the index yet");
+            tracing::error!(%error, cards = cards.len(), "failed to index changed cards");
         }
         pending.failed.extend(cards);
     }

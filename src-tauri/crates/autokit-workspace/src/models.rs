@@ -156,7 +156,7 @@ impl Models {
             None => Ok(Vec::new()),
         };
         let pages = pages.unwrap_or_else(|error| {
-            tracing::warn!(%error, "pages cannot be looked at");
+            tracing::warn!(%error, "failed to list pages without embeddings");
             Vec::new()
         });
         self.start_missing(!pages.is_empty());

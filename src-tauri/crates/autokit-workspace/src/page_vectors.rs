@@ -22,7 +22,7 @@ pub fn hash_of(chunks: &[PageChunk]) -> String {
 
 /// Computes the embeddings of a page's chunks, concatenated as they are stored.
 pub fn packed(embedder: &Embedder, url: &str, chunks: &[PageChunk]) -> Result<PackedVectors> {
-    tracing::debug!(%url, pieces = chunks.len(), "embedding a page");
+    tracing::debug!(%url, chunks = chunks.len(), "embedding a page");
     let texts: Vec<String> = chunks.iter().map(passage).collect();
     let values = embedder.embed_passages(&texts)?.concat();
     Ok(PackedVectors { model: embedder.id().to_owned(), dim: embedder.dim(), values })

@@ -57,7 +57,7 @@ impl Backups {
             match workspace.library.verify().await {
                 Ok(found) if found.is_ok() => {}
                 Ok(found) => tracing::error!(problems = found.problem_count, "the library is damaged"),
-                Err(error) => tracing::warn!(%error, "the library could not be verified"),
+                Err(error) => tracing::warn!(%error, "failed to verify the library"),
             }
             workspace.notify_library_changed();
         });
@@ -76,9 +76,9 @@ impl Backups {
                     () = backups.workspace.given_up() => return,
                 }
                 match backups.back_up_if_due().await {
-                    Ok(Some(backup)) => tracing::info!(name = backup.name, "made a backup"),
+                    Ok(Some(backup)) => tracing::info!(name = backup.name, "created a backup"),
                     Ok(None) => {}
-                    Err(error) => tracing::warn!(%error, "no backup could be made"),
+                    Err(error) => tracing::warn!(%error, "failed to create a backup"),
                 }
             }
         });

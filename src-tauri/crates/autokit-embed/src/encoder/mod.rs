@@ -83,7 +83,7 @@ pub fn open(
     }
     match other {
         Some(open) => {
-            tracing::info!(model = spec.name, "not a plain BERT: taking another encoder");
+            tracing::info!(model = spec.name, "not a plain BERT model; using the alternative encoder");
             open(spec, folder)
         }
         None => Err(Error::BadConfig { path, reason: "this architecture is not supported".to_owned() }),

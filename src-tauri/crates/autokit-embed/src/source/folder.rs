@@ -76,7 +76,7 @@ pub(crate) fn check_once(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
             .map_err(std::io::Error::other)
             .and_then(|json| write_whole(&record, &json))
         {
-            tracing::debug!(%error, path = %record.display(), "the record of checked files was not written");
+            tracing::debug!(%error, path = %record.display(), "failed to write the record of verified files");
         }
     }
     Ok(now.into_iter().map(|(name, seen)| (name, seen.sha256)).collect())

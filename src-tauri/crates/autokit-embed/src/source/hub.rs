@@ -50,7 +50,7 @@ impl Download<'_> {
         match self.attempt(&part, had).await {
             // The data may have been appended to a bad start, so try once more from the beginning.
             Err(Failure::TryNext { error: Some(error), .. }) if had > 0 => {
-                tracing::warn!(%error, "a resumed download was bad; starting again");
+                tracing::warn!(%error, "resumed download failed; restarting from the beginning");
                 self.attempt(&part, 0).await
             }
             result => result,

@@ -178,7 +178,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tracing::warn!(%error, path = %self.0.display(), "a temporary folder was left behind");
+            tracing::warn!(%error, path = %self.0.display(), "failed to remove a temporary folder");
         }
     }
 }

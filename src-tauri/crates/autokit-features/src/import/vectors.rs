@@ -100,7 +100,7 @@ impl Imports {
             })
         });
         if !(fits && same) {
-            tracing::warn!(source = %incoming.source, "vectors of a bundle are not those of its cards");
+            tracing::warn!(source = %incoming.source, "bundle vectors do not match their cards; ignored");
             return Ok(None);
         }
         Ok(Some((told.model.clone(), dim)))

@@ -46,12 +46,12 @@ impl CgroupRoot {
                 Ok(group) => match group.remove() {
                     Ok(()) => true,
                     Err(error) => {
-                        tracing::warn!("a control group cannot be removed: {error}");
+                        tracing::warn!("failed to remove a control group: {error}");
                         false
                     }
                 },
                 Err(error) => {
-                    tracing::debug!("no control group at {place:?}: {error}");
+                    tracing::debug!("failed to create a control group at {place:?}: {error}");
                     false
                 }
             }
@@ -77,7 +77,10 @@ impl CgroupRoot {
                 if !Path::new("/proc").join(owner).exists()
                     && let Err(error) = fs::remove_dir(entry.path())
                 {
-                    tracing::debug!("the control group {} stays: {error}", entry.path().display());
+                    tracing::debug!(
+                        "failed to remove the leftover control group {}: {error}",
+                        entry.path().display()
+                    );
                 }
             }
         }

@@ -61,10 +61,10 @@ pub(super) fn tasks(limits: &Limits) -> u64 {
 /// These are not limits, so it does not matter if the system refuses them.
 pub(super) fn lower_priority(init: Pid) {
     if let Err(error) = setpriority_process(Some(init), NICE) {
-        tracing::debug!("the job keeps its priority: {error}");
+        tracing::debug!("failed to lower the job's priority: {error}");
     }
     let order = format!("/proc/{}/oom_score_adj", init.as_raw_nonzero());
     if let Err(error) = std::fs::write(order, "1000") {
-        tracing::debug!("the job keeps its place in the order of what is killed: {error}");
+        tracing::debug!("failed to raise the job's OOM score: {error}");
     }
 }

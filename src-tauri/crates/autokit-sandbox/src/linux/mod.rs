@@ -61,7 +61,7 @@ impl Sandbox {
                 Ok(()) => return Ok(candidate),
                 Err(error @ SandboxError::OtherProcessor { .. }) => return Err(error),
                 Err(error) => {
-                    tracing::debug!("no sandbox with {candidate:?}: {error}");
+                    tracing::debug!("sandbox trial failed with {candidate:?}: {error}");
                     reason = error.to_string();
                 }
             }
@@ -93,7 +93,7 @@ impl Sandbox {
         let thread = std::thread::Builder::new().name("sandbox".to_owned());
         let supervisor = move || {
             if done.send(supervise::run(&sandbox, &job, &stopped)).is_err() {
-                tracing::debug!("nobody waits for the outcome of a job");
+                tracing::debug!("job outcome dropped; its caller is gone");
             }
         };
         thread.spawn(supervisor).map_err(SandboxError::io("starting the supervisor"))?;

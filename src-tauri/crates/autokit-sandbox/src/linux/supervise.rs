@@ -38,7 +38,7 @@ pub(super) fn run(sandbox: &Sandbox, job: &Job, stopped: &OwnedFd) -> Result<Out
         && let Err(error) = group.remove()
     {
         // The next start of AutoKit removes the group; the job itself is over.
-        tracing::warn!("the control group of a job stays: {error}");
+        tracing::warn!("failed to remove a job's control group: {error}");
     }
     ended
 }
@@ -217,7 +217,7 @@ impl<'j> Running<'j> {
             (None, None) if out_of_memory => Exit::OutOfMemory,
             (None, None) => {
                 let error = self.failed();
-                tracing::debug!("bwrap ended with {ended} before the job: {error}");
+                tracing::debug!("bwrap exited with {ended} before the job: {error}");
                 return Err(error);
             }
         };
@@ -344,7 +344,7 @@ impl Drop for Running<'_> {
     /// Whatever failed, nothing may keep running.
     fn drop(&mut self) {
         if let Err(error) = self.kill(Exit::Cancelled) {
-            tracing::error!("{error}");
+            tracing::error!("failed to stop a job: {error}");
         }
         kill_child(&mut self.bwrap);
     }
@@ -353,7 +353,7 @@ impl Drop for Running<'_> {
 /// Kills bubblewrap and reaps it.
 fn kill_child(bwrap: &mut Child) {
     if let Err(error) = bwrap.kill().and_then(|()| bwrap.wait()) {
-        tracing::error!("bwrap does not end: {error}");
+        tracing::error!("failed to kill bwrap: {error}");
     }
 }
 

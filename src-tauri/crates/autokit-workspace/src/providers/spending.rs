@@ -137,7 +137,7 @@ impl Providers {
                     () = providers.workspace.given_up() => return,
                 }
                 if let Err(error) = providers.save_spending().await {
-                    tracing::error!(%error, "what was spent on language models could not be saved");
+                    tracing::error!(%error, "failed to save the spending on language models");
                 }
             }
         });
