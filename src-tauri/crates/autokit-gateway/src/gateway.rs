@@ -258,7 +258,7 @@ impl Gateway {
         };
         if let Some(earlier) = &repeated {
             notes.push(format!(
-                "These are mostly the same results as for \u{201c}{earlier}\u{201d}, and they are ready to be called. For others, describe more precisely what the tool should do."
+                "These are mostly the same results as for \u{201c}{earlier}\u{201d}; they can already be called. For different results, describe more precisely what the tool should do."
             ));
         }
         if !binding.gone.is_empty() {
@@ -412,7 +412,7 @@ impl Gateway {
         let start = format!("You called `{name}` {calls} times with the same arguments.");
         let Target::Discovered(definition) = target else {
             return format!(
-                "{start} The result will be the same: continue with what you have, or change the call."
+                "{start} The result will be the same: continue with the result you have, or change the call."
             );
         };
         let others = self.inner.toolbox.alternatives(definition, profile).await;
@@ -422,7 +422,7 @@ impl Gateway {
             format!("Use {SEARCH_TOOLS} to look for another, such as {}.", others.join(" or "))
         };
         format!(
-            "{start} It was removed from your tools; the result above is final. Reconsider what you want to achieve. {instead} If you need this one with other arguments, search for it again."
+            "{start} It was removed from your tools; the result above is final. Reconsider your approach. {instead} If you need this one with other arguments, search for it again."
         )
     }
 }
@@ -457,11 +457,11 @@ fn not_there(session: &Session, name: &str) -> CallToolResult {
         revoked(name)
     } else if record.tools.is_evicted(name) {
         format!(
-            "`{name}` was removed from your tools because you called it in a loop. Use {SEARCH_TOOLS} to find another, or to get it back with a new plan."
+            "`{name}` was removed from your tools because you called it in a loop. Use {SEARCH_TOOLS} to find another, or to get it back if you change your approach."
         )
     } else {
         format!(
-            "You have no tool `{name}`. Find it with {SEARCH_TOOLS} first, then call it by the name the result gives."
+            "You have no tool `{name}`. Find it with {SEARCH_TOOLS} first, then call it by the name in the result."
         )
     })
 }
@@ -484,12 +484,12 @@ fn own(name: &'static str, description: &'static str, schema: Value) -> Tool {
 fn search_tools() -> Tool {
     own(
         SEARCH_TOOLS,
-        "Finds tools for what you want to do and makes them callable. Ask for one ability at a time, in words. Results marked callable can then be called, by name or with call_tool; references are to be used in code.",
+        "Finds tools for a task and makes them callable. Describe one capability per search, in plain language. Results marked `callable` can then be called by name or with call_tool; those marked `reference` are for use in code.",
         json!({
             "type": "object",
             "properties": {
                 "query": {"type": "string", "maxLength": QUERY_BYTES, "description": "What the tool should do, e.g. \"query a PostgreSQL database\""},
-                "context": {"type": "string", "description": "The context an earlier search gave, to go on in it"},
+                "context": {"type": "string", "description": "`context` returned by an earlier search, to continue in it"},
                 "limit": {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS}
             },
             "required": ["query"]
@@ -500,13 +500,13 @@ fn search_tools() -> Tool {
 fn call_tool() -> Tool {
     own(
         CALL_TOOL,
-        "Calls a tool that search_tools found.",
+        "Calls a tool found by search_tools.",
         json!({
             "type": "object",
             "properties": {
-                "name": {"type": "string", "description": "As the search result names it, or its id"},
-                "arguments": {"type": "object", "description": "By the tool's input_schema"},
-                "context": {"type": "string", "description": "The context the search gave, if it gave one"}
+                "name": {"type": "string", "description": "`name` or `id` from the search result"},
+                "arguments": {"type": "object", "description": "Must match the tool's input_schema"},
+                "context": {"type": "string", "description": "`context` returned by the search, if any"}
             },
             "required": ["name"]
         }),

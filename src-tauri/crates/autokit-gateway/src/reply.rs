@@ -90,11 +90,11 @@ pub fn write(
     }
     let mut notes = notes.to_vec();
     if !shortened.is_empty() {
-        notes.push(format!("Explanations are left out of the schemas of: {}.", shortened.join(", ")));
+        notes.push(format!("Descriptions omitted from the schemas of: {}.", shortened.join(", ")));
     }
     if !left_out.is_empty() {
         notes.push(format!(
-            "There was no room for the schemas of: {}. Search for one by its name to see it.",
+            "No space for the schemas of: {}. Search for a tool by name to see its schema.",
             left_out.join(", ")
         ));
     }

@@ -195,7 +195,7 @@ impl Server {
                 }
                 Ok(None) => {
                     let words = format!(
-                        "`context` is missing: {SEARCH_TOOLS} returns one with its results, and {CALL_TOOL} needs it."
+                        "`context` is missing: {SEARCH_TOOLS} returns one with its results, and {CALL_TOOL} requires it."
                     );
                     return CallResponse::same(problem(&words));
                 }
@@ -205,7 +205,7 @@ impl Server {
         let (name, arguments) = if through {
             let wrong = |words: &str| CallResponse::same(problem(words));
             let Some(name) = arguments.get("name").and_then(Value::as_str).map(str::to_owned) else {
-                return wrong("`name` is missing: pass the name of a tool that was found.");
+                return wrong(&format!("`name` is missing: pass the name of a tool {SEARCH_TOOLS} found."));
             };
             if name == CALL_TOOL || name == SEARCH_TOOLS {
                 return wrong(&format!("Call `{name}` directly, not through {CALL_TOOL}."));
@@ -280,7 +280,7 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let tools = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
         let mut info = ServerConfig::new(tools).with_instructions(
-            "AutoKit knows many tools. Use search_tools to find the one you need; what it finds can then be called.",
+            "AutoKit gives access to many tools. Use search_tools to find the ones you need; the tools it finds can then be called.",
         );
         info.server_info = Implementation::new("autokit", env!("CARGO_PKG_VERSION")).with_title("AutoKit");
         info
@@ -309,7 +309,7 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         // The SDK treats a request it cannot parse like one with an unknown method.
         if METHODS.contains(&request.method.as_str()) {
-            let words = format!("the parameters of {} cannot be read", request.method);
+            let words = format!("invalid parameters for {}", request.method);
             return Err(ErrorData::invalid_params(words, None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))

@@ -38,12 +38,12 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
         tool(
             "get_time",
             "Tells the current date and time in a time zone.",
-            &json!({"zone": {"type": "string", "description": "IANA name, e.g. Europe/Berlin; UTC if left out"}}),
+            &json!({"zone": {"type": "string", "description": "IANA name, e.g. Europe/Berlin; defaults to UTC"}}),
             &[],
         ),
         tool(
             "docs_search",
-            "Searches the documentation pages of the tools in the library and quotes the pieces that answer.",
+            "Searches the documentation pages of the tools in the library and quotes the passages that answer the query.",
             &json!({
                 "query": {"type": "string"},
                 "limit": {"type": "integer", "minimum": 1, "maximum": PIECES}
@@ -52,7 +52,7 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
         ),
         tool(
             "summarize_text",
-            "Shortens a text to its most telling sentences, in their own words.",
+            "Shortens a text to its most significant sentences, verbatim.",
             &json!({
                 "text": {"type": "string"},
                 "sentences": {"type": "integer", "minimum": 1, "maximum": 20}
@@ -61,7 +61,7 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
         ),
         reaching(
             "web_search",
-            "Searches the web with the search service the person chose.",
+            "Searches the web with the chosen search service.",
             &json!({
                 "query": {"type": "string"},
                 "limit": {"type": "integer", "minimum": 1, "maximum": 20}
@@ -79,7 +79,7 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
         ),
         reaching(
             "code_exec",
-            "Runs Python, JavaScript or shell code in a sandbox with no network and no files, and gives its output.",
+            "Runs Python, JavaScript or shell code in a sandbox with no network or files, and returns its output.",
             &json!({
                 "language": {"enum": ["python", "javascript", "shell"]},
                 "code": {"type": "string"},
@@ -90,10 +90,10 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
         ),
         reaching(
             "read_project_file",
-            "Reads a text file, or lists a folder, of a project the person opened.",
+            "Reads a text file or lists a folder in an opened project.",
             &json!({
-                "path": {"type": "string", "description": "Relative to the project, or in full; empty for its list"},
-                "folder": {"type": "string", "description": "The project, where several are open"},
+                "path": {"type": "string", "description": "Relative to the project, or absolute; empty to list the project"},
+                "folder": {"type": "string", "description": "Full path of the project, if several are open"},
                 "from_line": {"type": "integer", "minimum": 1},
                 "lines": {"type": "integer", "minimum": 1}
             }),

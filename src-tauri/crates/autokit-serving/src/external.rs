@@ -252,7 +252,7 @@ fn place(policy: &Policy, folder: &str, path: &str) -> Result<Project, String> {
         let Some(root) = root else { return Err(format!("{named} is not in a folder you can read")) };
         let start = Path::new(named).strip_prefix(root).unwrap_or(Path::new(""));
         let path = if folder.is_empty() { start.to_owned() } else { start.join(path) };
-        let path = path.to_str().ok_or("the path is not readable")?.to_owned();
+        let path = path.to_str().ok_or("the path is not valid UTF-8")?.to_owned();
         return Ok(Project { root: PathBuf::from(root), path });
     }
     match (roots.as_slice(), folder.is_empty()) {

@@ -38,27 +38,27 @@ pub(crate) fn tools() -> Vec<Definition> {
     vec![
         tool(
             "ask",
-            "Recommends one library, class or API to use in code, with how to import it and where it is documented.",
+            "Recommends one library, class or API to use in code, with its import and a link to its documentation.",
             json!({"question": {"type": "string", "maxLength": 4000}}),
             &["question"],
         ),
         tool(
             "discover",
-            "Looks on the web for a tool the library does not have. What it finds is proposed to a person.",
+            "Searches the web for a tool that is not in the library. Results are proposed to the user for review.",
             json!({"need": {"type": "string", "maxLength": 4000}}),
             &["need"],
         ),
         tool(
             "propose_card",
-            "Proposes a tool for the library from a description in words; a person decides.",
-            json!({"description": {"type": "string", "maxLength": 4000, "description": "Begins with the tool's name"}}),
+            "Proposes adding a tool to the library, from a description in plain text; the user decides.",
+            json!({"description": {"type": "string", "maxLength": 4000, "description": "Starts with the tool's name"}}),
             &["description"],
         ),
         tool(
             "report_outcome",
-            "Says whether a tool served its purpose, so that later searches find better ones.",
+            "Reports whether a tool worked for a task, to improve later searches.",
             json!({
-                "tool": {"type": "string", "description": "The id of the search result"},
+                "tool": {"type": "string", "description": "`id` from the search result"},
                 "task": {"type": "string", "maxLength": 1000},
                 "worked": {"type": "boolean"},
                 "note": {"type": "string", "maxLength": 2000}

@@ -85,7 +85,7 @@ fn result(answer: &ApiAnswer) -> CallToolResult {
         content.push(ContentBlock::text(format!("{bytes} bytes{more} of {kind}, which cannot be shown.")));
     }
     if answer.cut && answer.text().is_some() {
-        content.push(ContentBlock::text("The response is longer; only its beginning was read."));
+        content.push(ContentBlock::text("The response was truncated: only its beginning was read."));
     }
     if good { CallToolResult::success(content) } else { CallToolResult::error(content) }
 }

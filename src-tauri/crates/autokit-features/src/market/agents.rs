@@ -74,7 +74,7 @@ fn hit(offer: &MarketOffer) -> Hit {
     put("rating", offer.rating.map(Value::from));
     let functions: Vec<String> = offer.functions.iter().take(FUNCTIONS).cloned().collect();
     put("functions", (!functions.is_empty()).then(|| functions.into()));
-    let line = format!("a person can: autokit market install {} {}", offer.source, offer.id);
+    let line = format!("the user can run: autokit market install {} {}", offer.source, offer.id);
     put("install", Some(line.into()));
     Hit {
         id: format!("market/{}/{}", offer.source, offer.id),
