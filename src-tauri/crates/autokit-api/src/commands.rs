@@ -413,10 +413,7 @@ impl TypeScript {
         let docs = T::docs().unwrap_or_default();
         let declaration = format!("{docs}export {}", T::decl_concrete(&self.config));
         if let Some(known) = self.declarations.get(&name) {
-            assert!(
-                *known == declaration,
-                "two types are called {name}; give one another name for TypeScript"
-            );
+            assert!(*known == declaration, "two types are named {name}; rename one of them for TypeScript");
             return;
         }
         self.declarations.insert(name, declaration);
@@ -445,7 +442,8 @@ pub fn typescript() -> String {
          /** Version of the protocol of the loopback host. */\nexport const PROTOCOL = {};\n\n\
          /** How the sessions of agents are kept where nobody said otherwise. */\nexport const SESSION_DEFAULTS: AgentSessions = {};\n\n",
         PROTOCOL,
-        serde_json::to_string_pretty(&AgentSessions::default()).expect("numbers and texts are JSON")
+        serde_json::to_string_pretty(&AgentSessions::default())
+            .expect("numbers and strings serialize to JSON")
     );
     for declaration in types.declarations.values() {
         out.push_str(declaration);

@@ -228,7 +228,7 @@ pub struct Manifest {
 impl Manifest {
     /// The text of `bundle.json`.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("strings and numbers are JSON");
+        let mut text = serde_json::to_string_pretty(self).expect("strings and numbers serialize to JSON");
         text.push('\n');
         text
     }

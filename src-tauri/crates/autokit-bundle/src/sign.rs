@@ -26,7 +26,7 @@ impl SigningKey {
     /// When the system provides no randomness; there is no safe way to continue.
     pub fn generate() -> SigningKey {
         let mut seed = [0; 32];
-        getrandom::fill(&mut seed).expect("the system gives random bytes");
+        getrandom::fill(&mut seed).expect("the system provides random bytes");
         SigningKey(ed25519_dalek::SigningKey::from_bytes(&seed))
     }
 
@@ -142,7 +142,7 @@ impl Signature {
             signer: self.signer.clone(),
             signature: STANDARD.encode(self.bytes),
         };
-        let mut text = serde_json::to_string_pretty(&written).expect("strings are JSON");
+        let mut text = serde_json::to_string_pretty(&written).expect("strings serialize to JSON");
         text.push('\n');
         text
     }

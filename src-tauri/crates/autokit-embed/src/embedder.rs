@@ -116,11 +116,11 @@ impl Embedder {
     /// # Panics
     /// When `dim` is 0.
     pub fn stand_in(dim: usize) -> Self {
-        assert!(dim > 0, "a vector needs at least one number");
+        assert!(dim > 0, "the dimension must not be zero");
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .build()
-            .unwrap_or_else(|e| panic!("a thread could not be started: {e}"));
+            .unwrap_or_else(|e| panic!("failed to start a thread: {e}"));
         Self {
             tokens: Tokens::StandIn,
             encoder: Box::new(StandInEncoder { dim }),

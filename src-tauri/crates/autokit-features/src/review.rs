@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use crate::duplicates::Duplicates;
 
 /// Drafts for which a cache remembers whether they are flagged.
-const CACHED_DRAFTS: NonZeroUsize = NonZeroUsize::new(50_000).expect("more than none");
+const CACHED_DRAFTS: NonZeroUsize = NonZeroUsize::new(50_000).expect("not zero");
 
 /// The review queue. Clones share state.
 #[derive(Clone, Debug)]

@@ -83,8 +83,11 @@ impl Ownership {
             cards: header.cards,
             schema: header.schema,
         };
-        write_synced(&journal_file(&dir), &serde_json::to_vec(&journal).expect("plain data"))
-            .map_err(failed)?;
+        write_synced(
+            &journal_file(&dir),
+            &serde_json::to_vec(&journal).expect("a journal serializes to JSON"),
+        )
+        .map_err(failed)?;
         crash::point("restore.noted");
         finish_restore(&dir)?;
         Ok(Restored { backup, replaced })

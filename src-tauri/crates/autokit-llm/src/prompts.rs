@@ -99,7 +99,7 @@ macro_rules! prompts {
             pub const $name: Prompt = {
                 const TEXT: &str = include_str!(concat!("../../../../prompts/", $file, ".md"));
                 const SLOTS: &[&str] = &[$($slot),*];
-                const { assert!(fits(TEXT, SLOTS), concat!("the slots of prompts/", $file, ".md are not those the code fills")) };
+                const { assert!(fits(TEXT, SLOTS), concat!("the slots of prompts/", $file, ".md do not match the code")) };
                 Prompt { name: $file, text: TEXT, slots: SLOTS }
             };
         )+
@@ -187,7 +187,7 @@ impl Prompts {
             let (_, value) = values
                 .iter()
                 .find(|(name, _)| *name == slot)
-                .unwrap_or_else(|| panic!("nothing fills {slot} of {}", prompt.name));
+                .unwrap_or_else(|| panic!("no value for slot {slot} of prompt {}", prompt.name));
             out.push_str(value);
             rest = &after[end + 2..];
         }

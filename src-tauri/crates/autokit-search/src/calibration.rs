@@ -20,8 +20,9 @@ const FEWEST: usize = 20;
 /// Number of score ranges in the reliability table.
 const BINS: u16 = 10;
 
-static SHIPPED: LazyLock<Calibrations> =
-    LazyLock::new(|| serde_json::from_str(include_str!("thresholds.json")).expect("a test reads the file"));
+static SHIPPED: LazyLock<Calibrations> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("thresholds.json")).expect("a test parses the built-in file")
+});
 
 /// Measurements made with one model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

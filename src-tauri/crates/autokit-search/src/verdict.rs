@@ -37,7 +37,7 @@ impl Thresholds {
     /// # Panics
     /// Never; a test parses the built-in file.
     pub fn of(depth: Depth) -> Thresholds {
-        Calibrations::shipped().of(depth).expect("every depth was measured").thresholds
+        Calibrations::shipped().of(depth).expect("the built-in file covers every depth").thresholds
     }
 
     /// Returns the verdict on a first hit with this score.

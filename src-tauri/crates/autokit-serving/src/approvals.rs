@@ -29,7 +29,7 @@ const MAX_WAITING: usize = 20;
 /// Most calls of one session that wait at a time, so that one agent does not block the others.
 const MAX_WAITING_PER_SESSION: usize = 3;
 /// Most sessions whose approvals are remembered; the least recently used one is evicted.
-const SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("more than none");
+const SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("not zero");
 
 struct Waiting {
     ask: ApprovalRequest,

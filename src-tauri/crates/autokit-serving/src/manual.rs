@@ -38,7 +38,7 @@ use crate::{builtin, own};
 /// Most tools in one response.
 const MAX_TOOLS: usize = 1_000;
 /// Results of tools that are remembered; each is capped.
-const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20).expect("more than none");
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20).expect("not zero");
 /// Session and client under which manual calls are recorded in the journal.
 const SESSION: &str = "hand";
 const CLIENT: &str = "AutoKit, by hand";

@@ -35,7 +35,7 @@ impl Timestamp {
     /// # Panics
     /// Never: a timestamp is only made from a moment within range.
     pub fn instant(self) -> jiff::Timestamp {
-        jiff::Timestamp::from_millisecond(self.millis).expect("made from a moment within range")
+        jiff::Timestamp::from_millisecond(self.millis).expect("a timestamp is within range")
     }
 
     /// Returns the date in UTC, `YYYY-MM-DD`.

@@ -53,7 +53,8 @@ impl Hosts {
             });
             (Arc::clone(&host.places), Arc::clone(&host.next))
         };
-        let place = places.acquire_owned().await.unwrap_or_else(|_| unreachable!("never closed"));
+        let place =
+            places.acquire_owned().await.unwrap_or_else(|_| unreachable!("the semaphore is never closed"));
         if let Some(pause) = pause {
             // The lock is held while waiting, so that each request behind starts one pause later.
             let mut next = next.lock().await;

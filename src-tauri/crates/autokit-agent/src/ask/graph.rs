@@ -110,7 +110,7 @@ pub fn next(step: Step, outcome: Outcome) -> Next {
     EDGES
         .iter()
         .find(|(from, how, _)| *from == step && *how == outcome)
-        .map_or_else(|| panic!("{step:?} cannot end {outcome:?}"), |(_, _, to)| *to)
+        .map_or_else(|| panic!("{step:?} cannot end with {outcome:?}"), |(_, _, to)| *to)
 }
 
 /// Returns the transitions as a Mermaid diagram.

@@ -39,7 +39,7 @@ pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &BundleInfo) 
     let [page, style, script] = [PAGE, STYLE, SCRIPT].map(|text| text.replace("\r\n", "\n"));
     let mut rest = page.as_str();
     while let Some((before, after)) = rest.split_once("{{") {
-        let (slot, after) = after.split_once("}}").expect("the slots of the page are closed");
+        let (slot, after) = after.split_once("}}").expect("every slot of the page is closed");
         out.write_all(before.as_bytes())?;
         match slot {
             "title" => out.write_all(escaped(title).as_bytes())?,
@@ -49,7 +49,7 @@ pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &BundleInfo) 
             "style-hash" => out.write_all(digest(&style).as_bytes())?,
             "script-hash" => out.write_all(digest(&script).as_bytes())?,
             "cards" => write_island(out, cards)?,
-            other => unreachable!("the page has no slot {other}, as its test shows"),
+            other => unreachable!("the page has an unknown slot {other}"),
         }
         rest = after;
     }

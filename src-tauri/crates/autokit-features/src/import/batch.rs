@@ -293,7 +293,7 @@ fn draft(entry: &BundleCard, options: &ImportOptions, values: Vec<ProposedField>
 }
 
 fn told(provenance: &Provenance) -> String {
-    serde_json::to_string(provenance).expect("strings are JSON")
+    serde_json::to_string(provenance).expect("strings serialize to JSON")
 }
 
 fn proposed(field: String, value: Option<Value>) -> ProposedField {

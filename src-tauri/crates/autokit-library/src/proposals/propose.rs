@@ -168,7 +168,7 @@ impl Library {
             home = Some(proposal.clone());
             note.changed.push(proposal);
         }
-        let proposal = home.expect("kept or taken in");
+        let proposal = home.expect("the draft was merged or became a proposal");
         Ok(Proposed { proposal, kept, merged, suppressed })
     }
 
