@@ -183,148 +183,156 @@ impl Engine {
         })
     }
 
-    async fn with(
+    fn with(
         library: Library,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
-    ) -> Result<Arc<Engine>> {
-        let first_run = library.read_only().is_none()
-            && library.read(|replica| replica.cursor() == 0)
-            && library.setting(STARTER_SETTING).await?.is_none();
-        let workspace = Workspace::new(library, options.clock.clone(), events, first_run);
-        let models = Models::open(workspace.clone(), options).await?;
-        let providers = Providers::new(workspace.clone(), options)?;
-        let search = Search::new(workspace.clone(), models.clone());
-        let known_servers = KnownServers::new(workspace.clone(), providers.clone(), options.servers.clone());
-        let duplicates = Duplicates::new(workspace.clone(), models.clone());
-        let pages = Pages::new(workspace.clone(), models.clone(), providers.clone());
-        let proposals =
-            Proposals::new(workspace.clone(), models.clone(), duplicates.clone(), providers.clone());
-        let review = Review {
-            decisions: Decisions::new(
+    ) -> BoxFuture<'_, Result<Arc<Engine>>> {
+        Box::pin(async move {
+            let first_run = library.read_only().is_none()
+                && library.read(|replica| replica.cursor() == 0)
+                && library.setting(STARTER_SETTING).await?.is_none();
+            let workspace = Workspace::new(library, options.clock.clone(), events, first_run);
+            let models = Models::open(workspace.clone(), options).await?;
+            let providers = Providers::new(workspace.clone(), options)?;
+            let search = Search::new(workspace.clone(), models.clone());
+            let known_servers =
+                KnownServers::new(workspace.clone(), providers.clone(), options.servers.clone());
+            let duplicates = Duplicates::new(workspace.clone(), models.clone());
+            let pages = Pages::new(workspace.clone(), models.clone(), providers.clone());
+            let proposals =
+                Proposals::new(workspace.clone(), models.clone(), duplicates.clone(), providers.clone());
+            let review = Review {
+                decisions: Decisions::new(
+                    workspace.clone(),
+                    models.clone(),
+                    proposals.clone(),
+                    pages.clone(),
+                    known_servers.clone(),
+                ),
+                proposals,
+            };
+            let catalogue = Catalogue::new(workspace.clone());
+            let cards = Cards {
+                editing: Editing::new(
+                    workspace.clone(),
+                    models.clone(),
+                    duplicates.clone(),
+                    known_servers.clone(),
+                ),
+                checking: Checking::new(
+                    workspace.clone(),
+                    models.clone(),
+                    providers.clone(),
+                    review.proposals.clone(),
+                    catalogue.clone(),
+                ),
+                catalogue,
+                pages,
+            };
+            let agent = Agent::new(
                 workspace.clone(),
                 models.clone(),
-                proposals.clone(),
-                pages.clone(),
-                known_servers.clone(),
-            ),
-            proposals,
-        };
-        let catalogue = Catalogue::new(workspace.clone());
-        let cards = Cards {
-            editing: Editing::new(
-                workspace.clone(),
-                models.clone(),
-                duplicates.clone(),
-                known_servers.clone(),
-            ),
-            checking: Checking::new(
-                workspace.clone(),
-                models.clone(),
+                search.clone(),
                 providers.clone(),
                 review.proposals.clone(),
-                catalogue.clone(),
-            ),
-            catalogue,
-            pages,
-        };
-        let agent = Agent::new(
-            workspace.clone(),
-            models.clone(),
-            search.clone(),
-            providers.clone(),
-            review.proposals.clone(),
-        );
-        let bundle_keys = BundleKeys::new(workspace.clone(), providers.clone());
-        let sources = Sources::new(workspace.clone(), providers.clone(), bundle_keys.clone());
-        let imports = Imports::new(
-            workspace.clone(),
-            models.clone(),
-            duplicates,
-            sources.clone(),
-            known_servers.clone(),
-        );
-        let exchange = Exchange {
-            exports: Exports::new(
+            );
+            let bundle_keys = BundleKeys::new(workspace.clone(), providers.clone());
+            let sources = Sources::new(workspace.clone(), providers.clone(), bundle_keys.clone());
+            let imports = Imports::new(
                 workspace.clone(),
                 models.clone(),
-                cards.catalogue.clone(),
+                duplicates,
                 sources.clone(),
-            ),
-            subscriptions: Subscriptions::new(workspace.clone(), imports.clone(), sources),
-            imports,
-            bundle_keys,
-        };
-        let connections = Connections {
-            servers: Servers::new(workspace.clone(), known_servers.clone(), exchange.imports.clone()),
-            market: Market::new(
-                workspace.clone(),
-                models.clone(),
-                providers.clone(),
                 known_servers.clone(),
-                options,
-            ),
-            api_keys: ApiKeys::new(workspace.clone(), providers.clone()),
-        };
-        let tokens = AgentTokens::new(providers.clone());
-        let profiles = AgentProfiles::new(workspace.clone(), tokens.clone());
-        let approvals = Approvals::new(workspace.clone(), profiles.clone());
-        let journal = Journal::new(workspace.clone());
-        let tools = CallableTools::new(workspace.clone(), known_servers, profiles.clone());
-        let executors = Executors {
-            own: OwnTools::new(
-                workspace.clone(),
-                profiles.clone(),
-                agent.clone(),
-                review.proposals.clone(),
-                search.clone(),
-            ),
-            builtins: Builtins::new(
-                workspace.clone(),
-                search.clone(),
-                agent.clone(),
-                ExternalTools::new(providers.clone()),
-            ),
-            rest: RestCalls::new(providers.clone(), connections.api_keys.clone()),
-        };
-        let calls = Calls::new(tools.clone(), approvals.clone(), executors, journal.clone());
-        let serving = Serving::new(
-            tools.clone(),
-            ToolSearch::new(tools.clone(), search.clone(), models.clone()),
-            connections.market.clone(),
-            calls.clone(),
-            journal.clone(),
-        );
-        let clock = workspace.clock.clone();
-        let gateway = Gateway::new(serving, Arc::new(move || clock.now()));
-        let engine = Arc::new(Engine {
-            mcp: Mcp {
-                address: AgentHttpServer::new(workspace.clone(), profiles.clone(), tokens, gateway.clone()),
-                clients: Clients::new(workspace.clone()),
-                tool_runs: ToolRuns::new(workspace.clone(), tools.clone(), calls),
-                activity: Activity::new(workspace.clone(), journal.clone(), tools, gateway.clone()),
-                gateway,
-                profiles,
-                approvals,
-                journal,
-            },
-            upkeep: Upkeep {
-                diagnostics: Diagnostics::new(workspace.clone(), models.clone(), providers.clone()),
-                backups: Backups::new(workspace.clone()),
-            },
-            _background: workspace.guard(),
-            workspace,
-            models,
-            providers,
-            search,
-            agent,
-            cards,
-            review,
-            exchange,
-            connections,
-        });
-        engine.begin(options).await?;
-        Ok(engine)
+            );
+            let exchange = Exchange {
+                exports: Exports::new(
+                    workspace.clone(),
+                    models.clone(),
+                    cards.catalogue.clone(),
+                    sources.clone(),
+                ),
+                subscriptions: Subscriptions::new(workspace.clone(), imports.clone(), sources),
+                imports,
+                bundle_keys,
+            };
+            let connections = Connections {
+                servers: Servers::new(workspace.clone(), known_servers.clone(), exchange.imports.clone()),
+                market: Market::new(
+                    workspace.clone(),
+                    models.clone(),
+                    providers.clone(),
+                    known_servers.clone(),
+                    options,
+                ),
+                api_keys: ApiKeys::new(workspace.clone(), providers.clone()),
+            };
+            let tokens = AgentTokens::new(providers.clone());
+            let profiles = AgentProfiles::new(workspace.clone(), tokens.clone());
+            let approvals = Approvals::new(workspace.clone(), profiles.clone());
+            let journal = Journal::new(workspace.clone());
+            let tools = CallableTools::new(workspace.clone(), known_servers, profiles.clone());
+            let executors = Executors {
+                own: OwnTools::new(
+                    workspace.clone(),
+                    profiles.clone(),
+                    agent.clone(),
+                    review.proposals.clone(),
+                    search.clone(),
+                ),
+                builtins: Builtins::new(
+                    workspace.clone(),
+                    search.clone(),
+                    agent.clone(),
+                    ExternalTools::new(providers.clone()),
+                ),
+                rest: RestCalls::new(providers.clone(), connections.api_keys.clone()),
+            };
+            let calls = Calls::new(tools.clone(), approvals.clone(), executors, journal.clone());
+            let serving = Serving::new(
+                tools.clone(),
+                ToolSearch::new(tools.clone(), search.clone(), models.clone()),
+                connections.market.clone(),
+                calls.clone(),
+                journal.clone(),
+            );
+            let clock = workspace.clock.clone();
+            let gateway = Gateway::new(serving, Arc::new(move || clock.now()));
+            let engine = Arc::new(Engine {
+                mcp: Mcp {
+                    address: AgentHttpServer::new(
+                        workspace.clone(),
+                        profiles.clone(),
+                        tokens,
+                        gateway.clone(),
+                    ),
+                    clients: Clients::new(workspace.clone()),
+                    tool_runs: ToolRuns::new(workspace.clone(), tools.clone(), calls),
+                    activity: Activity::new(workspace.clone(), journal.clone(), tools, gateway.clone()),
+                    gateway,
+                    profiles,
+                    approvals,
+                    journal,
+                },
+                upkeep: Upkeep {
+                    diagnostics: Diagnostics::new(workspace.clone(), models.clone(), providers.clone()),
+                    backups: Backups::new(workspace.clone()),
+                },
+                _background: workspace.guard(),
+                workspace,
+                models,
+                providers,
+                search,
+                agent,
+                cards,
+                review,
+                exchange,
+                connections,
+            });
+            engine.begin(options).await?;
+            Ok(engine)
+        })
     }
 
     /// Loads what is needed at once, and starts background tasks.
