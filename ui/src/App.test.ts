@@ -5,6 +5,8 @@ import App from "./App.svelte";
 import type { Status } from "./lib/bindings";
 import { NO_HEALTH } from "./testing/fixtures";
 import { asked, clear, stage, wait } from "./testing/stage";
+import { app as texts } from "./texts/app";
+import { commands } from "./texts/commands";
 
 afterEach(clear);
 
@@ -46,11 +48,11 @@ const current = () => document.querySelector("nav [aria-current=page]")?.textCon
 describe("the window", () => {
   it("begins with Ask, and reads nothing for panes that nobody looked at", async () => {
     const calls = await open();
-    expect(current()).toBe("Ask");
+    expect(current()).toBe(texts.panes.ask);
     await wait(5000);
     const reads = new Set(calls.map(({ name }) => name));
     expect([...reads].sort()).toEqual(["approvals_wait", "jobs_list", "providers_get", "sessions_list", "status_get"]);
-    await fireEvent.click(screen.getByRole("button", { name: /^Library/ }));
+    await fireEvent.click(screen.getByRole("button", { name: texts.panes.library }));
     await wait(500);
     expect(asked(calls, "cards_facets").length).toBe(1);
     expect(asked(calls, "proposals_list").length).toBe(0);
@@ -60,13 +62,13 @@ describe("the window", () => {
     await open();
     await press("4", { ctrlKey: true });
     await press("3", { ctrlKey: true });
-    expect(current()).toMatch(/^Review/);
+    expect(current()?.startsWith(texts.panes.review)).toBe(true);
     await press("ArrowLeft", { altKey: true });
-    expect(current()).toBe("Library");
+    expect(current()).toBe(texts.panes.library);
     await fireEvent.mouseUp(document.body, { button: 3 });
-    expect(current()).toBe("Ask");
+    expect(current()).toBe(texts.panes.ask);
     await fireEvent.mouseUp(document.body, { button: 4 });
-    expect(current()).toBe("Library");
+    expect(current()).toBe(texts.panes.library);
   });
 
   it("lists the shortcuts, which Escape closes and going back does not", async () => {
@@ -74,11 +76,12 @@ describe("the window", () => {
     await press("4", { ctrlKey: true });
     await press("?");
     await wait(200);
-    const dialog = screen.getByRole("dialog", { name: "Keyboard shortcuts" });
-    expect(screen.getByRole("region", { name: "Review" }).textContent).toContain("Accept selected fields");
+    const dialog = screen.getByRole("dialog", { name: commands.keyboardShortcuts });
+    const review = screen.getByRole("region", { name: commands.scopes.review });
+    expect(review.textContent).toContain(commands.review.accept);
     await press("ArrowLeft", { altKey: true });
     expect(dialog.isConnected).toBe(true);
-    expect(current()).toBe("Library");
+    expect(current()).toBe(texts.panes.library);
     await fireEvent.keyDown(dialog, { key: "Escape" });
     await wait(500);
     expect(screen.queryByRole("dialog")).toBeNull();

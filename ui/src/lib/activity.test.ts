@@ -24,6 +24,8 @@ import {
   useSaid,
 } from "./activity";
 import type { ActivityDay, ActivityReport, ToolUse } from "./bindings";
+import { activity as texts } from "../texts/activity";
+import { format } from "../texts/format";
 
 const NOTHING: ActivityReport = {
   days: 30,
@@ -103,50 +105,51 @@ describe("activity", () => {
   });
 
   it("names the figures and what belongs to them", () => {
-    expect(figure(BUSY, "Sessions")).toEqual({ name: "Sessions", value: "12", about: "from 2 clients" });
-    expect(figure(BUSY, "Searches")).toMatchObject({
+    const { sessions, searches, calls, toolsLoaded, loopsStopped, discoveryAccuracy } = texts;
+    expect(figure(BUSY, sessions)).toEqual({ name: sessions, value: "12", about: texts.ofPrograms(2) });
+    expect(figure(BUSY, searches)).toMatchObject({
       value: "1,234",
-      about: "5 found nothing, 2 repeated earlier results",
+      about: `${texts.foundNothing(5)}, ${texts.foundSame(2)}`,
     });
-    expect(figure({ ...BUSY, empty_searches: 0, repeated_searches: 0 }, "Searches")?.about).toBe("all found new tools");
-    expect(figure(BUSY, "Calls")).toMatchObject({ value: "30", about: "4 failed" });
-    expect(figure({ ...BUSY, failed_calls: 0 }, "Calls")?.about).toBe("none failed");
-    expect(figure(BUSY, "Tools loaded")).toMatchObject({ value: "40", about: "7 evicted" });
-    expect([0, 2].map((loops) => figure({ ...BUSY, loops }, "Loops stopped")?.about)).toEqual([
-      "none",
-      "identical repeated calls",
+    expect(figure({ ...BUSY, empty_searches: 0, repeated_searches: 0 }, searches)?.about).toBe(texts.foundNew);
+    expect(figure(BUSY, calls)).toMatchObject({ value: "30", about: texts.failedOf(4) });
+    expect(figure({ ...BUSY, failed_calls: 0 }, calls)?.about).toBe(texts.noneFailed);
+    expect(figure(BUSY, toolsLoaded)).toMatchObject({ value: "40", about: texts.evicted(7) });
+    expect([0, 2].map((loops) => figure({ ...BUSY, loops }, loopsStopped)?.about)).toEqual([
+      texts.none,
+      texts.sameCalls,
     ]);
-    expect(figure(BUSY, "Discovery accuracy")?.value).toBe("26%");
-    expect(figure(NOTHING, "Discovery accuracy")?.value).toBe("–");
+    expect(figure(BUSY, discoveryAccuracy)?.value).toBe("26%");
+    expect(figure(NOTHING, discoveryAccuracy)?.value).toBe("–");
   });
 
   it("tells what is saved, also where nothing is", () => {
-    expect(figure(BUSY, "Tokens saved")).toMatchObject({ value: "95%", about: "19,000 per session" });
-    expect(figure({ ...BUSY, static_tokens: 500 }, "Tokens saved")?.value).toBe("none");
+    expect(figure(BUSY, texts.tokensSaved)).toMatchObject({ value: "95%", about: texts.aSession(19_000) });
+    expect(figure({ ...BUSY, static_tokens: 500 }, texts.tokensSaved)?.value).toBe(texts.none);
     expect([savedShare(NOTHING), savedShare({ ...BUSY, static_tokens: 500 })]).toEqual([null, -1]);
-    expect(tokensSaid(BUSY)).toBe(
-      "Listing every tool would cost 20,000 tokens per session; AutoKit uses 1,000 tokens, 95% less.",
-    );
-    expect(tokensSaid({ ...BUSY, static_tokens: 500 })).toMatch(/AutoKit uses 1,000 tokens\.$/);
-    expect(tokensSaid(NOTHING)).toBe("A session costs 600 tokens; no tools can be called yet.");
+    expect(tokensSaid(BUSY)).toBe(texts.saves(20_000, 1000, 0.95));
+    expect(tokensSaid(BUSY)).toContain("95%");
+    expect(tokensSaid({ ...BUSY, static_tokens: 500 })).toBe(texts.saves(500, 1000, -1));
+    expect(tokensSaid({ ...BUSY, static_tokens: 500 })).not.toContain("%");
+    expect(tokensSaid(NOTHING)).toBe(texts.costs(600));
   });
 
   it("says times as short as they are", () => {
     expect([0, 0.04, 0.34, 9.96, 12.4, 1250].map(brief)).toEqual([
-      "0 ms",
-      "< 0.1 ms",
-      "0.3 ms",
-      "10.0 ms",
-      "12 ms",
-      "1.3 s",
+      format.milliseconds(0),
+      texts.milliseconds("< 0.1"),
+      texts.milliseconds("0.3"),
+      texts.milliseconds("10.0"),
+      format.milliseconds(12),
+      format.seconds("1.3"),
     ]);
-    expect([tierName("library"), tierName("of \u202etomorrow")]).toEqual(["Library", "of ‹U+202E›tomorrow"]);
-    expect(tiersSaid(BUSY)).toContain("Library: median 12 ms, p95 1.3 s");
+    expect([tierName("library"), tierName("of \u202etomorrow")]).toEqual([texts.tiers.library, "of ‹U+202E›tomorrow"]);
+    expect(tiersSaid(BUSY)).toContain(texts.times(texts.tiers.library, format.milliseconds(12), format.seconds("1.3")));
   });
 
   it("puts the programs with most sessions first", () => {
     expect(programsOf({ ...NOTHING, clients: { b: 1, "": 2, a: 1 } }).map(({ name }) => name)).toEqual([
-      "Unnamed",
+      texts.withoutAName,
       "a",
       "b",
     ]);
@@ -179,14 +182,16 @@ describe("activity", () => {
           { kind: "good", value: 17 },
           { kind: "failed", value: 3 },
         ],
-        label: "20, 3 failed",
+        label: texts.callsFailed(20, 3),
       },
     ]);
     expect([toolName("Acme / get / all"), toolName("ask")]).toEqual([
       { name: "get / all", of: "Acme" },
       { name: "ask" },
     ]);
-    expect(toolsSaid([tool("a", 1), tool("b", 2, 1)])).toBe("a: 1 call; b: 2 calls, 1 failed.");
+    expect(toolsSaid([tool("a", 1), tool("b", 2, 1)])).toBe(
+      `${texts.toolUse("a", 1, 0)}; ${texts.toolUse("b", 2, 1)}.`,
+    );
   });
 
   it("draws a day's bars side by side against the highest of all, with the failed calls on top", () => {
@@ -221,14 +226,12 @@ describe("activity", () => {
   });
 
   it("tells the days in a sentence", () => {
-    expect(useSaid(DAYS)).toBe(
-      "Active on 3 of 5 days: 9 searches and 10 calls, 4 failed. Busiest: Mar 2, with 8 searches and 10 calls, 4 failed.",
-    );
-    expect([useSaid([]), useSaid([day(1)])]).toEqual(["No activity on 0 days.", "No activity on 1 day."]);
-    expect(timesSaid(DAYS)).toBe(
-      "Slowest on Mar 2: median 12 ms, p95 240 ms; most recent on Mar 5: median 3.0 ms, p95 3.0 ms.",
-    );
-    expect(timesSaid(DAYS.slice(0, 3))).toBe("Mar 2: median 12 ms, p95 240 ms.");
-    expect(timesSaid([day(1)])).toBe("No searches.");
+    expect(useSaid(DAYS)).toBe(texts.used(3, 5, texts.use(9, 10, 4), "Mar 2", texts.use(8, 10, 4)));
+    expect([useSaid([]), useSaid([day(1)])]).toEqual([texts.nothingOn(0), texts.nothingOn(1)]);
+    const slowest = texts.times("Mar 2", format.milliseconds(12), format.milliseconds(240));
+    const last = texts.times("Mar 5", texts.milliseconds("3.0"), texts.milliseconds("3.0"));
+    expect(timesSaid(DAYS)).toBe(texts.slowest(slowest, last));
+    expect(timesSaid(DAYS.slice(0, 3))).toBe(`${slowest}.`);
+    expect(timesSaid([day(1)])).toBe(texts.noSearches);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ApiKey } from "./bindings";
 import { draftOf, missingOf, requestOf, type KeyDraft } from "./apikeys";
+import { keys as texts } from "../texts/settings/keys";
 
 const WANTED: ApiKey = {
   origin: "https://api.example.org",
@@ -54,16 +55,17 @@ describe("keys for web APIs", () => {
   });
 
   it("say what is missing", () => {
-    const wrong: [Partial<KeyDraft>, RegExp][] = [
-      [{ origin: "api.example.org" }, /the API's URL/],
-      [{ scheme: " " }, /the security scheme's name/],
-      [{ sort: "key" }, /Enter the API key/],
-      [{ sort: "token" }, /Enter the token\./],
-      [{ sort: "basic", password: "x" }, /Enter the username/],
-      [{ sort: "client", id: "a", secret: "b" }, /Enter the token URL/],
-      [{ sort: "client", id: "a", token_url: "https://x.org" }, /client ID and secret/],
+    const { missing } = texts;
+    const wrong: [Partial<KeyDraft>, string][] = [
+      [{ origin: "api.example.org" }, missing.origin],
+      [{ scheme: " " }, missing.scheme],
+      [{ sort: "key" }, missing.key],
+      [{ sort: "token" }, missing.token],
+      [{ sort: "basic", password: "x" }, missing.user],
+      [{ sort: "client", id: "a", secret: "b" }, missing.tokenUrl],
+      [{ sort: "client", id: "a", token_url: "https://x.org" }, missing.client],
     ];
-    for (const [more, said] of wrong) expect(missingOf(typed(more))).toMatch(said);
+    for (const [more, said] of wrong) expect(missingOf(typed(more))).toBe(said);
     expect(missingOf(typed({ sort: "basic", user: "key-as-user" }))).toBeNull();
     expect(missingOf({ ...draftOf(WANTED), id: "a", secret: "b" })).toBeNull();
   });

@@ -4,6 +4,7 @@ import { approvals } from "./approvals.svelte";
 import type { ApprovalRequest, ApprovalRequests } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError, type Host } from "./host";
+import { approvals as texts } from "../texts/approvals";
 
 const ask = (id: string, more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   id,
@@ -58,17 +59,18 @@ describe("calls that wait for a person", () => {
 
   it("name the profiles the agent is bound by", () => {
     const bound = (profile: string) => [askerOf(ask("a", { profile })), whomOf(profile)];
-    expect(bound("")).toEqual(["test agent", "all agents"]);
-    expect(bound("/shop")).toEqual(["test agent (profile shop)", "all agents"]);
-    expect(bound("shop/night")).toEqual(["test agent (profile shop and night)", "all agents with profile shop"]);
+    const agent = "test agent";
+    expect(bound("")).toEqual([agent, texts.allAgents]);
+    expect(bound("/shop")).toEqual([texts.inProfile(agent, "shop"), texts.allAgents]);
+    expect(bound("shop/night")).toEqual([texts.inProfile(agent, texts.and(["shop", "night"])), texts.agentsOf("shop")]);
   });
 
   it("are told in a sentence that cannot pretend", () => {
     expect(askSaid(ask("a", { profile: "shop" }), "F6")).toBe(
-      "test agent (profile shop) wants to call code_exec from AutoKit and needs your approval to run code in python. Press F6 to respond.",
+      texts.said(texts.inProfile("test agent", "shop"), "code_exec", "AutoKit", "to run code in python", "F6"),
     );
-    expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }), "F6")).toMatch(
-      /^Unnamed client wants to call x‹U\+202E›y and/,
+    expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }), "F6")).toBe(
+      texts.said(texts.unnamed, "x‹U+202E›y", "", "to run code in python", "F6"),
     );
   });
 

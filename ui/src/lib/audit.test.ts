@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { filtered, keysOf, OUTCOMES, shownOf } from "./audit";
 import type { AuditEntry, CallOutcome } from "./bindings";
+import { activity as texts } from "../texts/activity";
+import { common } from "../texts/common";
 
 const entry = (outcome: CallOutcome): AuditEntry => ({
   at: "2026-01-01T00:00:00Z",
@@ -20,17 +22,20 @@ const entry = (outcome: CallOutcome): AuditEntry => ({
 
 describe("calls that were made", () => {
   it("can be narrowed to any outcome there is", () => {
-    expect(OUTCOMES.map(({ name }) => name)).toEqual(["All", "Succeeded", "Failed", "Denied", "Cancelled"]);
+    const { all, done, failed, refused, cancelled } = texts.outcomes;
+    expect(OUTCOMES.map(({ name }) => name)).toEqual([all, done, failed, refused, cancelled]);
   });
 
   it("are filtered by what came of them, and counted", () => {
     const entries = (["done", "failed", "done"] as const).map(entry);
     expect(filtered(entries, "done").length).toBe(2);
     expect(filtered(entries, "all")).toBe(entries);
-    expect(shownOf(3, 3, 3)).toBe("3 calls");
-    expect(shownOf(1, 3, 3)).toBe("1 of 3 calls");
-    expect(shownOf(200, 200, 1234)).toBe("The latest 200 of 1,234 calls");
-    expect(shownOf(12, 200, 1234)).toBe("12 of the latest 200 of 1,234 calls");
+    expect(shownOf(3, 3, 3)).toBe(common.calls(3));
+    expect(shownOf(1, 3, 3)).toBe(texts.shownOf(1, common.calls(3)));
+    const latest = texts.latestOf(200, 1234);
+    // At the beginning of a sentence.
+    expect(shownOf(200, 200, 1234)).toBe(`${latest.charAt(0).toUpperCase()}${latest.slice(1)}`);
+    expect(shownOf(12, 200, 1234)).toBe(texts.shownOf(12, latest));
   });
 
   it("are told apart where several ended at once", () => {

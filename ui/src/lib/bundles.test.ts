@@ -4,6 +4,7 @@ import type { SourceInfo } from "./bindings";
 import { calledName, every, fingerprint, isSuspicious, sourceFrom, STATUS, STATUSES } from "./bundles";
 import { Exporting, exportName } from "./export.svelte";
 import { textOf } from "./files";
+import { bundles as texts } from "../texts/bundles";
 
 describe("bundles in words", () => {
   it("shows fingerprints in groups of four", () => {
@@ -23,16 +24,16 @@ describe("bundles in words", () => {
     expect(calledName({ name: "Team" } as SourceInfo, { text: "" })).toBe("Team");
     expect(calledName(about, { path: "/a/b/cards/" })).toBe("cards");
     expect(calledName(about, { path: "C:\\a\\b.json" })).toBe("b.json");
-    expect(calledName(about, { text: "x" })).toBe("Pasted text");
+    expect(calledName(about, { text: "x" })).toBe(texts.pasted);
   });
 
   it("says how often", () => {
     expect([1, 6, 24, 48, 168].map(every)).toEqual([
-      "every hour",
-      "every 6 hours",
-      "every day",
-      "every 2 days",
-      "every week",
+      texts.everyHour,
+      texts.everyHours(6),
+      texts.everyDay,
+      texts.everyDays(2),
+      texts.everyWeek,
     ]);
   });
 

@@ -13,7 +13,11 @@ import {
   verdictOf,
   wayOf,
 } from "./checks";
+import { moment } from "./format";
 import { cardOf } from "../testing/fixtures";
+import { checks as texts } from "../texts/checks";
+import { common } from "../texts/common";
+import { format } from "../texts/format";
 
 const NOW = Date.parse("2026-01-10T12:00:00Z");
 const TWO_DAYS_AGO = "2026-01-08T12:00:00.000Z";
@@ -65,49 +69,47 @@ const report = (more: Partial<Report> = {}): Report => ({
 describe("the badge of a card", () => {
   it("says when the card is another by now", () => {
     const shown = badgeOf(card({ health: "verified", checked_at: TWO_DAYS_AGO, changed: true }), NOW);
-    expect(shown.word).toBe("Changed since check");
+    expect(shown.word).toBe(texts.health.changed);
     expect(shown.kind).toBe("");
-    expect(shown.title).toContain("before later edits: verified");
+    const checked = texts.checkedAt(moment(TWO_DAYS_AGO));
+    expect(shown.title).toBe(texts.asItWas(checked, texts.health.verified.toLowerCase()));
   });
 
   it("tells what the newest check found and when", () => {
     const words = (["verified", "stale", "broken", "unreachable"] as const).map(
       (health) => badgeOf(card({ health, checked_at: TWO_DAYS_AGO }), NOW).word,
     );
-    expect(words).toEqual([
-      "Verified 2 days ago",
-      "Page differs, checked 2 days ago",
-      "Page is gone, checked 2 days ago",
-      "Page unreachable, tried 2 days ago",
-    ]);
+    const when = "2 days ago";
+    expect(words).toEqual([texts.verified(when), texts.stale(when), texts.broken(when), texts.unreachable(when)]);
     const without = badgeOf(card({ health: "broken", checked_at: TWO_DAYS_AGO, documentation: null }), NOW);
-    expect(without.word).toBe("No page, checked 2 days ago");
+    expect(without.word).toBe(texts.noPage(when));
   });
 
   it("falls back on what the card says, which proves nothing", () => {
-    expect(badgeOf(card({ verified: true }))).toMatchObject({ word: "Marked verified", kind: "" });
-    expect(badgeOf(card({}))).toMatchObject({ word: "Not verified yet", kind: "" });
+    expect(badgeOf(card({ verified: true }))).toMatchObject({ word: texts.saysVerified, kind: "" });
+    expect(badgeOf(card({}))).toMatchObject({ word: texts.notVerified, kind: "" });
   });
 });
 
 describe("a report", () => {
   it("comes down to a sentence", () => {
     const stale = report({ state: "stale", claims: [claim("module", "contradicted"), claim("class", "supported")] });
-    expect(verdictOf(stale)).toContain("contradicts 1 field.");
-    expect(verdictOf(report({ state: "stale" }))).toContain("doesn't support enough");
-    expect(verdictOf(report({ state: "broken" }))).toContain("doesn't document this tool");
-    expect(verdictOf(report({ state: "broken", link: link({ state: "no_page" }) }))).toBe(
-      "The linked page doesn't exist.",
-    );
-    expect(verdictOf(report({ state: "broken", link: link({ state: "missing", url: null }) }))).toContain(
-      "has no documentation link",
+    expect(verdictOf(stale)).toBe(texts.verdicts.against(1));
+    expect(verdictOf(report({ state: "stale" }))).toBe(texts.verdicts.unsaid);
+    expect(verdictOf(report({ state: "broken" }))).toBe(texts.verdicts.otherPage);
+    expect(verdictOf(report({ state: "broken", link: link({ state: "no_page" }) }))).toBe(texts.verdicts.gone);
+    expect(verdictOf(report({ state: "broken", link: link({ state: "missing", url: null }) }))).toBe(
+      texts.verdicts.missing,
     );
   });
 
   it("tells the way to the page", () => {
-    expect(wayOf(link())).toBe("Status 200, 340 ms, encrypted");
+    const [status, took] = [texts.status(200), format.milliseconds(340)];
+    expect(wayOf(link())).toBe(`${status}, ${took}, ${texts.encrypted}`);
     const hops = ["http://a.b", "https://a.b", "https://a.b/c"].map((url) => ({ url, status: 301 }));
-    expect(wayOf(link({ hops, encrypted: false }))).toBe("Status 200, 2 redirects, 340 ms, not encrypted");
+    expect(wayOf(link({ hops, encrypted: false }))).toBe(
+      `${status}, ${common.redirects(2)}, ${took}, ${texts.notEncrypted}`,
+    );
     expect(wayOf(link({ state: "failing", status: null, hops: [], ms: null }))).toBe("");
     expect(wayOf(link({ url: null }))).toBe("");
     expect([
@@ -124,25 +126,24 @@ describe("a report", () => {
         .map(({ field }) => field)
         .join(""),
     ).toBe("cdba");
-    expect(tallyOf(claims)).toBe("1 contradicted, 1 missing from card, 1 supported, 1 not mentioned");
+    const { contradicted, unsaid, supported, not_found } = texts.tally;
+    expect(tallyOf(claims)).toBe(`1 ${contradicted}, 1 ${unsaid}, 1 ${supported}, 1 ${not_found}`);
     expect(tallyOf([])).toBe("");
   });
 
   it("tells what the search came to", () => {
     expect(soughtOf(report())).toBeNull();
     expect(soughtOf(report({ search: { kind: "gone" } }))?.kind).toBe("bad");
-    expect(soughtOf(report({ search: { kind: "unsure" } }))?.word).toBe("Several possible pages, none certain");
+    expect(soughtOf(report({ search: { kind: "unsure" } }))?.word).toBe(texts.sought.unsure);
     const marks = {} as never;
     const page = { url: "https://a.b", title: "A", score: 0.87, marks, why: "" };
-    expect(soughtOf(report({ search: { kind: "found", page } }))?.word).toBe(
-      "Another page documents it (87% confidence)",
-    );
+    expect(soughtOf(report({ search: { kind: "found", page } }))?.word).toBe(texts.anotherPage(0.87));
   });
 
   it("tells when a page is tried again", () => {
     expect(nextTry(null, 1, NOW)).toBe("");
-    expect(nextTry("2026-01-10T18:00:00Z", 1, NOW)).toBe("Next attempt in 6 hours.");
-    expect(nextTry("2026-01-10T11:00:00Z", 2, NOW)).toBe("Failed 2 times in a row. Next attempt soon.");
+    expect(nextTry("2026-01-10T18:00:00Z", 1, NOW)).toBe(texts.triedAgain(1, "in 6 hours"));
+    expect(nextTry("2026-01-10T11:00:00Z", 2, NOW)).toBe(texts.triedAgain(2, null));
   });
 });
 
@@ -158,8 +159,8 @@ describe("texts of the engine", () => {
   it("and values are shown as they would be written", () => {
     expect([valueText("x"), valueText(""), valueText(null), valueText(["a"])]).toEqual([
       "x",
-      "nothing",
-      "nothing",
+      common.nothing,
+      common.nothing,
       '[\n "a"\n]',
     ]);
   });
@@ -171,10 +172,8 @@ describe("what could not be judged", () => {
     const page = { about: false, condition: "empty" as const, why: "", quote: "", score: 0, marks };
     const empty = report({ state: "unreachable", page });
     expect(isEmpty(empty)).toBe(true);
-    expect(verdictOf(empty)).toBe("The page has almost no text without JavaScript, so the card wasn't judged.");
+    expect(verdictOf(empty)).toBe(texts.verdicts.empty);
     expect(soughtOf(report({ search: { kind: "no_search" } }))?.kind).toBe("warn");
-    expect(soughtOf(report({ search: { kind: "search_failed", why: "it broke" } }))?.word).toContain(
-      "the search failed",
-    );
+    expect(soughtOf(report({ search: { kind: "search_failed", why: "it broke" } }))?.word).toBe(texts.sought.failed);
   });
 });

@@ -4,6 +4,8 @@ import { COMMANDS } from "./commandList";
 import { handleKey, handleMouse, hint, paletteCommands, shortcutList } from "./commands";
 import { navigation } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
+import { commands as texts } from "../texts/commands";
+import { common } from "../texts/common";
 
 /** Presses a key on the page or in a field. */
 function press(key: string, held: KeyboardEventInit = {}, field?: HTMLElement) {
@@ -73,18 +75,19 @@ describe("the commands", () => {
 
   it("are offered by the palette where they mean something", () => {
     const titles = (words: string) => paletteCommands(words).map(({ title }) => title);
-    expect(titles("LIGHT dark")).toEqual(["Toggle light and dark theme"]);
-    expect(titles("pending approval")).toEqual([]);
+    // The words are found in any order and case.
+    expect(titles(texts.theme.toUpperCase().split(" ").reverse().join(" "))).toEqual([texts.theme]);
+    expect(titles(texts.answerAgent)).toEqual([]);
     // No proposal is shown.
-    expect(titles("reject")).toEqual([]);
-    expect(titles("")).toContain("Add card");
+    expect(titles(texts.review.reject)).toEqual([]);
+    expect(titles("")).toContain(common.addACard);
   });
 
   it("are listed with their shortcuts by where they mean something", () => {
     const [first] = shortcutList();
-    expect(first?.name).toBe("Global");
-    expect(first?.commands).toContainEqual({ title: "Go back", keys: "Alt ←" });
-    expect(hint("Add card", "card.add")).toBe("Add card (n)");
-    expect(hint("Export", "export")).toBe("Export");
+    expect(first?.name).toBe(texts.scopes.everywhere);
+    expect(first?.commands).toContainEqual({ title: texts.back, keys: "Alt ←" });
+    expect(hint("what it does", "card.add")).toBe("what it does (n)");
+    expect(hint("what it does", "export")).toBe("what it does");
   });
 });

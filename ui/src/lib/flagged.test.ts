@@ -12,6 +12,7 @@ import {
   type Sides,
 } from "./flagged";
 import { spansOf } from "./words";
+import { review as texts } from "../texts/review";
 
 const text = (
   field: string,
@@ -77,7 +78,7 @@ describe("a text cut at its marks", () => {
   it("names what is not seen and tells emptiness instead of showing it", () => {
     const hidden = `a\u200bb${"\n".repeat(40)}c${" ".repeat(60)}d`;
     const all = [{ start: 0, end: hidden.length, place: place(1) }];
-    expect(told(piecesOf(hidden, all))).toBe("[1:a‹U+200B›b‹40 line breaks›\nc‹60 spaces›d]");
+    expect(told(piecesOf(hidden, all))).toBe(`[1:a‹U+200B›b${texts.endsOfLines(40)}\nc${texts.spaces(60)}d]`);
   });
 });
 
@@ -99,7 +100,7 @@ describe("places", () => {
       [1, "<!-- x -->", { before: { start: 5, end: 15 }, after: { start: 14, end: 24 } }],
       [2, "Do it.", { after: { start: 25, end: 31 } }],
     ]);
-    expect(foundIn(places)).toBe("instructions to a language model and hidden text");
+    expect(foundIn(places)).toBe(texts.and(texts.sorts.instruction.what, texts.sorts.hidden.what));
     const spans = spanPieces(spansOf(now, next), places);
     expect(spans.map((span) => told(span.both)).join("")).toBe("Adds and more.[1:<!-- x -->] [2:Do it.]");
     const before = spans

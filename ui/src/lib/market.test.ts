@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MarketOffer } from "./bindings";
 import { factsOf, functionsOf, offerKey, sourceLabel } from "./market";
+import { market as texts } from "../texts/market";
 
 const OFFER: MarketOffer = {
   source: "a",
@@ -25,10 +26,10 @@ describe("offers", () => {
     expect(factsOf(OFFER)).toEqual([]);
     expect(factsOf({ ...OFFER, category: "mail", price: " ", rating: 4.49, version: "1.0.0" })).toEqual([
       "mail",
-      "rated 4.5",
-      "version 1.0.0",
+      texts.rated("4.5"),
+      texts.version("1.0.0"),
     ]);
-    expect(factsOf({ ...OFFER, rating: 0 })).toEqual(["rated 0"]);
+    expect(factsOf({ ...OFFER, rating: 0 })).toEqual([texts.rated("0")]);
     const many = Array.from({ length: 11 }, (_, index) => `f${index}`);
     expect(functionsOf({ ...OFFER, functions: many })).toEqual({ named: many.slice(0, 8), more: 3 });
   });
@@ -38,6 +39,6 @@ describe("offers", () => {
     expect(sourceLabel({ id: "a", kind: "registry", url: "https://registry.example.org/" })).toBe(
       "registry.example.org",
     );
-    expect(sourceLabel(undefined)).toBe("a removed registry");
+    expect(sourceLabel(undefined)).toBe(texts.removedSource);
   });
 });

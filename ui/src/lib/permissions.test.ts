@@ -18,6 +18,7 @@ import {
   withRule,
   type Scope,
 } from "./permissions";
+import { permissions as texts } from "../texts/permissions";
 
 const none: Rules = { otherwise: null, overridable: false, rules: [] };
 
@@ -37,16 +38,19 @@ describe("rules", () => {
   });
 
   it("say what cannot be in one", () => {
-    const wrong: [Scope, string, RegExp][] = [
-      ["hosts", "", /Enter the host/],
-      ["hosts", "exa*mple.org", /Enter a host/],
-      ["hosts", "a b", /Enter a host/],
-      ["files", "shop", /absolute path/],
-      ["secrets", "api.example.org", /an origin/],
-      ["code", "ruby", /python, javascript, shell/],
+    const { missing, scopes } = texts;
+    const wrong: [Scope, string, string][] = [
+      ["hosts", "", missing.thing(scopes.hosts.one)],
+      ["hosts", "exa*mple.org", missing.host],
+      ["hosts", "a b", missing.host],
+      ["files", "shop", missing.folder],
+      ["secrets", "api.example.org", missing.origin],
+      ["code", "ruby", missing.language],
     ];
-    for (const [scope, of, said] of wrong) expect(ruleProblem(scope, of, [])).toMatch(said);
-    expect(ruleProblem("hosts", "a.org", [{ of: "a.org", permission: "ask", overridable: false }])).toMatch(/already/);
+    for (const [scope, of, said] of wrong) expect(ruleProblem(scope, of, [])).toBe(said);
+    expect(ruleProblem("hosts", "a.org", [{ of: "a.org", permission: "ask", overridable: false }])).toBe(
+      missing.otherThing("a.org"),
+    );
     for (const of of ["localhost:8080", "*.example.org", "[::1]:80", "127.0.0.1"])
       expect(ruleProblem("hosts", of, [])).toBeNull();
     for (const of of ["/srv", "C:\\work", "\\\\host\\share"]) expect(ruleProblem("files", of, [])).toBeNull();
@@ -83,12 +87,12 @@ describe("rules", () => {
     };
     const own = (otherwise: Rules["otherwise"]): Rules => ({ ...none, otherwise });
     expect(saidOf(tools, "", none, undefined)).toBe(tools.said[BUILT_IN.tools]);
-    expect(saidOf(tools, "shop", none, everybody("ask"))).toBe(`Same as Everyone. ${tools.said.ask}`);
-    expect(saidOf(tools, "shop", own("allow"), everybody("deny"))).toMatch(/^Denied for everyone.*can't override/);
-    expect(saidOf(tools, "shop", own("allow"), everybody("ask"))).toMatch(/^Set to Ask for everyone.*can't override/);
+    expect(saidOf(tools, "shop", none, everybody("ask"))).toBe(texts.likeEverybody(tools.said.ask));
+    expect(saidOf(tools, "shop", own("allow"), everybody("deny"))).toBe(texts.deniedForAll);
+    expect(saidOf(tools, "shop", own("allow"), everybody("ask"))).toBe(texts.askedForAll);
     expect(saidOf(tools, "shop", own("allow"), everybody("ask", true))).toBe(tools.said.allow);
     expect(saidOf(tools, "shop", own("deny"), everybody("ask"))).toBe(tools.said.deny);
-    expect([choicesOf("")[0]?.name, choicesOf("shop")[0]?.name]).toEqual(["Default", "Inherit"]);
+    expect([choicesOf("")[0]?.name, choicesOf("shop")[0]?.name]).toEqual([texts.default, texts.inherit]);
   });
 
   it("tell providers from cards", () => {
@@ -104,7 +108,7 @@ describe("rules", () => {
 describe("profiles", () => {
   it("say what cannot be a name", () => {
     for (const name of ["", "a b", "ä", "x".repeat(41)]) expect(profileProblem(name, [])).not.toBeNull();
-    expect(profileProblem("shop", ["", "shop"])).toMatch(/named shop already/);
+    expect(profileProblem("shop", ["", "shop"])).toBe(texts.missing.otherName("shop"));
     expect(profileProblem(" shop-2 ", ["shop"])).toBeNull();
   });
 

@@ -17,6 +17,7 @@ import {
 } from "./review";
 import { diffOf } from "./words";
 import { proposalOf } from "../testing/fixtures";
+import { review as texts } from "../texts/review";
 
 function detail(fields: { [field: string]: JsonValue }, now: { [field: string]: JsonValue }): ProposalDetail {
   const diff = Object.entries(fields)
@@ -82,7 +83,8 @@ describe("queue", () => {
 
   it("groups by kind in the order told, and by risk with the highest first", () => {
     expect(told("kind")).toEqual(["Broken link", 2, "Stale field", 3, 1]);
-    expect(told("risk")).toEqual(["High risk", 2, "Medium risk", 1, "Low risk", 3]);
+    const { high, medium, low } = texts.risks;
+    expect(told("risk")).toEqual([high, 2, medium, 1, low, 3]);
   });
 
   it("knows where each line begins, and which is first in sight", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Server } from "./bindings";
 import { draftOf, draftOfOffer, missingOf, reachLine, requestOf, secretRow, type ServerDraft } from "./servers";
+import { servers as texts } from "../texts/servers";
 
 const SERVER: Server = {
   name: "files",
@@ -34,7 +35,7 @@ describe("servers", () => {
       trusted: true,
     });
     expect(draft.secrets).toMatchObject([{ name: "TOKEN", value: "" }]);
-    expect(missingOf(draft, [])).toBe("Enter a value for TOKEN or remove it.");
+    expect(missingOf(draft, [])).toBe(texts.missing.secretValue("TOKEN"));
     const again = requestOf({ ...draft, secrets: [row("TOKEN", "s3cret")] });
     expect(again).toEqual({ name: "files", reach: SERVER.reach, secrets: { TOKEN: "s3cret" }, trusted: true });
     expect(requestOf({ ...draft, secrets: [] }).secrets).toEqual({});
@@ -56,16 +57,20 @@ describe("servers", () => {
   });
 
   it("says what is missing", () => {
-    const wrong: [Partial<ServerDraft>, RegExp][] = [
-      [{ name: " " }, /a server name/],
-      [{ name: "a/b" }, /letters, digits/],
-      [{ name: "taken" }, /named taken already/],
-      [{ command: "" }, /the command/],
-      [{ transport: "http", url: "ftp://x" }, /http:\/\//],
-      [{ secrets: [row("", "x")] }, /a name for each variable/],
-      [{ transport: "http", url: "http://x", secrets: [row("A", "x"), row("A ", "y")] }, /header A is listed twice/],
+    const { missing, header, variable } = texts;
+    const wrong: [Partial<ServerDraft>, string][] = [
+      [{ name: " " }, missing.name],
+      [{ name: "a/b" }, missing.goodName],
+      [{ name: "taken" }, missing.otherName("taken")],
+      [{ command: "" }, missing.program],
+      [{ transport: "http", url: "ftp://x" }, missing.address],
+      [{ secrets: [row("", "x")] }, missing.secretName(variable)],
+      [
+        { transport: "http", url: "http://x", secrets: [row("A", "x"), row("A ", "y")] },
+        missing.secretTwice(header, "A"),
+      ],
     ];
-    for (const [more, said] of wrong) expect(missingOf(typed(more), ["taken"])).toMatch(said);
+    for (const [more, said] of wrong) expect(missingOf(typed(more), ["taken"])).toBe(said);
     expect(missingOf(typed({ secrets: [secretRow()] }), ["taken"])).toBeNull();
   });
 
@@ -92,7 +97,7 @@ describe("servers", () => {
       ["PORT", "", "", true, false],
       ["EXTRA", "1", "", false, true],
     ]);
-    expect(missingOf(draft, [])).toBe("Enter a value for KEY or remove it.");
+    expect(missingOf(draft, [])).toBe(texts.missing.secretValue("KEY"));
     const given = {
       ...draft,
       secrets: draft.secrets.map((one) => (one.name === "KEY" ? { ...one, value: "s" } : one)),

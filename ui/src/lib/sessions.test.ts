@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { budgetRow, DEFAULTS, defaultOf, draftOf, FIELDS, sessionProblem, sessionsOf } from "./sessions";
+import { sessions as texts } from "../texts/sessions";
 
 describe("sessions", () => {
   it("give back what was not changed, also what is not shown", () => {
@@ -45,15 +46,15 @@ describe("sessions", () => {
     }
     const programs = (...rows: [string, string][]) =>
       sessionProblem({ ...draftOf(DEFAULTS), budgets: rows.map(([name, tokens]) => budgetRow(name, tokens)) });
-    expect(programs(["", "8000"])).toMatch(/a name for each client/);
-    expect(programs(["a", "1"], ["A", "2"])).toMatch(/listed twice/);
-    expect(programs(["a", "many"])).toMatch(/whole number/);
+    expect(programs(["", "8000"])).toBe(texts.nameProgram);
+    expect(programs(["a", "1"], ["A", "2"])).toBe(texts.programTwice("A"));
+    expect(programs(["a", "many"])).toBe(texts.giveTokens("a"));
   });
 
   it("tell the defaults as they are typed", () => {
     const told = FIELDS.map((field) => `${field.name} ${defaultOf(field)}`);
-    expect(told).toContain("Evict unused tools after (minutes) 30");
-    expect(told).toContain("Minimum match score 0.2");
-    expect(told).toContain("Context window (tokens) 128,000");
+    expect(told).toContain(`${texts.limits.ttl.name} 30`);
+    expect(told).toContain(`${texts.limits.threshold.name} 0.2`);
+    expect(told).toContain(`${texts.limits.contextTokens.name} 128,000`);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { matches, shown, worksWhileTyping } from "./shortcuts";
+import { commands } from "../texts/commands";
 
 const press = (key: string, held: Partial<KeyboardEvent> = {}) =>
   ({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held }) as KeyboardEvent;
@@ -35,10 +36,10 @@ describe("a shortcut", () => {
 
   it("is shown as it stands on the keys", () => {
     expect([shown("Mod+K"), shown("Alt+ArrowLeft"), shown("?"), shown("Escape")]).toEqual([
-      "Ctrl K",
+      `${commands.keys.ctrl} K`,
       "Alt ←",
       "?",
-      "Esc",
+      commands.keys.escape,
     ]);
   });
 });

@@ -6,6 +6,9 @@ import { navigation } from "../lib/navigation.svelte";
 import { asking } from "../lib/conversation.svelte";
 import { cardOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
+import { app } from "../texts/app";
+import { ask as texts } from "../texts/ask";
+import { common } from "../texts/common";
 import Ask from "./Ask.svelte";
 
 afterEach(() => {
@@ -37,7 +40,7 @@ function answerTo(question: string, more: Partial<Answer> = {}): Answer {
 
 /** Enters a text at once and waits until it would be asked. */
 async function type(text: string) {
-  await fireEvent.input(screen.getByLabelText("What should the tool do?"), { target: { value: text } });
+  await fireEvent.input(screen.getByLabelText(texts.question), { target: { value: text } });
   await wait(200);
 }
 
@@ -48,9 +51,9 @@ describe("an answer while one types", () => {
     await type("send mail");
     expect(screen.getByRole("heading", { level: 1, name: "send mail one" })).toBeTruthy();
     expect(screen.getByText("import one")).toBeTruthy();
-    expect(screen.getByRole("button", { name: "Copy code" })).toBeTruthy();
-    expect(screen.getByRole("region", { name: "Other candidates" }).textContent).toContain("send mail two");
-    expect(screen.getByRole("status").textContent).toBe("Best match: send mail one");
+    expect(screen.getByRole("button", { name: app.copyOf(texts.theCode) })).toBeTruthy();
+    expect(screen.getByRole("region", { name: texts.otherCandidates }).textContent).toContain("send mail two");
+    expect(screen.getByRole("status").textContent).toBe(texts.bestMatch("send mail one"));
     expect(screen.getByText("Keyword search only")).toBeTruthy();
     expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual(["send mail"]);
     await fireEvent.click(screen.getByRole("button", { name: "send mail one" }));
@@ -73,7 +76,7 @@ describe("an answer while one types", () => {
     // Too short to be a question: no answer is shown for text that was not asked.
     await type("qu");
     expect(screen.queryByRole("heading", { level: 1 })).toBeNull();
-    expect(screen.getByRole("heading", { name: "Try" })).toBeTruthy();
+    expect(screen.getByRole("heading", { name: texts.forExample })).toBeTruthy();
   });
 
   it("says that nothing fits, and why it failed", async () => {
@@ -86,10 +89,10 @@ describe("an answer while one types", () => {
     });
     render(Ask);
     await type("nothing like it");
-    expect(screen.getByRole("heading", { name: "No suitable tool in this library" })).toBeTruthy();
+    expect(screen.getByRole("heading", { name: texts.nothingFits })).toBeTruthy();
     await type("broken");
     expect(screen.getByRole("alert").textContent).toContain("no index");
-    expect(screen.getByRole("button", { name: "Try again" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: common.tryAgain })).toBeTruthy();
   });
 
   it("stays below the agent's work once it is asked", async () => {
@@ -114,8 +117,8 @@ describe("an answer while one types", () => {
     await fireEvent.submit(screen.getByRole("search"));
     await wait();
     expect(asked(calls, "sessions_ask")).toEqual([{ question: "send mail" }]);
-    expect(screen.getByText("Preliminary result from search:")).toBeTruthy();
-    expect(screen.getAllByRole("status")[0]?.textContent).toBe("The agent is working");
+    expect(screen.getByText(texts.firstLook)).toBeTruthy();
+    expect(screen.getAllByRole("status")[0]?.textContent).toBe(texts.atWork);
     // It was asked while typing and is not asked again.
     expect(asked(calls, "answers_get").length).toBe(1);
   });

@@ -8,6 +8,8 @@ import { navigation } from "../lib/navigation.svelte";
 import { cardOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
 import LibraryInPane from "../testing/LibraryInPane.svelte";
+import { common } from "../texts/common";
+import { library as texts } from "../texts/library";
 
 const CARDS = Array.from({ length: 300 }, (_, index) => cardOf(String(index), `tool ${index}`));
 
@@ -35,10 +37,11 @@ function open() {
 }
 
 const names = () =>
-  within(screen.getByRole("grid", { name: "Cards" }))
+  within(screen.getByRole("grid", { name: texts.cards }))
     .getAllByRole("row")
     .slice(1)
-    .map((row) => row.querySelector(".name")?.textContent ?? "");
+    // The box that selects the card comes before its name.
+    .map((row) => row.querySelectorAll("[role=gridcell]")[1]?.textContent ?? "");
 
 beforeEach(() => addEventListener("keydown", handleKey));
 afterEach(() => {
@@ -53,7 +56,7 @@ describe("the table of the library", () => {
     expect(names().slice(0, 3)).toEqual(["tool 0", "tool 1", "tool 2"]);
     expect(names().length).toBeLessThan(60);
     expect(screen.getByRole("grid").getAttribute("aria-rowcount")).toBe("301");
-    expect(screen.getByText("300 cards")).toBeTruthy();
+    expect(screen.getByText(common.cards(300))).toBeTruthy();
   });
 
   it("opens a row by keys, closes it, and goes back to it", async () => {
@@ -71,15 +74,15 @@ describe("the table of the library", () => {
   it("is filtered by what is typed, once that stops", async () => {
     const calls = open();
     await wait();
-    const box = screen.getByLabelText("Filter by name, provider or description");
+    const box = screen.getByLabelText(texts.filterLabel);
     for (const text of ["tool 2", "tool 29", "tool 299"]) {
       await fireEvent.input(box, { target: { value: text } });
     }
     await wait(200);
     expect(names()).toEqual(["tool 299"]);
-    expect(screen.getByText("1 card of 300")).toBeTruthy();
+    expect(screen.getByText(texts.found(1, 300))).toBeTruthy();
     expect(asked(calls, "cards_list").some(({ query }) => query.text === "tool 29")).toBe(false);
-    await fireEvent.click(screen.getByRole("button", { name: "Show all" }));
+    await fireEvent.click(screen.getByRole("button", { name: common.showAll }));
     await wait();
     expect(names()[0]).toBe("tool 0");
   });
@@ -92,10 +95,10 @@ describe("the table of the library", () => {
     for (let step = 0; step < 4; step++) await fireEvent.keyDown(grid, { key: "j" });
     await fireEvent.keyDown(grid, { key: "X", shiftKey: true });
     await wait();
-    expect(screen.getByText("5 cards selected")).toBeTruthy();
+    expect(screen.getByText(texts.selected(5))).toBeTruthy();
     await fireEvent.keyDown(document.body, { key: "Escape" });
     await wait();
-    expect(screen.queryByText("5 cards selected")).toBeNull();
+    expect(screen.queryByText(texts.selected(5))).toBeNull();
   });
 
   it("is read again when the library changed, but not while it is hidden", async () => {

@@ -5,9 +5,11 @@ import type { ProposalDetail, ProposalRow } from "../lib/bindings";
 import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { navigation } from "../lib/navigation.svelte";
+import { fieldName } from "../lib/format";
 import { diffOf } from "../lib/words";
 import { NO_HEALTH, proposalOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
+import { review as texts } from "../texts/review";
 import Review from "./Review.svelte";
 
 const row = (id: number): ProposalRow => ({
@@ -71,10 +73,10 @@ describe("a proposal in review", () => {
     open();
     await wait();
     expect([title(), navigation.proposal]).toEqual(["Kit 1", 1]);
-    expect(screen.getByText("3 pending")).toBeTruthy();
-    expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "Description" }).checked).toBe(true);
-    expect(screen.getByRole("list", { name: "Fields" }).textContent).toContain("Counts things.");
-    expect(screen.getByRole("button", { name: "Accept" }).title).toBe("Accept (a)");
+    expect(screen.getByText(texts.waiting(3, null))).toBeTruthy();
+    expect(screen.getByRole<HTMLInputElement>("checkbox", { name: fieldName("description") }).checked).toBe(true);
+    expect(screen.getByRole("list", { name: texts.fields }).textContent).toContain("Counts things.");
+    expect(screen.getByRole("button", { name: texts.accept }).title).toBe(`${texts.accept} (a)`);
   });
 
   it("is accepted by a key, in part where a field was not ticked, and the next one follows", async () => {
@@ -82,12 +84,13 @@ describe("a proposal in review", () => {
     await wait();
     await press("J");
     await press(" ");
-    expect(screen.getByRole("button", { name: "Accept 1 of 2 fields" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: texts.acceptSome(1, 2) })).toBeTruthy();
     await press("a");
     await wait();
     expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 1, fields: ["name"] }]);
-    expect([title(), screen.getByText("2 pending").textContent?.trim()]).toEqual(["Kit 2", "2 pending"]);
-    expect(engine.toasts.map(({ text }) => text)).toEqual(["Accepted 1 field of Kit 1"]);
+    expect(title()).toBe("Kit 2");
+    expect(screen.getByText(texts.waiting(2, null))).toBeTruthy();
+    expect(engine.toasts.map(({ text }) => text)).toEqual([texts.acceptedFields("Kit 1", 1)]);
   });
 
   it("gets the keys that were pressed for it while it was being read", async () => {
@@ -108,7 +111,7 @@ describe("a proposal in review", () => {
     await wait();
     await press("r");
     await wait(50);
-    const box = screen.getByLabelText("Reason (optional)");
+    const box = screen.getByLabelText(texts.why);
     await fireEvent.input(box, { target: { value: "we have one" } });
     await fireEvent.keyDown(box, { key: "a" });
     await fireEvent.submit(box);

@@ -8,6 +8,11 @@ import { newProfile } from "../lib/permissions";
 import { DEFAULTS } from "../lib/sessions";
 import SettingsInPane from "../testing/SettingsInPane.svelte";
 import { asked, clear, stage, wait } from "../testing/stage";
+import { common } from "../texts/common";
+import { permissions as rules } from "../texts/permissions";
+import { servers as serverTexts } from "../texts/servers";
+import { agents } from "../texts/settings/agents";
+import { general as texts } from "../texts/settings/general";
 
 afterEach(() => {
   navigation.go("ask");
@@ -84,7 +89,8 @@ function open() {
   return { calls, kept };
 }
 
-const section = (name: string) => within(screen.getByRole("region", { name }));
+const section = (name: keyof typeof texts.sections) =>
+  within(screen.getByRole("region", { name: texts.sections[name] }));
 
 /** Simulates the engine's event for a changed setting. */
 async function changed(setting: "checks" | "review" | "profiles" | "mcp_servers") {
@@ -98,7 +104,7 @@ describe("settings", () => {
     await wait(1000);
     expect(screen.queryAllByRole("alert").map((alert) => alert.textContent)).toEqual([]);
     expect(engine.toasts).toEqual([]);
-    expect(screen.queryAllByText("Loading…")).toEqual([]);
+    expect(screen.queryAllByText(common.reading)).toEqual([]);
     const names = [...new Set(calls.map(({ name }) => name))].filter(
       (name) => name !== "servers_list" && name !== "api_keys_list",
     );
@@ -113,8 +119,8 @@ describe("settings", () => {
   it("take over what is changed elsewhere, but not over what a person has begun to change", async () => {
     const { kept } = open();
     await wait(1000);
-    const days = section("Checks").getByLabelText<HTMLInputElement>("Check cards every");
-    const reviewer = section("Review policy").getByLabelText<HTMLInputElement>("Your reviewer name");
+    const days = section("checks").getByLabelText<HTMLInputElement>(texts.checkCardsEvery);
+    const reviewer = section("review").getByLabelText<HTMLInputElement>(texts.yourName);
     expect([days.value, reviewer.value]).toEqual(["30", ""]);
     kept.checks = { every_days: 7, new_cards: true };
     await changed("checks");
@@ -128,14 +134,14 @@ describe("settings", () => {
   it("save what is typed, once", async () => {
     const { calls } = open();
     await wait(1000);
-    const policy = section("Review policy");
-    await fireEvent.input(policy.getByLabelText("Required approvals"), { target: { value: "2" } });
-    expect(policy.getByText("Unsaved changes")).toBeTruthy();
-    await fireEvent.submit(policy.getByRole("button", { name: "Save" }).closest("form")!);
+    const policy = section("review");
+    await fireEvent.input(policy.getByLabelText(texts.reviewers), { target: { value: "2" } });
+    expect(policy.getByText(texts.notSavedYet)).toBeTruthy();
+    await fireEvent.submit(policy.getByRole("button", { name: common.save }).closest("form")!);
     await wait();
     expect(asked(calls, "review_policy_set")).toEqual([{ approvals: 2, reviewer: "" }]);
-    expect(policy.getByText("Saved and applied")).toBeTruthy();
-    const days = section("Checks").getByLabelText<HTMLInputElement>("Check cards every");
+    expect(policy.getByText(texts.savedNow)).toBeTruthy();
+    const days = section("checks").getByLabelText<HTMLInputElement>(texts.checkCardsEvery);
     for (const value of ["9", "90"]) await fireEvent.input(days, { target: { value } });
     await wait(1000);
     expect(asked(calls, "check_settings_set")).toEqual([{ every_days: 90, new_cards: true }]);
@@ -144,23 +150,24 @@ describe("settings", () => {
   it("show a changed rule at once, and are not read while it is being kept", async () => {
     const { calls } = open();
     await wait(1000);
-    const permissions = section("Permissions");
+    const permissions = section("permissions");
     await fireEvent.click(permissions.getByRole("radio", { name: /^shop/ }));
-    const hosts = () => permissions.getByRole("radiogroup", { name: "Default for hosts" });
-    await fireEvent.click(within(hosts()).getByText("Deny"));
-    expect(within(hosts()).getByRole("radio", { name: "Deny" }).getAttribute("aria-checked")).toBe("true");
+    const hosts = () => permissions.getByRole("radiogroup", { name: rules.unnamed(rules.scopes.hosts.name) });
+    await fireEvent.click(within(hosts()).getByText(rules.words.deny));
+    const denied = () => within(hosts()).getByRole("radio", { name: rules.words.deny }).getAttribute("aria-checked");
+    expect(denied()).toBe("true");
     await changed("profiles");
     expect(asked(calls, "profiles_set")).toMatchObject([
       { name: "shop", permissions: { hosts: { otherwise: "deny" } } },
     ]);
-    expect(within(hosts()).getByRole("radio", { name: "Deny" }).getAttribute("aria-checked")).toBe("true");
+    expect(denied()).toBe("true");
   });
 
   it("show the lines for the profile that is chosen", async () => {
     const { calls } = open();
     await wait(1000);
-    const address = within(screen.getByRole("group", { name: /^Connect over HTTP/ }));
-    await fireEvent.click(within(address.getByRole("radiogroup", { name: "Token for" })).getByText("shop"));
+    const address = within(screen.getByRole("group", { name: agents.forPrograms }));
+    await fireEvent.click(within(address.getByRole("radiogroup", { name: agents.tokenFor })).getByText("shop"));
     await wait();
     expect(asked(calls, "mcp_http_get").map(({ profile }) => profile)).toEqual(["", "shop"]);
     expect(address.getByText("for shop")).toBeTruthy();
@@ -171,22 +178,22 @@ describe("settings", () => {
     await wait(1000);
     navigation.settings("servers");
     await wait();
-    expect(document.activeElement?.textContent).toBe("MCP servers");
-    await fireEvent.click(screen.getByRole("button", { name: "Registries" }));
-    expect(document.activeElement?.textContent).toBe("Registries");
+    expect(document.activeElement?.textContent).toBe(texts.sections.servers);
+    await fireEvent.click(screen.getByRole("button", { name: texts.sections.market }));
+    expect(document.activeElement?.textContent).toBe(texts.sections.market);
     navigation.back();
     await wait();
-    expect(document.activeElement?.textContent).toBe("MCP servers");
+    expect(document.activeElement?.textContent).toBe(texts.sections.servers);
   });
 
   it("show what removing a server answered", async () => {
     open();
     await wait(1000);
-    const servers = section("MCP servers");
-    await fireEvent.click(servers.getByRole("button", { name: "Remove files" }));
-    await fireEvent.click(screen.getByRole("button", { name: "Remove" }));
+    const servers = section("servers");
+    await fireEvent.click(servers.getByRole("button", { name: serverTexts.remove("files") }));
+    await fireEvent.click(screen.getByRole("button", { name: common.remove }));
     await wait();
-    expect(servers.queryByRole("button", { name: "Remove files" })).toBeNull();
-    expect(servers.getByRole("button", { name: "Remove mail" })).toBeTruthy();
+    expect(servers.queryByRole("button", { name: serverTexts.remove("files") })).toBeNull();
+    expect(servers.getByRole("button", { name: serverTexts.remove("mail") })).toBeTruthy();
   });
 });

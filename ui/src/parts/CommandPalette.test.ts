@@ -5,6 +5,8 @@ import { navigation } from "../lib/navigation.svelte";
 import { overlays } from "../lib/overlays.svelte";
 import { cardOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
+import { commands as texts } from "../texts/commands";
+import { format } from "../texts/format";
 import CommandPalette from "./CommandPalette.svelte";
 
 afterEach(clear);
@@ -27,37 +29,39 @@ function open() {
   return calls;
 }
 
+const box = () => screen.getByPlaceholderText(texts.paletteBox);
+
 async function type(text: string) {
-  await fireEvent.input(screen.getByPlaceholderText("Search commands and cards"), { target: { value: text } });
+  await fireEvent.input(box(), { target: { value: text } });
   await wait(200);
 }
 
-const items = () => [...document.querySelectorAll(".palette-item")].map((item) => item.textContent?.trim());
+const items = () => screen.getAllByRole("option").map((item) => item.textContent?.trim());
 
 describe("the command palette", () => {
   it("offers every command with its shortcut", async () => {
     open();
     await wait();
-    expect(screen.getByRole("dialog", { name: "Command palette" })).toBeTruthy();
-    expect(items()).toContain("Open library Ctrl 4");
-    expect(items()).toContain("Settings: MCP servers");
+    expect(screen.getByRole("dialog", { name: texts.commandPalette })).toBeTruthy();
+    expect(items()).toContain(`${texts.go.library} ${texts.keys.ctrl} 4`);
+    expect(items()).toContain(texts.settingsServers);
   });
 
   it("finds commands by their words and cards by what is typed, asking once it stops", async () => {
     const calls = open();
     await wait();
-    for (const text of ["l", "li", "lig", "light d"]) {
-      await fireEvent.input(screen.getByPlaceholderText("Search commands and cards"), { target: { value: text } });
-    }
+    // The words of a command, without the end of the last one.
+    const words = texts.theme.slice(0, -2);
+    for (const text of ["t", "th", "the", words]) await fireEvent.input(box(), { target: { value: text } });
     await wait(200);
-    expect(items()).toEqual(["Toggle light and dark theme", "light d tool vendor · Class"]);
-    expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual(["l", "light d"]);
+    expect(items()).toEqual([texts.theme, `${words} tool vendor · ${format.kinds.class}`]);
+    expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual(["t", words]);
   });
 
   it("carries a command out and closes", async () => {
     open();
-    await type("open library");
-    await fireEvent.click(screen.getByText("Open library"));
+    await type(texts.go.library.toLowerCase());
+    await fireEvent.click(screen.getByText(texts.go.library));
     await wait(200);
     expect([overlays.palette, navigation.pane]).toEqual([false, "library"]);
   });
@@ -75,6 +79,6 @@ describe("the command palette", () => {
     overlays.palette = true;
     render(CommandPalette);
     await type("zzz");
-    expect(screen.getByText("No results")).toBeTruthy();
+    expect(screen.getByText(texts.nothingFound)).toBeTruthy();
   });
 });

@@ -4,6 +4,22 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  acceptSome,
+  alert,
+  button,
+  checkbox,
+  choice,
+  filterBox,
+  jobOf,
+  refused,
+  runJob,
+  section,
+  segment,
+  status,
+  textbox,
+} from "./parts.mjs";
+import { ANY, counted, fieldName, pattern, texts } from "./texts.mjs";
 
 /** Runs a command on the other library: Alice's, with keys of its own. */
 function alice(folder, words, who = "Alice", keys = "alice") {
@@ -13,34 +29,51 @@ function alice(folder, words, who = "Alice", keys = "alice") {
   assert.equal(done.status, 0, `${who}: autokit ${words.join(" ")}: ${done.stderr}`);
 }
 
+/** Returns the numbers of cards by status in the import preview. */
+const counts = (page) => page.getByRole("group", { name: texts.importing.showOnly, exact: true });
+
 /** Opens the import preview of a path or address. */
 async function look(page, place) {
   await page.keyboard.press("Control+4");
-  await page.getByRole("button", { name: "Import…" }).click();
-  const source = page.locator("form", { has: page.getByLabel("URL or path") });
-  await source.getByLabel("URL or path").fill(place);
-  await source.getByRole("button", { name: "Preview" }).click();
-  await page.getByRole("group", { name: "Filter", exact: true }).waitFor();
+  await button(page, texts.common.importAsk).click();
+  const box = textbox(page, texts.importing.place);
+  await box.fill(place);
+  await button(page.locator("form", { has: box }), texts.importing.look).click();
+  await counts(page).waitFor();
 }
 
-const counts = (page) =>
-  page
-    .getByRole("group", { name: "Filter", exact: true })
-    .getByRole("button")
-    .allInnerTexts()
-    .then((all) => all.map((text) => text.replace(/\s+/g, " ").trim()));
+/** Asserts what the import preview counts. */
+async function shows(page, numbers) {
+  const shown = await counts(page).getByRole("button").allInnerTexts();
+  const { new: added, changed, conflicting, similar, identical, invalid } = texts.bundles.statuses;
+  const names = [added, changed, conflicting, similar, identical, invalid].map(({ name }) => name);
+  assert.deepEqual(
+    shown.map((text) => text.replace(/\s+/g, " ").trim()),
+    [texts.importing.all, ...names].map((name, at) => `${numbers[at]} ${name}`),
+  );
+}
 
 /** Closes the preview, discarding any choices. */
 async function leave(page, chosen = false) {
   await page.keyboard.press("Escape");
-  if (chosen) await page.getByRole("button", { name: "Discard choices" }).click();
-  await page.getByRole("group", { name: "Filter", exact: true }).waitFor({ state: "detached" });
+  if (chosen) await button(page, texts.importing.leaveYes).click();
+  await counts(page).waitFor({ state: "detached" });
 }
 
-export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
+export const bundles = ({ autokit, call, artifacts, folder, judge, frames }) => {
   const at = (name) => join(folder, name);
   const show = (page, name) => page.screenshot({ path: join(artifacts, name) });
   const field = (name, key) => autokit("cards", "show", name).fields[key];
+  const radio = (within, name) => choice(within, { name });
+  const proposals = (page) => page.getByRole("list", { name: texts.review.queueItems, exact: true });
+  const directly = (page) => choice(page, texts.importing.landings.library);
+  /** Returns the choice to import directly, with the reason why it is not offered. */
+  const barred = (page, { name }) =>
+    choice(page, { ...texts.importing.landings.library, about: texts.importing.notWith(name.toLowerCase()) });
+  const start = (page, cards) =>
+    runJob(page, call, "imports_start", () => button(page, texts.importing.takeOver(cards)).click());
+  /** The import with conflicts. */
+  let second;
 
   return {
     async "previews a signed bundle and takes it over at once"(page) {
@@ -75,25 +108,18 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
         "Tested \u202eevery\u202c morning",
       ]);
       await look(page, at("one.toolcards"));
-      await page.getByRole("heading", { name: "Import “Breakfast”" }).waitFor();
+      await page.getByRole("heading", { name: texts.importing.importOf("Breakfast"), exact: true }).waitFor();
       // Invisible characters are made visible, and an unknown signer is not trusted.
       await page.getByText("Tested ‹U+202E›every‹U+202C› morning").waitFor();
-      await page.getByText("Signed by a new key").waitFor();
-      await page.getByText("Verify the fingerprint").waitFor();
-      assert.deepEqual(await counts(page), [
-        "3 All",
-        "3 New",
-        "0 Changed",
-        "0 Conflicting",
-        "0 Possible duplicate",
-        "0 Identical",
-        "0 Invalid",
-      ]);
-      await page.getByRole("button", { name: "Propose 3 cards" }).waitFor();
-      await page.getByText("Import directly").click();
+      await page.getByText(texts.bundles.trust.new.name, { exact: true }).waitFor();
+      await page.getByText(texts.bundles.trust.new.about, { exact: true }).waitFor();
+      await shows(page, [3, 3, 0, 0, 0, 0, 0]);
+      await button(page, texts.importing.propose(3)).waitFor();
+      await directly(page).check();
       await show(page, "40-browser-bundle.png");
-      await page.getByRole("button", { name: "Import 3 cards" }).click();
-      await page.locator("footer .job", { hasText: "Importing Breakfast: 3 added" }).waitFor();
+      const { title, tally } = await start(page, 3);
+      assert.match(title, /\bBreakfast\b/);
+      assert.equal(tally.added, 3);
       assert.equal(field("Toaster", "pricing"), "free");
     },
 
@@ -122,51 +148,49 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       autokit("cards", "edit", "Toaster", "--set", "description=Toasts slices.", "--set", "pricing=subscription");
       autokit("cards", "edit", "Egg Timer", "--set", "class=EggWatch");
       await look(page, at("two.toolcards"));
-      await page.getByText("Signed by a key seen before").waitFor();
-      assert.deepEqual(await counts(page), [
-        "5 All",
-        "1 New",
-        "0 Changed",
-        "2 Conflicting",
-        "1 Possible duplicate",
-        "1 Identical",
-        "0 Invalid",
-      ]);
+      await page.getByText(texts.bundles.trust.known.name, { exact: true }).waitFor();
+      await shows(page, [5, 1, 0, 2, 1, 1, 0]);
 
       // Keyboard only: filter the conflicts, go to the second one, exclude and include it again, and expand it.
       await page.keyboard.press("f");
       await page.keyboard.press("f");
-      await page.getByText("Both libraries changed the same field").waitFor();
-      const toaster = page.getByRole("checkbox", { name: "Import Toaster", exact: true });
-      await toaster.waitFor();
+      await page.getByText(texts.bundles.statuses.conflicting.about, { exact: true }).waitFor();
+      const toaster = (checked) =>
+        page.getByRole("checkbox", { name: texts.importing.take("Toaster"), exact: true, checked });
+      await toaster().waitFor();
       await page.keyboard.press("j");
       await page.keyboard.press("Space");
-      await page.getByRole("checkbox", { name: "Import Toaster", exact: true, checked: false }).waitFor();
-      await page.getByRole("button", { name: "Propose 3 cards" }).waitFor();
+      await toaster(false).waitFor();
+      await button(page, texts.importing.propose(3)).waitFor();
       await page.keyboard.press("Space");
-      await page.getByRole("checkbox", { name: "Import Toaster", exact: true, checked: true }).waitFor();
+      await toaster(true).waitFor();
       await page.keyboard.press("Enter");
-      const words = page.getByRole("radiogroup", { name: "Description" });
-      const price = page.getByRole("radiogroup", { name: "Pricing" });
-      await words.getByText("Use theirs").click();
+      const conflict = (key) => page.getByRole("radiogroup", { name: fieldName(key), exact: true });
+      const { review, mine, theirs } = texts.importing.resolutions;
+      await radio(conflict("description"), theirs).check();
       // One field is decided; the other still goes to Review until it is decided as well.
-      assert(await price.getByLabel("Decide in Review").isChecked());
-      await price.getByText("Keep mine").click();
-      await page.getByText("Base", { exact: true }).first().waitFor();
+      assert(await radio(conflict("pricing"), review).isChecked());
+      await radio(conflict("pricing"), mine).check();
+      await page.getByText(texts.importing.beforeBoth, { exact: true }).first().waitFor();
       await show(page, "41-browser-conflict.png");
       // Excludes the class, which only she changed, and confirms that her renamed card is one of ours.
-      await page.getByRole("checkbox", { name: "Class" }).uncheck();
-      await page.getByRole("button", { name: /All$/ }).click();
+      await checkbox(page, fieldName("class")).uncheck();
+      await counts(page)
+        .getByRole("button", { name: pattern`${texts.importing.all}$` })
+        .click();
       await page.getByRole("button", { name: /^juicer!/ }).click();
-      await page.getByText("Same as Juicer").or(page.getByText("Same as Breakfast / Juicer")).click();
+      await radio(page, texts.importing.sameAsCard("Juicer"))
+        .or(radio(page, texts.importing.sameAsCard("Breakfast / Juicer")))
+        .check();
 
       // Closing asks for confirmation, as there are choices to lose.
       await page.keyboard.press("Escape");
-      await page.getByText("You made choices for 2 cards").waitFor();
+      await page.getByText(texts.importing.leaveAbout(2), { exact: true }).waitFor();
       await page.keyboard.press("Escape");
-      await page.getByText("Import directly").click();
-      await page.getByRole("button", { name: "Import 4 cards" }).click();
-      await page.locator("footer .job", { hasText: /Importing Breakfast: .*pending review/ }).waitFor();
+      await directly(page).check();
+      second = await start(page, 4);
+      assert.match(second.title, /\bBreakfast\b/);
+      assert(second.tally.proposed > 0, JSON.stringify(second));
       assert.deepEqual(
         ["description", "pricing", "class"].map((key) => field("Toaster", key)),
         ["Toasts bread on both sides.", "subscription", "Toaster"],
@@ -176,38 +200,38 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     },
 
     async "takes theirs in Review with one key"(page) {
-      await page
-        .locator("footer .job", { hasText: /Importing Breakfast: .*pending review/ })
-        .getByRole("button", { name: "Show in Review" })
-        .click();
-      await page.getByRole("list", { name: "Proposals" }).getByText("Egg Timer").click();
+      await button(jobOf(page, second), texts.app.showInReview).click();
+      await proposals(page).getByText("Egg Timer").click();
       await page.locator("#proposal-title", { hasText: "Egg Timer" }).waitFor();
-      await page.getByText("From Alice’s library").waitFor();
-      const dispute = page.getByRole("group", { name: "Class: conflicting values" });
+      await page.getByText(texts.review.from("Alice")).waitFor();
+      const dispute = page.getByRole("group", { name: texts.review.twoValues(fieldName("class")), exact: true });
       await dispute.getByText("EggWatch").waitFor();
       await dispute.getByText("EggClock").waitFor();
-      await page.getByRole("button", { name: /^Accept 0 of/ }).waitFor();
+      await acceptSome(page, 0).waitFor();
       await page.keyboard.press("t");
-      await page.getByRole("button", { name: "Accept", exact: true }).waitFor();
+      await button(page, texts.review.accept).waitFor();
       await page.keyboard.press("t");
-      await page.getByRole("button", { name: "Keep the card as it is" }).waitFor();
+      await button(page, texts.review.keepCard).waitFor();
       await page.keyboard.press("t");
       await show(page, "42-browser-dispute.png");
       await page.keyboard.press("a");
-      await page.getByText("Accepted Breakfast / Egg Timer").waitFor();
+      await status(page, texts.review.acceptedWhole("Breakfast / Egg Timer")).waitFor();
       assert.equal(field("Egg Timer", "class"), "EggClock");
     },
 
     async "takes an import back with what was decided about it since"(page) {
       await page.keyboard.press("Control+4");
-      await page.getByRole("button", { name: "Bundles…" }).click();
-      const list = page.getByRole("list", { name: "Imports" });
+      await button(page, texts.library.bundles).click();
+      const list = page.getByRole("list", { name: texts.bundles.imports, exact: true });
       await list.getByText("Breakfast").first().waitFor();
-      await page.getByRole("button", { name: "Undo the import of Breakfast" }).first().click();
-      await page.getByText("Cards edited by hand since are kept.").waitFor();
+      await button(list, texts.bundles.undoImport("Breakfast")).first().click();
+      await page.getByText(counted(texts.bundles.takesBack)).waitFor();
       await show(page, "43-browser-imports.png");
-      await page.getByRole("button", { name: "Undo import" }).click();
-      await page.getByText("Undid the import of Breakfast").waitFor();
+      await button(page, texts.bundles.takeBackYes).click();
+      await status(
+        page,
+        counted((n) => texts.bundles.takenBackSaid("Breakfast", n, 0)),
+      ).waitFor();
       assert.equal(field("Egg Timer", "class"), "EggWatch");
       assert.equal(field("Toaster", "description"), "Toasts slices.");
       assert.equal(autokit("cards", "list", "--text", "Waffle").rows.length, 0);
@@ -217,35 +241,37 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
     async "warns of a bundle whose signature is missing or another one"(page) {
       alice(folder, ["bundle", "export", at("stripped.toolcards"), "--name", "Breakfast"]);
       await look(page, at("stripped.toolcards"));
-      await page.getByRole("alert").getByText("Signature missing").waitFor();
-      assert(await page.getByRole("radio", { name: /Import directly/ }).isDisabled());
+      const { stripped, other_key, trusted } = texts.bundles.trust;
+      await alert(page, stripped.name).waitFor();
+      assert(await barred(page, stripped).isDisabled());
       await leave(page);
       alice(folder, ["providers", "keys", "--keep", "file"], "Alice", "mallory");
       alice(folder, ["import", at("alice.json")], "Alice", "mallory");
       alice(folder, ["bundle", "export", at("other.toolcards"), "--sign", "--name", "Breakfast"], "Alice", "mallory");
       await look(page, at("other.toolcards"));
-      await page.getByRole("alert").getByText("Signed by a different key", { exact: true }).waitFor();
-      assert(await page.getByRole("radio", { name: /Import directly/ }).isDisabled());
+      await page.getByRole("alert").getByText(other_key.name, { exact: true }).waitFor();
+      assert(await barred(page, other_key).isDisabled());
       await show(page, "44-browser-other-key.png");
       await leave(page);
       // The user can trust a verified key and undo that in Settings.
       await look(page, at("two.toolcards"));
-      await page.getByRole("button", { name: "Trust this key…" }).click();
-      await page.getByRole("button", { name: "I verified it, trust this key" }).click();
-      await page.getByText("Signed by a key you trust").waitFor();
+      await button(page, texts.bundles.trustAsk).click();
+      await button(page, texts.bundles.trustYes).click();
+      await page.getByText(trusted.name, { exact: true }).waitFor();
       await leave(page);
       await page.keyboard.press("Control+6");
-      const keys = page.locator("section[aria-labelledby=bundles]");
-      await keys.getByText("trusted", { exact: true }).waitFor();
-      await keys.getByRole("checkbox", { name: "Trust the key of Alice" }).click();
-      await keys.getByText("seen", { exact: true }).waitFor();
-      assert.equal(await keys.getByRole("checkbox", { name: "Trust the key of Alice" }).isChecked(), false);
+      const keys = section(page, "bundles");
+      await keys.getByText(texts.bundles.trusted, { exact: true }).waitFor();
+      const trust = checkbox(keys, texts.bundles.trustKeyOf("Alice"));
+      await trust.click();
+      await keys.getByText(texts.bundles.seen, { exact: true }).waitFor();
+      assert.equal(await trust.isChecked(), false);
     },
 
     async "looks again when the file changed after it was looked at"(page) {
       writeFileSync(at("moving.json"), JSON.stringify([{ name: "Whisk", description: "Whisks." }]));
       await look(page, at("moving.json"));
-      await page.getByRole("button", { name: "Propose 1 card" }).waitFor();
+      await button(page, texts.importing.propose(1)).waitFor();
       writeFileSync(
         at("moving.json"),
         JSON.stringify([
@@ -253,10 +279,11 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
           { name: "Bowl", description: "Holds." },
         ]),
       );
-      await page.getByRole("button", { name: "Propose 1 card" }).click();
-      await page.getByRole("alert").getByText("changed after the preview").waitFor();
-      await page.getByRole("dialog").getByRole("button", { name: "Refresh" }).click();
-      await page.getByRole("button", { name: "Propose 2 cards" }).waitFor();
+      await refused(page, "imports_start", "conflict", () => button(page, texts.importing.propose(1)).click());
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("alert").waitFor();
+      await button(dialog, texts.common.lookAgain).click();
+      await button(page, texts.importing.propose(2)).waitFor();
       await leave(page);
     },
 
@@ -273,8 +300,8 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
       await judge(page, await page.evaluate(frames, 4000));
       await page.waitForFunction(() => !document.querySelector("[role=dialog] .blank"));
       await page.keyboard.press("End");
-      await page.getByRole("checkbox", { name: "Import many 15999", exact: true }).uncheck();
-      await page.getByRole("button", { name: "Propose 15,999 cards" }).waitFor();
+      await checkbox(page, texts.importing.take("many 15999")).uncheck();
+      await button(page, texts.importing.propose(15_999)).waitFor();
       await show(page, "45-browser-bundle-16000.png");
       await leave(page, true);
     },
@@ -293,46 +320,48 @@ export const bundles = ({ autokit, artifacts, folder, judge, frames }) => {
         `description=Call it with ${key} as the key`,
       );
       await page.keyboard.press("Control+4");
-      await page.getByLabel("Filter by name, provider or description").fill("breakfast");
-      await page.getByText(/^4 cards of/).waitFor();
-      await page.getByRole("button", { name: "Export…" }).click();
-      await page.getByRole("radio", { name: "Cards in view" }).waitFor();
-      await page.getByRole("alert").getByText("1 secret found in 1 card").waitFor();
-      await page.getByLabel("File on this machine").fill(at("out.toolcards"));
-      await page.getByLabel("Name", { exact: true }).fill("Ours");
-      const button = page.getByRole("button", { name: /^Export \d+ cards/ });
-      assert(await button.isDisabled());
-      assert.equal(await page.getByRole("dialog").getByText(key).count(), 0);
+      await filterBox(page).fill("breakfast");
+      await page.getByText(pattern`^${counted((n) => texts.library.found(4, n))}`).waitFor();
+      await button(page, texts.common.exportAsk).click();
+      await radio(page, texts.exporting.cardsInView).waitFor();
+      await alert(page, texts.exporting.secretsIn(1, 1)).waitFor();
+      const dialog = page.getByRole("dialog");
+      await textbox(dialog, texts.exporting.fileHere).fill(at("out.toolcards"));
+      await textbox(dialog, texts.common.name).fill("Ours");
+      const exports = counted((n) => texts.exporting.exportNow(n, false));
+      assert(await dialog.getByRole("button", { name: pattern`^${exports}$` }).isDisabled());
+      assert.equal(await dialog.getByText(key).count(), 0);
       await show(page, "46-browser-secrets.png");
-      await page.getByRole("button", { name: "Exclude Leaky" }).click();
-      await page.getByRole("button", { name: "Export 3 cards" }).click();
-      await page.getByText(/Exported 3 cards to .*signed with your key/).waitFor();
+      await button(dialog, texts.exporting.leaveOut("Leaky")).click();
+      await button(dialog, texts.exporting.exportNow(3, false)).click();
+      await status(page, pattern`${texts.exporting.writtenTo(3, ANY, ANY)}`).waitFor();
       assert(existsSync(at("out.toolcards")));
 
-      await page.getByRole("button", { name: "Export…" }).click();
-      await page.getByText("A table for spreadsheets").click();
-      await page.getByRole("button", { name: "Exclude Leaky" }).click();
+      await button(page, texts.common.exportAsk).click();
+      await choice(dialog, texts.exporting.formats.csv).check();
+      await button(dialog, texts.exporting.leaveOut("Leaky")).click();
       const file = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Export 3 cards" }).click();
+      await button(dialog, texts.exporting.exportNow(3, false)).click();
       assert.equal((await file).suggestedFilename(), "toolcards.csv");
-      await page.getByLabel("Filter by name, provider or description").fill("");
+      await filterBox(page).fill("");
     },
 
     async "follows a bundle, says what failed, and lets it go"(page) {
-      await page.getByRole("button", { name: "Bundles…" }).click();
-      await page.getByText("Subscriptions", { exact: true }).click();
-      await page.getByText("No subscriptions yet").waitFor();
-      await page.getByRole("button", { name: "Subscribe to a bundle…" }).click();
-      await page.getByLabel("URL, file or folder").fill(at("gone.toolcards"));
-      await page.getByRole("button", { name: "Subscribe", exact: true }).click();
-      const list = page.getByRole("list", { name: "Subscriptions" });
+      await button(page, texts.library.bundles).click();
+      await segment(page, texts.bundles.show, texts.bundles.subscriptions).click();
+      await page.getByText(texts.bundles.noSubscriptions, { exact: true }).waitFor();
+      await button(page, texts.bundles.subscribeAsk).click();
+      await textbox(page, texts.bundles.place).fill(at("gone.toolcards"));
+      await button(page, texts.bundles.subscribe).click();
+      const list = page.getByRole("list", { name: texts.bundles.subscriptions, exact: true });
+      // The words of the operating system.
       await list.getByText("No such file").waitFor();
-      await list.getByText("every day").waitFor();
+      await list.getByText(texts.bundles.everyDay, { exact: true }).waitFor();
       await show(page, "47-browser-subscriptions.png");
-      await page.getByRole("button", { name: "Check now" }).waitFor();
-      await list.getByRole("button", { name: /^Remove/ }).click();
-      await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
-      await page.getByText("No subscriptions yet").waitFor();
+      await button(page, texts.common.checkNow).waitFor();
+      await list.getByRole("button", { name: pattern`^${texts.bundles.remove(ANY)}` }).click();
+      await button(page, texts.bundles.unsubscribe).click();
+      await page.getByText(texts.bundles.noSubscriptions, { exact: true }).waitFor();
       await page.keyboard.press("Escape");
     },
   };

@@ -3,8 +3,27 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  answerTo,
+  button,
+  cell,
+  checkbox,
+  ended,
+  filterBox,
+  jobs,
+  region,
+  runJob,
+  section,
+  status,
+  textbox,
+  typeInPalette,
+} from "./parts.mjs";
+import { counted, pattern, texts } from "./texts.mjs";
 
-export const checks = ({ autokit, artifacts, folder, services }) => ({
+/** Returns the cards in a health state, by what the engine knows. */
+const inState = (autokit, health) => autokit("cards", "list", "--health", health).rows.map(({ name }) => name);
+
+export const checks = ({ autokit, call, artifacts, folder, services }) => ({
   async "checks a card against its page and tells what was found"(page) {
     const web = services();
     autokit("providers", "llm", "none");
@@ -24,45 +43,48 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
       );
     add("Kettle Toolkit", "/old/kettle");
     add("Lost Kettle Toolkit", "/gone");
-    const section = page.getByRole("region", { name: "Documentation check" });
+    const check = region(page, texts.checks.documentationCheck);
     await page.keyboard.press("Control+4");
-    await page.getByLabel("Filter by name, provider or description").fill("kitchen");
-    await page.locator(".row .name", { hasText: /^Kettle Toolkit$/ }).click();
-    await section.getByText("Never checked").waitFor();
-    await section.getByRole("button", { name: "Check now" }).click();
-    await section.getByRole("status").getByText("Verified").waitFor();
-    await section.getByRole("button", { name: "Details" }).click();
-    await section.getByText("1 redirect").waitFor();
-    await section.getByText("not encrypted").waitFor();
-    await section.getByText("Documents this tool", { exact: true }).waitFor();
-    await section.getByText("from kettle_tools import KettleToolkit").first().waitFor();
+    await filterBox(page).fill("kitchen");
+    await cell(page, "Kettle Toolkit").click();
+    await status(check, texts.checks.neverChecked).waitFor();
+    await button(check, texts.common.checkNow).click();
+    await check.getByRole("status").getByText(texts.checks.health.verified, { exact: true }).waitFor();
+    await button(check, texts.checks.details).click();
+    await check.getByText(texts.common.redirects(1)).waitFor();
+    await check.getByText(texts.checks.notEncrypted).waitFor();
+    await check.getByText(texts.checks.about, { exact: true }).waitFor();
+    await check.getByText("from kettle_tools import KettleToolkit").first().waitFor();
     await page.screenshot({ path: join(artifacts, "28-browser-check.png") });
 
-    await page.locator(".row .name", { hasText: "Lost Kettle Toolkit" }).click();
-    await section.getByRole("button", { name: "Check now" }).click();
-    await section.getByText("Page not found", { exact: true }).waitFor();
-    await section.getByText(/Another page documents it/).waitFor();
+    await cell(page, "Lost Kettle Toolkit").click();
+    await button(check, texts.common.checkNow).click();
+    await check.getByText(texts.checks.links.no_page, { exact: true }).waitFor();
+    await check.getByText(counted((n) => texts.checks.anotherPage(n / 100))).waitFor();
     // The list updates without a reload.
-    const lost = page.locator(".row", { hasText: "Lost Kettle Toolkit" });
-    await lost.getByText("Broken", { exact: true }).waitFor();
-    await section.getByRole("button", { name: "A proposal for this card is pending review" }).click();
+    const lost = page.getByRole("row").filter({ has: cell(page, "Lost Kettle Toolkit") });
+    await lost.getByText(texts.checks.health.broken, { exact: true }).waitFor();
+    await button(check, texts.checks.proposalWaits).click();
     await page.getByRole("heading", { name: "Lost Kettle Toolkit" }).first().waitFor();
-    assert.equal(autokit("cards", "list", "--health", "broken").rows[0].name, "Lost Kettle Toolkit");
+    assert.equal(inState(autokit, "broken")[0], "Lost Kettle Toolkit");
   },
 
   async "checks what is selected and what is in view, and lets that wait"(page) {
     const web = services();
     await page.keyboard.press("Control+4");
     await page.keyboard.press("Escape");
-    await page.getByLabel("Select Kettle Toolkit", { exact: true }).click();
-    await page.getByLabel("Select Lost Kettle Toolkit").click({ modifiers: ["Shift"] });
-    const bar = page.getByRole("toolbar", { name: "Selected cards" });
-    await bar.getByText("2 cards selected").waitFor();
-    await bar.getByRole("button", { name: "Check", exact: true }).click();
-    await page.locator("footer .job", { hasText: "1 verified, 1 broken" }).waitFor();
-    await page.getByLabel("Health", { exact: true }).selectOption("broken");
-    await page.getByText(/^1 card of/).waitFor();
-    await page.getByRole("button", { name: "Show all" }).click();
+    await checkbox(page, texts.library.select("Kettle Toolkit")).click();
+    await checkbox(page, texts.library.select("Lost Kettle Toolkit")).click({ modifiers: ["Shift"] });
+    const bar = page.getByRole("toolbar", { name: texts.library.selectedCards, exact: true });
+    await status(bar, texts.library.selected(2)).waitFor();
+    const { summary } = await runJob(page, call, "checks_start", () => button(bar, texts.library.check).click());
+    // One of each.
+    assert.match(summary, /^1\D+1\D+/);
+    assert.deepEqual(inState(autokit, "verified"), ["Kettle Toolkit"]);
+    assert.deepEqual(inState(autokit, "broken"), ["Lost Kettle Toolkit"]);
+    await page.getByRole("combobox", { name: texts.library.health, exact: true }).selectOption("broken");
+    await page.getByText(pattern`^${counted((n) => texts.library.found(1, n))}`).waitFor();
+    await button(page, texts.common.showAll).click();
 
     // More cards than are checked at once, with pages that respond only when the test allows it.
     let release;
@@ -76,31 +98,32 @@ export const checks = ({ autokit, artifacts, folder, services }) => ({
     }));
     writeFileSync(file, JSON.stringify(held));
     autokit("import", file);
-    await page.getByLabel("Filter by name, provider or description").fill("pantry");
-    await page.getByText(/^12 cards of/).waitFor();
-    await page.getByRole("button", { name: "Check shown" }).click();
+    await filterBox(page).fill("pantry");
+    await page.getByText(pattern`^${counted((n) => texts.library.found(12, n))}`).waitFor();
+    const answer = await answerTo(page, "checks_start", () => button(page, texts.library.checkThese).click());
+    const { job } = await answer.json();
     // A check must be running for the pause to wait for.
     await begun;
-    await page.getByRole("button", { name: "Pause: Checking cards" }).click();
-    await page.getByRole("button", { name: "Pausing: Checking cards" }).waitFor();
+    const does = (what) => jobs(page).getByRole("button", { name: pattern`^${what}: ` });
+    await does(texts.app.pause).click();
+    await does(texts.app.pausingName).waitFor();
     release();
-    await page.getByRole("button", { name: "Resume: Checking cards" }).click();
-    await page.locator("footer .job", { hasText: "12 broken" }).waitFor();
+    await does(texts.app.goOn).click();
+    assert.match((await ended(page, call, job)).summary, /^12\D/);
+    assert.equal(inState(autokit, "broken").filter((name) => name.startsWith("held ")).length, 12);
   },
 
   async "keeps when cards are checked as soon as it is chosen"(page) {
-    await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Search commands and cards").fill("scheduled checks");
+    await typeInPalette(page, texts.commands.settingsChecks);
     await page.keyboard.press("Enter");
-    const checks = page.locator("section[aria-labelledby=checks]");
-    await checks.getByLabel("Check cards every").fill("14");
-    await checks.getByText("Saved", { exact: true }).waitFor();
+    const checks = section(page, "checks");
+    const days = textbox(checks, texts.general.checkCardsEvery);
+    await days.fill("14");
+    await status(checks, texts.common.saved).waitFor();
     // "Saved" may still be shown for the previous change.
-    const kept = page.waitForResponse((answer) => answer.url().endsWith("/check_settings_set"));
-    await checks.getByLabel("Check new cards").check();
-    await kept;
-    await checks.getByLabel("Check cards every").fill("often");
-    await checks.getByText("Enter whole days").waitFor();
+    await answerTo(page, "check_settings_set", () => checkbox(checks, texts.general.checkNewCards).check());
+    await days.fill("often");
+    await checks.getByText(texts.general.giveDays, { exact: true }).waitFor();
     assert.deepEqual(autokit("checks", "show"), { every_days: 14, new_cards: true });
   },
 });

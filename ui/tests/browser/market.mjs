@@ -5,6 +5,23 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { as } from "./agents.mjs";
+import {
+  acceptSome,
+  alert,
+  answerTo,
+  button,
+  checkbox,
+  jobOf,
+  refused,
+  region,
+  runJob,
+  section,
+  segment,
+  status,
+  textbox,
+  typeInPalette,
+} from "./parts.mjs";
+import { ANY, counted, fieldName, pattern, texts } from "./texts.mjs";
 
 const PROVIDED = "io.modelcontextprotocol.registry/publisher-provided";
 const OFFICIAL = "io.modelcontextprotocol.registry/official";
@@ -81,10 +98,15 @@ export const market = ({ bin, call, home, artifacts }) => {
   const show = (page, name) => page.screenshot({ path: join(artifacts, name) });
   const SMALL = { width: 900, height: 600 };
   const SECRET = "loft-key-of-this-test-3c77";
-  const section = (page) => page.locator("section[aria-labelledby=market]");
-  const results = (page) => page.getByRole("list", { name: "Registry results" });
+  const registries = (page) => section(page, "market");
+  const sources = (page) => registries(page).getByRole("list", { name: texts.market.sources, exact: true });
+  const results = (page) => page.getByRole("list", { name: texts.market.resultsLabel, exact: true });
   const offer = (page, name) => results(page).getByRole("article", { name, exact: true });
+  const proposals = (page) => page.getByRole("list", { name: texts.review.queueItems, exact: true });
+  const flagged = "pigeon-spy";
   let web;
+  /** Why the engine flags the offer. */
+  let why;
 
   async function portraits(page, number, name) {
     await show(page, `${number}-browser-${name}-light.png`);
@@ -100,25 +122,25 @@ export const market = ({ bin, call, home, artifacts }) => {
       await call("providers_set", { ...settings, network: { ...settings.network, allowed_hosts: hosts } });
 
       await page.keyboard.press("Control+2");
-      await page.getByRole("radiogroup", { name: "Search in" }).getByText("Registries").click();
-      await page.getByRole("button", { name: "Add a registry" }).click();
-      await section(page).getByText("nothing is sent anywhere").waitFor();
+      await segment(page, texts.discover.whereToLook, texts.discover.where.market).click();
+      await button(page, texts.market.addASource).click();
+      await registries(page).getByText(texts.market.noSources, { exact: true }).waitFor();
+      const form = page.getByRole("form", { name: texts.market.addSourceForm, exact: true });
       const add = async (address) => {
-        await section(page).getByRole("button", { name: "Add registry…" }).click();
-        const form = page.getByRole("form", { name: "Add a registry" });
-        await form.getByText("sees what you and your agents search for").waitFor();
-        await form.getByLabel("URL of a registry").fill(address);
-        await form.getByRole("button", { name: "Add", exact: true }).click();
-        return form;
+        await button(registries(page), texts.market.addSourceAsk).click();
+        await form.getByText(texts.market.addressAbout).waitFor();
+        await textbox(form, texts.market.address).fill(address);
+        await button(form, texts.common.add).click();
       };
-      await (await add(web.url)).waitFor({ state: "detached" });
-      const again = await add(web.url);
-      await again.getByText("is already added").waitFor();
-      await again.getByRole("button", { name: "Cancel" }).click();
-      await (await add(`${web.url}/loft.toolcards`)).waitFor({ state: "detached" });
-      const list = section(page).getByRole("list", { name: "Registries" });
-      await list.getByText("MCP registry").waitFor();
-      await list.getByText("Published bundle").waitFor();
+      await add(web.url);
+      await form.waitFor({ state: "detached" });
+      await refused(page, "market_sources_add", "duplicate", () => add(web.url));
+      await alert(form, new URL(web.url).host).waitFor();
+      await button(form, texts.common.cancel).click();
+      await add(`${web.url}/loft.toolcards`);
+      await form.waitFor({ state: "detached" });
+      await sources(page).getByText(texts.market.kinds.registry, { exact: true }).waitFor();
+      await sources(page).getByText(texts.market.kinds.bundle, { exact: true }).waitFor();
       await page.evaluate(() => document.getElementById("market").scrollIntoView({ block: "start" }));
       await portraits(page, 70, "market-sources");
       // Adding a source sends no request to it.
@@ -126,18 +148,21 @@ export const market = ({ bin, call, home, artifacts }) => {
     },
 
     async "searches the sources of tools"(page) {
-      await section(page).getByRole("button", { name: "Search registries" }).click();
-      await page.getByLabel("What tool do you need?").fill("pigeon");
-      await page.keyboard.press("Enter");
+      await button(registries(page), texts.market.searchSources).click();
+      await textbox(page, texts.discover.need).fill("pigeon");
+      const found = await answerTo(page, "market_search", () => page.keyboard.press("Enter"));
       const post = offer(page, "Pigeon Post");
-      await post.getByText("not installed", { exact: true }).waitFor();
-      for (const fact of ["io.acme", "mail", "free", "rated 4.5", "version 1.2.0", "send_pigeon, list_pigeons"]) {
+      await post.getByText(texts.market.notInstalled, { exact: true }).waitFor();
+      const { rated, version } = texts.market;
+      for (const fact of ["io.acme", "mail", "free", rated("4.5"), version("1.2.0"), "send_pigeon, list_pigeons"]) {
         await post.getByText(fact, { exact: true }).waitFor();
       }
-      await offer(page, "pigeon-old").getByText("deprecated", { exact: true }).waitFor();
-      const spy = offer(page, "pigeon-spy");
-      await spy.getByText("flagged", { exact: true }).waitFor();
-      await spy.getByText("Its descriptions contain flagged text.").waitFor();
+      await offer(page, "pigeon-old").getByText(texts.market.deprecated, { exact: true }).waitFor();
+      const spy = offer(page, flagged);
+      await spy.getByText(texts.market.suspect, { exact: true }).waitFor();
+      why = (await found.json()).offers.find(({ name }) => name === flagged).suspect;
+      assert(why, "the engine flags the offer");
+      await spy.getByText(`${texts.market.suspectAbout} ${why}`).waitFor();
       await offer(page, "Pigeon Counter").waitFor();
       assert.equal(await offer(page, "Weather Vane").count(), 0);
       const words = web.asked
@@ -148,34 +173,38 @@ export const market = ({ bin, call, home, artifacts }) => {
     },
 
     async "installs a server of a source once the person confirms"(page) {
-      await page.getByRole("button", { name: "Install pigeon-spy" }).click();
-      const spy = page.getByRole("dialog", { name: "Install pigeon-spy" });
-      await spy
-        .getByRole("list", { name: "Before you install" })
-        .getByText("hidden text or instructions to a model")
-        .waitFor();
-      await spy.getByRole("form").getByRole("button", { name: "Cancel" }).click();
+      const installing = (name) => page.getByRole("dialog", { name: texts.market.install(name), exact: true });
+      await button(page, texts.market.install(flagged)).click();
+      const spy = installing(flagged);
+      const notes = (within) => within.getByRole("list", { name: texts.market.installNotes, exact: true });
+      await notes(spy).getByRole("listitem").filter({ hasText: why }).waitFor();
+      await button(spy.getByRole("form"), texts.common.cancel).click();
       await spy.waitFor({ state: "detached" });
 
-      await page.getByRole("button", { name: "Install Pigeon Post" }).click();
-      const dialog = page.getByRole("dialog", { name: "Install Pigeon Post" });
-      const form = dialog.getByRole("form", { name: "Add MCP server" });
-      assert.equal(await form.getByLabel("Name", { exact: true }).inputValue(), "pigeon-post");
-      assert.equal(await form.getByRole("textbox", { name: "Command" }).inputValue(), "npx");
-      assert.equal(await form.getByLabel("Arguments, one per line").inputValue(), "-y\n@acme/pigeon-post@1.2.0");
-      assert.equal(await form.getByLabel("Trust this server").isChecked(), false);
+      await button(page, texts.market.install("Pigeon Post")).click();
+      const dialog = installing("Pigeon Post");
+      const form = dialog.getByRole("form", { name: texts.servers.add, exact: true });
+      const value = (name) => form.getByLabel(texts.servers.valueOf(name), { exact: true });
+      const command = textbox(form, texts.servers.program);
+      const args = textbox(form, texts.servers.arguments);
+      assert.equal(await textbox(form, texts.common.name).inputValue(), "pigeon-post");
+      assert.equal(await command.inputValue(), "npx");
+      assert.equal(await args.inputValue(), "-y\n@acme/pigeon-post@1.2.0");
+      assert.equal(await checkbox(form, texts.servers.trust).isChecked(), false);
+      // Whether the program is on this machine.
       await dialog
-        .getByText(/npx.*on this machine/)
+        .getByText(`npx${texts.market.runnerHere}`)
+        .or(notes(dialog).getByRole("listitem").filter({ hasText: "`npx`" }))
         .first()
         .waitFor();
       // A secret is masked; a value set by the publisher is visible.
-      const key = form.getByLabel("Value of PIGEON_KEY");
+      const key = value("PIGEON_KEY");
       assert.equal(await key.getAttribute("type"), "password");
       await form.getByText("The key of your loft").waitFor();
-      const host = form.getByLabel("Value of PIGEON_HOST");
+      const host = value("PIGEON_HOST");
       assert.deepEqual([await host.getAttribute("type"), await host.inputValue()], ["text", "loft.example.org"]);
-      await form.getByRole("button", { name: "Add", exact: true }).click();
-      await form.getByRole("alert").getByText("Enter a value for PIGEON_KEY or remove it.").waitFor();
+      await button(form, texts.common.add).click();
+      await alert(form, texts.servers.missing.secretValue("PIGEON_KEY")).waitFor();
       await portraits(page, 72, "market-install");
       assert.deepEqual(
         await call("servers_list", {}).then((all) => all.filter(({ name }) => name === "pigeon-post")),
@@ -184,50 +213,48 @@ export const market = ({ bin, call, home, artifacts }) => {
 
       // Runs a test program in place of the one that would be downloaded.
       await key.fill(SECRET);
-      await form.getByRole("textbox", { name: "Command" }).fill(join(bin, "..", "tools-server"));
-      await form.getByLabel("Arguments, one per line").fill("");
-      await form.getByLabel("Working directory").fill(home);
-      await form.getByRole("button", { name: "Add", exact: true }).click();
+      await command.fill(join(bin, "..", "tools-server"));
+      await args.fill("");
+      await textbox(form, texts.servers.folder).fill(home);
+      await button(form, texts.common.add).click();
       await dialog.waitFor({ state: "detached" });
       const post = offer(page, "Pigeon Post");
-      await post.getByText("Added as pigeon-post").waitFor();
-      await post.getByRole("button", { name: "are pending review" }).waitFor();
+      await status(post, texts.market.addedAs("pigeon-post")).waitFor();
+      await button(post, texts.market.toolsWait.link).waitFor();
       await show(page, "73-browser-market-added.png");
       const kept = await call("servers_list", {}).then((all) => all.find(({ name }) => name === "pigeon-post"));
       assert.deepEqual([kept.trusted, kept.secrets], [false, ["PIGEON_HOST", "PIGEON_KEY"]]);
       assert.equal(await page.evaluate((secret) => document.documentElement.outerHTML.includes(secret), SECRET), false);
-      await post.getByRole("button", { name: "are pending review" }).click();
-      await page.getByRole("list", { name: "Proposals" }).getByText("pigeon-post").first().waitFor();
+      await button(post, texts.market.toolsWait.link).click();
+      await proposals(page).getByText("pigeon-post").first().waitFor();
     },
 
     async "previews a card of a published bundle and leaves the others of it out"(page) {
       await page.keyboard.press("Control+2");
-      await page.getByRole("button", { name: "Install Pigeon Counter" }).click();
-      await page.getByRole("button", { name: "Propose 1 card" }).waitFor();
-      assert(await page.getByRole("checkbox", { name: "Import Pigeon Counter", exact: true }).isChecked());
-      assert.equal(await page.getByRole("checkbox", { name: "Import Weather Vane", exact: true }).isChecked(), false);
+      await button(page, texts.market.install("Pigeon Counter")).click();
+      const propose = button(page, texts.importing.propose(1));
+      await propose.waitFor();
+      assert(await checkbox(page, texts.importing.take("Pigeon Counter")).isChecked());
+      assert.equal(await checkbox(page, texts.importing.take("Weather Vane")).isChecked(), false);
       await show(page, "74-browser-market-card.png");
-      await page.getByRole("button", { name: "Propose 1 card" }).click();
-      await page
-        .locator("footer .job", { hasText: "1 pending review" })
-        .getByRole("button", { name: "Show in Review" })
-        .click();
-      await page.getByRole("list", { name: "Proposals" }).getByText("Pigeon Counter").waitFor();
+      const job = await runJob(page, call, "imports_start", () => propose.click());
+      assert.equal(job.tally.proposed, 1);
+      await button(jobOf(page, job), texts.app.showInReview).click();
+      await proposals(page).getByText("Pigeon Counter").waitFor();
     },
 
     async "removes a source of tools"(page) {
-      await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("Search commands and cards").fill("settings: registries");
+      await typeInPalette(page, texts.commands.settingsMarket);
       await page.keyboard.press("Enter");
-      const list = section(page).getByRole("list", { name: "Registries" });
-      await list.getByRole("button", { name: /^Remove .*loft\.toolcards$/ }).click();
-      await page.getByText("Tools installed from it stay.").waitFor();
-      await page.getByRole("button", { name: "Remove", exact: true }).click();
-      await list.getByText("loft.toolcards").first().waitFor({ state: "detached" });
+      const remove = (name) => sources(page).getByRole("button", { name: pattern`^${texts.market.remove(name)}$` });
+      await remove(`${ANY}loft.toolcards`).click();
+      await page.getByText(texts.market.removeAbout).waitFor();
+      await button(page, texts.common.remove).click();
+      await sources(page).getByText("loft.toolcards").first().waitFor({ state: "detached" });
       assert.equal((await call("market_sources_list", {})).length, 1);
-      await list.getByRole("button", { name: /^Remove / }).click();
-      await page.getByRole("button", { name: "Remove", exact: true }).click();
-      await section(page).getByText("No registries yet").waitFor();
+      await remove(ANY).click();
+      await button(page, texts.common.remove).click();
+      await registries(page).getByText(texts.market.noSources, { exact: true }).waitFor();
       web.close();
     },
 
@@ -258,34 +285,40 @@ export const market = ({ bin, call, home, artifacts }) => {
       });
       await page.keyboard.press("Control+3");
       // Filters the queue: there may be other proposals, and only the visible ones are rendered.
-      await page.getByLabel("Filter proposals").fill("letter opener");
-      await page.getByText("Unified", { exact: true }).click();
-      const row = page
-        .getByRole("list", { name: "Proposals" })
-        .getByRole("button", { name: /^Flagged: contains hidden text or instructions to a model\. .*Letter Opener/ });
+      const filterBox = textbox(page, texts.review.filterProposals);
+      await filterBox.fill("letter opener");
+      await segment(page, texts.review.changes, texts.review.layouts.unified).click();
+      const row = proposals(page).getByRole("button", { name: pattern`^${texts.review.suspect} .*Letter Opener` });
       await row.click();
       await page.locator("#proposal-title", { hasText: "Letter Opener" }).waitFor();
-      const warning = page.getByRole("region", { name: /this text may target agents/ });
-      await warning.getByText("instructions to a language model").first().waitFor();
+      const warning = region(page, texts.review.lookClosely);
+      const { instruction, invisible } = texts.review.sorts;
+      await warning.getByText(instruction.what).first().waitFor();
       const entries = warning.getByRole("listitem");
       assert((await entries.count()) >= 4);
       await warning.getByText("‹U+200B›‹U+200C›‹U+200B›").waitFor();
       await warning.getByText("/properties/path/description").waitFor();
 
       // In the text: the passage is marked and numbered, and the reason is available to screen readers.
-      const field = page.getByRole("list", { name: "Fields" }).locator("#field-description");
+      const fields = page.getByRole("list", { name: texts.review.fields, exact: true });
+      const field = fields.locator("#field-description");
       await field.locator("mark", { hasText: "Ignore all previous instructions" }).first().waitFor();
       await field.locator("mark", { hasText: "‹U+200B›‹U+200C›‹U+200B›" }).waitFor();
-      const number = field.getByRole("button", { name: /^Finding \d+: invisible$/ });
-      const why = await number.getAttribute("aria-describedby");
-      assert.match(await page.locator(`#${why}`).textContent(), /no width/);
+      const places = counted((n) => texts.review.place(n, invisible.label));
+      const number = field.getByRole("button", { name: pattern`^${places}$` });
+      const reason = await number.getAttribute("aria-describedby");
+      assert.match(await page.locator(`#${reason}`).textContent(), /U\+200B/);
       await page.locator("#field-parameters mark", { hasText: "read ~/.ssh/id_rsa" }).first().waitFor();
       // Earlier messages would take up space in the screenshots.
-      await page.evaluate(() =>
-        document.querySelectorAll(".toast .close, footer button[aria-label^=Hide]").forEach((one) => one.click()),
+      await page.evaluate(
+        (hide) =>
+          document
+            .querySelectorAll(`.toast .close, footer button[aria-label^="${hide}"]`)
+            .forEach((one) => one.click()),
+        texts.app.hideJob(""),
       );
       await portraits(page, 75, "review-suspect");
-      const filter = await page.getByLabel("Filter proposals").boundingBox();
+      const filter = await filterBox.boundingBox();
 
       // Keyboard only: from the warning to the passage and back.
       await entries.filter({ hasText: "/properties/path/description" }).first().getByRole("button").focus();
@@ -294,7 +327,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       assert(await page.locator(`#field-parameters [data-place="${place}"]`).isVisible());
       await portraits(page, 76, "review-suspect-text");
       // Only the proposal scrolled, not the window around it.
-      assert.deepEqual(await page.getByLabel("Filter proposals").boundingBox(), filter);
+      assert.deepEqual(await filterBox.boundingBox(), filter);
       await page.keyboard.press("Enter");
       assert.equal(await page.evaluate(() => document.activeElement.id), `place-${place}`);
       await page.keyboard.press("d");
@@ -305,30 +338,34 @@ export const market = ({ bin, call, home, artifacts }) => {
 
       // Accepting asks for confirmation, and shortcuts do not reach the proposal below.
       await page.keyboard.press("a");
-      const question = page.getByRole("dialog", { name: "Accept flagged text?" });
-      await question.getByText("Description:").first().waitFor();
+      const question = page.getByRole("dialog", { name: texts.review.acceptSuspect, exact: true });
+      await question
+        .getByText(`${fieldName("description")}:`)
+        .first()
+        .waitFor();
       await portraits(page, 77, "review-suspect-question");
       await page.keyboard.press("a");
       await page.keyboard.press("r");
-      await question.getByRole("button", { name: "Cancel" }).click();
-      await page.getByRole("button", { name: "Accept", exact: true }).waitFor();
-      assert.equal(await page.getByLabel("Reason (optional)").count(), 0);
+      await button(question, texts.common.cancel).click();
+      await button(page, texts.review.accept).waitFor();
+      assert.equal(await textbox(page, texts.review.why).count(), 0);
 
       // Without the flagged fields there is no confirmation.
-      for (const name of ["Description", "Parameters"])
-        await page.getByRole("checkbox", { name, exact: true }).uncheck();
-      await page.getByRole("button", { name: /^Accept \d of \d fields$/ }).click();
-      await page.getByText(/^Accepted \d+ fields? of .*Letter Opener$/).waitFor();
+      const boxes = ["description", "parameters"].map((name) => checkbox(fields, fieldName(name)));
+      for (const box of boxes) await box.uncheck();
+      await acceptSome(page).click();
+      const some = counted((n) => texts.review.acceptedFields(`${ANY}Letter Opener`, n));
+      await page.getByText(pattern`^${some}$`).waitFor();
       assert.equal(await question.count(), 0);
       const found = await call("cards", { text: "Letter Opener", limit: 5 }).catch(() => null);
       if (found) assert(!JSON.stringify(found).includes("Ignore all previous"));
-      await page.getByRole("button", { name: "Undo", exact: true }).last().click();
+      await button(page, texts.common.undo).last().click();
       await page.locator("#proposal-title", { hasText: "Letter Opener" }).waitFor();
-      for (const name of ["Description", "Parameters"]) await page.getByRole("checkbox", { name, exact: true }).check();
-      await page.getByRole("button", { name: "Accept", exact: true }).click();
-      await question.getByRole("button", { name: "Accept anyway" }).click();
-      await page.getByText(/^Accepted (?!\d).*Letter Opener$/).waitFor();
-      await page.getByLabel("Filter proposals").fill("");
+      for (const box of boxes) await box.check();
+      await button(page, texts.review.accept).click();
+      await button(question, texts.review.acceptAnyway).click();
+      await page.getByText(pattern`^(?!${some}$)${texts.review.acceptedWhole(`${ANY}Letter Opener`)}$`).waitFor();
+      await filterBox.fill("");
     },
   };
 };

@@ -3,9 +3,11 @@ import { fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ImportItem, ItemStatus } from "../../lib/bindings";
 import { handleKey } from "../../lib/commands";
+import { fieldName } from "../../lib/format";
 import { overlays } from "../../lib/overlays.svelte";
 import { importItem } from "../../testing/fixtures";
 import { asked, clear, stage, wait } from "../../testing/stage";
+import { importing as texts } from "../../texts/importing";
 import ImportDialog from "./ImportDialog.svelte";
 
 const item = (position: number, name: string, status: ItemStatus, more: Partial<ImportItem> = {}): ImportItem =>
@@ -62,10 +64,12 @@ async function press(key: string) {
   await wait(100);
 }
 
+const takes = (name: string, taken: boolean) => `${texts.take(name)} ${taken}`;
 const boxes = () =>
   screen
-    .getAllByRole<HTMLInputElement>("checkbox", { name: /^Import / })
-    .map((box) => `${box.getAttribute("aria-label")} ${box.checked}`);
+    .getAllByRole<HTMLInputElement>("checkbox")
+    .map((box) => `${box.getAttribute("aria-label")} ${box.checked}`)
+    .filter((box) => ITEMS.some(({ name }) => box.startsWith(texts.take(name))));
 
 beforeEach(() => addEventListener("keydown", handleKey));
 afterEach(() => {
@@ -77,18 +81,18 @@ afterEach(() => {
 describe("the preview of an import", () => {
   it("is gone through by keys: take, open, filter", async () => {
     await open();
-    expect(screen.getByRole("dialog", { name: "Import “Breakfast”" })).toBeTruthy();
-    expect(boxes()).toEqual(["Import Toaster true", "Import Juicer true", "Import Whisk true"]);
+    expect(screen.getByRole("dialog", { name: texts.importOf("Breakfast") })).toBeTruthy();
+    expect(boxes()).toEqual([takes("Toaster", true), takes("Juicer", true), takes("Whisk", true)]);
     await press("j");
     await press("j");
     await press(" ");
-    expect(boxes()[2]).toBe("Import Whisk false");
-    expect(screen.getByRole("button", { name: "Propose 2 cards" })).toBeTruthy();
+    expect(boxes()[2]).toBe(takes("Whisk", false));
+    expect(screen.getByRole("button", { name: texts.propose(2) })).toBeTruthy();
     await press("k");
     await press("Enter");
-    expect(screen.getByRole("radiogroup", { name: "Description" })).toBeTruthy();
+    expect(screen.getByRole("radiogroup", { name: fieldName("description") })).toBeTruthy();
     await press("f");
-    expect(boxes()).toEqual(["Import Toaster true", "Import Whisk false"]);
+    expect(boxes()).toEqual([takes("Toaster", true), takes("Whisk", false)]);
     await press("F");
     expect(boxes().length).toBe(3);
   });
@@ -97,11 +101,11 @@ describe("the preview of an import", () => {
     const calls = await open();
     await press("j");
     await press("Enter");
-    const words = within(screen.getByRole("radiogroup", { name: "Description" }));
-    expect(words.getByRole("radio", { name: "Decide in Review" }).getAttribute("aria-checked")).toBe("true");
-    await fireEvent.click(words.getByText("Use theirs"));
-    await fireEvent.click(screen.getByText("Import directly"));
-    await fireEvent.click(screen.getByRole("button", { name: "Import 3 cards" }));
+    const words = within(screen.getByRole("radiogroup", { name: fieldName("description") }));
+    expect(words.getByRole("radio", { name: texts.resolutions.review }).getAttribute("aria-checked")).toBe("true");
+    await fireEvent.click(words.getByText(texts.resolutions.theirs));
+    await fireEvent.click(screen.getByText(texts.landings.library.name));
+    await fireEvent.click(screen.getByRole("button", { name: texts.takeOver(3) }));
     await wait();
     expect(asked(calls, "imports_start")).toMatchObject([
       { landing: "library", digest: "d", choices: [{ position: 1, take: true, fields: ["description"] }] },

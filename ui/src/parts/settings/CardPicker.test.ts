@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { engine } from "../../lib/engine.svelte";
 import type { Host } from "../../lib/host";
 import { stubResizeObserver } from "../../testing/stage";
+import { permissions as texts } from "../../texts/permissions";
 import CardPicker, { type Picked } from "./CardPicker.svelte";
 
 const card = (id: string, name: string) => ({ id, name, provider: "vendor" });
@@ -62,11 +63,12 @@ describe("picking a tool by its name", () => {
     const { box } = stage({ providers: true });
     await fill(box, "ma");
     await fill(box, "mail");
-    expect(options()).toEqual(["mail one vendor", "two vendor", "All tools from vendor"]);
+    const all = `${texts.allToolsOf} vendor`;
+    expect(options()).toEqual(["mail one vendor", "two vendor", all]);
     await fireEvent.keyDown(box, { key: "ArrowDown" });
     await fireEvent.keyDown(box, { key: "ArrowDown" });
     const active = box.getAttribute("aria-activedescendant");
-    expect(document.getElementById(active ?? "")?.textContent?.trim()).toBe("All tools from vendor");
+    expect(document.getElementById(active ?? "")?.textContent?.trim()).toBe(all);
     await fireEvent.keyDown(box, { key: "Enter" });
     expect(picked.mock.calls[0]?.[0]).toMatchObject({ id: "vendor/*", whole: true });
   });
@@ -90,7 +92,7 @@ describe("picking a tool by its name", () => {
     await vi.advanceTimersByTimeAsync(100);
     expect([options(), heard.mock.calls.length]).toEqual([[], 0]);
     await fill(box, "none");
-    expect(screen.getByRole("status").textContent).toBe("No other tools found");
+    expect(screen.getByRole("status").textContent).toBe(texts.noOtherTool);
   });
 
   it("asks AutoKit's own tools only where they can be picked", async () => {

@@ -3,6 +3,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/svelte";
 import { createRawSnippet } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { engine } from "../../lib/engine.svelte";
+import { app as texts } from "../../texts/app";
 import CopyButton from "./CopyButton.svelte";
 import Field from "./Field.svelte";
 import RadioGroup from "./RadioGroup.svelte";
@@ -91,12 +92,13 @@ describe("a button that copies", () => {
     vi.useFakeTimers();
     write.mockResolvedValue();
     render(CopyButton, { text: "autokit mcp", label: "the command" });
-    await fireEvent.click(screen.getByRole("button", { name: "Copy the command" }));
+    await fireEvent.click(screen.getByRole("button", { name: texts.copyOf("the command") }));
     await vi.advanceTimersByTimeAsync(0);
     expect(write).toHaveBeenCalledWith("autokit mcp");
-    expect(screen.getByRole("button", { name: "Copied the command" }).textContent?.trim()).toBe("Copied");
+    const copied = screen.getByRole("button", { name: texts.copiedOf("the command") });
+    expect(copied.textContent?.trim()).toBe(texts.copied);
     await vi.advanceTimersByTimeAsync(2000);
-    expect(screen.getByRole("button", { name: "Copy the command" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: texts.copyOf("the command") })).toBeTruthy();
   });
 
   it("says why it could not", async () => {
@@ -104,9 +106,9 @@ describe("a button that copies", () => {
     engine.toasts = [];
     write.mockRejectedValue(new Error("no permission"));
     render(CopyButton, { text: "x" });
-    await fireEvent.click(screen.getByRole("button", { name: "Copy" }));
+    await fireEvent.click(screen.getByRole("button", { name: texts.copy }));
     await vi.advanceTimersByTimeAsync(0);
-    expect(engine.toasts.map(({ text }) => text)).toEqual(["Couldn't copy the text: Error: no permission"]);
+    expect(engine.toasts.map(({ text }) => text)).toEqual([texts.notCopied("Error: no permission")]);
   });
 });
 

@@ -1,0 +1,83 @@
+// Parts of the window that tests of several areas use.
+
+import assert from "node:assert/strict";
+import { counted, pattern, texts } from "./texts.mjs";
+
+const named = (role) => (within, name) => within.getByRole(role, { name, exact: true });
+
+export const button = named("button");
+export const checkbox = named("checkbox");
+export const region = named("region");
+export const textbox = named("textbox");
+
+/** Returns a choice of a group, whose description is part of its name. */
+export const choice = (within, { name, about }) => named("radio")(within, about ? `${name} ${about}` : name);
+
+/** Returns a segment of a group of choices. Only its text can be clicked. */
+export const segment = (within, group, name) => named("radiogroup")(within, group).getByText(name, { exact: true });
+
+export const status = (within, text) => within.getByRole("status").filter({ hasText: text });
+export const alert = (within, text) => within.getByRole("alert").filter({ hasText: text });
+
+/** Returns the button that accepts some fields of a proposal, of which `wanted` are selected if given. */
+export const acceptSome = (page, wanted) =>
+  page.getByRole("button", { name: pattern`^${counted((n) => texts.review.acceptSome(wanted ?? n, n))}$` });
+
+/** Returns a section of Settings. */
+export const section = (page, name) => region(page, texts.general.sections[name]);
+
+/** Returns the box that filters the library. */
+export const filterBox = (page) => named("searchbox")(page, texts.library.filterLabel);
+
+/** Returns the name of a card in the table of the library. */
+export const cell = (page, name) => named("gridcell")(page, name);
+
+/** Returns the heading of the card that is open beside the table. */
+export const openCard = (page, name) =>
+  named("complementary")(page, texts.library.card).getByRole("heading", { level: 1, name, exact: true });
+
+/** Opens the command palette and types. */
+export async function typeInPalette(page, words) {
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder(texts.commands.paletteBox, { exact: true }).fill(words);
+}
+
+/** Returns what the command palette offers. */
+export const offered = (page, name) =>
+  named("dialog")(page, texts.commands.commandPalette).getByRole("option").filter({ hasText: name });
+
+/** Runs an action that calls a command of the engine, and returns the response. */
+export async function answerTo(page, command, work) {
+  const answered = page.waitForResponse((answer) => answer.url().endsWith(`/${command}`));
+  return (await Promise.all([answered, work()]))[0];
+}
+
+/** Runs an action that the engine refuses with this code. */
+export async function refused(page, command, code, work) {
+  const answer = await answerTo(page, command, work);
+  assert.equal((await answer.json()).code, code);
+}
+
+/** Returns the bar of jobs. */
+export const jobs = (page) => named("contentinfo")(page, texts.app.jobs);
+
+/** Returns a job that has ended, in the bar of jobs. */
+export const jobOf = (page, { title, summary }) =>
+  jobs(page)
+    .getByRole("group")
+    .filter({ hasText: `${title}: ${summary}` });
+
+/** Waits until a job has ended and the window says so, and returns it. */
+export async function ended(page, call, id) {
+  let job = { version: 0, state: "running" };
+  while (job.state === "running") job = await call("jobs_wait", { job: id, after: job.version });
+  assert.equal(job.state, "done", JSON.stringify(job));
+  await jobOf(page, job).waitFor();
+  return job;
+}
+
+/** Runs an action that starts a job, waits until the job has ended and the window says so, and returns it. */
+export async function runJob(page, call, command, work) {
+  const { job } = await (await answerTo(page, command, work)).json();
+  return ended(page, call, job);
+}
