@@ -13,7 +13,7 @@ use autokit_api::commands::{StartImport, WaitJob};
 use autokit_api::{ImportRequest, ImportSource, JobState, JobWait};
 use autokit_app::ErrorCode;
 use autokit_app::node::Node;
-use autokit_library::{Clock, DataDir, Library, Storage};
+use autokit_library::{Clock, Library, Storage};
 use autokit_search::Document;
 use autokit_toolcard::{Author, CardKey};
 use serde_json::{Value, json};
@@ -67,8 +67,7 @@ fn spread(all: Vec<Point>, most: usize) -> Vec<Point> {
 }
 
 async fn open(place: &Workplace) -> Result<Library> {
-    let owned = DataDir::new(place.data_dir()).try_own()?;
-    Ok(Library::open(Storage::Disk(owned), Clock::system()).await?)
+    Ok(Library::open(Storage::Disk(place.own().await?), Clock::system()).await?)
 }
 
 /// Kills the owner of a library during an import of `cards` cards, at up to `most` points, each in a

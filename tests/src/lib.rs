@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::secrets::KeyStorage;
-use autokit_library::Clock;
+use autokit_library::{Clock, DataDir, Ownership};
 use serde_json::{Value, json};
 
 pub mod agent;
@@ -173,6 +173,14 @@ impl Workplace {
     /// When the library does not open.
     pub async fn node(&self, dim: usize) -> Result<Node> {
         self.node_with(Vectors::StandIn(dim), KeyStorage::Memory).await
+    }
+
+    /// Owns the library, as soon as nobody else does.
+    ///
+    /// # Errors
+    /// As [`wait_to_own`].
+    pub async fn own(&self) -> Result<Ownership> {
+        wait_to_own(&self.data_dir()).await
     }
 
     /// As [`Workplace::node`], with other vectors and another place for keys.
@@ -357,6 +365,16 @@ pub fn on_deep_stack<F: Future<Output = Result<()>>>(
         Ok(outcome) => outcome,
         Err(panic) => std::panic::resume_unwind(panic),
     }
+}
+
+/// Owns the library in a folder, as soon as nobody else does. A library that was closed may still be locked for
+/// a moment: a process that another test is starting has a copy of each open file until it runs its program.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub async fn wait_to_own(folder: &Path) -> Result<Ownership> {
+    let dir = DataDir::new(folder);
+    Ok(tokio::task::spawn_blocking(move || dir.wait_to_own()).await??)
 }
 
 /// Copies a folder with everything in it.

@@ -4,7 +4,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use autokit_library::{Clock, DataDir, Library, Storage};
+use autokit_library::{Clock, Library, Storage};
 use autokit_tests::disk::{Disk, FileSystem};
 use autokit_tests::review::{put_cards, refresh};
 use autokit_tests::{Workplace, copy_tree, on_deep_stack};
@@ -13,7 +13,7 @@ use serde_json::json;
 
 /// A library with cards, a proposal that waits and one that was turned down.
 async fn prepare(place: &Workplace) -> Result<()> {
-    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let owned = place.own().await?;
     let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     let names = ["weather", "mail", "maps"];
     put_cards(&library, names.iter().map(|name| json!({ "name": name, "description": "as it was" }))).await?;
@@ -53,7 +53,7 @@ fn a_backup_brings_back_a_library_that_cannot_be_opened() -> Result<()> {
 
         let restored = place.json(&["backup", "restore", &name])?;
         ensure!(restored["backup"]["cards"] == 3, "{restored}");
-        let owned = DataDir::new(place.data_dir()).try_own()?;
+        let owned = place.own().await?;
         let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
         ensure!(library.verify().await?.is_ok());
         let states: Vec<_> =
@@ -191,8 +191,7 @@ fn missing_changes_are_reported_until_somebody_goes_on_without_them() -> Result<
         let store = place.data_dir().join("store");
         let before = place.path("before");
         copy_tree(&store, &before)?;
-        let library =
-            Library::open(Storage::Disk(DataDir::new(place.data_dir()).try_own()?), Clock::system()).await?;
+        let library = Library::open(Storage::Disk(place.own().await?), Clock::system()).await?;
         put_cards(&library, std::iter::once(json!({ "name": "lost" }))).await?;
         library.close().await?;
         fs::remove_dir_all(&store)?;
@@ -287,7 +286,7 @@ fn the_newest_backup_is_kept_whatever_lies_beside_it() -> Result<()> {
         ensure!(kept("mine").exists() && kept("9999-01-01T00-00-00.000Z").exists());
         ensure!(!folder.join("cut-off.partial").exists());
         // Nor does a date in the future put off the next one.
-        let owned = DataDir::new(place.data_dir()).try_own()?;
+        let owned = place.own().await?;
         let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
         let newest = library.newest_backup().context("a backup")?;
         ensure!(Some(&newest.name) == made.last(), "{newest:?}");

@@ -1,7 +1,7 @@
 //! The command as people and programs use it.
 
 use anyhow::{Context, Result, bail};
-use autokit_library::{Clock, DataDir, Library, PackedVectors, Storage};
+use autokit_library::{Clock, Library, PackedVectors, Storage};
 use autokit_search::Document;
 use autokit_tests::{Workplace, made_up_cards};
 use serde_json::{Value, json};
@@ -224,7 +224,7 @@ async fn vectors_an_earlier_version_made_of_other_texts_are_made_anew() -> Resul
     let file = place.cards_file("cards.json", &made_up_cards(3))?;
     place.json(&["import", &file.display().to_string()])?;
     let open = async || {
-        let owned = DataDir::new(place.data_dir()).try_own()?;
+        let owned = place.own().await?;
         anyhow::Ok(Library::open(Storage::Disk(owned), Clock::system()).await?)
     };
 

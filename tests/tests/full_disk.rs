@@ -11,7 +11,7 @@ use autokit_app::node::Node;
 use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::disk::{Disk, FileSystem};
 use autokit_tests::review::{put_cards, refresh};
-use autokit_tests::{Workplace, made_up_cards};
+use autokit_tests::{Workplace, made_up_cards, wait_to_own};
 use autokit_toolcard::{Author, CardKey, ProposalEventKind, ProposalId, ProposalState};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -130,7 +130,7 @@ async fn edit(node: &Node, name: &str, to: &str) -> Result<Value, ApiError> {
 async fn open_copy(place: &Workplace) -> Result<(Library, TempDir)> {
     let left = tempfile::tempdir()?;
     autokit_tests::copy_tree(&place.data_dir(), left.path())?;
-    let owned = DataDir::new(left.path()).try_own()?;
+    let owned = wait_to_own(left.path()).await?;
     Ok((Library::open(Storage::Disk(owned), Clock::system()).await?, left))
 }
 
@@ -167,7 +167,7 @@ async fn matrix(kind: FileSystem, sizes: &[u64], unchecked: bool) -> Result<()> 
 
 /// A library with cards to edit and proposals to decide on.
 async fn prepare(folder: &Path) -> Result<()> {
-    let owned = DataDir::new(folder).try_own()?;
+    let owned = wait_to_own(folder).await?;
     let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     let names = ["first", "second", "third", "fourth", "accepted"];
     put_cards(&library, names.iter().map(|name| json!({ "name": name, "description": "as it was" }))).await?;

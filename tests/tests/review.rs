@@ -11,7 +11,7 @@ use autokit_api::{
 };
 use autokit_app::node::Node;
 use autokit_app::{ErrorCode, Risk};
-use autokit_library::{Clock, DataDir, Library, Storage};
+use autokit_library::{Clock, Library, Storage};
 use autokit_tests::Workplace;
 use autokit_tests::review::{put_cards, refresh};
 use autokit_toolcard::{Author, Draft, ProposalEventKind, ProposalId, ProposalState};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 /// A library with a card a draft, and the drafts proposed.
 async fn place_with(drafts: impl Iterator<Item = (String, Draft)>) -> Result<Workplace> {
     let place = Workplace::with_stand_in()?;
-    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let owned = place.own().await?;
     let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     let drafts: Vec<_> = drafts.collect();
     let card = |(name, _): &(String, Draft)| json!({ "name": name, "pricing": "old", "class": "Old" });

@@ -5,7 +5,7 @@
 use anyhow::{Context, Result, ensure};
 use autokit_api::commands::StartVerify;
 use autokit_api::{VerifyScope, VerifyStart};
-use autokit_library::{Clock, DataDir, Library, Storage};
+use autokit_library::{Clock, Library, Storage};
 use autokit_tests::calendar::{IMPORT, QUESTION, REASON, USE_CASE, cards, play, site, stock};
 use autokit_tests::model::ScriptedModel;
 use autokit_tests::review::checked_library;
@@ -154,7 +154,7 @@ async fn the_calendar_session() -> Result<()> {
 
 async fn place_to_review(proposals: usize) -> Result<Workplace> {
     let place = Workplace::with_stand_in()?;
-    let owned = DataDir::new(place.data_dir()).try_own()?;
+    let owned = place.own().await?;
     let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     Box::pin(checked_library(&library, proposals)).await?;
     library.close().await?;
