@@ -226,7 +226,7 @@ fn rust_tests() -> Result<()> {
             })
         };
         let (long, full_disks) = (beside(LONG_TESTS, &LONG[..]), beside(DISK_TESTS, &[FULL_DISKS][..]));
-        exec(&mut cargo(&["test", "--workspace", "--exclude", "autokit-tests"]))?;
+        exec(&mut cargo(&["test", "--workspace", "--exclude", "autokit-tests", "--no-fail-fast"]))?;
         exec(chosen(&others).args(["--lib", "--bins"]))?;
         for tests in [long, full_disks] {
             tests.join().map_err(|_| anyhow!("the long tests broke off"))??;
@@ -237,7 +237,7 @@ fn rust_tests() -> Result<()> {
 
 /// A command that runs these files of the cross-crate tests.
 fn chosen<S: AsRef<str>>(names: &[S]) -> std::process::Command {
-    let mut command = cargo(&["test", "--package", "autokit-tests"]);
+    let mut command = cargo(&["test", "--package", "autokit-tests", "--no-fail-fast"]);
     command.args(names.iter().flat_map(|name| ["--test", name.as_ref()]));
     command
 }
