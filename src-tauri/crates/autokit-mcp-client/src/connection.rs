@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, Implementation, InitializeRequestParams,
-    ProgressToken, ProtocolVersion, RequestId,
+    ProtocolVersion, RequestId,
 };
 use rmcp::service::{NotificationContext, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -29,7 +29,7 @@ pub(super) struct Connection {
     peer: Peer<RoleClient>,
     program: Mutex<Option<Program>>,
     used: Mutex<Instant>,
-    listeners: ProgressSubscribers,
+    subscribers: ProgressSubscribers,
 }
 
 impl std::fmt::Debug for Connection {
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Connection {
 struct Listener {
     name: String,
     changed: mpsc::UnboundedSender<String>,
-    listeners: ProgressSubscribers,
+    subscribers: ProgressSubscribers,
 }
 
 impl ClientHandler for Listener {
@@ -66,7 +66,8 @@ impl Connection {
         limits: &Limits,
         changed: mpsc::UnboundedSender<String>,
     ) -> Result<Connection, UpstreamError> {
-        let listener = Listener { name: name.to_owned(), changed, listeners: ProgressSubscribers::default() };
+        let listener =
+            Listener { name: name.to_owned(), changed, subscribers: ProgressSubscribers::default() };
         let old = Connection::open(&listener, reach, limits, ClientLifecycleMode::Initialize).await;
         match old {
             Err(OpenError::Refused(refused)) => {
@@ -99,7 +100,8 @@ impl Connection {
                 };
                 let transport =
                     AsyncRwTransport::new(stdout, stdin).with_max_line_length(limits.message_bytes);
-                let transport = OrderedProgress { line: transport, listeners: listener.listeners.clone() };
+                let transport =
+                    OrderedProgress { line: transport, subscribers: listener.subscribers.clone() };
                 let shaking = listener.clone().serve_with_lifecycle(transport, lifecycle);
                 (Some(program), tokio::time::timeout(limits.start, shaking).await)
             }
@@ -123,7 +125,8 @@ impl Connection {
                     .build()
                     .map_err(|error| OpenError::Failed(error.to_string()))?;
                 let transport = StreamableHttpClientTransport::with_client(client, config);
-                let transport = OrderedProgress { line: transport, listeners: listener.listeners.clone() };
+                let transport =
+                    OrderedProgress { line: transport, subscribers: listener.subscribers.clone() };
                 let shaking = listener.clone().serve_with_lifecycle(transport, lifecycle);
                 (None, tokio::time::timeout(limits.start, shaking).await)
             }
@@ -155,7 +158,7 @@ impl Connection {
             service: tokio::sync::Mutex::new(service),
             program: Mutex::new(program),
             used: Mutex::new(Instant::now()),
-            listeners: listener.listeners.clone(),
+            subscribers: listener.subscribers.clone(),
         })
     }
 
@@ -177,14 +180,15 @@ impl Connection {
 
     /// Returns how long the connection has been idle; zero during a call.
     pub(super) fn idle(&self) -> Duration {
-        if self.listeners.len() > 0 {
+        if self.subscribers.len() > 0 {
             return Duration::ZERO;
         }
         self.used.lock().unwrap_or_else(std::sync::PoisonError::into_inner).elapsed()
     }
 
-    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> ProgressSubscription {
-        self.listeners.listen(token, to)
+    /// Forwards the progress of a call that is about to be made.
+    pub(super) fn subscribe(&self, to: mpsc::Sender<Progress>) -> ProgressSubscription {
+        self.subscribers.subscribe(to)
     }
 
     /// Closes the connection and ends the program.

@@ -182,7 +182,9 @@ impl Pool {
             };
             let mut params = CallToolRequestParams::new(tool.to_owned());
             params.arguments = Some(arguments);
-            let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+            let mut request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+            let subscription = connection.subscribe(progress.clone());
+            subscription.mark(&mut request);
             let mut options = PeerRequestOptions::with_timeout(self.limits.call);
             options.reset_timeout_on_progress = true;
             options.max_total_timeout = Some(self.limits.call_in_all);
@@ -192,7 +194,6 @@ impl Pool {
                 Err(error) => return Err(connection.explain(error, self.limits.call).await),
             };
             let (peer, id) = (handle.peer.clone(), handle.id.clone());
-            let _listening = connection.listen(handle.progress_token.clone(), progress.clone());
             let answer = tokio::select! {
                 biased;
                 answer = handle.await_response() => answer,

@@ -1,66 +1,105 @@
 //! Progress of running calls, in the order in which servers report it.
 //!
 //! The SDK handles each notification in a separate task: on a busy machine, the last progress of a call
-//! arrives after its result, when nobody listens any more. Here it is taken from the transport before the
-//! SDK sees it.
+//! arrives after its result, when nobody listens any more. Here it is read in the transport before the SDK
+//! sees it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleClient;
-use rmcp::model::{JsonRpcMessage, ProgressToken, ServerNotification};
+use rmcp::model::{
+    ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage, ProgressToken, ServerNotification,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::mpsc;
 
 use super::Progress;
 
-/// The receivers of progress, by call.
+/// The receivers of progress, by running call.
 #[derive(Clone, Default)]
-pub(super) struct ProgressSubscribers(Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>);
+pub(super) struct ProgressSubscribers(Arc<Mutex<Subscribers>>);
+
+#[derive(Default)]
+struct Subscribers {
+    last: u64,
+    by_call: HashMap<u64, Subscriber>,
+}
+
+struct Subscriber {
+    /// The SDK chooses it while it sends the request.
+    token: Option<ProgressToken>,
+    to: mpsc::Sender<Progress>,
+}
+
+/// The call that a request belongs to, among the extensions of the request.
+#[derive(Clone, Copy)]
+struct CallId(u64);
 
 impl ProgressSubscribers {
-    /// Forwards the progress of a call as long as the returned guard lives.
-    pub(super) fn listen(&self, token: ProgressToken, to: mpsc::Sender<Progress>) -> ProgressSubscription {
-        self.lock().insert(token.clone(), to);
-        ProgressSubscription { token, listeners: self.clone() }
+    /// Forwards the progress of a call as long as the returned guard lives. A subscription is made before
+    /// its request is sent, because a fast server answers before the sender goes on.
+    pub(super) fn subscribe(&self, to: mpsc::Sender<Progress>) -> ProgressSubscription {
+        let mut subscribers = self.lock();
+        subscribers.last += 1;
+        let call = subscribers.last;
+        subscribers.by_call.insert(call, Subscriber { token: None, to });
+        ProgressSubscription { call, subscribers: self.clone() }
     }
 
     /// Returns the number of running calls.
     pub(super) fn len(&self) -> usize {
-        self.lock().len()
+        self.lock().by_call.len()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<Progress>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Subscribers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, told: Progress) {
-        let to = self.lock().get(&told.progress_token).cloned();
-        if let Some(to) = to {
+    /// Takes the token of a call from its request, which is about to be sent.
+    fn register(&self, request: &ClientRequest) {
+        let Some(CallId(call)) = request.extensions().get() else { return };
+        // A call that was cancelled meanwhile has no subscriber.
+        if let Some(subscriber) = self.lock().by_call.get_mut(call) {
+            subscriber.token = request.get_meta().get_progress_token();
+        }
+    }
+
+    fn tell(&self, told: &Progress) {
+        let subscribers = self.lock();
+        let token = Some(&told.progress_token);
+        if let Some(subscriber) = subscribers.by_call.values().find(|one| one.token.as_ref() == token) {
             // A slow receiver misses progress rather than blocking the server.
-            let _ = to.try_send(told);
+            let _ = subscriber.to.try_send(told.clone());
         }
     }
 }
 
 /// Forwards the progress of one call until it is dropped.
 pub(super) struct ProgressSubscription {
-    token: ProgressToken,
-    listeners: ProgressSubscribers,
+    call: u64,
+    subscribers: ProgressSubscribers,
+}
+
+impl ProgressSubscription {
+    /// Marks the request of the call, so that the transport knows its token.
+    pub(super) fn mark(&self, request: &mut ClientRequest) {
+        request.extensions_mut().insert(CallId(self.call));
+    }
 }
 
 impl Drop for ProgressSubscription {
     fn drop(&mut self) {
-        self.listeners.lock().remove(&self.token);
+        self.subscribers.lock().by_call.remove(&self.call);
     }
 }
 
-/// A transport from which progress is taken as it arrives.
+/// A transport from which progress is read as it arrives.
 pub(super) struct OrderedProgress<T> {
     pub(super) line: T,
-    pub(super) listeners: ProgressSubscribers,
+    pub(super) subscribers: ProgressSubscribers,
 }
 
 impl<T: Transport<RoleClient>> Transport<RoleClient> for OrderedProgress<T> {
@@ -74,21 +113,106 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for OrderedProgress<T> {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &item {
+            self.subscribers.register(&request.request);
+        }
         self.line.send(item)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        loop {
-            let message = self.line.receive().await?;
-            let JsonRpcMessage::Notification(said) = message else { return Some(message) };
-            let ServerNotification::ProgressNotification(progress) = said.notification else {
-                return Some(JsonRpcMessage::Notification(said));
-            };
-            self.listeners.tell(progress.params);
+        let message = self.line.receive().await?;
+        if let JsonRpcMessage::Notification(said) = &message
+            && let ServerNotification::ProgressNotification(progress) = &said.notification
+        {
+            self.subscribers.tell(&progress.params);
         }
+        // Progress goes on to the SDK too, which restarts the timeout of the call.
+        Some(message)
     }
 
     fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
         self.line.close()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use rmcp::model::{CallToolRequest, CallToolRequestParams, ProgressNotificationParam, RequestId};
+
+    use super::*;
+
+    /// A server that reports progress of a request at once.
+    #[derive(Default)]
+    struct FastServer {
+        told: Option<RxJsonRpcMessage<RoleClient>>,
+    }
+
+    impl Transport<RoleClient> for FastServer {
+        type Error = Infallible;
+
+        fn send(
+            &mut self,
+            item: TxJsonRpcMessage<RoleClient>,
+        ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+            if let JsonRpcMessage::Request(request) = item {
+                let token = request.request.get_meta().get_progress_token().expect("the request has a token");
+                let progress =
+                    rmcp::model::ProgressNotification::new(ProgressNotificationParam::new(token, 1.0));
+                let notification = ServerNotification::ProgressNotification(progress);
+                self.told = Some(JsonRpcMessage::notification(notification));
+            }
+            std::future::ready(Ok(()))
+        }
+
+        async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+            self.told.take()
+        }
+
+        async fn close(&mut self) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
+
+    fn request(token: i64) -> ClientRequest {
+        let mut request =
+            ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("step")));
+        request.get_meta_mut().set_progress_token(ProgressToken(RequestId::Number(token)));
+        request
+    }
+
+    #[tokio::test]
+    async fn progress_that_arrives_before_the_sender_goes_on_is_forwarded() {
+        let subscribers = ProgressSubscribers::default();
+        let mut line = OrderedProgress { line: FastServer::default(), subscribers: subscribers.clone() };
+        let (to, mut progress) = mpsc::channel(4);
+        let call = subscribers.subscribe(to);
+        let mut marked = request(7);
+        call.mark(&mut marked);
+        line.send(JsonRpcMessage::request(marked, RequestId::Number(1))).await.expect("nothing fails");
+        let passed = line.receive().await;
+        assert!(
+            matches!(&passed, Some(JsonRpcMessage::Notification(_))),
+            "the SDK does not learn of the progress and lets the call time out: {passed:?}"
+        );
+        assert_eq!(progress.try_recv().map(|told| told.progress), Ok(1.0));
+        drop(call);
+        assert_eq!(subscribers.len(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_ended_before_its_request_was_sent_leaves_nothing() {
+        let subscribers = ProgressSubscribers::default();
+        let mut line = OrderedProgress { line: FastServer::default(), subscribers: subscribers.clone() };
+        let (to, mut progress) = mpsc::channel(4);
+        let call = subscribers.subscribe(to);
+        let mut marked = request(8);
+        call.mark(&mut marked);
+        drop(call);
+        line.send(JsonRpcMessage::request(marked, RequestId::Number(2))).await.expect("nothing fails");
+        line.receive().await.expect("the server reports progress");
+        assert!(progress.try_recv().is_err());
+        assert_eq!(subscribers.len(), 0);
     }
 }
