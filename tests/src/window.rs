@@ -1,11 +1,14 @@
 //! Driving the real window through tauri-driver and WebKitWebDriver.
 
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags};
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 use thirtyfour::stringmatch::StringMatch;
@@ -33,6 +36,34 @@ impl Drop for TauriDriver {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// The processes of the window: one, because there is one session at a time, and a second instance that
+/// passes its link on.
+fn window_processes() -> Result<Vec<OwnedFd>> {
+    let program = std::fs::canonicalize(crate::program("autokit-desktop")?)?;
+    let mut processes = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let entry = entry?;
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // Processes of other users, and those that have just ended, cannot be read.
+        if std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program)
+            && let Some(pid) = Pid::from_raw(pid)
+            && let Ok(process) = rustix::process::pidfd_open(pid, PidfdFlags::empty())
+        {
+            processes.push(process);
+        }
+    }
+    Ok(processes)
+}
+
+/// Waits until a process has ended.
+fn wait_for_end(process: &OwnedFd) -> Result<()> {
+    let mut ended = [PollFd::new(process, PollFlags::IN)];
+    if poll(&mut ended, Some(&TIMEOUT.try_into()?))? == 0 {
+        bail!("the window is closed, and its process does not end");
+    }
+    Ok(())
 }
 
 /// A port nobody listens on at this moment.
@@ -257,13 +288,15 @@ impl Window {
         Ok(path)
     }
 
-    /// Closes the window as a person would, and what drove it.
+    /// Closes the window and waits until its process has ended. WebDriver kills it: until the system has
+    /// finished what it was writing, the process keeps the library.
     ///
     /// # Errors
-    /// When the session does not end.
+    /// When the session or the process does not end.
     pub async fn close(self) -> Result<()> {
+        let processes = window_processes()?;
         self.driver.clone().quit().await?;
         drop(self.tauri_driver);
-        Ok(())
+        tokio::task::spawn_blocking(move || processes.iter().try_for_each(wait_for_end)).await?
     }
 }
