@@ -14,23 +14,23 @@ use tokio::sync::watch;
 const EVENT: &str = "autokit";
 
 /// The connection to the library, which exists before the library is open.
-pub(crate) struct Link {
+pub(crate) struct Connection {
     opened: watch::Receiver<Option<Result<Node>>>,
     closing: Mutex<bool>,
 }
 
-impl Link {
+impl Connection {
     /// Starts opening the library and forwarding its events to the frontend.
-    pub(crate) fn open(app: AppHandle, options: NodeOptions) -> Link {
+    pub(crate) fn open(app: AppHandle, options: NodeOptions) -> Connection {
         let (sender, opened) = watch::channel(None);
         tauri::async_runtime::spawn(async move {
             let node = Node::open(options).await;
             // The receiver lives in the application's state.
             let _ = sender.send(Some(node.clone()));
             let Ok(node) = node else { return };
-            let mut news = node.events();
+            let mut events = node.events();
             loop {
-                match news.recv().await {
+                match events.recv().await {
                     Ok(event) => {
                         if let Err(error) = app.emit(EVENT, &event) {
                             tracing::warn!(%error, "failed to emit an event to the window");
@@ -42,7 +42,7 @@ impl Link {
                 }
             }
         });
-        Link { opened, closing: Mutex::new(false) }
+        Connection { opened, closing: Mutex::new(false) }
     }
 
     async fn node(&self) -> Result<Node> {
@@ -66,8 +66,8 @@ impl Link {
 
 /// Executes a command given by name.
 #[tauri::command]
-pub(crate) async fn call(link: State<'_, Link>, name: String, request: Value) -> Result<Value> {
-    link.node().await?.call_json(&name, request).await
+pub(crate) async fn call(connection: State<'_, Connection>, name: String, request: Value) -> Result<Value> {
+    connection.node().await?.call_json(&name, request).await
 }
 
 /// Saves a text to the file that the user chooses in the system's save dialog, and returns its path; `None`
@@ -76,12 +76,12 @@ pub(crate) async fn call(link: State<'_, Link>, name: String, request: Value) ->
 /// The frontend passes no path, so it cannot write anywhere else.
 #[tauri::command]
 pub(crate) async fn save_text(app: AppHandle, name: String, text: String) -> Result<Option<String>> {
-    let (chosen, choice) = tokio::sync::oneshot::channel();
-    app.dialog().file().set_file_name(plain_name(&name)).save_file(move |path| {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    app.dialog().file().set_file_name(safe_file_name(&name)).save_file(move |path| {
         // The receiver waits below for as long as the window lives.
-        let _ = chosen.send(path);
+        let _ = sender.send(path);
     });
-    let Ok(Some(path)) = choice.await else { return Ok(None) };
+    let Ok(Some(path)) = receiver.await else { return Ok(None) };
     let path = path.into_path().map_err(|error| ApiError::internal(error.to_string()))?;
     tokio::fs::write(&path, text).await.map_err(|error| {
         let message = format!("{}: {error}", path.display());
@@ -91,7 +91,7 @@ pub(crate) async fn save_text(app: AppHandle, name: String, text: String) -> Res
 }
 
 /// Returns the last component of a name, without anything that could lead to another folder.
-fn plain_name(name: &str) -> String {
+fn safe_file_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().filter(|c| !c.is_control()).take(100).collect();
     if plain.trim_matches('.').is_empty() { "starter.txt".to_owned() } else { plain }
@@ -99,14 +99,14 @@ fn plain_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain_name;
+    use super::safe_file_name;
 
     #[test]
-    fn a_name_leads_to_no_other_folder() {
-        assert_eq!(plain_name("google_calendar.py"), "google_calendar.py");
-        assert_eq!(plain_name("../../.bashrc"), ".bashrc");
-        assert_eq!(plain_name("C:\\x\\a.py\n"), "a.py");
-        assert_eq!(plain_name(".."), "starter.txt");
-        assert_eq!(plain_name(""), "starter.txt");
+    fn a_file_name_cannot_lead_to_another_folder() {
+        assert_eq!(safe_file_name("google_calendar.py"), "google_calendar.py");
+        assert_eq!(safe_file_name("../../.bashrc"), ".bashrc");
+        assert_eq!(safe_file_name("C:\\x\\a.py\n"), "a.py");
+        assert_eq!(safe_file_name(".."), "starter.txt");
+        assert_eq!(safe_file_name(""), "starter.txt");
     }
 }

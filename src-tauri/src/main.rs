@@ -36,7 +36,7 @@ fn main() -> anyhow::Result<()> {
     let mut builder = tauri::Builder::default();
     if options.is_own_library() {
         // Registered first, so that a second instance exits before it does anything else.
-        builder = builder.plugin(links::one_window());
+        builder = builder.plugin(links::single_instance());
     }
     let app = builder
         .plugin(tauri_plugin_deep_link::init())
@@ -44,16 +44,16 @@ fn main() -> anyhow::Result<()> {
         .plugin(tauri_plugin_opener::init())
         .invoke_handler(tauri::generate_handler![ipc::call, ipc::save_text, links::take_link])
         .setup(move |app| {
-            links::follow(app.handle(), options.link.clone());
+            links::handle_links(app.handle(), options.link.clone());
             // The window shows at once; commands wait for the library in `ipc`.
-            app.manage(ipc::Link::open(app.handle().clone(), options.node()));
+            app.manage(ipc::Connection::open(app.handle().clone(), options.node()));
             tray::build(app.handle())?;
             Ok(())
         })
         .build(tauri::generate_context!())?;
     app.run(|handle, event| {
         if let RunEvent::Exit = event {
-            let node: Option<Node> = handle.state::<ipc::Link>().take();
+            let node: Option<Node> = handle.state::<ipc::Connection>().take();
             if let Some(node) = node
                 && let Err(error) = tauri::async_runtime::block_on(node.close())
             {

@@ -1,4 +1,4 @@
-//! What the window is started with.
+//! Command-line options.
 
 use std::path::PathBuf;
 
@@ -25,13 +25,12 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Whether the person's own library is opened: there is one window on it. Others are as many as are asked
-    /// for.
+    /// Returns whether the default library is opened, which has only one window.
     pub(crate) fn is_own_library(&self) -> bool {
         self.data_dir.is_none()
     }
 
-    /// How this process takes part in the library.
+    /// Returns the options of this process's node.
     pub(crate) fn node(&self) -> NodeOptions {
         let vectors = match &self.model_folder {
             Some(folder) => {
@@ -46,7 +45,7 @@ impl Options {
                 starter: self.starter || self.is_own_library(),
                 ..EngineOptions::new()
             },
-            // The window outlives the commands that may own the library before it.
+            // The window outlives commands that may own the library when it starts.
             standby: true,
             author: autokit_app::person(),
         }

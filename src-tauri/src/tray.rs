@@ -13,7 +13,7 @@ pub(crate) fn build(app: &AppHandle) -> tauri::Result<()> {
     let menu = Menu::with_items(app, &[&show, &quit])?;
     let mut tray = TrayIconBuilder::new().tooltip("AutoKit").menu(&menu).on_menu_event(|app, event| {
         match event.id().as_ref() {
-            SHOW => reveal(app),
+            SHOW => show_window(app),
             QUIT => app.exit(0),
             _ => {}
         }
@@ -25,7 +25,7 @@ pub(crate) fn build(app: &AppHandle) -> tauri::Result<()> {
 }
 
 /// Shows and focuses the window, even if it is hidden or minimized.
-pub(crate) fn reveal(app: &AppHandle) {
+pub(crate) fn show_window(app: &AppHandle) {
     if let Some(window) = app.get_webview_window("main") {
         for result in [window.unminimize(), window.show(), window.set_focus()] {
             if let Err(error) = result {

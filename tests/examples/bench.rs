@@ -21,14 +21,14 @@ use autokit_app::node::{Node, NodeOptions};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_search::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
-use autokit_tests::agent::{choose, start};
+use autokit_tests::agent::{set_providers, start};
 use autokit_tests::bundle::exchange;
 use autokit_tests::calendar::{QUESTION, cards, stock};
 use autokit_tests::crash::{Change, crash_changes, crash_imports};
 use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::model::{Reply, ScriptedModel};
 use autokit_tests::review::{put_cards, refresh};
-use autokit_tests::{Seeded, Workplace, made_up_cards, program};
+use autokit_tests::{SeededRng, Workplace, made_up_cards, program};
 use autokit_toolcard::{Author, ProposalState};
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn timed(runs: usize, mut work: impl FnMut(usize)) -> (f64, f64) {
     (quantile(&mut times, 0.5), quantile(&mut times, 0.95))
 }
 
-fn unit_vector(chance: &mut Seeded, dim: usize) -> Vec<f32> {
+fn unit_vector(chance: &mut SeededRng, dim: usize) -> Vec<f32> {
     let mut vector: Vec<f32> = (0..dim).map(|_| chance.below(20_001) as f32 / 1e4 - 1.0).collect();
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     for x in &mut vector {
@@ -85,7 +85,7 @@ fn embedding() -> Result<Value> {
 
 fn index(size: usize) -> Result<Value> {
     const DIM: usize = 384;
-    let mut chance = Seeded::new(7);
+    let mut chance = SeededRng::new(7);
     let cards = made_up_cards(size);
     let mut vectors = VectorIndex::new();
     let mut search = SearchIndex::new();
@@ -119,13 +119,13 @@ fn index(size: usize) -> Result<Value> {
     });
     let hybrid = |text: &str| {
         let plan = QueryPlan::new(text);
-        let wanted = plan.texts_to_embed().len();
+        let expected = plan.texts_to_embed().len();
         let (p50, p95) = timed(200, |run| {
-            let vectors: Vec<Vec<f32>> = (0..wanted).map(|at| queries[(run + at) % 100].clone()).collect();
+            let vectors: Vec<Vec<f32>> = (0..expected).map(|at| queries[(run + at) % 100].clone()).collect();
             let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit: 10, filter: None };
             search.search(&query).expect("searches");
         });
-        json!({ "clauses": wanted - 1, "ms_p50": p50, "ms_p95": p95 })
+        json!({ "clauses": expected - 1, "ms_p50": p50, "ms_p95": p95 })
     };
     Ok(json!({ "cards": size, "build_s": built, "scan_ms_p50": scan50, "scan_ms_p95": scan95,
                "hybrid_short": hybrid("schedule photos with paging"),
@@ -159,7 +159,7 @@ async fn library(size: usize) -> Result<Value> {
         let owned = DataDir::new(place.data_dir()).try_own()?;
         let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
         let took = began.elapsed().as_secs_f64();
-        let checked = library.checked_in().as_secs_f64() * 1e3;
+        let checked = library.check_duration().as_secs_f64() * 1e3;
         library.close().await?;
         Ok((took, checked))
     };
@@ -242,17 +242,17 @@ async fn first_answer() -> Result<Value> {
 /// What is left when a process ends at the points of a large import, and of every change a person makes.
 /// All points are gone through again until there were `kills`.
 async fn crashes(cards: usize, points: usize, kills: usize) -> Result<Value> {
-    let left = Box::pin(crash_imports(cards, points)).await?;
-    eprintln!("crashes: {} kills during an import of {cards} cards", left.len());
+    let remaining = Box::pin(crash_imports(cards, points)).await?;
+    eprintln!("crashes: {} kills during an import of {cards} cards", remaining.len());
     let mut changes = 0;
-    while changes == 0 || left.len() + changes < kills {
+    while changes == 0 || remaining.len() + changes < kills {
         changes += Box::pin(crash_changes(&Change::ALL, usize::MAX)).await?;
-        eprintln!("crashes: {} of {kills} kills", left.len() + changes);
+        eprintln!("crashes: {} of {kills} kills", remaining.len() + changes);
     }
-    let most = left.iter().max_by_key(|left| left.cards).context("a crash")?;
-    let slowest = left.iter().map(|left| left.opening).max().unwrap_or_default();
+    let most = remaining.iter().max_by_key(|remaining| remaining.cards).context("a crash")?;
+    let slowest = remaining.iter().map(|remaining| remaining.opening).max().unwrap_or_default();
     Ok(
-        json!({ "cards": cards, "kills": left.len() + changes, "lost": 0, "half": 0, "doubled": 0, "most_cards_left": most.cards,
+        json!({ "cards": cards, "kills": remaining.len() + changes, "lost": 0, "half": 0, "doubled": 0, "most_cards_left": most.cards,
                "opening_them_s": most.opening.as_secs_f64(), "slowest_opening_s": slowest.as_secs_f64() }),
     )
 }
@@ -344,7 +344,7 @@ async fn agents(cards: usize) -> Result<Value> {
             agent.search(&query).await?;
             times.push(began.elapsed());
         }
-        agent.leave().await?;
+        agent.disconnect().await?;
         let over = quantile(&mut times, 0.5);
         let figures =
             json!({ "ms_p50": over, "ms_p95": quantile(&mut times, 0.95), "times_in_process": over / p50 });
@@ -367,10 +367,10 @@ async fn waits() -> Result<Value> {
         let began = Instant::now();
         node.call::<GetStatus>(Nothing {}).await?;
         taking_over.push(began.elapsed());
-        let model = ScriptedModel::saying(|_| Reply::Never).await?;
-        choose(&node, Some(&model), None).await?;
+        let model = ScriptedModel::with_script(|_| Reply::Never).await?;
+        set_providers(&node, Some(&model), None).await?;
         let session = start(&node, QUESTION).await?;
-        model.under_way.reaches(|count| count > 0).await?;
+        model.in_flight.wait_until(|count| count > 0).await?;
         let began = Instant::now();
         node.call::<CancelSession>(SessionRef { session }).await?;
         stopping.push(began.elapsed());
@@ -400,7 +400,7 @@ async fn main() -> Result<()> {
     let mut all = serde_json::Map::new();
     all.insert("machine".to_owned(), json!(machine));
     for part in PARTS {
-        if !parts.is_empty() && !parts.iter().any(|wanted| *wanted == part) {
+        if !parts.is_empty() && !parts.iter().any(|expected| *expected == part) {
             continue;
         }
         let figures = match part {

@@ -12,7 +12,7 @@ use autokit_bundle::{
     read_file, write_file,
 };
 use autokit_tests::bundle::{Files, unpack};
-use autokit_tests::{Seeded, made_up_cards};
+use autokit_tests::{SeededRng, made_up_cards};
 use autokit_toolcard::{Author, Operation, ReadItem, RevisionId, Timestamp, Toolcard};
 use sha2::{Digest as _, Sha256};
 use zip::write::SimpleFileOptions;
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let seconds: u64 = arguments.next().context("fuzz SECONDS [SEED]")?.parse()?;
     let seed: u64 = arguments.next().map_or(Ok(1), |seed| seed.parse())?;
-    let mut chance = Seeded::new(seed);
+    let mut chance = SeededRng::new(seed);
     let base = base()?;
     let until = Instant::now() + Duration::from_secs(seconds);
     let (mut inputs, mut taken, mut slowest) = (0u64, 0u64, Duration::ZERO);
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
         let took = began.elapsed();
         slowest = slowest.max(took);
         inputs += 1;
-        let told = match outcome {
+        let failure = match outcome {
             Err(_) => Some("a panic".to_owned()),
             Ok(Err(error)) => Some(error.to_string()),
             Ok(Ok(_)) if took > TIMEOUT => Some(format!("{took:?}")),
@@ -68,10 +68,10 @@ fn main() -> Result<()> {
                 None
             }
         };
-        if let Some(told) = told {
+        if let Some(failure) = failure {
             let path = std::env::temp_dir().join(format!("autokit-fuzz-{seed}-{inputs}"));
             std::fs::write(&path, &input)?;
-            bail!("{told}, with {}", path.display());
+            bail!("{failure}, with {}", path.display());
         }
     }
     println!("{inputs} inputs, {taken} of them read, slowest {} ms, no crash", slowest.as_millis());
@@ -87,8 +87,8 @@ fn base() -> Result<Files> {
     for (n, card) in made_up_cards(4).into_iter().enumerate() {
         let card = Toolcard::from_json(&card.to_string()).ok().context("a card")?;
         let mut entry =
-            BundleCard::plain(ReadItem { position: n + 1, card, warnings: Vec::new() }, &author, at);
-        let step = RevisionMeta {
+            BundleCard::from_item(ReadItem { position: n + 1, card, warnings: Vec::new() }, &author, at);
+        let revision = RevisionMeta {
             id: RevisionId::first(&entry.id, Some("{}")),
             operation: Operation::Create,
             author: author.clone(),
@@ -96,7 +96,7 @@ fn base() -> Result<Files> {
             reason: String::new(),
             merged: Vec::new(),
         };
-        entry.history.push(PastRevision { step, body: entry.card.to_json() });
+        entry.history.push(PastRevision { revision, body: entry.card.to_json() });
         entry.vectors = Some(vec![1.0, 0.0]);
         cards.push(entry);
     }
@@ -114,7 +114,7 @@ fn base() -> Result<Files> {
     unpack(out)
 }
 
-fn broken_bundle(base: &Files, chance: &mut Seeded) -> Result<Vec<u8>> {
+fn broken_bundle(base: &Files, chance: &mut SeededRng) -> Result<Vec<u8>> {
     let mut files = base.clone();
     if chance.below(2) == 0 {
         files.retain(|(name, _)| name != "signature.json");
@@ -176,7 +176,7 @@ fn seal(files: &mut Files) {
 }
 
 /// Replaces a value, or a few bytes, or repeats or takes away a piece.
-fn break_json(content: &mut Vec<u8>, chance: &mut Seeded) {
+fn break_json(content: &mut Vec<u8>, chance: &mut SeededRng) {
     let marks: Vec<usize> =
         content.iter().enumerate().filter(|(_, byte)| b":,[{".contains(byte)).map(|(at, _)| at + 1).collect();
     if marks.is_empty() || chance.below(4) == 0 {
@@ -190,7 +190,7 @@ fn break_json(content: &mut Vec<u8>, chance: &mut Seeded) {
     content.splice(from..to, odd.bytes());
 }
 
-fn break_bytes(content: &mut Vec<u8>, chance: &mut Seeded) {
+fn break_bytes(content: &mut Vec<u8>, chance: &mut SeededRng) {
     for _ in 0..=chance.below(6) {
         if content.is_empty() {
             return;
@@ -209,7 +209,7 @@ fn break_bytes(content: &mut Vec<u8>, chance: &mut Seeded) {
     }
 }
 
-fn broken_text(chance: &mut Seeded) -> Vec<u8> {
+fn broken_text(chance: &mut SeededRng) -> Vec<u8> {
     let mut text = match chance.below(4) {
         0 => b"name;description;tags\r\na;\"b;\nc\";x|y\r\n=1+1;d;\r\n".to_vec(),
         1 => br#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"],"env":{"K":"v"}},"b":{"url":"https://e.org/m"}}}"#

@@ -21,7 +21,7 @@ use crate::site::Site;
 const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Settings with this model and this site, or without.
-pub fn services(model: Option<&ScriptedModel>, site: Option<&Site>) -> ProviderSettings {
+pub fn provider_settings(model: Option<&ScriptedModel>, site: Option<&Site>) -> ProviderSettings {
     ProviderSettings {
         llm: model.map_or_else(LlmSettings::default, |model| LlmSettings {
             kind: LlmKind::Openai,
@@ -45,8 +45,8 @@ pub fn services(model: Option<&ScriptedModel>, site: Option<&Site>) -> ProviderS
 ///
 /// # Errors
 /// When they are refused.
-pub async fn choose(node: &Node, model: Option<&ScriptedModel>, site: Option<&Site>) -> Result<()> {
-    let providers = node.call::<SetProviders>(services(model, site)).await?;
+pub async fn set_providers(node: &Node, model: Option<&ScriptedModel>, site: Option<&Site>) -> Result<()> {
+    let providers = node.call::<SetProviders>(provider_settings(model, site)).await?;
     if let Some(missing) = providers.missing.first() {
         bail!("{missing}");
     }
@@ -66,7 +66,7 @@ pub async fn start(node: &Node, question: &str) -> Result<SessionId> {
 ///
 /// # Errors
 /// When it does not come to rest.
-pub async fn rest(node: &Node, session: &SessionId) -> Result<Session> {
+pub async fn wait_for_session(node: &Node, session: &SessionId) -> Result<Session> {
     let wait = async {
         let mut after = 0;
         loop {
@@ -87,24 +87,29 @@ pub async fn rest(node: &Node, session: &SessionId) -> Result<Session> {
 /// When there is none.
 pub async fn ask(node: &Node, question: &str) -> Result<Session> {
     let session = start(node, question).await?;
-    rest(node, &session).await
+    wait_for_session(node, &session).await
 }
 
 /// Judges the last answer; after a no, waits for the next one.
 ///
 /// # Errors
 /// When there is nothing to judge.
-pub async fn judge(node: &Node, session: &SessionId, helpful: bool, said: &str) -> Result<Session> {
-    let request = FeedbackRequest { session: session.clone(), helpful, said: said.to_owned() };
+pub async fn give_feedback(
+    node: &Node,
+    session: &SessionId,
+    helpful: bool,
+    comment: &str,
+) -> Result<Session> {
+    let request = FeedbackRequest { session: session.clone(), helpful, said: comment.to_owned() };
     node.call::<GiveFeedback>(request).await?;
-    rest(node, session).await
+    wait_for_session(node, session).await
 }
 
 /// The last turn.
 ///
 /// # Errors
 /// When there is none.
-pub fn last(session: &Session) -> Result<&Turn> {
+pub fn last_turn(session: &Session) -> Result<&Turn> {
     session.turns.last().context("a turn")
 }
 
@@ -112,8 +117,8 @@ pub fn last(session: &Session) -> Result<&Turn> {
 ///
 /// # Errors
 /// When there is none, with what came instead.
-pub fn told(session: &Session) -> Result<&AgentAnswer> {
-    let turn = last(session)?;
+pub fn answer_of(session: &Session) -> Result<&AgentAnswer> {
+    let turn = last_turn(session)?;
     turn.answer.as_ref().with_context(|| format!("{:?}: {:?}", turn.state, turn.error))
 }
 
@@ -121,7 +126,7 @@ pub fn told(session: &Session) -> Result<&AgentAnswer> {
 ///
 /// # Errors
 /// When it does not end well.
-pub async fn done(node: &Node, job: &JobId) -> Result<Job> {
+pub async fn wait_for_job(node: &Node, job: &JobId) -> Result<Job> {
     let wait = async {
         let mut after = 0;
         loop {
@@ -140,9 +145,9 @@ pub async fn done(node: &Node, job: &JobId) -> Result<Job> {
 ///
 /// # Errors
 /// When one does not end well.
-pub async fn quiet(node: &Node) -> Result<()> {
+pub async fn wait_for_jobs(node: &Node) -> Result<()> {
     for job in node.call::<ListJobs>(Nothing {}).await? {
-        done(node, &job.id).await?;
+        wait_for_job(node, &job.id).await?;
     }
     Ok(())
 }

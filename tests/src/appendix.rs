@@ -11,14 +11,14 @@ const PATH: &str = "/docs/integrations/tools/ddg";
 /// What the page shows: two classes, and the arguments their output takes.
 fn page() -> Page {
     Page::new("DuckDuckGo Search")
-        .says("This guide shows how the DuckDuckGo search component is used.")
-        .says("DuckDuckGo Search offers privacy-focused web search without an account. It provides titles, snippets and links of results.")
+        .paragraph("This guide shows how the DuckDuckGo search component is used.")
+        .paragraph("DuckDuckGo Search offers privacy-focused web search without an account. It provides titles, snippets and links of results.")
         .heading("Usage")
-        .shows("python", "%pip install -qU duckduckgo-search langchain-community")
-        .shows("python", "from langchain_community.tools import DuckDuckGoSearchRun\n\nsearch = DuckDuckGoSearchRun()\nsearch.invoke(\"first name\")")
-        .says("DuckDuckGoSearchResults returns more about each result, such as its source.")
-        .shows("python", "from langchain_community.tools import DuckDuckGoSearchResults\n\nsearch = DuckDuckGoSearchResults(output_format=\"list\")")
-        .shows("python", "search = DuckDuckGoSearchResults(backend=\"news\")")
+        .code("python", "%pip install -qU duckduckgo-search langchain-community")
+        .code("python", "from langchain_community.tools import DuckDuckGoSearchRun\n\nsearch = DuckDuckGoSearchRun()\nsearch.invoke(\"first name\")")
+        .paragraph("DuckDuckGoSearchResults returns more about each result, such as its source.")
+        .code("python", "from langchain_community.tools import DuckDuckGoSearchResults\n\nsearch = DuckDuckGoSearchResults(output_format=\"list\")")
+        .code("python", "search = DuckDuckGoSearchResults(backend=\"news\")")
 }
 
 /// The site with the page.
@@ -26,7 +26,7 @@ fn page() -> Page {
 /// # Errors
 /// When there is no free port.
 pub async fn site() -> Result<Site> {
-    Site::serving([(PATH, page())]).await
+    Site::serve([(PATH, page())]).await
 }
 
 /// The card as the paper has it before.

@@ -17,17 +17,17 @@ use surrealdb::Surreal;
 use surrealdb::engine::local::SurrealKv;
 use surrealdb::types::{Object, RecordId, object};
 
-use crate::agent::{done, quiet};
+use crate::agent::{wait_for_job, wait_for_jobs};
 use crate::{Workplace, made_up_cards};
 
 /// A clock that moves a millisecond with every look, until it is stopped.
 #[derive(Clone, Debug)]
-pub struct Hands(Arc<Mutex<(i64, i64)>>);
+pub struct TestClock(Arc<Mutex<(i64, i64)>>);
 
-impl Hands {
+impl TestClock {
     /// Starts at the beginning of a year.
-    pub fn new() -> Hands {
-        Hands(Arc::new(Mutex::new((1_767_225_600_000, 1))))
+    pub fn new() -> TestClock {
+        TestClock(Arc::new(Mutex::new((1_767_225_600_000, 1))))
     }
 
     /// Stops it at a moment, in milliseconds.
@@ -52,9 +52,9 @@ impl Hands {
     }
 }
 
-impl Default for Hands {
-    fn default() -> Hands {
-        Hands::new()
+impl Default for TestClock {
+    fn default() -> TestClock {
+        TestClock::new()
     }
 }
 
@@ -105,7 +105,7 @@ pub async fn import(node: &Node, path: &Path, landing: Landing) -> Result<Job> {
         ..ImportRequest::new(ImportSource::Path(path.display().to_string()))
     };
     let job = node.call::<StartImport>(request).await?.job;
-    done(node, &job).await
+    wait_for_job(node, &job).await
 }
 
 /// Imports a file of cards in place of those there are, and waits until they are in.
@@ -115,7 +115,7 @@ pub async fn import(node: &Node, path: &Path, landing: Landing) -> Result<Job> {
 pub async fn replace(node: &Node, path: &Path) -> Result<Job> {
     let request = ImportRequest::new(ImportSource::Path(path.display().to_string()));
     let job = node.call::<StartImport>(request).await?.job;
-    done(node, &job).await
+    wait_for_job(node, &job).await
 }
 
 /// The moment both exports of an exchange are made, in milliseconds.
@@ -143,7 +143,7 @@ pub struct Exchange {
 /// When the second file is not the first, byte by byte.
 pub async fn exchange(cards: usize) -> Result<Exchange> {
     let (here, there) = (Workplace::with_wide_stand_in()?, Workplace::with_wide_stand_in()?);
-    let hands = Hands::new();
+    let hands = TestClock::new();
     let (one, two) = (here.path("one.toolcards"), there.path("two.toolcards"));
     let export_took = {
         let node = here.node_of(384, "Alice", hands.clock()).await?;
@@ -155,7 +155,7 @@ pub async fn exchange(cards: usize) -> Result<Exchange> {
             }
             replace(&node, &here.cards_file("cards.json", &all)?).await?;
         }
-        quiet(&node).await?;
+        wait_for_jobs(&node).await?;
         hands.stop_at(EXPORTED);
         let began = Instant::now();
         export(&node, &one).await?;

@@ -1,7 +1,7 @@
 //! The library and the site most of these tests share: tools for everything but calendars, and pages
 //! about two that are for calendars.
 
-use crate::model::{Asked, Reply, Wanted};
+use crate::model::{ModelRequest, Reply, RequestKind};
 use crate::site::{Page, Site};
 use anyhow::Result;
 use autokit_api::CardCreate;
@@ -51,32 +51,34 @@ pub async fn stock(node: &Node, cards: &[Value]) -> Result<()> {
 /// Documentation of the JavaScript tool.
 pub fn script_page() -> Page {
     Page::new("Google Calendar Tool")
-        .says("The Google Calendar Tool lets a JavaScript program view and create events in a Google calendar by words. It integrates with agents of LangChain.js.")
+        .paragraph("The Google Calendar Tool lets a JavaScript program view and create events in a Google calendar by words. It integrates with agents of LangChain.js.")
         .heading("Usage")
-        .shows("typescript", "import { GoogleCalendarCreateTool } from \"@langchain/community/tools/google_calendar\";\n\nconst tool = new GoogleCalendarCreateTool({ model });")
+        .code("typescript", "import { GoogleCalendarCreateTool } from \"@langchain/community/tools/google_calendar\";\n\nconst tool = new GoogleCalendarCreateTool({ model });")
 }
 
 /// Documentation of the Python tool.
 pub fn python_page() -> Page {
     Page::new("CalendarToolkit")
-        .says("The CalendarToolkit lets a Python program read, create and move events in a Google calendar. It integrates with your calendar through an account.")
+        .paragraph("The CalendarToolkit lets a Python program read, create and move events in a Google calendar. It integrates with your calendar through an account.")
         .heading("Usage")
-        .shows("python", &format!("{IMPORT}\n\ntoolkit = CalendarToolkit()\ntools = toolkit.get_tools()\nprint(tools)"))
+        .code("python", &format!("{IMPORT}\n\ntoolkit = CalendarToolkit()\ntools = toolkit.get_tools()\nprint(tools)"))
 }
 
 /// The site: the two tools and pages about other things.
 pub async fn site() -> Result<Site> {
-    Site::serving([
+    Site::serve([
         (SCRIPT_PAGE, script_page()),
         (PYTHON_PAGE, python_page()),
         (
             "/docs/python/tools/slack",
-            Page::new("Slack Toolkit").says("The Slack Toolkit sends messages to channels of a team.").shows(
-                "python",
-                "from langchain_community.agent_toolkits import SlackToolkit\n\ntoolkit = SlackToolkit()",
-            ),
+            Page::new("Slack Toolkit")
+                .paragraph("The Slack Toolkit sends messages to channels of a team.")
+                .code(
+                    "python",
+                    "from langchain_community.agent_toolkits import SlackToolkit\n\ntoolkit = SlackToolkit()",
+                ),
         ),
-        ("/blog/holidays", Page::new("Holidays").says("Where our team went and what we ate there.")),
+        ("/blog/holidays", Page::new("Holidays").paragraph("Where our team went and what we ate there.")),
     ])
     .await
 }
@@ -87,40 +89,42 @@ pub const REASON: &str = "I want it for python not js";
 pub const USE_CASE: &str = "add a concert to my calendar when I book one";
 
 /// Plays the model of appendix B. Its starter code has one line more than the page supports.
-pub fn play(asked: &Asked) -> Reply {
-    let known = asked.id_of("CalendarToolkit");
-    match asked.wanted() {
-        Wanted::Claims | Wanted::Description => Reply::status(400, "not asked here"),
-        Wanted::Scores => Reply::scores(asked, "CalendarToolkit"),
-        Wanted::Answer => Reply::answer(
+pub fn scripted_reply(request: &ModelRequest) -> Reply {
+    let known = request.id_of("CalendarToolkit");
+    match request.kind() {
+        RequestKind::Claims | RequestKind::Description => Reply::status(400, "not asked here"),
+        RequestKind::Scores => Reply::scores(request, "CalendarToolkit"),
+        RequestKind::Answer => Reply::answer(
             known.as_deref(),
             "The CalendarToolkit lets a Python program read, create and move events in a Google calendar.",
             "It integrates with your calendar.",
             known.as_ref().map_or("", |_| "from langchain_google_community import CalendarToolkit"),
         ),
-        Wanted::Grade => Reply::grade(asked.prompt().contains("CalendarToolkit"), "it is for calendars"),
-        Wanted::Rewrite => {
+        RequestKind::Grade => {
+            Reply::grade(request.prompt().contains("CalendarToolkit"), "it is for calendars")
+        }
+        RequestKind::Rewrite => {
             let words = ["google calendar tool", "create calendar events", "schedule meetings"];
-            let new = words.iter().find(|words| !asked.prompt().contains(**words));
+            let new = words.iter().find(|words| !request.prompt().contains(**words));
             Reply::query(new.unwrap_or(&words[0]))
         }
-        Wanted::Starter => Reply::Json(json!({
+        RequestKind::Starter => Reply::Json(json!({
             "language": "python",
             "code": format!("{IMPORT}\ntoolkit = CalendarToolkit()\nimport concert_magic\nprint(toolkit.get_tools())"),
         })),
-        Wanted::Web => look(asked),
-        Wanted::Words => Reply::Text("Here.".into()),
+        RequestKind::Web => web_step(request),
+        RequestKind::Text => Reply::Text("Here.".into()),
     }
 }
 
 /// Searches, opens the page for the language that is wanted, hands it in.
-fn look(asked: &Asked) -> Reply {
-    let seen = asked.observations();
-    let wanted = if asked.prompt().contains("python") { PYTHON_PAGE } else { SCRIPT_PAGE };
+fn web_step(request: &ModelRequest) -> Reply {
+    let seen = request.observations();
+    let page_name = if request.prompt().contains("python") { PYTHON_PAGE } else { SCRIPT_PAGE };
     let Some(found) = seen.first() else {
         return Reply::call("search", json!({ "query": "google calendar tool events" }));
     };
-    let url = found.lines().find(|line| line.ends_with(wanted)).unwrap_or("nothing");
+    let url = found.lines().find(|line| line.ends_with(page_name)).unwrap_or("nothing");
     match seen.get(1) {
         None => Reply::call("open", json!({ "url": url })),
         Some(page) => {

@@ -87,8 +87,8 @@ pub async fn crash_imports(cards: usize, most: usize) -> Result<Vec<Remains>> {
     let passed = points(&fs::read_to_string(&path)?, first);
     let mut remains = Vec::new();
     for point in spread(passed, most) {
-        let left = Box::pin(crash_import(cards, &point)).await;
-        remains.push(left.with_context(|| point.variable())?);
+        let remaining = Box::pin(crash_import(cards, &point)).await;
+        remains.push(remaining.with_context(|| point.variable())?);
     }
     Ok(remains)
 }
@@ -305,9 +305,9 @@ async fn state(place: &Workplace) -> Result<Vec<String>> {
     lines.push(format!("{} cards, {} rows", verified.cards, verified.rows));
     for proposal in library.proposals(None).await? {
         let events = library.proposal_events(proposal.id).await?;
-        let told: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+        let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
         let decided: Vec<_> = proposal.decisions.iter().map(|field| (&field.field, field.verdict)).collect();
-        lines.push(format!("{} {:?} {decided:?} {told:?}", proposal.id, proposal.state));
+        lines.push(format!("{} {:?} {decided:?} {kinds:?}", proposal.id, proposal.state));
     }
     let imports = library.imports().await?;
     lines.extend(imports.iter().map(|import| format!("import, undone: {}", import.undone)));

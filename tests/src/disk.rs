@@ -69,16 +69,16 @@ impl Disk {
     ///
     /// # Errors
     /// When less is free already, or it cannot be written.
-    pub fn fill_but(&self, left: u64) -> Result<()> {
+    pub fn fill_leaving(&self, remaining: u64) -> Result<()> {
         let mut file = File::options().create(true).append(true).open(self.filler())?;
         let chunk = vec![b'x'; 64 << 10];
         loop {
             let free = free(&self.mount)?;
-            if free <= left {
+            if free <= remaining {
                 return Ok(());
             }
-            let some = usize::try_from(free - left)?.min(chunk.len());
-            match file.write_all(&chunk[..some]).and_then(|()| file.sync_data()) {
+            let count = usize::try_from(free - remaining)?.min(chunk.len());
+            match file.write_all(&chunk[..count]).and_then(|()| file.sync_data()) {
                 Err(error) if error.kind() == std::io::ErrorKind::StorageFull => return Ok(()),
                 written => written?,
             }
@@ -89,7 +89,7 @@ impl Disk {
     ///
     /// # Errors
     /// When that cannot be done.
-    pub fn empty(&self) -> Result<()> {
+    pub fn clear(&self) -> Result<()> {
         // A process another test is just starting may hold the file open for a moment more: only cutting it
         // short gives its room back at once.
         let file = File::options().write(true).open(self.filler()).context("the disk was not filled")?;
@@ -134,10 +134,10 @@ fn free(path: &Path) -> Result<u64> {
     use std::os::unix::ffi::OsStrExt;
     let path = std::ffi::CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: zeroes are a valid value of this plain structure.
-    let mut about: libc::statvfs = unsafe { std::mem::zeroed() };
+    let mut stats: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: the path ends with a zero, and the structure outlives the call.
-    if unsafe { libc::statvfs(path.as_ptr(), &raw mut about) } != 0 {
+    if unsafe { libc::statvfs(path.as_ptr(), &raw mut stats) } != 0 {
         bail!("{}", std::io::Error::last_os_error());
     }
-    Ok(about.f_bavail * about.f_frsize)
+    Ok(stats.f_bavail * stats.f_frsize)
 }

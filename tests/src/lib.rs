@@ -187,9 +187,10 @@ impl Workplace {
     ///
     /// # Errors
     /// When the library does not open.
-    pub async fn node_with(&self, vectors: Vectors, keep: KeyStorage) -> Result<Node> {
+    pub async fn node_with(&self, vectors: Vectors, key_storage: KeyStorage) -> Result<Node> {
         let config_dir = self.config_dir();
-        let engine = EngineOptions { vectors, keep: Some(keep), config_dir, ..EngineOptions::new() };
+        let engine =
+            EngineOptions { vectors, key_storage: Some(key_storage), config_dir, ..EngineOptions::new() };
         let (data_dir, author) = (self.data_dir(), "tester".to_owned());
         Ok(Node::open(NodeOptions { data_dir, engine, standby: false, author }).await?)
     }
@@ -201,7 +202,7 @@ impl Workplace {
     pub async fn node_of(&self, dim: usize, author: &str, clock: Clock) -> Result<Node> {
         let engine = EngineOptions {
             vectors: Vectors::StandIn(dim),
-            keep: Some(KeyStorage::Memory),
+            key_storage: Some(KeyStorage::Memory),
             config_dir: self.config_dir(),
             clock,
             ..EngineOptions::new()
@@ -233,7 +234,7 @@ impl Workplace {
     /// # Errors
     /// When it ends instead.
     pub fn serve_with(&self, variables: &[(&str, &str)]) -> Result<Serving> {
-        self.serve_saying(variables, Stdio::inherit())
+        self.spawn_server(variables, Stdio::inherit())
     }
 
     /// As [`Workplace::serve_with`], with what it logs in a file.
@@ -241,10 +242,10 @@ impl Workplace {
     /// # Errors
     /// When it ends instead.
     pub fn serve_logging(&self, variables: &[(&str, &str)], log: &Path) -> Result<Serving> {
-        self.serve_saying(variables, std::fs::File::create(log)?.into())
+        self.spawn_server(variables, std::fs::File::create(log)?.into())
     }
 
-    fn serve_saying(&self, variables: &[(&str, &str)], errors: Stdio) -> Result<Serving> {
+    fn spawn_server(&self, variables: &[(&str, &str)], errors: Stdio) -> Result<Serving> {
         let mut command = self.command(&["serve", "--json"])?;
         command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(errors);
         let mut child = command.spawn()?;
@@ -463,12 +464,12 @@ pub fn made_up_cards(count: usize) -> Vec<Value> {
 
 /// A deterministic generator for choosing crash points and the like (SplitMix64).
 #[derive(Debug)]
-pub struct Seeded(u64);
+pub struct SeededRng(u64);
 
-impl Seeded {
+impl SeededRng {
     /// Starts from a seed.
-    pub fn new(seed: u64) -> Seeded {
-        Seeded(seed)
+    pub fn new(seed: u64) -> SeededRng {
+        SeededRng(seed)
     }
 
     /// A number below `bound`.

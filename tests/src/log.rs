@@ -7,7 +7,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Everything said so far. The database alone is left out: it says too much.
-const HEARD: &str =
+const LEVELS: &str =
     "trace,surrealdb=off,surrealdb_core=off,surrealkv=off,surrealdb_engine_local=off,surrealmx=off";
 
 /// A log in memory. Clones share it.
@@ -24,7 +24,7 @@ impl Log {
         LOG.get_or_init(|| {
             let log = Log::default();
             tracing_subscriber::fmt()
-                .with_env_filter(EnvFilter::new(HEARD))
+                .with_env_filter(EnvFilter::new(LEVELS))
                 .with_ansi(false)
                 .with_writer(log.clone())
                 .try_init()

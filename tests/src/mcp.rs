@@ -44,9 +44,9 @@ impl Generation {
 
 /// Counts how often it is told that its tools changed.
 #[derive(Clone)]
-struct Ear(Arc<watch::Sender<u32>>);
+struct ChangeCounter(Arc<watch::Sender<u32>>);
 
-impl ClientHandler for Ear {
+impl ClientHandler for ChangeCounter {
     fn get_info(&self) -> InitializeRequestParams {
         let mut info = InitializeRequestParams::default();
         info.client_info = Implementation::new("test agent", "1.0");
@@ -60,8 +60,8 @@ impl ClientHandler for Ear {
 
 /// An agent that is connected.
 pub struct Agent {
-    client: RunningService<RoleClient, Ear>,
-    told: watch::Receiver<u32>,
+    client: RunningService<RoleClient, ChangeCounter>,
+    changes: watch::Receiver<u32>,
     generation: Generation,
     context: Option<String>,
     _process: Option<Child>,
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Agent {
 }
 
 /// What a call gave: its texts, and whether it is an error.
-pub type Given = (String, bool);
+pub type CallOutcome = (String, bool);
 
 impl Agent {
     /// Starts `autokit mcp` and speaks to it by its input and output.
@@ -90,16 +90,17 @@ impl Agent {
     /// # Errors
     /// When it does not start or does not greet.
     pub async fn with_profile(place: &Workplace, generation: Generation, profile: &str) -> Result<Agent> {
-        let words = ["mcp", "--profile", profile];
-        let words = if profile.is_empty() { &words[..1] } else { &words[..] };
-        let mut command = tokio::process::Command::from(place.command(words)?);
+        let arguments = ["mcp", "--profile", profile];
+        let arguments = if profile.is_empty() { &arguments[..1] } else { &arguments[..] };
+        let mut command = tokio::process::Command::from(place.command(arguments)?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut process = command.spawn()?;
         let (out, input) = (process.stdout.take().context("output")?, process.stdin.take().context("input")?);
-        let (sender, told) = watch::channel(0);
-        let line = AsyncRwTransport::new(out, input).with_max_line_length(64 << 20);
-        let client = Ear(Arc::new(sender)).serve_with_lifecycle(line, generation.lifecycle()).await?;
-        Ok(Agent { client, told, generation, context: None, _process: Some(process) })
+        let (sender, changes) = watch::channel(0);
+        let transport = AsyncRwTransport::new(out, input).with_max_line_length(64 << 20);
+        let client =
+            ChangeCounter(Arc::new(sender)).serve_with_lifecycle(transport, generation.lifecycle()).await?;
+        Ok(Agent { client, changes, generation, context: None, _process: Some(process) })
     }
 
     /// Speaks Streamable HTTP with the process that owns a library.
@@ -119,10 +120,11 @@ impl Agent {
     /// When nobody does or it does not greet.
     pub async fn at(url: &str, token: &str, generation: Generation) -> Result<Agent> {
         let config = StreamableHttpClientTransportConfig::with_uri(url.to_owned()).auth_header(token);
-        let line = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
-        let (sender, told) = watch::channel(0);
-        let client = Ear(Arc::new(sender)).serve_with_lifecycle(line, generation.lifecycle()).await?;
-        Ok(Agent { client, told, generation, context: None, _process: None })
+        let transport = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
+        let (sender, changes) = watch::channel(0);
+        let client =
+            ChangeCounter(Arc::new(sender)).serve_with_lifecycle(transport, generation.lifecycle()).await?;
+        Ok(Agent { client, changes, generation, context: None, _process: None })
     }
 
     /// Opens a subscription to changes of its tools, as the stateless generation does.
@@ -138,14 +140,14 @@ impl Agent {
     ///
     /// # Errors
     /// When the connection ends first.
-    pub async fn told(&mut self, times: u32) -> Result<()> {
-        self.told.wait_for(|told| *told >= times).await?;
+    pub async fn wait_for_changes(&mut self, times: u32) -> Result<()> {
+        self.changes.wait_for(|changes| *changes >= times).await?;
         Ok(())
     }
 
     /// How often it was told that its tools changed.
-    pub fn times_told(&self) -> u32 {
-        *self.told.borrow()
+    pub fn change_count(&self) -> u32 {
+        *self.changes.borrow()
     }
 
     /// Names of its tools.
@@ -161,7 +163,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the protocol fails, which a tool's own error is not.
-    pub async fn call(&self, name: &str, arguments: Value) -> Result<Given> {
+    pub async fn call(&self, name: &str, arguments: Value) -> Result<CallOutcome> {
         let mut params = CallToolRequestParams::new(name.to_owned());
         params.arguments = arguments.as_object().cloned();
         // The text of such an error leaves out what caused it.
@@ -199,7 +201,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the protocol fails.
-    pub async fn use_tool(&self, name: &str, arguments: Value) -> Result<Given> {
+    pub async fn use_tool(&self, name: &str, arguments: Value) -> Result<CallOutcome> {
         match self.generation {
             Generation::Session => self.call(name, arguments).await,
             Generation::Stateless => {
@@ -213,7 +215,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the connection broke.
-    pub async fn leave(self) -> Result<()> {
+    pub async fn disconnect(self) -> Result<()> {
         self.client.cancel().await?;
         Ok(())
     }
@@ -223,14 +225,14 @@ impl Agent {
 ///
 /// # Errors
 /// When its tools cannot be looked at.
-pub fn add_server(place: &Workplace, name: &str, words: &[&str], trusted: bool) -> Result<Value> {
+pub fn add_server(place: &Workplace, name: &str, options: &[&str], trusted: bool) -> Result<Value> {
     let server = program("tools-server")?.display().to_string();
     let mut arguments = vec!["servers", "add", name];
     if trusted {
         arguments.push("--trust");
     }
     arguments.extend(["--", server.as_str()]);
-    arguments.extend(words);
+    arguments.extend(options);
     // The option for JSON has to come before the server's own words.
     let output = place.command(&[&["--json"], arguments.as_slice()].concat())?.output()?;
     if !output.status.success() {

@@ -13,14 +13,14 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use crate::sockets::{Count, Counting};
+use crate::sockets::{Count, CountingListener};
 
 /// Requests remembered; the memory of a long test is measured in this process.
-const REMEMBERED: usize = 64;
+const MAX_REQUESTS: usize = 64;
 
 /// What a model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
+pub enum RequestKind {
     /// Scores for candidates.
     Scores,
     /// An answer.
@@ -38,33 +38,33 @@ pub enum Wanted {
     /// The next step of looking on the web.
     Web,
     /// Words, to see whether it answers.
-    Words,
+    Text,
 }
 
 /// One request. The key it came with is not kept.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ModelRequest {
     /// The path.
     pub path: String,
     /// The body.
     pub body: Value,
 }
 
-impl Asked {
+impl ModelRequest {
     /// What is wanted.
-    pub fn wanted(&self) -> Wanted {
+    pub fn kind(&self) -> RequestKind {
         let named = self.body.pointer("/response_format/json_schema/name");
         let name = named.or_else(|| self.body.pointer("/tool_choice/name")).and_then(Value::as_str);
         match name {
-            Some("scores") => Wanted::Scores,
-            Some("answer") => Wanted::Answer,
-            Some("grade") => Wanted::Grade,
-            Some("query") => Wanted::Rewrite,
-            Some("starter") => Wanted::Starter,
-            Some("claims") => Wanted::Claims,
-            Some("description") => Wanted::Description,
-            _ if self.body.get("tools").is_some() => Wanted::Web,
-            _ => Wanted::Words,
+            Some("scores") => RequestKind::Scores,
+            Some("answer") => RequestKind::Answer,
+            Some("grade") => RequestKind::Grade,
+            Some("query") => RequestKind::Rewrite,
+            Some("starter") => RequestKind::Starter,
+            Some("claims") => RequestKind::Claims,
+            Some("description") => RequestKind::Description,
+            _ if self.body.get("tools").is_some() => RequestKind::Web,
+            _ => RequestKind::Text,
         }
     }
 
@@ -159,12 +159,12 @@ impl Reply {
     }
 
     /// Scores: 0.9 for the card of this name, 0.1 for the others.
-    pub fn scores(asked: &Asked, best: &str) -> Reply {
+    pub fn scores(request: &ModelRequest, best: &str) -> Reply {
         let score = |fact: &Value| {
             let score = if fact["name"] == best { 0.9 } else { 0.1 };
             json!({ "id": fact["id"], "score": score, "justification": "by its description" })
         };
-        Reply::Json(json!({ "scores": asked.facts().iter().map(score).collect::<Vec<_>>() }))
+        Reply::Json(json!({ "scores": request.facts().iter().map(score).collect::<Vec<_>>() }))
     }
 
     /// An answer that recommends a tool by its id.
@@ -189,15 +189,15 @@ impl Reply {
     }
 }
 
-type Script = dyn Fn(&Asked) -> Reply + Send + Sync;
+type Script = dyn Fn(&ModelRequest) -> Reply + Send + Sync;
 
 struct Shared {
     script: Box<Script>,
     key: Option<String>,
-    asked: Mutex<VecDeque<Asked>>,
+    requests: Mutex<VecDeque<ModelRequest>>,
     /// Requests that came with the right key.
-    keyed: Count,
-    under_way: Count,
+    authorized: Count,
+    in_flight: Count,
 }
 
 /// The model, and what it was asked.
@@ -205,7 +205,7 @@ pub struct ScriptedModel {
     /// Its address, for Settings.
     pub base: String,
     /// Requests that are being answered.
-    pub under_way: Count,
+    pub in_flight: Count,
     /// Connections.
     pub sockets: Count,
     shared: Arc<Shared>,
@@ -222,7 +222,9 @@ impl ScriptedModel {
     ///
     /// # Errors
     /// When there is no free port.
-    pub async fn saying(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result<ScriptedModel> {
+    pub async fn with_script(
+        script: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static,
+    ) -> Result<ScriptedModel> {
         ScriptedModel::start(None, Box::new(script)).await
     }
 
@@ -230,71 +232,71 @@ impl ScriptedModel {
     ///
     /// # Errors
     /// When there is no free port.
-    pub async fn guarded(
+    pub async fn with_key(
         key: &str,
-        script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+        script: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static,
     ) -> Result<ScriptedModel> {
         ScriptedModel::start(Some(key.to_owned()), Box::new(script)).await
     }
 
     async fn start(key: Option<String>, script: Box<Script>) -> Result<ScriptedModel> {
-        let (under_way, sockets) = (Count::default(), Count::default());
+        let (in_flight, sockets) = (Count::default(), Count::default());
         let shared = Arc::new(Shared {
             script,
             key,
-            asked: Mutex::default(),
-            keyed: Count::default(),
-            under_way: under_way.clone(),
+            requests: Mutex::default(),
+            authorized: Count::default(),
+            in_flight: in_flight.clone(),
         });
-        let (listener, address) = Counting::bind(sockets.clone()).await?;
+        let (listener, address) = CountingListener::bind(sockets.clone()).await?;
         let app = Router::new().fallback(reply).with_state(Arc::clone(&shared));
         tokio::spawn(async move { axum::serve(listener, app).await });
-        Ok(ScriptedModel { base: format!("http://{address}/v1"), under_way, sockets, shared })
+        Ok(ScriptedModel { base: format!("http://{address}/v1"), in_flight, sockets, shared })
     }
 
     /// The last requests, oldest first.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.shared.asked.lock().expect("no holder panics").iter().cloned().collect()
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.shared.requests.lock().expect("no holder panics").iter().cloned().collect()
     }
 
     /// What was wanted, in order.
-    pub fn wanted(&self) -> Vec<Wanted> {
-        self.asked().iter().map(Asked::wanted).collect()
+    pub fn kinds(&self) -> Vec<RequestKind> {
+        self.requests().iter().map(ModelRequest::kind).collect()
     }
 
     /// Requests that came with the right key.
-    pub fn keyed(&self) -> usize {
-        self.shared.keyed.now()
+    pub fn authorized_requests(&self) -> usize {
+        self.shared.authorized.current()
     }
 }
 
 async fn reply(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     // Given back when the answer is out, or when the other side left.
-    let _under_way = shared.under_way.enter();
+    let _in_flight = shared.in_flight.increment();
     let (parts, body) = request.into_parts();
     let bytes = axum::body::to_bytes(body, 1 << 24).await.unwrap_or_default();
-    let asked = Asked {
+    let request = ModelRequest {
         path: parts.uri.path().to_owned(),
         body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
     };
     {
-        let mut all = shared.asked.lock().expect("no holder panics");
-        all.push_back(asked.clone());
-        if all.len() > REMEMBERED {
+        let mut all = shared.requests.lock().expect("no holder panics");
+        all.push_back(request.clone());
+        if all.len() > MAX_REQUESTS {
             all.pop_front();
         }
     }
     if let Some(key) = &shared.key {
-        if !carries(&parts.headers, key) {
+        if !has_key(&parts.headers, key) {
             return failure(401, "that key is not known", None);
         }
         // Never given back: they are counted over all time.
-        std::mem::forget(shared.keyed.enter());
+        std::mem::forget(shared.authorized.increment());
     }
-    if asked.path != "/v1/chat/completions" && asked.path != "/v1/messages" {
+    if request.path != "/v1/chat/completions" && request.path != "/v1/messages" {
         return failure(404, "nothing is here", None);
     }
-    let mut reply = (shared.script)(&asked);
+    let mut reply = (shared.script)(&request);
     while let Reply::After(pause, next) = reply {
         tokio::time::sleep(pause).await;
         reply = *next;
@@ -308,12 +310,12 @@ async fn reply(State(shared): State<Arc<Shared>>, request: Request) -> Response 
     if matches!(reply, Reply::Endless) {
         return endless(&shared);
     }
-    if asked.path == "/v1/messages" { anthropic(&asked, &reply) } else { openai(&asked, &reply) }
+    if request.path == "/v1/messages" { anthropic(&request, &reply) } else { openai(&request, &reply) }
 }
 
 /// The headers of a stream, whose first event never comes.
 fn stalled(shared: &Shared) -> Response {
-    let waiting = shared.under_way.enter();
+    let waiting = shared.in_flight.increment();
     let silence = futures_util::stream::once(async move {
         let _waiting = waiting;
         std::future::pending::<std::result::Result<Bytes, std::convert::Infallible>>().await
@@ -323,7 +325,7 @@ fn stalled(shared: &Shared) -> Response {
 
 /// A stream by OpenAI's protocol that goes on until the other side leaves.
 fn endless(shared: &Shared) -> Response {
-    let talking = shared.under_way.enter();
+    let talking = shared.in_flight.increment();
     let event = json!({ "choices": [{ "index": 0, "delta": { "content": "and " } }] });
     let event = Bytes::from(format!("data: {event}\n\n"));
     let words = futures_util::stream::unfold((true, talking), move |(first, talking)| {
@@ -338,7 +340,7 @@ fn endless(shared: &Shared) -> Response {
     ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(words)).into_response()
 }
 
-fn carries(headers: &HeaderMap, key: &str) -> bool {
+fn has_key(headers: &HeaderMap, key: &str) -> bool {
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     value("authorization").and_then(|text| text.strip_prefix("Bearer ")) == Some(key)
         || value("x-api-key") == Some(key)
@@ -367,7 +369,7 @@ fn common(reply: &Reply) -> Option<Response> {
     }
 }
 
-fn words_of(reply: &Reply) -> String {
+fn reply_text(reply: &Reply) -> String {
     match reply {
         Reply::Text(text) => text.clone(),
         Reply::Json(value) => value.to_string(),
@@ -376,7 +378,7 @@ fn words_of(reply: &Reply) -> String {
     }
 }
 
-fn openai(asked: &Asked, reply: &Reply) -> Response {
+fn openai(request: &ModelRequest, reply: &Reply) -> Response {
     if let Some(response) = common(reply) {
         return response;
     }
@@ -385,10 +387,10 @@ fn openai(asked: &Asked, reply: &Reply) -> Response {
         json!([{ "index": 0, "id": "call-1", "type": "function",
             "function": { "name": name, "arguments": arguments } }])
     };
-    if asked.body["stream"] != true {
+    if request.body["stream"] != true {
         let message = match reply {
             Reply::Call(name, arguments) => json!({ "content": null, "tool_calls": calls(name, arguments) }),
-            other => json!({ "content": words_of(other) }),
+            other => json!({ "content": reply_text(other) }),
         };
         let body = json!({ "choices": [{ "message": message, "finish_reason": "stop" }], "usage": usage });
         return axum::Json(body).into_response();
@@ -399,7 +401,7 @@ fn openai(asked: &Asked, reply: &Reply) -> Response {
         events.push(delta(&json!({ "tool_calls": calls(name, arguments) }), None));
         events.push(delta(&json!({}), Some("tool_calls")));
     } else {
-        events.extend(pieces(&words_of(reply)).map(|piece| delta(&json!({ "content": piece }), None)));
+        events.extend(pieces(&reply_text(reply)).map(|piece| delta(&json!({ "content": piece }), None)));
         events.push(delta(&json!({}), Some("stop")));
     }
     events.push(json!({ "choices": [], "usage": usage }));
@@ -407,14 +409,14 @@ fn openai(asked: &Asked, reply: &Reply) -> Response {
     streamed(lines(&events).replace("data: null", "data: [DONE]"))
 }
 
-fn anthropic(asked: &Asked, reply: &Reply) -> Response {
+fn anthropic(request: &ModelRequest, reply: &Reply) -> Response {
     if let Some(response) = common(reply) {
         return response;
     }
     let mut events =
         vec![json!({ "type": "message_start", "message": { "usage": { "input_tokens": 100 } } })];
     // JSON is asked for as a call of the one tool.
-    let call = match (reply, asked.body.pointer("/tool_choice/name").and_then(Value::as_str)) {
+    let call = match (reply, request.body.pointer("/tool_choice/name").and_then(Value::as_str)) {
         (Reply::Call(name, arguments), _) => Some((name.clone(), arguments.clone())),
         (Reply::Json(value), Some(name)) => Some((name.to_owned(), value.to_string())),
         _ => None,
@@ -427,7 +429,7 @@ fn anthropic(asked: &Asked, reply: &Reply) -> Response {
         "tool_use"
     } else {
         events.push(block(&json!({ "type": "text", "text": "" })));
-        let words = words_of(reply);
+        let words = reply_text(reply);
         events.extend(pieces(&words).map(|piece| delta(&json!({ "type": "text_delta", "text": piece }))));
         "end_turn"
     };

@@ -35,11 +35,11 @@ pub async fn put_cards(library: &Library, cards: impl Iterator<Item = Value>) ->
 /// A field with words from its page that say so.
 pub fn field(name: &str, value: Value, confidence: f32) -> ProposedField {
     let url = "https://docs.example.org/tools";
-    let said = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let message = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let visit = |url: &str, status| Visit { url: url.to_owned(), status };
     let chain = vec![visit("https://example.org/tools", 301), visit(url, 200)];
     let fetched_at = "2026-01-01T08:00:00.000Z".parse().expect("a time");
-    let evidence = vec![Evidence { chain, ..Evidence::new(url, format!("{name}: {said}"), fetched_at) }];
+    let evidence = vec![Evidence { chain, ..Evidence::new(url, format!("{name}: {message}"), fetched_at) }];
     ProposedField { field: name.to_owned(), value: Some(value), evidence, confidence }
 }
 

@@ -46,13 +46,13 @@ impl Page {
 
     /// Adds a paragraph.
     #[must_use]
-    pub fn says(self, text: &str) -> Page {
+    pub fn paragraph(self, text: &str) -> Page {
         self.with(&format!("<p>{}</p>", escaped(text)), text)
     }
 
     /// Adds code.
     #[must_use]
-    pub fn shows(self, language: &str, code: &str) -> Page {
+    pub fn code(self, language: &str, code: &str) -> Page {
         let html = format!("<pre><code class=\"language-{language}\">{}</code></pre>", escaped(code));
         self.with(&html, code)
     }
@@ -92,7 +92,7 @@ pub type Hit = (String, u16);
 struct Shared {
     base: String,
     pages: Mutex<BTreeMap<String, Answer>>,
-    asked: Mutex<Vec<Hit>>,
+    requests: Mutex<Vec<Hit>>,
 }
 
 /// The site, and what it was asked.
@@ -108,14 +108,14 @@ impl Site {
     ///
     /// # Errors
     /// When there is no free port.
-    pub async fn serving<'a>(pages: impl IntoIterator<Item = (&'a str, Page)>) -> Result<Site> {
+    pub async fn serve<'a>(pages: impl IntoIterator<Item = (&'a str, Page)>) -> Result<Site> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base = format!("http://{}", listener.local_addr()?);
         let pages = pages.into_iter().map(|(path, page)| (path.to_owned(), Answer::Page(page)));
         let shared = Arc::new(Shared {
             base: base.clone(),
             pages: Mutex::new(pages.collect()),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
         });
         let app = Router::new().fallback(answer).with_state(Arc::clone(&shared));
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -174,14 +174,14 @@ impl Site {
 
     /// Requests for a path, in order: their statuses.
     pub fn statuses(&self, path: &str) -> Vec<u16> {
-        let asked = self.shared.asked.lock().expect("no holder panics");
-        asked.iter().filter(|(asked, _)| asked == path).map(|(_, status)| *status).collect()
+        let requests = self.shared.requests.lock().expect("no holder panics");
+        requests.iter().filter(|(requested, _)| requested == path).map(|(_, status)| *status).collect()
     }
 
     /// How many searches there were.
     pub fn searches(&self) -> usize {
-        let asked = self.shared.asked.lock().expect("no holder panics");
-        asked.iter().filter(|(path, _)| path.starts_with("/search?")).count()
+        let requests = self.shared.requests.lock().expect("no holder panics");
+        requests.iter().filter(|(path, _)| path.starts_with("/search?")).count()
     }
 
     fn pages(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Answer>> {
@@ -197,11 +197,11 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
         Json(json!({ "results": results(&shared, uri.query().unwrap_or_default()) })).into_response()
     } else {
         let known = request.headers().get(header::IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());
-        let held = match shared.pages.lock().expect("no holder panics").get(uri.path()) {
+        let waiting_gate = match shared.pages.lock().expect("no holder panics").get(uri.path()) {
             Some(Answer::Held(_, gate)) => Some(Arc::clone(gate)),
             _ => None,
         };
-        if let Some(gate) = held {
+        if let Some(gate) = waiting_gate {
             // Closed gates are opened by nobody: the page is let through then.
             if let Ok(permit) = gate.acquire().await {
                 permit.forget();
@@ -210,7 +210,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
         page(&shared, uri.path(), known)
     };
     let path = uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-    shared.asked.lock().expect("no holder panics").push((path, response.status().as_u16()));
+    shared.requests.lock().expect("no holder panics").push((path, response.status().as_u16()));
     response
 }
 
@@ -251,16 +251,16 @@ fn words(text: &str) -> Vec<String> {
 /// The pages that share words with the query, those that share more first.
 fn results(shared: &Shared, query: &str) -> Vec<Value> {
     let q = query.split('&').find_map(|part| part.strip_prefix("q=")).unwrap_or_default();
-    let mut asked = words(&q.replace('+', " ").replace("%20", " "));
-    asked.sort_unstable();
-    asked.dedup();
+    let mut query_words = words(&q.replace('+', " ").replace("%20", " "));
+    query_words.sort_unstable();
+    query_words.dedup();
     let pages = shared.pages.lock().expect("no holder panics");
     let mut found: Vec<(usize, Value)> = pages
         .iter()
         .filter_map(|(path, answer)| {
             let (Answer::Page(page) | Answer::Held(page, _)) = answer else { return None };
             let own = words(&page.text);
-            let shares = asked.iter().filter(|word| own.contains(word)).count();
+            let shares = query_words.iter().filter(|word| own.contains(word)).count();
             let snippet: String = page.text.chars().take(160).collect();
             let url = format!("{}{path}", shared.base);
             (shares > 0).then(|| (shares, json!({ "title": page.title, "url": url, "content": snippet })))

@@ -22,20 +22,20 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 #[derive(Clone, Debug)]
 pub struct Count {
     now: watch::Sender<usize>,
-    most: Arc<AtomicUsize>,
+    peak: Arc<AtomicUsize>,
 }
 
 impl Default for Count {
     fn default() -> Count {
-        Count { now: watch::Sender::new(0), most: Arc::default() }
+        Count { now: watch::Sender::new(0), peak: Arc::default() }
     }
 }
 
 /// One of those counted, until dropped.
 #[derive(Debug)]
-pub struct Counted(Count);
+pub struct CountGuard(Count);
 
-impl Drop for Counted {
+impl Drop for CountGuard {
     fn drop(&mut self) {
         self.0.now.send_modify(|count| *count -= 1);
     }
@@ -43,33 +43,33 @@ impl Drop for Counted {
 
 impl Count {
     /// Counts one more, as long as what it gives lives.
-    pub fn enter(&self) -> Counted {
+    pub fn increment(&self) -> CountGuard {
         self.now.send_modify(|count| {
             *count += 1;
-            self.most.fetch_max(*count, Ordering::Relaxed);
+            self.peak.fetch_max(*count, Ordering::Relaxed);
         });
-        Counted(self.clone())
+        CountGuard(self.clone())
     }
 
     /// How many there are.
-    pub fn now(&self) -> usize {
+    pub fn current(&self) -> usize {
         *self.now.borrow()
     }
 
     /// How many there were at the same time, at most.
-    pub fn most(&self) -> usize {
-        self.most.load(Ordering::Relaxed)
+    pub fn peak(&self) -> usize {
+        self.peak.load(Ordering::Relaxed)
     }
 
     /// Waits until there are so many.
     ///
     /// # Errors
     /// When that never is so.
-    pub async fn reaches(&self, wanted: impl Fn(usize) -> bool) -> Result<()> {
+    pub async fn wait_until(&self, condition: impl Fn(usize) -> bool) -> Result<()> {
         let mut watch = self.now.subscribe();
-        let waited = tokio::time::timeout(TIMEOUT, watch.wait_for(|count| wanted(*count))).await;
+        let waited = tokio::time::timeout(TIMEOUT, watch.wait_for(|count| condition(*count))).await;
         if waited.is_err() {
-            bail!("there are still {} after {TIMEOUT:?}", self.now());
+            bail!("there are still {} after {TIMEOUT:?}", self.current());
         }
         Ok(())
     }
@@ -77,31 +77,31 @@ impl Count {
 
 /// A free port on loopback.
 #[derive(Debug)]
-pub struct Counting {
+pub struct CountingListener {
     listener: TcpListener,
     open: Count,
 }
 
-impl Counting {
+impl CountingListener {
     /// Binds one; `open` follows its connections.
     ///
     /// # Errors
     /// When there is none.
-    pub async fn bind(open: Count) -> Result<(Counting, SocketAddr)> {
+    pub async fn bind(open: Count) -> Result<(CountingListener, SocketAddr)> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        Ok((Counting { listener, open }, address))
+        Ok((CountingListener { listener, open }, address))
     }
 }
 
-impl Listener for Counting {
+impl Listener for CountingListener {
     type Io = Socket;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Socket, SocketAddr) {
         loop {
             if let Ok((stream, address)) = self.listener.accept().await {
-                return (Socket { stream, _open: self.open.enter() }, address);
+                return (Socket { stream, _open: self.open.increment() }, address);
             }
         }
     }
@@ -115,7 +115,7 @@ impl Listener for Counting {
 #[derive(Debug)]
 pub struct Socket {
     stream: TcpStream,
-    _open: Counted,
+    _open: CountGuard,
 }
 
 impl AsyncRead for Socket {

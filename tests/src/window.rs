@@ -114,8 +114,8 @@ impl Window {
         let child = TauriDriver(child);
         let mut capabilities = Capabilities::new();
         // No browserName: tauri-driver would pass it to WebKitWebDriver, which knows no such browser.
-        let wanted = json!({ "application": program, "args": options });
-        capabilities.set("tauri:options", wanted)?;
+        let tauri_options = json!({ "application": program, "args": options });
+        capabilities.set("tauri:options", tauri_options)?;
         let url = format!("http://127.0.0.1:{port}");
         let began = Instant::now();
         let driver = loop {
@@ -198,8 +198,8 @@ impl Window {
                  else requestAnimationFrame(look);
              }})();"
         );
-        let held = self.driver.execute_async(script, Vec::<Value>::new()).await?;
-        if held.json() == &Value::Bool(true) {
+        let outcome = self.driver.execute_async(script, Vec::<Value>::new()).await?;
+        if outcome.json() == &Value::Bool(true) {
             return Ok(());
         }
         Err(self.failed(&condition, "this never was so").await)

@@ -27,7 +27,7 @@ async fn prepare(place: &Workplace) -> Result<()> {
 }
 
 #[test]
-fn a_backup_brings_back_a_library_that_cannot_be_opened() -> Result<()> {
+fn a_backup_restores_a_library_that_cannot_be_opened() -> Result<()> {
     on_deep_stack(|| async {
         let place = Workplace::with_stand_in()?;
         prepare(&place).await?;
@@ -48,8 +48,8 @@ fn a_backup_brings_back_a_library_that_cannot_be_opened() -> Result<()> {
         let remedy = error["remedy"].as_str().context("a remedy")?;
         ensure!(remedy.contains(&format!("autokit backup restore {name}")), "{remedy}");
         let doctor = place.run(&["doctor"])?;
-        let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
-        ensure!(!doctor.status.success() && said.contains(&name), "{said}");
+        let message = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        ensure!(!doctor.status.success() && message.contains(&name), "{message}");
 
         let restored = place.json(&["backup", "restore", &name])?;
         ensure!(restored["backup"]["cards"] == 3, "{restored}");
@@ -118,7 +118,7 @@ fn a_library_on_a_full_disk_is_read_and_refuses_changes() -> Result<()> {
         copy_tree(&made.data_dir(), &place.data_dir())?;
         // A disk as small as this one holds nothing in reserve.
         fs::remove_file(place.data_dir().join("reserve"))?;
-        disk.fill_but(0)?;
+        disk.fill_leaving(0)?;
         let found = place.json(&["search", "weather"])?;
         ensure!(found.to_string().contains("weather"), "{found}");
         let doctor = place.json(&["doctor"])?;
@@ -136,14 +136,14 @@ fn a_library_on_a_full_disk_is_read_and_refuses_changes() -> Result<()> {
             answer.contains("wasn't saved: the disk is full") && !answer.contains("feedback"),
             "{answer}"
         );
-        disk.empty()?;
+        disk.clear()?;
         place.json(&["cards", "add", "--set", "name=new", "--set", "description=there is room"])?;
         Ok(())
     })
 }
 
 #[test]
-fn an_open_library_whose_disk_runs_full_says_that_nothing_can_be_changed() -> Result<()> {
+fn an_open_library_reports_a_full_disk() -> Result<()> {
     on_deep_stack(|| async {
         let Some(disk) = Disk::mount(FileSystem::Tmpfs, 24)? else { return Ok(()) };
         let place = Workplace::on_disk(disk.path())?;
@@ -155,9 +155,9 @@ fn an_open_library_whose_disk_runs_full_says_that_nothing_can_be_changed() -> Re
             Ok(checks.any(|check| check["name"] == "Writing" && check["state"] == "warning"))
         };
         ensure!(!writing()?, "there is room");
-        disk.fill_but(0)?;
+        disk.fill_leaving(0)?;
         ensure!(writing()?, "nothing is said of the full disk");
-        disk.empty()?;
+        disk.clear()?;
         ensure!(!writing()?, "there is room again");
         owner.stop()?;
         Ok(())
@@ -184,7 +184,7 @@ fn a_library_in_a_read_only_folder_is_read_and_refuses_changes() -> Result<()> {
 }
 
 #[test]
-fn missing_changes_are_reported_until_somebody_goes_on_without_them() -> Result<()> {
+fn missing_changes_are_reported_until_accepted() -> Result<()> {
     on_deep_stack(|| async {
         let place = Workplace::with_stand_in()?;
         prepare(&place).await?;
@@ -209,18 +209,18 @@ fn missing_changes_are_reported_until_somebody_goes_on_without_them() -> Result<
         ensure!(searched.status.success(), "{searched:?}");
         ensure!(warned.contains("This library is damaged") && warned.contains("autokit doctor"), "{warned}");
         for _ in 0..2 {
-            let said = integrity()?;
-            ensure!(said["missing"] == true && said["check"]["state"] == "bad", "{said}");
-            let remedy = said["check"]["remedy"].as_str().context("a remedy")?;
+            let message = integrity()?;
+            ensure!(message["missing"] == true && message["check"]["state"] == "bad", "{message}");
+            let remedy = message["check"]["remedy"].as_str().context("a remedy")?;
             ensure!(remedy.contains("`autokit doctor --accept-missing`"), "{remedy}");
         }
         let accepted = place.run(&["doctor", "--accept-missing"])?;
         ensure!(accepted.status.success(), "{accepted:?}");
-        let said = integrity()?;
-        ensure!(said["missing"] == false && said["check"]["state"] == "good", "{said}");
+        let message = integrity()?;
+        ensure!(message["missing"] == false && message["check"]["state"] == "good", "{message}");
         place.json(&["cards", "add", "--set", "name=next", "--set", "description=Comes after the gap."])?;
-        let said = integrity()?;
-        ensure!(said["check"]["state"] == "good", "{said}");
+        let message = integrity()?;
+        ensure!(message["check"]["state"] == "good", "{message}");
         Ok(())
     })
 }
@@ -264,26 +264,29 @@ fn a_restore_that_is_killed_leaves_the_old_library_or_the_new_one() -> Result<()
 }
 
 #[test]
-fn the_newest_backup_is_kept_whatever_lies_beside_it() -> Result<()> {
+fn the_newest_backup_is_kept_whatever_other_files_exist() -> Result<()> {
     on_deep_stack(|| async {
         let place = Workplace::with_stand_in()?;
         prepare(&place).await?;
         let folder = place.data_dir().join("backups");
         let first = place.json(&["backup", "create"])?["name"].as_str().context("a name")?.to_owned();
-        let kept = |name: &str| folder.join(format!("{name}.autokit-backup"));
+        let saved = |name: &str| folder.join(format!("{name}.autokit-backup"));
         // As of a clock that was wrong, and one a person put there.
         for number in 0..8 {
-            fs::write(kept(&format!("9999-01-01T00-00-0{number}.000Z")), future(&kept(&first), number)?)?;
+            fs::write(saved(&format!("9999-01-01T00-00-0{number}.000Z")), future(&saved(&first), number)?)?;
         }
-        fs::copy(kept(&first), kept("mine"))?;
+        fs::copy(saved(&first), saved("mine"))?;
         fs::write(folder.join("cut-off.partial"), "half")?;
         let mut made = Vec::new();
         for _ in 0..8 {
             made.push(place.json(&["backup", "create"])?["name"].as_str().context("a name")?.to_owned());
         }
-        ensure!(made.iter().rev().take(7).all(|name| kept(name).exists()), "one of the newest seven is gone");
-        ensure!(!kept(&made[0]).exists() && !kept(&first).exists(), "more than seven are kept");
-        ensure!(kept("mine").exists() && kept("9999-01-01T00-00-00.000Z").exists());
+        ensure!(
+            made.iter().rev().take(7).all(|name| saved(name).exists()),
+            "one of the newest seven is gone"
+        );
+        ensure!(!saved(&made[0]).exists() && !saved(&first).exists(), "more than seven are kept");
+        ensure!(saved("mine").exists() && saved("9999-01-01T00-00-00.000Z").exists());
         ensure!(!folder.join("cut-off.partial").exists());
         // Nor does a date in the future put off the next one.
         let owned = place.own().await?;
@@ -310,7 +313,7 @@ fn future(of: &std::path::Path, second: usize) -> Result<Vec<u8>> {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_backup_is_neither_waited_for_nor_restored() -> Result<()> {
+fn files_that_are_not_backups_are_neither_opened_nor_restored() -> Result<()> {
     on_deep_stack(|| async {
         let place = Workplace::with_stand_in()?;
         prepare(&place).await?;
@@ -320,12 +323,15 @@ fn what_is_no_backup_is_neither_waited_for_nor_restored() -> Result<()> {
         // SAFETY: the path ends with a zero.
         ensure!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) } == 0);
         let file = folder.join(format!("{name}.autokit-backup"));
-        let whole = fs::read(&file)?;
-        fs::write(folder.join("half.autokit-backup"), &whole[..whole.len() / 2])?;
+        let original = fs::read(&file)?;
+        fs::write(folder.join("half.autokit-backup"), &original[..original.len() / 2])?;
         let listed = place.json(&["backup", "list"])?;
         ensure!(listed.as_array().is_some_and(|all| all.iter().all(|one| one["name"] != "pipe")), "{listed}");
         let (_, error) = place.failure(&["backup", "restore", "half"])?;
-        ensure!(error["message"].as_str().is_some_and(|said| said.contains("cannot be used")), "{error}");
+        ensure!(
+            error["message"].as_str().is_some_and(|message| message.contains("cannot be used")),
+            "{error}"
+        );
         let cards = place.json(&["cards", "list"])?;
         ensure!(cards["total"] == 3, "{cards}");
         Ok(())
@@ -335,7 +341,7 @@ fn what_is_no_backup_is_neither_waited_for_nor_restored() -> Result<()> {
 /// Without the head nobody knows whether changes are missing, also at the next opening; and a library of which
 /// something is missing is not backed up as if it were whole.
 #[test]
-fn a_head_that_is_gone_is_reported_until_somebody_goes_on_without_it() -> Result<()> {
+fn a_missing_head_is_reported_until_accepted() -> Result<()> {
     on_deep_stack(|| async {
         let place = Workplace::with_stand_in()?;
         prepare(&place).await?;
@@ -343,10 +349,13 @@ fn a_head_that_is_gone_is_reported_until_somebody_goes_on_without_it() -> Result
         for _ in 0..2 {
             place.json(&["cards", "list"])?;
             let output = place.command(&["doctor", "--json"])?.output()?;
-            let said = String::from_utf8(output.stdout)?;
-            ensure!(!output.status.success() && said.contains("`head` is missing"), "{said}");
+            let message = String::from_utf8(output.stdout)?;
+            ensure!(!output.status.success() && message.contains("`head` is missing"), "{message}");
             let (_, error) = place.failure(&["backup", "create"])?;
-            ensure!(error["message"].as_str().is_some_and(|said| said.contains("incomplete")), "{error}");
+            ensure!(
+                error["message"].as_str().is_some_and(|message| message.contains("incomplete")),
+                "{error}"
+            );
         }
         let accepted = place.run(&["doctor", "--accept-missing"])?;
         ensure!(accepted.status.success(), "{accepted:?}");

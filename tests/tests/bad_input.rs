@@ -50,7 +50,7 @@ fn text_that_is_not_utf8_is_located() -> Result<()> {
 }
 
 #[test]
-fn broken_json_a_folder_and_nothing_are_told_apart() -> Result<()> {
+fn broken_json_a_folder_and_a_missing_file_are_distinguished() -> Result<()> {
     let place = with_one_card()?;
     let path = place.path("broken.json");
     fs::write(&path, "[{\"name\": \"a\"},")?;
@@ -62,11 +62,11 @@ fn broken_json_a_folder_and_nothing_are_told_apart() -> Result<()> {
 /// The import ends with this cause and what to do about it, and with nothing else on the terminal.
 fn told(place: &Workplace, source: &str, cause: &str, remedy: &str) -> Result<()> {
     let output = place.run(&["import", source])?;
-    let said = String::from_utf8(output.stderr)?;
-    let lines: Vec<&str> = said.lines().collect();
-    ensure!(!output.status.success() && lines.len() == 2, "{said}");
-    ensure!(lines[0].starts_with("error: ") && lines[0].contains(cause), "{said}");
-    ensure!(lines[1].starts_with("  → ") && lines[1].contains(remedy), "{said}");
+    let output_text = String::from_utf8(output.stderr)?;
+    let lines: Vec<&str> = output_text.lines().collect();
+    ensure!(!output.status.success() && lines.len() == 2, "{output_text}");
+    ensure!(lines[0].starts_with("error: ") && lines[0].contains(cause), "{output_text}");
+    ensure!(lines[1].starts_with("  → ") && lines[1].contains(remedy), "{output_text}");
     survived(place)
 }
 
@@ -94,7 +94,7 @@ fn documents_of_apis_that_are_not_read_say_why() -> Result<()> {
 }
 
 #[test]
-fn a_named_pipe_is_called_one() -> Result<()> {
+fn a_named_pipe_is_named_in_the_error() -> Result<()> {
     let place = with_one_card()?;
     let pipe = place.path("pipe");
     ensure!(Command::new("mkfifo").arg(&pipe).status()?.success());
@@ -129,7 +129,7 @@ fn an_export_of_nothing_says_why() -> Result<()> {
 }
 
 #[test]
-fn bad_cards_are_named_and_the_good_ones_come_in() -> Result<()> {
+fn bad_cards_are_named_and_good_ones_imported() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let deep = format!("{}1{}", "[".repeat(50_000), "]".repeat(50_000));
     let path = place.path("mixed.json");
@@ -172,7 +172,7 @@ fn bad_cards_are_named_and_the_good_ones_come_in() -> Result<()> {
 }
 
 #[test]
-fn a_missing_or_corrupt_model_leaves_keywords_and_says_so() -> Result<()> {
+fn without_a_usable_model_search_falls_back_to_keywords() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     place.json(&["cards", "add", "--set", "name=Survivor"])?;
     let folder = place.path("model");
@@ -229,7 +229,7 @@ fn as_nobody(place: &Workplace, arguments: &[&str]) -> Result<std::process::Outp
 
 #[test]
 #[cfg(unix)]
-fn a_library_of_somebody_else_is_read_and_its_directory_named() -> Result<()> {
+fn a_library_of_another_user_is_read_and_its_directory_named() -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let place = with_one_card()?;
     // Killed, so that everything an owner leaves behind is there.
@@ -307,7 +307,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() -> Result<()> {
 }
 
 #[test]
-fn a_second_instance_works_beside_the_first() -> Result<()> {
+fn a_second_instance_works_alongside_the_first() -> Result<()> {
     let place = with_one_card()?;
     let first = place.serve()?;
     survived(&place)?;

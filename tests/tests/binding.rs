@@ -17,7 +17,7 @@ use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
 use autokit_app::{ErrorCode, Need, Permission, Permissions, Rule};
 use autokit_tests::mcp::{Agent, Generation, add_server};
-use autokit_tests::{Seeded, Workplace};
+use autokit_tests::{SeededRng, Workplace};
 use autokit_toolcard::CardId;
 use serde_json::{Map, Value, json};
 
@@ -52,8 +52,9 @@ impl Setup {
     async fn token(&self, profile: &str) -> Result<String> {
         let request = AgentsHttpRef { profile: profile.to_owned() };
         let lines: Value = serde_json::from_str(&self.node.call::<GetAgentsHttp>(request).await?.lines)?;
-        let said = lines["mcpServers"]["autokit"]["headers"]["Authorization"].as_str().context("a header")?;
-        Ok(said.strip_prefix("Bearer ").context("a token")?.to_owned())
+        let authorization =
+            lines["mcpServers"]["autokit"]["headers"]["Authorization"].as_str().context("a header")?;
+        Ok(authorization.strip_prefix("Bearer ").context("a token")?.to_owned())
     }
 
     async fn over_http(&self, profile: &str, named: &str, generation: Generation) -> Result<Agent> {
@@ -164,7 +165,7 @@ async fn a_deny_for_everybody_binds_every_profile() -> Result<()> {
         }
         setup.profile("", |_| {}).await?;
         for agent in agents {
-            agent.leave().await?;
+            agent.disconnect().await?;
         }
     }
     setup.node.close().await?;
@@ -195,7 +196,7 @@ async fn a_token_belongs_to_one_profile() -> Result<()> {
             let found = names(&agent.search("echo").await?).contains(&"echo");
             let made = found && !agent.use_tool("echo", json!({"text": "hi"})).await?.1;
             ensure!(made == calls, "{generation:?}: {token:?} with ?profile={named}");
-            agent.leave().await?;
+            agent.disconnect().await?;
         }
         ensure!(setup.over_http("open", "nobody", generation).await.is_err(), "nobody was served");
     }
@@ -230,7 +231,7 @@ async fn a_revocation_is_seen_at_once() -> Result<()> {
             clients.push((generation, Agent::over_http(&setup.place, generation).await?));
         }
         let mut subscriptions = Vec::new();
-        let mut told = Vec::new();
+        let mut count_before = Vec::new();
         for (generation, agent) in &mut clients {
             agent.search("echo").await?;
             ensure!(!agent.use_tool("echo", json!({"text": "hi"})).await?.1);
@@ -238,7 +239,7 @@ async fn a_revocation_is_seen_at_once() -> Result<()> {
                 Generation::Session => ensure!(agent.tools().await?.contains(&"echo".to_owned())),
                 Generation::Stateless => subscriptions.push(agent.subscribe().await?),
             }
-            told.push(agent.times_told());
+            count_before.push(agent.change_count());
         }
         match revocation {
             Revocation::Deny => {
@@ -256,9 +257,9 @@ async fn a_revocation_is_seen_at_once() -> Result<()> {
             let next = tokio::time::timeout(TIMEOUT, subscription.next()).await;
             ensure!(next.context("a subscription was not told")??.is_some(), "{revocation:?}");
         }
-        for ((generation, agent), told) in clients.iter_mut().zip(told) {
+        for ((generation, agent), count_before) in clients.iter_mut().zip(count_before) {
             if *generation == Generation::Session {
-                let waiting = tokio::time::timeout(TIMEOUT, agent.told(told + 1)).await;
+                let waiting = tokio::time::timeout(TIMEOUT, agent.wait_for_changes(count_before + 1)).await;
                 waiting.with_context(|| format!("{revocation:?}: a client was not told"))??;
             }
             ensure!(!agent.tools().await?.contains(&"echo".to_owned()), "{revocation:?} {generation:?}");
@@ -271,7 +272,7 @@ async fn a_revocation_is_seen_at_once() -> Result<()> {
         }
         drop(subscriptions);
         for (_, agent) in clients {
-            agent.leave().await?;
+            agent.disconnect().await?;
         }
         setup.node.close().await?;
     }
@@ -292,7 +293,7 @@ fn query_of(tool: &str) -> &str {
 }
 
 /// Random rules of a profile on the tools of the server.
-fn rules(random: &mut Seeded, ids: &BTreeMap<&str, String>, everybody: bool) -> Permissions {
+fn rules(random: &mut SeededRng, ids: &BTreeMap<&str, String>, everybody: bool) -> Permissions {
     const ALL: [Permission; 3] = [Permission::Allow, Permission::Ask, Permission::Deny];
     let mut permissions = Permissions::default();
     let tools = &mut permissions.tools;
@@ -330,7 +331,7 @@ async fn no_call_is_made_that_a_deny_forbids() -> Result<()> {
     for tool in TOOLS {
         ids.insert(tool, setup.id(tool).await?);
     }
-    let mut random = Seeded::new(8);
+    let mut random = SeededRng::new(8);
     for profile in ["one", "two"] {
         setup.profile(profile, |_| {}).await?;
     }
@@ -353,14 +354,14 @@ async fn no_call_is_made_that_a_deny_forbids() -> Result<()> {
     }
     let (mut made, mut denied) = (0, 0);
     for round in 0..ROUNDS {
-        let mut kept = BTreeMap::new();
+        let mut saved = BTreeMap::new();
         for name in ["", "one", "two"] {
             let permissions = rules(&mut random, &ids, name.is_empty());
             setup.profile(name, |profile| profile.permissions = permissions.clone()).await?;
-            kept.insert(name, permissions);
+            saved.insert(name, permissions);
         }
         let forbidden = |bound: &[&str], tool: &str| {
-            std::iter::once(&"").chain(bound).any(|profile| denies(&kept[profile], tool, &ids[tool]))
+            std::iter::once(&"").chain(bound).any(|profile| denies(&saved[profile], tool, &ids[tool]))
         };
         for _ in 0..6 {
             let tool = TOOLS[random.below(5) as usize];
@@ -373,22 +374,22 @@ async fn no_call_is_made_that_a_deny_forbids() -> Result<()> {
             // Each time with other arguments, which is no loop.
             let arguments = json!({"text": format!("{round} {}", random.below(1 << 40))});
             let called = !agent.use_tool(tool, arguments).await?.1;
-            ensure!(!(called && forbidden(bound, tool)), "round {round}: {bound:?} called {tool}: {kept:?}");
+            ensure!(!(called && forbidden(bound, tool)), "round {round}: {bound:?} called {tool}: {saved:?}");
             made += u32::from(called);
             denied += u32::from(forbidden(bound, tool));
         }
         let (tool, profile) = (TOOLS[random.below(5) as usize], ["", "one", "two"][random.below(3) as usize]);
         let granted = vec![setup.tool(tool).await?];
         let called = setup.by_hand(tool, profile, granted).await?;
-        ensure!(!(called && forbidden(&[profile], tool)), "round {round}: {tool} by hand: {kept:?}");
+        ensure!(!(called && forbidden(&[profile], tool)), "round {round}: {tool} by hand: {saved:?}");
         made += u32::from(called);
     }
     // Both came about, so that the test could have failed.
     ensure!(made > 50 && denied > 50, "{made} made, {denied} denied");
-    let kept = setup.node.call::<ListProfiles>(Nothing {}).await?;
-    ensure!(kept.profiles.len() == 3);
+    let saved = setup.node.call::<ListProfiles>(Nothing {}).await?;
+    ensure!(saved.profiles.len() == 3);
     for (_, agent) in agents {
-        agent.leave().await?;
+        agent.disconnect().await?;
     }
     setup.node.close().await?;
     Ok(())

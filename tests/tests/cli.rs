@@ -56,7 +56,7 @@ fn search_prints_ranked_results_with_their_score_parts() -> Result<()> {
 }
 
 #[test]
-fn a_card_is_added_edited_looked_back_on_restored_and_undone() -> Result<()> {
+fn a_card_is_added_edited_inspected_restored_and_undone() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     place.json(&[
         "cards",
@@ -95,7 +95,7 @@ fn a_card_is_added_edited_looked_back_on_restored_and_undone() -> Result<()> {
 }
 
 #[test]
-fn files_go_in_and_come_out_as_they_were() -> Result<()> {
+fn files_survive_import_and_export_unchanged() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let cards = vec![
         json!({"zz": 1, "name": "b tool", "init_args": {"z": 1, "a": null}, "openapi": null, "x-note": [1.5, "é"]}),
@@ -119,7 +119,7 @@ fn files_go_in_and_come_out_as_they_were() -> Result<()> {
 }
 
 #[test]
-fn a_preview_tells_what_an_import_would_do_and_does_nothing() -> Result<()> {
+fn a_preview_shows_what_an_import_would_do_and_changes_nothing() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let mut cards = made_up_cards(3);
     let file = place.cards_file("first.json", &cards)?;
@@ -133,9 +133,9 @@ fn a_preview_tells_what_an_import_would_do_and_does_nothing() -> Result<()> {
         ["new", "changed", "identical", "invalid"].iter().map(|key| preview[0][key].clone()).collect();
     assert_eq!(counts, [1, 1, 2, 1], "{preview}");
     assert_eq!(place.json(&["cards", "list"])?["total"], 3);
-    let kept = place.json(&["import", "--keep-existing", &file.display().to_string()])?;
-    assert_eq!(kept[0]["job"]["tally"]["added"], 1, "{kept}");
-    assert_eq!(kept[0]["rejected"][0]["problems"][0]["field"], "name");
+    let saved = place.json(&["import", "--keep-existing", &file.display().to_string()])?;
+    assert_eq!(saved[0]["job"]["tally"]["added"], 1, "{saved}");
+    assert_eq!(saved[0]["rejected"][0]["problems"][0]["field"], "name");
     assert_ne!(
         place.json(&["cards", "show", cards[1]["name"].as_str().context("a name")?])?["fields"],
         cards[1]
@@ -174,12 +174,12 @@ fn text_is_for_people_and_json_for_programs() -> Result<()> {
 }
 
 #[test]
-fn what_cannot_work_is_refused_with_a_remedy_of_the_terminal() -> Result<()> {
+fn invalid_commands_are_refused_with_a_remedy_for_the_terminal() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     place.json(&["providers", "keys", "--keep", "file"])?;
-    let remedy = |words: &[&str], wanted: i32| -> Result<String> {
+    let remedy = |words: &[&str], expected: i32| -> Result<String> {
         let (code, error) = place.failure(words)?;
-        anyhow::ensure!(code == wanted, "{words:?} ended with {code}: {error}");
+        anyhow::ensure!(code == expected, "{words:?} ended with {code}: {error}");
         Ok(error["remedy"].as_str().context("a remedy")?.to_owned())
     };
     // Refused while the person is still at the command, instead of at the next question.
@@ -199,9 +199,9 @@ fn what_cannot_work_is_refused_with_a_remedy_of_the_terminal() -> Result<()> {
         (vec!["providers", "test", "github"], 2, "--github"),
         (vec!["export", "/nowhere/at/all.json"], 2, "another location"),
     ];
-    for (words, code, wanted) in remedies {
-        let said = remedy(&words, code)?;
-        assert!(said.contains(wanted) && !said.contains("Settings"), "{words:?}: {said}");
+    for (words, code, expected) in remedies {
+        let message = remedy(&words, code)?;
+        assert!(message.contains(expected) && !message.contains("Settings"), "{words:?}: {message}");
     }
 
     // A service that is chosen and cannot be used is bad news, for scripts too.
@@ -217,7 +217,7 @@ fn what_cannot_work_is_refused_with_a_remedy_of_the_terminal() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn vectors_an_earlier_version_made_of_other_texts_are_made_anew() -> Result<()> {
+async fn vectors_of_earlier_versions_texts_are_recomputed() -> Result<()> {
     const EARLIER: &str = "stand-in-64";
     let now = format!("{EARLIER}+{}", Document::DENSE_TEXT);
     let place = Workplace::with_stand_in()?;
@@ -243,9 +243,9 @@ async fn vectors_an_earlier_version_made_of_other_texts_are_made_anew() -> Resul
         let found = place.json(&["search", "filters and paging"])?;
         assert!(found["results"][0]["parts"]["cosine"].is_number(), "some serve at any time: {found}");
         let library = open().await?;
-        let left = (library.vectors(EARLIER).await?.len(), library.vectors(&now).await?.len());
+        let remaining = (library.vectors(EARLIER).await?.len(), library.vectors(&now).await?.len());
         library.close().await?;
-        if left == (0, 3) {
+        if remaining == (0, 3) {
             return Ok(());
         }
     }
@@ -271,7 +271,7 @@ fn with_a_weather_tool() -> Result<Workplace> {
 }
 
 #[test]
-fn a_card_that_may_be_there_under_another_name_is_pointed_out() -> Result<()> {
+fn a_possible_duplicate_under_another_name_is_pointed_out() -> Result<()> {
     let place = with_a_weather_tool()?;
     let add = |name: &str, description: &str, page: &str| -> Result<Vec<String>> {
         let file = place.path("one.json");
@@ -309,7 +309,7 @@ fn a_card_that_may_be_there_under_another_name_is_pointed_out() -> Result<()> {
 }
 
 #[test]
-fn an_import_tells_which_cards_may_be_there_already() -> Result<()> {
+fn an_import_lists_possible_duplicates() -> Result<()> {
     let place = with_a_weather_tool()?;
     let turned = "For any place on earth gives weather warnings and hourly forecasts.";
     let cards = [
@@ -363,7 +363,7 @@ fn an_import_tells_which_cards_may_be_there_already() -> Result<()> {
 }
 
 #[test]
-fn a_proposal_names_the_cards_it_may_be_and_takes_no_sentence_for_a_name() -> Result<()> {
+fn a_proposal_lists_possible_duplicates_and_no_sentence_as_a_name() -> Result<()> {
     let place = with_a_weather_tool()?;
     let describe = |text: &str| -> Result<std::process::Output> {
         let file = place.path("words.md");
@@ -397,7 +397,7 @@ fn a_proposal_names_the_cards_it_may_be_and_takes_no_sentence_for_a_name() -> Re
 }
 
 #[test]
-fn a_reworded_description_is_found_by_meaning_and_a_like_tool_is_another() -> Result<()> {
+fn a_reworded_description_is_a_duplicate_and_a_similar_tool_is_not() -> Result<()> {
     let place = Workplace::with_model()?;
     let file = place.cards_file("library.json", &[tool("Weather Kit", FORECASTS, PAGE)])?;
     place.json(&["import", &file.display().to_string()])?;

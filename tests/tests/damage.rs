@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use autokit_library::{Clock, DataDir, Library, LibraryError, Meta, PutMode, Selection, Storage, Write};
 use autokit_tests::review::{put_cards, refresh};
-use autokit_tests::{Seeded, copy_tree};
+use autokit_tests::{SeededRng, copy_tree};
 use autokit_toolcard::{Author, Operation, Toolcard};
 use serde_json::json;
 
@@ -81,7 +81,7 @@ async fn fill(library: &Library, round: usize) -> Result<()> {
     for n in 0..6 {
         library.propose(refresh(&name(n), &[("class", json!("New"))]), &by, None).await?;
     }
-    let waiting = library.waiting().await?;
+    let waiting = library.pending().await?;
     for (n, proposal) in waiting.iter().enumerate().filter(|(n, _)| n % 3 != 2) {
         if n % 3 == 0 {
             library.reject(proposal.id, &Author("ann".to_owned()), "no", None).await?;
@@ -111,7 +111,7 @@ enum Damage {
     ZeroedBlock,
 }
 
-fn damage(path: &Path, how: Damage, chance: &mut Seeded) -> Result<String> {
+fn damage(path: &Path, how: Damage, chance: &mut SeededRng) -> Result<String> {
     let mut bytes = fs::read(path)?;
     let at = usize::try_from(chance.below(bytes.len() as u64))?;
     match how {
@@ -152,16 +152,16 @@ async fn damage_is_never_silent() -> Result<()> {
     // As a process that was killed leaves it: all of the second round is in the log.
     let killed = made.path().join("killed");
     copy_tree(&live, &killed)?;
-    let whole = contents(&library).await?;
+    let original = contents(&library).await?;
     ensure!(library.verify().await?.is_ok());
     library.close().await?;
 
-    let (mut told, mut harmless) = (0, 0);
+    let (mut detected, mut harmless) = (0, 0);
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for from in [&live, &killed] {
         for how in [Damage::FlippedBit, Damage::Truncated, Damage::ZeroedBlock] {
             for seed in 0..TRIALS {
-                let mut chance = Seeded::new(seed);
+                let mut chance = SeededRng::new(seed);
                 let folder = tempfile::tempdir()?;
                 copy_tree(from, folder.path())?;
                 let mut all = files(&folder.path().join("store"))?;
@@ -171,22 +171,25 @@ async fn damage_is_never_silent() -> Result<()> {
                 let what = damage(path, how, &mut chance)?;
                 let kind = path.extension().or(path.file_name()).unwrap_or_default().to_string_lossy();
                 *kinds.entry(kind.into_owned()).or_default() += 1;
-                let noticed = is_noticed(folder.path(), &whole).await.with_context(|| what.clone())?;
-                if noticed { told += 1 } else { harmless += 1 }
+                let noticed = is_noticed(folder.path(), &original).await.with_context(|| what.clone())?;
+                if noticed { detected += 1 } else { harmless += 1 }
             }
         }
     }
-    ensure!(told + harmless >= 300 && told > 0, "{told} were told, {harmless} did no harm: {kinds:?}");
+    ensure!(
+        detected + harmless >= 300 && detected > 0,
+        "{detected} were told, {harmless} did no harm: {kinds:?}"
+    );
     ensure!(kinds.len() >= 4, "{kinds:?}");
     Ok(())
 }
 
 /// Whether the library tells of damage. Not telling is an error, unless nothing is missing or altered.
-async fn is_noticed(folder: &Path, whole: &Contents) -> Result<bool> {
+async fn is_noticed(folder: &Path, original: &Contents) -> Result<bool> {
     let Ok(library) = open(folder).await else { return Ok(true) };
     let verified = library.verify().await;
     let well = verified.as_ref().is_ok_and(autokit_library::Verified::is_ok);
-    let same = contents(&library).await.is_ok_and(|now| now == *whole);
+    let same = contents(&library).await.is_ok_and(|now| now == *original);
     // What it was closed with does not matter any more.
     let _ = library.close().await;
     ensure!(same || !well, "something is missing or altered, and nothing was told");

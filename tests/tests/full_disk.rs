@@ -105,15 +105,15 @@ async fn try_killed_recovery(disk: &Disk, made: &Path, point: &str) -> Result<()
         request.bearer_auth(&endpoint.token).header("x-autokit-protocol", PROTOCOL).json(&body).send().await
     };
     comment("acknowledged".to_owned()).await?.error_for_status()?;
-    disk.fill_but(0)?;
+    disk.fill_leaving(0)?;
     let answer = comment("x".repeat(64 << 10)).await;
     ensure!(answer.is_err(), "{answer:?}");
     ensure!(owner.was_killed()?, "the owner was not killed");
-    disk.empty()?;
+    disk.clear()?;
     let (library, _folder) = open_copy(&place).await?;
-    let told = library.proposal_events(ProposalId::new(1)).await?;
-    let said = told.iter().filter(|event| event.kind == ProposalEventKind::Commented).count();
-    ensure!(said == 1, "{said} comments");
+    let events = library.proposal_events(ProposalId::new(1)).await?;
+    let comments = events.iter().filter(|event| event.kind == ProposalEventKind::Commented).count();
+    ensure!(comments == 1, "{comments} comments");
     let verified = library.verify().await?;
     ensure!(verified.is_ok(), "{:?}", verified.problems);
     Ok(library.close().await?)
@@ -128,10 +128,10 @@ async fn edit(node: &Node, name: &str, to: &str) -> Result<Value, ApiError> {
 
 /// Opens a copy that lies elsewhere: what this process has open would keep its room on the disk.
 async fn open_copy(place: &Workplace) -> Result<(Library, TempDir)> {
-    let left = tempfile::tempdir()?;
-    autokit_tests::copy_tree(&place.data_dir(), left.path())?;
-    let owned = wait_to_own(left.path()).await?;
-    Ok((Library::open(Storage::Disk(owned), Clock::system()).await?, left))
+    let copy = tempfile::tempdir()?;
+    autokit_tests::copy_tree(&place.data_dir(), copy.path())?;
+    let owned = wait_to_own(copy.path()).await?;
+    Ok((Library::open(Storage::Disk(owned), Clock::system()).await?, copy))
 }
 
 fn described(library: &Library, name: &str) -> Option<String> {
@@ -193,7 +193,7 @@ async fn try_case(
     let owner = place.serve_logging(&variables[..if unchecked { 2 } else { 1 }], logs)?;
     let node = place.node(64).await?;
     edit(&node, "first", "before the disk was full").await.context("before")?;
-    disk.fill_but(free)?;
+    disk.fill_leaving(free)?;
     let outcome = match operation {
         Operation::Edit => edit(&node, "second", "while the disk was full").await.map(drop),
         Operation::Remove => {
@@ -212,7 +212,7 @@ async fn try_case(
         Operation::Import => import(&node).await?,
     };
     let small = edit(&node, "third", "while the disk was full").await;
-    disk.empty()?;
+    disk.clear()?;
     edit(&node, "fourth", "after there was room").await.context("there is room again")?;
     drop(node);
     match ending {
@@ -230,12 +230,12 @@ async fn try_case(
         described(&library, "fourth").as_deref() == Some("after there was room"),
         "the last edit is lost"
     );
-    let held = |done: bool| if done { "while the disk was full" } else { "as it was" };
-    ensure!(described(&library, "third").as_deref() == Some(held(small.is_ok())), "third: {small:?}");
+    let phase = |done: bool| if done { "while the disk was full" } else { "as it was" };
+    ensure!(described(&library, "third").as_deref() == Some(phase(small.is_ok())), "third: {small:?}");
     let done = outcome.is_ok();
     match operation {
         Operation::Edit => {
-            ensure!(described(&library, "second").as_deref() == Some(held(done)), "{outcome:?}");
+            ensure!(described(&library, "second").as_deref() == Some(phase(done)), "{outcome:?}");
         }
         Operation::Remove => ensure!(described(&library, "second").is_none() == done, "{outcome:?}"),
         Operation::Accept => {
@@ -245,9 +245,9 @@ async fn try_case(
             ensure!(accepted == done && class.is_some() == done, "{outcome:?}: {accepted}, {class:?}");
         }
         Operation::Comment => {
-            let told = library.proposal_events(ProposalId::new(1)).await?;
-            let said = told.iter().filter(|event| event.kind == ProposalEventKind::Commented).count();
-            ensure!(said == usize::from(done), "{outcome:?}: {said} comments");
+            let events = library.proposal_events(ProposalId::new(1)).await?;
+            let comments = events.iter().filter(|event| event.kind == ProposalEventKind::Commented).count();
+            ensure!(comments == usize::from(done), "{outcome:?}: {comments} comments");
         }
         Operation::Import => {
             let brought = library.read(autokit_library::Replica::len).saturating_sub(143);

@@ -10,8 +10,8 @@ use autokit_api::{CardCreate, Nothing, SessionRef, TurnState};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
-use autokit_tests::agent::{ask, choose, last, rest, start, told};
-use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::agent::{answer_of, ask, last_turn, set_providers, start, wait_for_session};
+use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
 use autokit_tests::{Workplace, made_up_cards};
 use autokit_toolcard::SessionId;
 use serde_json::Value;
@@ -28,11 +28,11 @@ const ASKS: usize = 1000;
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Recommends whatever ranks first.
-fn agreeable(asked: &Asked) -> Reply {
-    match asked.wanted() {
-        Wanted::Scores => Reply::scores(asked, ""),
-        Wanted::Answer => {
-            let facts = asked.facts();
+fn agreeable(request: &ModelRequest) -> Reply {
+    match request.kind() {
+        RequestKind::Scores => Reply::scores(request, ""),
+        RequestKind::Answer => {
+            let facts = request.facts();
             let first = facts.first().and_then(|fact| fact["id"].as_str());
             Reply::answer(first, "It is a tool.", "It serves.", "")
         }
@@ -70,21 +70,21 @@ async fn all_at_once(node: &Node) -> Result<Vec<SessionId>> {
 async fn fifty_at_once_all_end() -> Result<()> {
     let _alone = ALONE.lock().await;
     let place = Workplace::with_stand_in()?;
-    let model = ScriptedModel::saying(|asked| agreeable(asked).after(SLOW)).await?;
+    let model = ScriptedModel::with_script(|request| agreeable(request).after(SLOW)).await?;
     let node = library(&place).await?;
-    choose(&node, Some(&model), None).await?;
+    set_providers(&node, Some(&model), None).await?;
     let mut resting = JoinSet::new();
     for session in all_at_once(&node).await? {
         let node = node.clone();
-        resting.spawn(async move { rest(&node, &session).await });
+        resting.spawn(async move { wait_for_session(&node, &session).await });
     }
     for session in resting.join_all().await {
         let session = session?;
-        let told = told(&session)?;
-        ensure!(told.verdict == Verdict::Answered, "{told:?}");
+        let result = answer_of(&session)?;
+        ensure!(result.verdict == Verdict::Answered, "{result:?}");
     }
     // One after the other there would never be two. How many there are depends on how busy the machine is.
-    ensure!(model.under_way.most() > 1, "they waited for each other");
+    ensure!(model.in_flight.peak() > 1, "they waited for each other");
     node.close().await?;
     Ok(())
 }
@@ -94,27 +94,27 @@ async fn fifty_at_once_are_all_stopped() -> Result<()> {
     let _alone = ALONE.lock().await;
     let place = Workplace::with_stand_in()?;
     // A silent one would be given up for the first question before the last one has come on a busy machine.
-    let model = ScriptedModel::saying(|_| Reply::Endless).await?;
+    let model = ScriptedModel::with_script(|_| Reply::Endless).await?;
     let node = library(&place).await?;
-    choose(&node, Some(&model), None).await?;
+    set_providers(&node, Some(&model), None).await?;
     let sessions = all_at_once(&node).await?;
-    model.sockets.reaches(|count| count == AT_ONCE).await?;
-    model.under_way.reaches(|count| count == AT_ONCE).await?;
-    ensure!(model.sockets.now() == AT_ONCE, "{} connections", model.sockets.now());
+    model.sockets.wait_until(|count| count == AT_ONCE).await?;
+    model.in_flight.wait_until(|count| count == AT_ONCE).await?;
+    ensure!(model.sockets.current() == AT_ONCE, "{} connections", model.sockets.current());
     let mut stopping = JoinSet::new();
     for session in sessions {
         let node = node.clone();
         stopping.spawn(async move { node.call::<CancelSession>(SessionRef { session }).await });
     }
     for session in stopping.join_all().await {
-        ensure!(last(&session?)?.state == TurnState::Cancelled);
+        ensure!(last_turn(&session?)?.state == TurnState::Cancelled);
     }
     // Each connection waited for an answer, so none of them is of use to another question.
-    model.under_way.reaches(|count| count == 0).await?;
-    model.sockets.reaches(|count| count == 0).await?;
+    model.in_flight.wait_until(|count| count == 0).await?;
+    model.sockets.wait_until(|count| count == 0).await?;
     // The program goes on.
-    choose(&node, None, None).await?;
-    ensure!(told(&ask(&node, &question(0)).await?)?.tool.is_some());
+    set_providers(&node, None, None).await?;
+    ensure!(answer_of(&ask(&node, &question(0)).await?)?.tool.is_some());
     node.close().await?;
     let node = place.node(64).await?;
     ensure!(node.call::<ListSessions>(Nothing {}).await?.len() == AT_ONCE + 1, "all are kept");
@@ -136,16 +136,16 @@ fn resident_kib() -> Result<u64> {
 async fn memory_grows_at_most_a_twentieth_over_a_thousand_asks() -> Result<()> {
     let _alone = ALONE.lock().await;
     let place = Workplace::with_model()?;
-    let model = ScriptedModel::saying(agreeable).await?;
+    let model = ScriptedModel::with_script(agreeable).await?;
     let node = stocked(place.node_with(Vectors::Model, KeyStorage::Memory).await?).await?;
-    choose(&node, Some(&model), None).await?;
+    set_providers(&node, Some(&model), None).await?;
     let mut before = 0;
     for number in 0..WARM_UP + ASKS {
         if number == WARM_UP {
             before = resident_kib()?;
         }
         let session = ask(&node, &question(number)).await?;
-        ensure!(told(&session)?.tool.is_some(), "ask {number}");
+        ensure!(answer_of(&session)?.tool.is_some(), "ask {number}");
     }
     let after = resident_kib()?;
     node.close().await?;

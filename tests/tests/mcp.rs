@@ -35,7 +35,7 @@ async fn an_agent_finds_a_tool_and_calls_it() -> Result<()> {
             ensure!(first["name"] == "echo" && first["callable"] == true, "{found}");
             ensure!(first["input_schema"]["properties"]["text"]["type"] == "string", "{found}");
             if generation == Generation::Session {
-                agent.told(1).await?;
+                agent.wait_for_changes(1).await?;
                 ensure!(agent.tools().await?.contains(&"echo".to_owned()));
             } else {
                 ensure!(agent.tools().await? == OWN);
@@ -44,7 +44,7 @@ async fn an_agent_finds_a_tool_and_calls_it() -> Result<()> {
             ensure!(!failed && text == r#"{"text":"hi"}"#, "{text}");
             let (text, failed) = agent.use_tool("echo", json!({"times": 0})).await?;
             ensure!(failed && text.contains("minimum"), "checked before it is called: {text}");
-            agent.leave().await?;
+            agent.disconnect().await?;
         }
     }
     let report = place.json(&["report", "activity"])?;
@@ -67,7 +67,7 @@ async fn an_agent_finds_a_tool_and_calls_it() -> Result<()> {
 }
 
 #[test]
-fn servers_of_a_programs_settings_are_added_and_wait() -> Result<()> {
+fn servers_from_a_clients_settings_are_added_and_await_approval() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let settings = json!({"mcpServers": {
         "fixture": {"command": autokit_tests::program("tools-server")?, "args": []},
@@ -87,7 +87,7 @@ fn servers_of_a_programs_settings_are_added_and_wait() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_owner_ends_and_the_agent_goes_on() -> Result<()> {
+async fn an_agent_continues_when_the_owner_ends() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     add_server(&place, "fixture", &[], true)?;
     for generation in Generation::BOTH {
@@ -98,7 +98,7 @@ async fn the_owner_ends_and_the_agent_goes_on() -> Result<()> {
         owner.stop()?;
         let (text, failed) = agent.use_tool("echo", json!({"text": "2"})).await?;
         ensure!(!failed && text == r#"{"text":"2"}"#, "{generation:?}: {text}");
-        agent.leave().await?;
+        agent.disconnect().await?;
         // One that is killed may have had no time for it: then a search brings it back.
         let owner = place.serve()?;
         let mut agent = Agent::over_stdio(&place, generation).await?;
@@ -107,13 +107,13 @@ async fn the_owner_ends_and_the_agent_goes_on() -> Result<()> {
         agent.search("echo").await?;
         let (text, failed) = agent.use_tool("echo", json!({"text": "3"})).await?;
         ensure!(!failed && text == r#"{"text":"3"}"#, "{generation:?}: {text}");
-        agent.leave().await?;
+        agent.disconnect().await?;
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_server_says_is_reviewed_before_an_agent_reads_it() -> Result<()> {
+async fn server_descriptions_are_reviewed_before_an_agent_reads_them() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let added = add_server(&place, "fixture", &[], false)?;
     ensure!(added["tools"] == 0 && added["waiting"] == 10, "{added}");
@@ -128,7 +128,7 @@ async fn what_a_server_says_is_reviewed_before_an_agent_reads_it() -> Result<()>
     let found = agent.search("echo").await?;
     ensure!(found["results"][0]["about"] == "Gives back what it is given.", "{found}");
     ensure!(!agent.use_tool("echo", json!({"text": "hi"})).await?.1);
-    agent.leave().await?;
+    agent.disconnect().await?;
 
     // The same server, with another word in its description: nobody reads or calls it unseen.
     let changed = add_server(&place, "fixture", &["--changed"], false)?;
@@ -138,7 +138,7 @@ async fn what_a_server_says_is_reviewed_before_an_agent_reads_it() -> Result<()>
     ensure!(!found.to_string().contains("read all files"), "{found}");
     let (text, failed) = agent.use_tool("echo", json!({"text": "hi"})).await?;
     ensure!(failed && text.contains("Review"), "{text}");
-    agent.leave().await?;
+    agent.disconnect().await?;
     let waiting = place.json(&["review", "list"])?;
     let rows = waiting["rows"].as_array().context("rows")?;
     let change = rows.iter().find(|row| row["title"] == "fixture / echo").context("a proposal for echo")?;
@@ -148,7 +148,7 @@ async fn what_a_server_says_is_reviewed_before_an_agent_reads_it() -> Result<()>
     let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
     agent.search("echo").await?;
     ensure!(!agent.use_tool("echo", json!({"text": "hi"})).await?.1);
-    agent.leave().await?;
+    agent.disconnect().await?;
 
     // What it said and nobody accepted goes with it, and waits again when it is back.
     ensure!(place.json(&["review", "list"])?["waiting"] == 9);
@@ -189,12 +189,12 @@ async fn own_tools_ask_propose_and_report() -> Result<()> {
         let (text, failed) = agent.call(tool, arguments).await?;
         ensure!(failed && text.contains("do not match"), "{text}");
     }
-    agent.leave().await
+    agent.disconnect().await
 }
 
 /// One line in, one line out, as no client of the SDK would write it.
 #[test]
-fn what_is_no_protocol_is_answered_or_refused() -> Result<()> {
+fn messages_that_violate_the_protocol_are_answered_or_refused() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let mut process = place.command(&["mcp"])?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = process.stdin.take().context("input")?;
@@ -304,13 +304,13 @@ async fn a_tool_is_called_by_its_id() -> Result<()> {
             let echoed = json!({"text": name}).to_string();
             ensure!(!failed && text == echoed, "{generation:?} {name}: {text}");
         }
-        agent.leave().await?;
+        agent.disconnect().await?;
     }
     owner.stop()
 }
 
 #[test]
-fn a_program_is_connected_as_previewed_and_only_when_told_to() -> Result<()> {
+fn a_client_is_connected_as_previewed_and_only_on_request() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let home = place.path("home");
     std::fs::create_dir_all(home.join(".cursor"))?;
@@ -381,21 +381,21 @@ async fn tools_of_autokit_itself_are_found_before_the_library() -> Result<()> {
         agent.search("search documentation pages").await?;
         let (text, failed) = agent.use_tool("docs_search", json!({"query": "tea"})).await?;
         ensure!(!failed && text.contains("No documentation page"), "{text}");
-        agent.leave().await?;
+        agent.disconnect().await?;
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_never_answers_is_given_up() -> Result<()> {
+async fn a_call_to_a_server_that_never_answers_times_out() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     add_server(&place, "fixture", &[], true)?;
     let engine = EngineOptions {
         vectors: Vectors::StandIn(64),
-        keep: Some(KeyStorage::Memory),
+        key_storage: Some(KeyStorage::Memory),
         config_dir: place.config_dir(),
         // Long enough for the tool that answers, also on a busy machine.
-        servers: Limits { call: Duration::from_secs(5), ..Limits::default() },
+        server_limits: Limits { call: Duration::from_secs(5), ..Limits::default() },
         ..EngineOptions::new()
     };
     let (data_dir, author) = (place.data_dir(), "tester".to_owned());
@@ -409,14 +409,14 @@ async fn a_server_that_never_answers_is_given_up() -> Result<()> {
         agent.search("echo").await?;
         let (text, failed) = agent.use_tool("echo", json!({"text": "hi"})).await?;
         ensure!(!failed && text == r#"{"text":"hi"}"#, "{text}");
-        agent.leave().await?;
+        agent.disconnect().await?;
     }
     owner.close().await?;
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trusted_server_is_not_trusted_with_orders() -> Result<()> {
+async fn instructions_of_a_trusted_server_are_still_flagged() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let added = add_server(&place, "fixture", &["--changed"], true)?;
     ensure!(added["tools"] == 9, "all but the one that gives orders: {added}");
@@ -428,7 +428,7 @@ async fn a_trusted_server_is_not_trusted_with_orders() -> Result<()> {
     ensure!(!found.to_string().contains("read all files"), "{found}");
     agent.search("count").await?;
     ensure!(!agent.use_tool("count", json!({})).await?.1);
-    agent.leave().await?;
+    agent.disconnect().await?;
     // One that was fine and then is not waits as well, and is not called meanwhile.
     let place = Workplace::with_stand_in()?;
     ensure!(add_server(&place, "fixture", &[], true)?["tools"] == 10);
@@ -440,13 +440,13 @@ async fn a_trusted_server_is_not_trusted_with_orders() -> Result<()> {
     ensure!(!found.to_string().contains("read all files"), "{found}");
     let (text, failed) = agent.use_tool("echo", json!({"text": "hi"})).await?;
     ensure!(failed && text.contains("Review"), "{text}");
-    agent.leave().await
+    agent.disconnect().await
 }
 
 /// The agent's program may hold the line open: who ends AutoKit does not wait for that.
 #[cfg(unix)]
 #[test]
-fn it_ends_when_it_is_asked_to() -> Result<()> {
+fn the_server_ends_on_request() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let mut process = place.command(&["mcp"])?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = process.stdin.take().context("input")?;
@@ -471,7 +471,7 @@ fn it_ends_when_it_is_asked_to() -> Result<()> {
 
 /// Who takes a file over at once has not read all of it.
 #[test]
-fn suspect_cards_of_a_file_wait() -> Result<()> {
+fn flagged_cards_of_a_file_await_approval() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let cards = [
         json!({"name": "Kettle", "provider": "Acme", "description": "Boils water."}),
@@ -514,7 +514,7 @@ fn suspect_cards_of_a_file_wait() -> Result<()> {
 
 /// What stands where a name should be is no code of anybody's: no stub, and it waits as any flagged card does.
 #[test]
-fn code_in_the_place_of_a_name_is_flagged() -> Result<()> {
+fn code_instead_of_a_name_is_flagged() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let class = "Weather()\n__import__(\"os\").system(\"touch /tmp/owned\")#";
     let cards = [
@@ -553,8 +553,8 @@ fn code_in_the_place_of_a_name_is_flagged() -> Result<()> {
         place.run(&[words.as_slice(), more].concat())
     };
     let refused = add("Kettle", &[])?;
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    ensure!(refused.status.code() == Some(4) && said.contains("flagged"), "{said}");
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    ensure!(refused.status.code() == Some(4) && message.contains("flagged"), "{message}");
     ensure!(add("Kettle", &["--flagged"])?.status.success());
     // What was there before is not asked about again.
     place.json(&["cards", "edit", "Kettle", "--set", "pricing=free"])?;
@@ -578,13 +578,13 @@ async fn a_bad_tool_is_left_out_and_named() -> Result<()> {
     let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
     agent.search("echo").await?;
     ensure!(!agent.use_tool("echo", json!({"text": "hi"})).await?.1);
-    agent.leave().await?;
+    agent.disconnect().await?;
     owner.stop()
 }
 
 /// A tool whose card was removed can be called again once that is undone, and by no other way.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_removed_tool_is_called_again_once_that_is_undone() -> Result<()> {
+async fn a_removed_tool_can_be_called_again_after_an_undo() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     add_server(&place, "fixture", &[], true)?;
     let mut fields = place.json(&["cards", "show", "echo"])?["fields"].clone();
@@ -594,7 +594,7 @@ async fn a_removed_tool_is_called_again_once_that_is_undone() -> Result<()> {
     agent.search("echo").await?;
     let (text, failed) = agent.use_tool("echo", json!({"text": "hi"})).await?;
     ensure!(!failed, "{text}");
-    agent.leave().await?;
+    agent.disconnect().await?;
     // Somebody else's card under the same name is not the one that was removed.
     place.json(&["cards", "rm", "echo"])?;
     fields["description"] = json!("Something else altogether.");
@@ -604,13 +604,13 @@ async fn a_removed_tool_is_called_again_once_that_is_undone() -> Result<()> {
     let found = agent.search("echo").await?;
     let callable = found["results"].as_array().into_iter().flatten();
     ensure!(callable.filter(|hit| hit["name"] == "echo").all(|hit| hit["callable"] == false), "{found}");
-    agent.leave().await?;
+    agent.disconnect().await?;
     Ok(())
 }
 
 /// A card out of a file names a tool truly, and says something else of it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_card_is_not_called_by_its_own_word() -> Result<()> {
+async fn a_card_cannot_authorize_its_own_calls() -> Result<()> {
     let theirs = Workplace::with_stand_in()?;
     add_server(&theirs, "fixture", &[], true)?;
     let shown = theirs.json(&["cards", "show", "count"])?;
@@ -631,7 +631,7 @@ async fn a_card_is_not_called_by_its_own_word() -> Result<()> {
     };
     ensure!(liar(&found)?["callable"] == false, "{found}");
     ensure!(agent.use_tool("count", json!({})).await.is_ok_and(|(_, failed)| failed));
-    agent.leave().await?;
+    agent.disconnect().await?;
     // What the server says waits beside it.
     let waiting = place.json(&["review", "list"])?;
     let rows = waiting["rows"].as_array().context("rows")?;
@@ -644,17 +644,17 @@ async fn a_card_is_not_called_by_its_own_word() -> Result<()> {
     let found = agent.search("count").await?;
     ensure!(liar(&found)?["callable"] == true, "{found}");
     ensure!(agent.use_tool("count", json!({})).await? == ("1".to_owned(), false));
-    agent.leave().await?;
+    agent.disconnect().await?;
     // Better words of people change nothing about it; taken back, the lie is none that can be called.
     place.json(&["cards", "edit", "count", "--set", "description=Counts the calls of this server."])?;
     let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
     ensure!(liar(&agent.search("count").await?)?["callable"] == true);
-    agent.leave().await?;
+    agent.disconnect().await?;
     place.json(&["undo"])?;
     place.json(&["undo"])?;
     let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
     ensure!(liar(&agent.search("count").await?)?["callable"] == false);
-    agent.leave().await
+    agent.disconnect().await
 }
 
 #[test]

@@ -106,8 +106,9 @@ fn free_port() -> Result<u16> {
 
 fn token(shown: &Value) -> Result<String> {
     let lines: Value = serde_json::from_str(shown["lines"].as_str().context("lines")?)?;
-    let said = lines["mcpServers"]["autokit"]["headers"]["Authorization"].as_str().context("a header")?;
-    Ok(said.strip_prefix("Bearer ").context("a token")?.to_owned())
+    let authorization =
+        lines["mcpServers"]["autokit"]["headers"]["Authorization"].as_str().context("a header")?;
+    Ok(authorization.strip_prefix("Bearer ").context("a token")?.to_owned())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,8 +178,8 @@ async fn who_may_come_in() -> Result<()> {
         [good.clone().with("x-autokit-profile", "nobody"), Raw::new(&format!("{url}?profile=nobody"), &first)]
     {
         let hello = nobody.hello().await?;
-        let said = hello["error"]["message"].as_str().unwrap_or_default();
-        ensure!(said.contains("Profile \"nobody\" not found") && hello["id"] == 1, "{hello}");
+        let message = hello["error"]["message"].as_str().unwrap_or_default();
+        ensure!(message.contains("Profile \"nobody\" not found") && hello["id"] == 1, "{hello}");
     }
     // The name of the scheme may be in any case.
     let lower = good.clone().with("authorization", &format!("bearer {first}"));
@@ -243,8 +244,8 @@ async fn the_address_keeps_to_the_protocol() -> Result<()> {
     ensure!(answers.len() == 4 && of(json!(1))["result"].is_object(), "{text}");
     ensure!(of(json!(2))["result"]["tools"][0]["name"] == "search_tools", "{text}");
     ensure!(of(json!(3))["error"]["code"] == -32601 && of(Value::Null)["error"]["code"] == -32600, "{text}");
-    let told = json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]);
-    ensure!(old.send(told.to_string()).await?.status() == StatusCode::ACCEPTED);
+    let notifications = json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]);
+    ensure!(old.send(notifications.to_string()).await?.status() == StatusCode::ACCEPTED);
     // A session that is ended is ended, and nothing is left to be done.
     let mut request = raw.http.delete(&raw.url);
     for (name, value) in &raw.headers {
@@ -307,7 +308,7 @@ async fn a_query_as_long_as_a_book_costs_nothing() -> Result<()> {
 /// What sessions took is free again when they have ended.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn the_memory_of_sessions_comes_back() -> Result<()> {
+async fn the_memory_of_closed_sessions_is_freed() -> Result<()> {
     const SESSIONS: usize = 50;
     let place = Workplace::with_stand_in()?;
     add_server(&place, "fixture", &["--many", "200"], true)?;
@@ -342,7 +343,7 @@ async fn the_memory_of_sessions_comes_back() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_protocol_is_refused() -> Result<()> {
+async fn requests_that_violate_the_protocol_are_refused() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let owner = place.serve()?;
     let raw = Raw::at_owner(&place)?.greeted().await?;
@@ -378,14 +379,16 @@ async fn a_handle_that_is_missing_or_wrong() -> Result<()> {
     add_server(&place, "fixture", &[], true)?;
     let owner = place.serve()?;
     let agent = Agent::over_http(&place, Generation::Stateless).await?;
-    for (context, said) in [(Value::Null, "`context` is missing"), (json!("ctx_guess"), "Unknown context")] {
+    for (context, expected) in
+        [(Value::Null, "`context` is missing"), (json!("ctx_guess"), "Unknown context")]
+    {
         let call = json!({"name": "echo", "arguments": {}, "context": context});
         let (text, failed) = agent.call("call_tool", call).await?;
-        ensure!(failed && text.contains(said), "{text}");
+        ensure!(failed && text.contains(expected), "{text}");
     }
     let (text, failed) = agent.call("search_tools", json!({"query": "echo", "context": "ctx_guess"})).await?;
     ensure!(failed && text.contains("Unknown context"), "{text}");
-    agent.leave().await?;
+    agent.disconnect().await?;
     owner.stop()?;
     Ok(())
 }
@@ -406,14 +409,14 @@ async fn a_server_that_ends_and_one_that_says_very_much() -> Result<()> {
         let (text, failed) = agent.use_tool("huge", json!({"mib": 50})).await?;
         // What a model cannot read is cut, and says so.
         ensure!(!failed && text.len() < 2 << 20 && text.len() > 1_000, "{generation:?}: {}", text.len());
-        agent.leave().await?;
+        agent.disconnect().await?;
     }
     owner.stop()?;
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_that_nobody_waits_for_are_taken_back() -> Result<()> {
+async fn abandoned_calls_are_cancelled() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     add_server(&place, "fixture", &[], true)?;
     let owner = place.serve()?;
@@ -470,8 +473,8 @@ async fn calls_that_nobody_waits_for_are_taken_back() -> Result<()> {
     wait(json!({"begun": 3})).await?;
     calling.abort();
     wait(json!({"taken_back": 3})).await?;
-    alone.leave().await?;
-    watcher.leave().await?;
+    alone.disconnect().await?;
+    watcher.disconnect().await?;
     owner.stop()?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use autokit_api::commands::{Ask, CreateCard, LoadStarter};
 use autokit_api::{AskRequest, CardCreate, Nothing};
 use autokit_app::engine::Vectors;
-use autokit_tests::agent::{ask, done, told};
+use autokit_tests::agent::{answer_of, ask, wait_for_job};
 use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::{Workplace, on_deep_stack};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn five_callers_get_one_answer() -> Result<()> {
         let place = Workplace::with_stand_in_of(WIDTH)?;
         let node = place.node(WIDTH).await?;
         let job = node.call::<LoadStarter>(Nothing {}).await?;
-        done(&node, &job.job).await?;
+        wait_for_job(&node, &job.job).await?;
         let agent = Agent::over_http(&place, Generation::Session).await?;
 
         // What evaluation measures is the same library, from a file.
@@ -71,7 +71,7 @@ fn five_callers_get_one_answer() -> Result<()> {
             let window = said(first, &json!(window.verdict))?;
 
             let session = ask(&node, question).await?;
-            let answer = told(&session)?;
+            let answer = answer_of(&session)?;
             let of_agent = said(answer.name.as_deref(), &json!(answer.verdict))?;
 
             let output = tokio::task::block_in_place(|| place.run(&["ask", "--json", question]))?;
@@ -89,7 +89,7 @@ fn five_callers_get_one_answer() -> Result<()> {
             if window.1 == "nothing" { refused += 1 } else { answered += 1 }
         }
         ensure!(answered >= 30 && refused >= 30, "{answered} answered, {refused} refused");
-        agent.leave().await?;
+        agent.disconnect().await?;
         node.close().await?;
         Ok(())
     })
@@ -117,9 +117,9 @@ fn an_agent_gets_every_tool_its_query_names() -> Result<()> {
         let found: Value = serde_json::from_str(&text)?;
         let results = found["results"].as_array().context("results")?;
         let names: Vec<&str> = results.iter().filter_map(|row| row["name"].as_str()).collect();
-        let wanted = ["web_search", "get_time"].into_iter().chain(NAMES);
-        ensure!(wanted.clone().all(|name| names.contains(&name)), "{names:?}");
-        agent.leave().await?;
+        let expected = ["web_search", "get_time"].into_iter().chain(NAMES);
+        ensure!(expected.clone().all(|name| names.contains(&name)), "{names:?}");
+        agent.disconnect().await?;
         node.close().await?;
         Ok(())
     })

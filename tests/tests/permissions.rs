@@ -128,9 +128,12 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
     let (place, site) = (Workplace::with_stand_in()?, Site::default());
     let at = site.serve().await?;
     let node = owner(&place, at).await?;
-    let wanted = node.call::<ListApiKeys>(Nothing {}).await?;
-    ensure!(wanted.len() == 1 && wanted[0].origin == format!("http://{at}"), "{wanted:?}");
-    ensure!(wanted[0].scheme == "sky_key" && !wanted[0].here && wanted[0].operations == 1, "{wanted:?}");
+    let expected = node.call::<ListApiKeys>(Nothing {}).await?;
+    ensure!(expected.len() == 1 && expected[0].origin == format!("http://{at}"), "{expected:?}");
+    ensure!(
+        expected[0].scheme == "sky_key" && !expected[0].here && expected[0].operations == 1,
+        "{expected:?}"
+    );
     let report = node.call::<GetActivity>(ActivityQuery { days: 1 }).await?;
     ensure!(report.static_tokens > 0, "an operation is a tool that can be called: {report:?}");
     for generation in Generation::BOTH {
@@ -173,7 +176,7 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
         word(&node, |permissions| permissions.tools.otherwise = Some(Permission::Deny)).await?;
         ensure!(agent.search("weather").await?["results"] == json!([]));
         word(&node, |_| {}).await?;
-        agent.leave().await?;
+        agent.disconnect().await?;
         for origin in [format!("http://{at}"), format!("http://localhost:{}", at.port())] {
             let (scheme, place) = ("sky_key".to_owned(), String::new());
             node.call::<RemoveApiKey>(ApiKeyRef { origin, scheme, place }).await?;
@@ -293,8 +296,8 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
             ],
         "{by_hand:?}"
     );
-    let told = serde_json::to_string(&log)?;
-    ensure!(!told.contains("s3cr3t"), "{told}");
+    let log_text = serde_json::to_string(&log)?;
+    ensure!(!log_text.contains("s3cr3t"), "{log_text}");
     node.close().await?;
     Ok(())
 }
@@ -348,9 +351,9 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
     let shell = json!({"language": "shell", "code": "echo 4", "seconds": 60});
     let (ask, text, failed) = answer(shell, ApprovalDecision::Never).await?;
     ensure!(failed && text.contains("user denied"), "{text}");
-    let kept = node.call::<ListProfiles>(Nothing {}).await?.profiles;
-    let everybody = Policy::everybody(Arc::new(kept[0].permissions.clone()));
-    ensure!(everybody.on(&ask.needs[0]) == Permission::Deny, "{kept:?}");
+    let saved = node.call::<ListProfiles>(Nothing {}).await?.profiles;
+    let everybody = Policy::everybody(Arc::new(saved[0].permissions.clone()));
+    ensure!(everybody.permission_for(&ask.needs[0]) == Permission::Deny, "{saved:?}");
     refused(&agent, "code_exec", json!({"language": "shell", "code": "echo 5"}), "not permitted").await?;
     // Another session is asked again, and a word for always is kept.
     let mut other = Agent::over_stdio(&place, Generation::Stateless).await?;
@@ -377,7 +380,7 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
             given = &mut calling => anyhow::bail!("it did not wait: {given:?}"),
         }
     };
-    last.leave().await?;
+    last.disconnect().await?;
     let mut after = 0;
     loop {
         let asks = node.call::<WaitApprovals>(ApprovalsWait { after }).await?;
@@ -415,8 +418,8 @@ async fn a_person_is_asked_and_the_call_waits() -> Result<()> {
             && decided(DecidedBy::Nobody, CallOutcome::Cancelled) == 1,
         "{log:?}"
     );
-    agent.leave().await?;
-    other.leave().await?;
+    agent.disconnect().await?;
+    other.disconnect().await?;
     node.close().await?;
     Ok(())
 }
@@ -468,7 +471,7 @@ async fn files_are_read_below_folders_that_were_opened() -> Result<()> {
         let (text, failed) = read(path).await?;
         ensure!(failed && !text.contains("not yours"), "{path}: {text}");
     }
-    agent.leave().await?;
+    agent.disconnect().await?;
     node.close().await?;
     Ok(())
 }
@@ -498,7 +501,7 @@ async fn pages_are_read_from_hosts_that_are_open() -> Result<()> {
     refused(&agent, "browse_page", metadata, "private network").await?;
     agent.search("search the web").await?;
     refused(&agent, "web_search", json!({"query": "kettles"}), "No search service is configured").await?;
-    agent.leave().await?;
+    agent.disconnect().await?;
     node.close().await?;
     Ok(())
 }
@@ -546,13 +549,13 @@ async fn a_profile_finds_its_own_cards_first_and_no_others_than_it_may() -> Resu
         ensure!(stranger.is_err(), "{generation:?}: nobody was served");
     }
     let output = place.run(&["mcp", "--profile", "nobody"])?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let output_text = String::from_utf8_lossy(&output.stderr);
     ensure!(
-        !output.status.success() && said.to_lowercase().contains("profile \"nobody\" not found"),
-        "{said}"
+        !output.status.success() && output_text.to_lowercase().contains("profile \"nobody\" not found"),
+        "{output_text}"
     );
     for agent in [agent, other] {
-        agent.leave().await?;
+        agent.disconnect().await?;
     }
     node.close().await?;
     Ok(())
@@ -594,7 +597,9 @@ fn a_rule_for_a_key_may_be_written_as_people_write_addresses() -> Result<()> {
     ensure!(profiles.to_string().contains("\"https://api.example.org\""), "{profiles}");
     let (_, error) = place.failure(&["profiles", "allow", "key", "https://api.example.org/v1"])?;
     ensure!(
-        error["message"].as_str().is_some_and(|said| said.contains("is not a valid API key destination")),
+        error["message"]
+            .as_str()
+            .is_some_and(|output_text| output_text.contains("is not a valid API key destination")),
         "{error}"
     );
     Ok(())
@@ -610,7 +615,10 @@ fn a_rule_names_a_folder_without_detours() -> Result<()> {
     let real = serde_json::to_string(&folder.canonicalize()?)?;
     ensure!(profiles.to_string().contains(&format!("\"of\":{real}")), "{profiles}");
     let (_, error) = place.failure(&["profiles", "allow", "folder", "/nowhere/../nowhere"])?;
-    ensure!(error["message"].as_str().is_some_and(|said| said.contains("no such file or folder")), "{error}");
+    ensure!(
+        error["message"].as_str().is_some_and(|output_text| output_text.contains("no such file or folder")),
+        "{error}"
+    );
     Ok(())
 }
 
@@ -621,23 +629,23 @@ fn allowing_what_everybody_is_denied_is_told_to_change_nothing() -> Result<()> {
     place.json(&["profiles", "deny", "host", "api.example.org"])?;
     place.json(&["profiles", "deny", "host", "*.example.net"])?;
     place.json(&["profiles", "deny", "folder", "/srv"])?;
-    let said = |scope: &str, of: &str| -> Result<String> {
+    let output_text = |scope: &str, of: &str| -> Result<String> {
         let allowed = place.run(&["profiles", "allow", scope, of, "--profile", "writer"])?;
         ensure!(allowed.status.success(), "{allowed:?}");
         Ok(String::from_utf8_lossy(&allowed.stderr).into_owned())
     };
     for (scope, of) in [("host", "api.example.org"), ("host", "api.example.net"), ("folder", "/srv/app")] {
-        ensure!(said(scope, of)?.contains("It stays denied"), "{scope} {of}");
+        ensure!(output_text(scope, of)?.contains("It stays denied"), "{scope} {of}");
     }
     // Closed unless a rule opens it, which a profile may.
     for (scope, of) in [("host", "www.example.org"), ("folder", "/home")] {
-        ensure!(said(scope, of)?.is_empty(), "{scope} {of}");
+        ensure!(output_text(scope, of)?.is_empty(), "{scope} {of}");
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
+async fn a_card_cannot_grant_itself_permissions() -> Result<()> {
     let (place, site) = (Workplace::with_stand_in()?, Site::default());
     let at = site.serve().await?;
     let node = owner(&place, at).await?;
@@ -684,14 +692,14 @@ async fn what_a_card_says_of_itself_opens_nothing() -> Result<()> {
     let (text, failed) = strict.call("report_outcome", report).await?;
     ensure!(failed && text.contains("not permitted"), "{text}");
     for agent in [agent, loose, strict] {
-        agent.leave().await?;
+        agent.disconnect().await?;
     }
     node.close().await?;
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_has_a_budget_and_arguments_are_written_down_without_secrets() -> Result<()> {
+async fn code_runs_have_a_budget_and_arguments_are_logged_without_secrets() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     add_server(&place, "fixture", &[], true)?;
     let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
@@ -711,7 +719,7 @@ async fn a_program_has_a_budget_and_arguments_are_written_down_without_secrets()
     ensure!(!failed && text.contains(planted), "{text}");
     let log = audit(&node).await?;
     ensure!(log.entries[0].name == "echo" && log.entries[0].arguments["text"] == "(redacted)", "{log:?}");
-    agent.leave().await?;
+    agent.disconnect().await?;
     node.close().await?;
     Ok(())
 }

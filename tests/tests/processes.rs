@@ -55,7 +55,7 @@ async fn the_owner_is_killed_and_a_client_takes_over() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_is_killed_and_the_owner_goes_on() -> Result<()> {
+async fn the_owner_survives_a_killed_client() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = Node::open(options(&place, true)).await?;
     assert_eq!(node.role().await, Role::Owner);
@@ -73,7 +73,7 @@ async fn a_client_is_killed_and_the_owner_goes_on() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_set_in_one_process_is_told_in_the_others() -> Result<()> {
+async fn settings_changes_reach_the_other_processes() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let _owner = place.serve()?;
     let (window, terminal) =
@@ -83,8 +83,8 @@ async fn what_is_set_in_one_process_is_told_in_the_others() -> Result<()> {
         loop {
             // The line to the owner may not be open yet.
             terminal.call::<SetProfile>(Profile { name: "shop".into(), ..Profile::default() }).await?;
-            let told = tokio::time::timeout(Duration::from_millis(300), news.recv()).await;
-            if matches!(told, Ok(Ok(Event::Setting { setting: Setting::Profiles }))) {
+            let result = tokio::time::timeout(Duration::from_millis(300), news.recv()).await;
+            if matches!(result, Ok(Ok(Event::Setting { setting: Setting::Profiles }))) {
                 return Ok(());
             }
         }
@@ -124,7 +124,7 @@ async fn a_request_asked_twice_happens_once() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn strangers_and_other_generations_are_turned_away() -> Result<()> {
+async fn unauthorized_and_incompatible_clients_are_refused() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let _owner = place.serve()?;
     let file = DataDir::new(place.data_dir()).endpoint_file();
@@ -163,7 +163,7 @@ async fn strangers_and_other_generations_are_turned_away() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stale_endpoint_of_a_dead_owner_is_no_dead_end() -> Result<()> {
+async fn a_stale_endpoint_of_a_dead_owner_is_ignored() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let owner = place.serve()?;
     owner.kill()?;
@@ -176,7 +176,7 @@ async fn a_stale_endpoint_of_a_dead_owner_is_no_dead_end() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_comes_while_the_owner_ends_waits_for_its_turn() -> Result<()> {
+async fn a_process_that_starts_while_the_owner_ends_waits() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let dir = DataDir::new(place.data_dir());
     let owner = Node::open(options(&place, false)).await?;
@@ -184,11 +184,11 @@ async fn who_comes_while_the_owner_ends_waits_for_its_turn() -> Result<()> {
     owner.close().await?;
     assert!(!dir.endpoint_file().exists(), "whoever reads it would ask a process that is gone");
     // Owned, and nothing published: as by a process that is starting or ending.
-    let held = dir.try_own()?;
+    let ownership = dir.try_own()?;
     let mut newcomer = tokio::spawn(Node::open(options(&place, false)));
     let early = tokio::time::timeout(Duration::from_secs(1), &mut newcomer).await;
     assert!(early.is_err(), "{early:?}");
-    drop(held);
+    drop(ownership);
     let node = newcomer.await??;
     assert_eq!(node.role().await, Role::Owner);
     node.close().await?;

@@ -62,7 +62,7 @@ async fn a_server_is_started_once_and_shared() -> Result<()> {
 }
 
 #[tokio::test]
-async fn both_generations_over_both_lines() -> Result<()> {
+async fn both_generations_over_both_transports() -> Result<()> {
     let pool = pool(Limits::default());
     for newest in [false, true] {
         let words: &[&str] = if newest { &["--newest"] } else { &[] };
@@ -84,13 +84,13 @@ async fn both_generations_over_both_lines() -> Result<()> {
         ensure!(tools?.tools.len() == 10);
         // It is gone now.
         let gone = call(&pool, &reach, "echo", json!({})).await;
-        ensure!(gone.as_ref().is_err_and(UpstreamError::is_passing), "{gone:?}");
+        ensure!(gone.as_ref().is_err_and(UpstreamError::is_retryable), "{gone:?}");
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn a_crash_fails_its_calls_and_the_next_one_starts_anew() -> Result<()> {
+async fn a_crash_fails_its_calls_and_the_next_call_restarts_the_server() -> Result<()> {
     let (pool, reach) = (pool(Limits::default()), server(&[])?);
     ensure!(text(&call(&pool, &reach, "count", json!({})).await?) == "1");
     let (slow, crash) =
@@ -106,7 +106,7 @@ async fn a_crash_fails_its_calls_and_the_next_one_starts_anew() -> Result<()> {
 async fn counted(pool: &Pool, reach: &Reach) -> Result<u64> {
     for _ in 0..200 {
         match call(pool, reach, "count", json!({})).await {
-            Err(UpstreamError::Silent { .. }) => {}
+            Err(UpstreamError::Timeout { .. }) => {}
             counted => return Ok(text(&counted?).parse()?),
         }
     }
@@ -114,19 +114,19 @@ async fn counted(pool: &Pool, reach: &Reach) -> Result<u64> {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_not_waited_for_forever() -> Result<()> {
+async fn a_server_that_never_answers_times_out() -> Result<()> {
     let limits = Limits { call: Duration::from_millis(300), ..Limits::default() };
     let (pool, reach) = (pool(limits), server(&[])?);
     let before = counted(&pool, &reach).await?;
     let silent = call(&pool, &reach, "slow", json!({})).await;
-    ensure!(matches!(silent, Err(UpstreamError::Silent { .. })), "{silent:?}");
+    ensure!(matches!(silent, Err(UpstreamError::Timeout { .. })), "{silent:?}");
     // The server itself goes on, and is the one it was.
     ensure!(counted(&pool, &reach).await? > before);
     Ok(())
 }
 
 #[tokio::test]
-async fn a_call_that_is_taken_back_ends_at_once() -> Result<()> {
+async fn a_cancelled_call_ends_at_once() -> Result<()> {
     let (pool, reach) = (pool(Limits::default()), server(&[])?);
     call(&pool, &reach, "count", json!({})).await?;
     let (progress, _) = mpsc::channel(8);
@@ -146,12 +146,12 @@ async fn large_answers_many_tools_pictures_and_progress_pass() -> Result<()> {
     ensure!(text(&huge).len() > 49 << 20, "{}", text(&huge).len());
     let picture = call(&pool, &reach, "picture", json!({})).await?;
     ensure!(picture.content[0].as_image().is_some_and(|image| image.mime_type == "image/png"));
-    let (progress, mut told) = mpsc::channel::<Progress>(8);
+    let (progress, mut events) = mpsc::channel::<Progress>(8);
     pool.call("s", &reach, "step", Map::new(), &progress, &CancellationToken::new()).await?;
     drop(progress);
     let mut steps = Vec::new();
-    while let Some(told) = told.recv().await {
-        steps.push((told.progress as u32, told.message.unwrap_or_default()));
+    while let Some(event) = events.recv().await {
+        steps.push((event.progress as u32, event.message.unwrap_or_default()));
     }
     ensure!(steps.len() == 3 && steps[2] == (3, "step 3".to_owned()), "{steps:?}");
     let small = Pool::new(Limits { tools: 5_000, ..Limits::default() }).0;
@@ -161,7 +161,7 @@ async fn large_answers_many_tools_pictures_and_progress_pass() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told_in_the_servers_own_words() -> Result<()> {
+async fn failures_are_reported_in_the_servers_own_words() -> Result<()> {
     let pool = pool(Limits::default());
     let wrong = call(&pool, &server(&[])?, "wrong", json!({})).await;
     ensure!(
@@ -177,13 +177,13 @@ async fn what_goes_wrong_is_told_in_the_servers_own_words() -> Result<()> {
     for _ in 0..20 {
         let failed =
             call(&pool, &server(&["--fail"])?, "echo", json!({})).await.err().context("it failed")?;
-        let said = "the MCP server \"s\" could not be started: it exited immediately with code 1; its output: no licence was found";
-        ensure!(failed.to_string() == said, "{failed}");
+        let expected = "the MCP server \"s\" could not be started: it exited immediately with code 1; its output: no licence was found";
+        ensure!(failed.to_string() == expected, "{failed}");
     }
     for _ in 0..20 {
         let ended = call(&pool, &server(&[])?, "crash", json!({})).await.err().context("it ended")?;
-        let said = "the MCP server \"s\" ended: the disk of this server is on fire";
-        ensure!(ended.to_string() == said, "{ended}");
+        let expected = "the MCP server \"s\" ended: the disk of this server is on fire";
+        ensure!(ended.to_string() == expected, "{ended}");
     }
     let reach = Reach::Stdio {
         command: "no-such-program-here".to_owned(),

@@ -131,9 +131,9 @@ impl ServerHandler for Fixture {
         match &*request.name {
             "count" => {
                 for (what, counted) in [("begun", &self.begun), ("taken_back", &self.taken_back)] {
-                    if let Some(wanted) = arguments[what].as_u64() {
+                    if let Some(expected) = arguments[what].as_u64() {
                         // The sender is kept as long as this server.
-                        let _ = counted.subscribe().wait_for(|count| *count >= wanted).await;
+                        let _ = counted.subscribe().wait_for(|count| *count >= expected).await;
                     }
                 }
                 text(calls.to_string())
@@ -153,11 +153,12 @@ impl ServerHandler for Fixture {
             "step" | "test_tool_with_progress" => {
                 if let Some(token) = context.meta.get_progress_token() {
                     for step in 1..=3 {
-                        let mut told = ProgressNotificationParam::new(token.clone(), f64::from(step));
-                        (told.total, told.message) = (Some(3.0), Some(format!("step {step}")));
+                        let mut notification = ProgressNotificationParam::new(token.clone(), f64::from(step));
+                        (notification.total, notification.message) =
+                            (Some(3.0), Some(format!("step {step}")));
                         context
                             .peer
-                            .notify_progress(told)
+                            .notify_progress(notification)
                             .await
                             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                     }

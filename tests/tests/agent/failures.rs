@@ -7,14 +7,14 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use async_trait::async_trait;
 use autokit_agent::ask::{
-    AgentAnswer, AgentDeps, LONGEST_SILENCE, Question, Retrieval, Retrieved, Retriever, Verdict,
+    AgentAnswer, AgentDeps, MODEL_IDLE_TIMEOUT, Question, Retrieval, Retrieved, Retriever, Verdict,
 };
 use autokit_llm::prompts::Prompts;
 use autokit_llm::{Ledger, Limits, Model, ModelConfig, Protocol};
 use autokit_search::{Depth, Thresholds};
 use autokit_tests::Workplace;
-use autokit_tests::agent::{ask, choose, told};
-use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::agent::{answer_of, ask, set_providers};
+use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
 use autokit_toolcard::{CardId, Timestamp};
 use serde_json::json;
 
@@ -22,27 +22,28 @@ use autokit_tests::calendar::{NEED, PYTHON_PAGE, QUESTION, SCRIPT_PAGE, card, ca
 
 /// Asks for something the library has, and for something only the web has.
 async fn both(
-    script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    script: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static,
 ) -> Result<(AgentAnswer, AgentAnswer)> {
     let place = Workplace::with_stand_in()?;
-    let (model, site) = (ScriptedModel::saying(script).await?, site().await?);
+    let (model, site) = (ScriptedModel::with_script(script).await?, site().await?);
     // Long vectors: with short ones of the stand-in everything is a little like everything.
     let node = place.node(1024).await?;
     let translate = card("Translator", "Translates text between languages.", "translator_kit", "Translator");
     stock(&node, &[cards(), vec![translate]].concat()).await?;
-    choose(&node, Some(&model), Some(&site)).await?;
-    let library = told(&ask(&node, "translate text between languages").await?)?.clone();
-    let web = told(&ask(&node, NEED).await?)?.clone();
+    set_providers(&node, Some(&model), Some(&site)).await?;
+    let library = answer_of(&ask(&node, "translate text between languages").await?)?.clone();
+    let web = answer_of(&ask(&node, NEED).await?)?.clone();
     for answer in [&library, &web] {
-        let said = answer.notes.iter().any(|note| note.contains("locally") || note.contains("ran without"));
-        ensure!(said, "nothing says that rules answered: {:?}", answer.notes);
+        let is_mentioned =
+            answer.notes.iter().any(|note| note.contains("locally") || note.contains("ran without"));
+        ensure!(is_mentioned, "nothing says that rules answered: {:?}", answer.notes);
     }
     node.close().await?;
     Ok((library, web))
 }
 
 /// By rules all the way: the card that fits, and the pages that do.
-async fn answered_by_rules(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Result<()> {
+async fn answered_by_rules(script: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> Result<()> {
     let (library, web) = both(script).await?;
     ensure!(library.name.as_deref() == Some("Translator"), "{library:?}");
     ensure!(library.stub.is_some_and(|stub| stub.code.contains("translator_kit")), "the card's own lines");
@@ -65,7 +66,7 @@ async fn json_that_is_none() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_that_is_none() -> Result<()> {
+async fn a_broken_stream() -> Result<()> {
     answered_by_rules(|_| Reply::Broken).await
 }
 
@@ -99,7 +100,7 @@ async fn a_service_that_asks_for_a_long_pause() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_fails_is_asked_once_for_a_question() -> Result<()> {
+async fn a_failing_service_is_asked_once_per_question() -> Result<()> {
     let calls = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&calls);
     answered_by_rules(move |_| {
@@ -112,30 +113,30 @@ async fn a_service_that_fails_is_asked_once_for_a_question() -> Result<()> {
 }
 
 /// Does everything well but looking on the web.
-fn lost_on_the_web(asked: &Asked, step: impl Fn() -> Reply) -> Reply {
-    match asked.wanted() {
-        Wanted::Scores => Reply::scores(asked, "Translator"),
-        Wanted::Answer => {
-            let tool = asked.id_of("Translator").filter(|_| asked.prompt().contains("translate text"));
+fn lost_on_the_web(request: &ModelRequest, step: impl Fn() -> Reply) -> Reply {
+    match request.kind() {
+        RequestKind::Scores => Reply::scores(request, "Translator"),
+        RequestKind::Answer => {
+            let tool = request.id_of("Translator").filter(|_| request.prompt().contains("translate text"));
             Reply::answer(tool.as_deref(), "Translates text between languages.", "It translates text.", "")
         }
-        Wanted::Rewrite => Reply::query("calendar"),
-        Wanted::Web => step(),
+        RequestKind::Rewrite => Reply::query("calendar"),
+        RequestKind::Web => step(),
         _ => Reply::grade(true, "fine"),
     }
 }
 
-async fn goes_on_without(step: impl Fn() -> Reply + Send + Sync + 'static, said: &str) -> Result<()> {
+async fn goes_on_without(step: impl Fn() -> Reply + Send + Sync + 'static, message: &str) -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let model = ScriptedModel::saying(move |asked| lost_on_the_web(asked, &step)).await?;
+    let model = ScriptedModel::with_script(move |request| lost_on_the_web(request, &step)).await?;
     let site = site().await?;
     let node = place.node(64).await?;
     stock(&node, &cards()).await?;
-    choose(&node, Some(&model), Some(&site)).await?;
+    set_providers(&node, Some(&model), Some(&site)).await?;
     let session = ask(&node, QUESTION).await?;
-    let told = told(&session)?;
-    ensure!(!told.findings.is_empty(), "the rules go on with what is there: {told:?}");
-    ensure!(told.notes.iter().any(|note| note.contains(said)), "{:?}", told.notes);
+    let result = answer_of(&session)?;
+    ensure!(!result.findings.is_empty(), "the rules go on with what is there: {result:?}");
+    ensure!(result.notes.iter().any(|note| note.contains(message)), "{:?}", result.notes);
     node.close().await?;
     Ok(())
 }
@@ -180,7 +181,7 @@ impl Retriever for OneCard {
             parts: autokit_app::ScoreParts::default(),
             cited: None,
         };
-        Ok(Retrieval { cards: vec![card], thresholds: Thresholds::of(Depth::Reranked) })
+        Ok(Retrieval { cards: vec![card], thresholds: Thresholds::for_depth(Depth::Reranked) })
     }
 
     fn is_word(&self, _: &str) -> bool {
@@ -190,11 +191,11 @@ impl Retriever for OneCard {
 
 /// Asks [`OneCard`] with a model that is given up when it is silent for so long. Everything else would wait for hours.
 /// Gives the answer, and how often the model was asked.
-async fn with_patience(
-    patience: Duration,
-    script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+async fn with_idle_timeout(
+    idle_timeout: Duration,
+    script: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static,
 ) -> Result<(AgentAnswer, usize)> {
-    let scripted = ScriptedModel::saying(script).await?;
+    let scripted = ScriptedModel::with_script(script).await?;
     let hours = Duration::from_hours(3);
     let config = ModelConfig {
         limits: Limits { idle: hours, total: hours, ..Limits::default() },
@@ -206,44 +207,44 @@ async fn with_patience(
         large: Some(model),
         web: None,
         prompts: Prompts::default(),
-        patience,
+        idle_timeout,
         deadline: 2 * hours,
     };
     let question = Question { text: "which tool is it?".into(), ..Question::default() };
-    let told = deps.ask(&OneCard, &question, &|| Timestamp::EPOCH, &mut |_| {}).await?;
-    Ok((told, scripted.asked().len()))
+    let result = deps.ask(&OneCard, &question, &|| Timestamp::EPOCH, &mut |_| {}).await?;
+    Ok((result, scripted.requests().len()))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_hangs_is_waited_for_once_and_rules_answer() -> Result<()> {
-    assert_eq!(LONGEST_SILENCE, Duration::from_secs(5));
+async fn a_hanging_model_times_out_once_and_rules_answer() -> Result<()> {
+    assert_eq!(MODEL_IDLE_TIMEOUT, Duration::from_secs(5));
     for (script, most) in [
         // Never answers; begins to answer and stops; does the first step and hangs at the second.
-        ((|_| Reply::Never) as fn(&Asked) -> Reply, 1),
+        ((|_| Reply::Never) as fn(&ModelRequest) -> Reply, 1),
         (|_| Reply::Stall, 1),
         (
-            |asked| match asked.wanted() {
-                Wanted::Scores => Reply::scores(asked, "One"),
+            |request| match request.kind() {
+                RequestKind::Scores => Reply::scores(request, "One"),
                 _ => Reply::Never,
             },
             2,
         ),
     ] {
-        let (told, asked) = with_patience(Duration::from_millis(50), script).await?;
-        assert_eq!(told.name.as_deref(), Some("One"));
-        let notes = &told.notes;
+        let (result, requests) = with_idle_timeout(Duration::from_millis(50), script).await?;
+        assert_eq!(result.name.as_deref(), Some("One"));
+        let notes = &result.notes;
         assert!(notes.iter().any(|note| note.contains("did not respond within 50 ms")), "{notes:?}");
         // On a busy machine its first answer may come too late as well.
-        assert!(asked <= most, "a model that hung was asked again: {asked} times");
+        assert!(requests <= most, "a model that hung was asked again: {requests} times");
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_wants_a_longer_pause_than_there_is_patience_is_not_waited_for() -> Result<()> {
-    let busy = |_: &Asked| Reply::Status(429, "slow down".into(), Some(9));
-    let (told, asked) = with_patience(LONGEST_SILENCE, busy).await?;
-    assert_eq!((told.name.as_deref(), asked), (Some("One"), 1));
-    assert!(told.notes.iter().any(|note| note.contains("is rate limiting")), "{:?}", told.notes);
+async fn a_retry_delay_beyond_the_idle_timeout_is_not_waited_for() -> Result<()> {
+    let busy = |_: &ModelRequest| Reply::Status(429, "slow down".into(), Some(9));
+    let (result, requests) = with_idle_timeout(MODEL_IDLE_TIMEOUT, busy).await?;
+    assert_eq!((result.name.as_deref(), requests), (Some("One"), 1));
+    assert!(result.notes.iter().any(|note| note.contains("is rate limiting")), "{:?}", result.notes);
     Ok(())
 }

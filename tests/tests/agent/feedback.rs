@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
-use autokit_tests::agent::{ask, judge, told};
+use autokit_tests::agent::{answer_of, ask, give_feedback};
 
 use autokit_tests::calendar::{card, cards, stock};
 
@@ -12,11 +12,11 @@ const QUESTION: &str = "send a letter to all members of the club";
 
 async fn first(node: &Node, question: &str) -> Result<String> {
     let session = ask(node, question).await?;
-    told(&session)?.name.clone().with_context(|| format!("{question}: {session:?}"))
+    answer_of(&session)?.name.clone().with_context(|| format!("{question}: {session:?}"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_yes_and_a_no_count_for_like_questions() -> Result<()> {
+async fn feedback_counts_for_similar_questions() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = place.node(256).await?;
     let letters = [
@@ -30,9 +30,13 @@ async fn a_yes_and_a_no_count_for_like_questions() -> Result<()> {
 
     // No to the first; the second is what helps.
     let session = ask(&node, QUESTION).await?;
-    let session = judge(&node, &session.id, false, "it does not do what it says").await?;
-    assert_eq!(told(&session)?.name.as_deref(), Some("Courier"), "what was turned down is not offered again");
-    judge(&node, &session.id, true, "the yearly letter").await?;
+    let session = give_feedback(&node, &session.id, false, "it does not do what it says").await?;
+    assert_eq!(
+        answer_of(&session)?.name.as_deref(),
+        Some("Courier"),
+        "what was turned down is not offered again"
+    );
+    give_feedback(&node, &session.id, true, "the yearly letter").await?;
 
     assert_eq!(first(&node, QUESTION).await?, "Courier");
     assert_eq!(first(&node, like).await?, "Courier", "a like question");

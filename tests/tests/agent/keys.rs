@@ -9,9 +9,9 @@ use autokit_api::{KeyName, SecretSet};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
-use autokit_tests::agent::{ask, choose, judge, quiet, rest, start};
+use autokit_tests::agent::{ask, give_feedback, set_providers, start, wait_for_jobs, wait_for_session};
 use autokit_tests::log::Log;
-use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
 use autokit_tests::{Workplace, program};
 use autokit_toolcard::SessionId;
 use serde_json::{Value, json};
@@ -19,20 +19,20 @@ use serde_json::{Value, json};
 use autokit_tests::calendar::{NEED, cards, site, stock};
 
 /// Says something to everything.
-fn chatty(asked: &Asked) -> Reply {
-    match asked.wanted() {
-        Wanted::Claims | Wanted::Description => Reply::status(400, "not asked here"),
-        Wanted::Scores => Reply::scores(asked, "NewsAPI"),
-        Wanted::Answer => {
-            Reply::answer(asked.id_of("NewsAPI").as_deref(), "Finds news.", "It finds news.", "")
+fn chatty(request: &ModelRequest) -> Reply {
+    match request.kind() {
+        RequestKind::Claims | RequestKind::Description => Reply::status(400, "not asked here"),
+        RequestKind::Scores => Reply::scores(request, "NewsAPI"),
+        RequestKind::Answer => {
+            Reply::answer(request.id_of("NewsAPI").as_deref(), "Finds news.", "It finds news.", "")
         }
-        Wanted::Grade => Reply::grade(asked.prompt().contains("news"), "it is about news"),
-        Wanted::Rewrite => Reply::query("calendar"),
-        Wanted::Starter => {
+        RequestKind::Grade => Reply::grade(request.prompt().contains("news"), "it is about news"),
+        RequestKind::Rewrite => Reply::query("calendar"),
+        RequestKind::Starter => {
             Reply::Json(json!({ "code": "from news_kit import NewsTool", "language": "python" }))
         }
-        Wanted::Web => Reply::call("finish", json!({ "pages": [] })),
-        Wanted::Words => Reply::Text("Yes.".into()),
+        RequestKind::Web => Reply::call("finish", json!({ "pages": [] })),
+        RequestKind::Text => Reply::Text("Yes.".into()),
     }
 }
 
@@ -173,17 +173,17 @@ fn holds(bytes: &[u8], key: &str) -> bool {
 
 /// Keeps the key, asks with it, calls everything; gives what was answered and told.
 async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
-    let model = ScriptedModel::guarded(key, chatty).await?;
+    let model = ScriptedModel::with_key(key, chatty).await?;
     let site = site().await?;
     let mut events = node.events();
     stock(node, &cards()).await?;
     let secret = SecretSet { name: KeyName::Openai, value: key.to_owned() };
     let mut heard = format!("{secret:?}");
     heard.push_str(&serde_json::to_string(&node.call::<SetSecret>(secret).await?)?);
-    choose(node, Some(&model), Some(&site)).await?;
+    set_providers(node, Some(&model), Some(&site)).await?;
 
     let session = ask(node, "find news").await?;
-    heard.push_str(&serde_json::to_string(&judge(node, &session.id, true, "a letter").await?)?);
+    heard.push_str(&serde_json::to_string(&give_feedback(node, &session.id, true, "a letter").await?)?);
     // Refused keys and stopped questions go ways of their own.
     let stopped = start(node, NEED).await?;
     heard.push_str(&node.call_json("sessions_cancel", json!({ "session": stopped })).await?.to_string());
@@ -199,15 +199,19 @@ async fn use_it(node: &Node, place: &Workplace, key: &str) -> Result<String> {
                 answered += 1;
                 heard.push_str(&answer.to_string());
                 if let Some(session) = answer["session"].as_str() {
-                    rest(node, &SessionId::new(session)).await?;
+                    wait_for_session(node, &SessionId::new(session)).await?;
                 }
             }
             Err(error) => write!(heard, "{error:?}")?,
         }
     }
     ensure!(answered > 28, "most requests fit: {answered}");
-    quiet(node).await?;
-    ensure!(model.keyed() >= 5, "the service got the key {} times", model.keyed());
+    wait_for_jobs(node).await?;
+    ensure!(
+        model.authorized_requests() >= 5,
+        "the service got the key {} times",
+        model.authorized_requests()
+    );
     while let Ok(event) = events.try_recv() {
         heard.push_str(&serde_json::to_string(&event)?);
     }
@@ -227,9 +231,9 @@ async fn planted(keep: KeyStorage, key: &str) -> Result<()> {
     );
     let exported = std::fs::read(place.path("export.json"))?;
     ensure!(exported.len() > 100, "something was exported");
-    let kept = files(&place.path(""))?;
-    ensure!(kept.len() > 3, "{kept:?}");
-    for file in kept {
+    let saved = files(&place.path(""))?;
+    ensure!(saved.len() > 3, "{saved:?}");
+    for file in saved {
         ensure!(!holds(&std::fs::read(&file)?, key), "{} holds it", file.display());
     }
     // The log reaches down to the client that sends the header.

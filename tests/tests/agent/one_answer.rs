@@ -10,8 +10,8 @@ use autokit_api::commands::{Ask, GetCard, LoadStarter};
 use autokit_api::{AskRequest, CardRef, Depth};
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
-use autokit_tests::agent::{ask, choose, done, last, told};
-use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::agent::{answer_of, ask, last_turn, set_providers, wait_for_job};
+use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
 use autokit_tests::site::{Page, Site};
 use autokit_toolcard::CardId;
 use serde_json::Value;
@@ -33,7 +33,7 @@ fn requests() -> Result<Vec<(String, String)>> {
 async fn with_starter_cards(place: &Workplace) -> Result<Node> {
     let node = place.node(1024).await?;
     let job = node.call::<LoadStarter>(autokit_api::Nothing {}).await?;
-    done(&node, &job.job).await?;
+    wait_for_job(&node, &job.job).await?;
     Ok(node)
 }
 
@@ -80,33 +80,33 @@ async fn the_terminal_prints_name_sentence_and_code_of_one_card() -> Result<()> 
 
 /// A model that rephrases every question and turns every answer down until nothing is left to try, so that the
 /// tools retrieved change several times within one ask.
-fn restless(asked: &Asked) -> Reply {
+fn restless(request: &ModelRequest) -> Reply {
     let words = ["send a message", "query a database", "weather forecast"];
-    match asked.wanted() {
-        Wanted::Scores => {
-            let last = asked.facts().last().and_then(|fact| fact["name"].as_str().map(str::to_owned));
-            Reply::scores(asked, last.as_deref().unwrap_or_default())
+    match request.kind() {
+        RequestKind::Scores => {
+            let last = request.facts().last().and_then(|fact| fact["name"].as_str().map(str::to_owned));
+            Reply::scores(request, last.as_deref().unwrap_or_default())
         }
-        Wanted::Rewrite => {
-            let new = words.iter().find(|words| !asked.prompt().contains(**words));
+        RequestKind::Rewrite => {
+            let new = words.iter().find(|words| !request.prompt().contains(**words));
             Reply::query(new.unwrap_or(&words[0]))
         }
         // No words of its own: the card's are taken.
-        Wanted::Answer => Reply::Text("no JSON".into()),
-        _ => Reply::grade(asked.prompt().contains("ends with this"), "it is something else"),
+        RequestKind::Answer => Reply::Text("no JSON".into()),
+        _ => Reply::grade(request.prompt().contains("ends with this"), "it is something else"),
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_searched_for_in_between_an_answer_is_of_one_card() -> Result<()> {
+async fn an_answer_is_about_one_card_whatever_was_searched_in_between() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = with_starter_cards(&place).await?;
-    let model = ScriptedModel::saying(restless).await?;
+    let model = ScriptedModel::with_script(restless).await?;
     for services in [None, Some(&model)] {
-        choose(&node, services, None).await?;
+        set_providers(&node, services, None).await?;
         for (question, _) in requests()?.into_iter().step_by(3) {
             let session = ask(&node, &question).await?;
-            let answer = told(&session)?;
+            let answer = answer_of(&session)?;
             let Some(tool) = &answer.tool else {
                 ensure!(answer.name.is_none() && answer.stub.is_none() && answer.citations.is_empty());
                 continue;
@@ -134,11 +134,11 @@ async fn an_answer_is_judged_by_the_question_that_was_asked() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = with_starter_cards(&place).await?;
     let site =
-        Site::serving([("/blog/holidays", Page::new("Holidays").says("Where our team went."))]).await?;
-    let model = ScriptedModel::saying(restless).await?;
+        Site::serve([("/blog/holidays", Page::new("Holidays").paragraph("Where our team went."))]).await?;
+    let model = ScriptedModel::with_script(restless).await?;
     let mut searched = 0;
     for services in [None, Some(&model)] {
-        choose(&node, services, Some(&site)).await?;
+        set_providers(&node, services, Some(&site)).await?;
         for (question, kind) in requests()?.into_iter().step_by(3) {
             let request =
                 AskRequest { question: question.clone(), limit: Some(200), depth: Some(Depth::Fused) };
@@ -146,14 +146,14 @@ async fn an_answer_is_judged_by_the_question_that_was_asked() -> Result<()> {
             let own: HashMap<CardId, f32> = own.map(|one| (one.card.id, one.score)).collect();
             let before = site.searches();
             let session = ask(&node, &question).await?;
-            let answer = told(&session)?;
+            let answer = answer_of(&session)?;
             for candidate in &answer.candidates {
                 let fits = own.get(&candidate.id).copied().unwrap_or_default();
                 // What compares word by word after the ranking lowers scores and raises none.
                 ensure!(candidate.score <= fits + 1e-4, "{question}: {candidate:?} fits by {fits}");
             }
             let ended = |outcome: Outcome| {
-                let mut events = last(&session)?.events.iter().map(|event| (event.step, &event.phase));
+                let mut events = last_turn(&session)?.events.iter().map(|event| (event.step, &event.phase));
                 anyhow::Ok(events.any(|event| event == (Step::GradeAnswers, &Phase::Result { outcome })))
             };
             if !ended(Outcome::Answers)? {

@@ -9,25 +9,25 @@ use autokit_api::{
 use autokit_app::ErrorCode;
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
-use autokit_tests::agent::{ask, choose, last, services, told};
-use autokit_tests::model::{Asked, Reply, ScriptedModel, Wanted};
+use autokit_tests::agent::{answer_of, ask, last_turn, provider_settings, set_providers};
+use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
 use autokit_tests::site::{Page, Site};
 use serde_json::json;
 
 use autokit_tests::calendar::{NEED, cards, stock};
 
 /// Finds nothing in the library and leaves the web to the rules' first hit.
-fn opens_the_first_hit(asked: &Asked) -> Reply {
-    let seen = asked.observations();
-    match (asked.wanted(), seen.as_slice()) {
-        (Wanted::Scores, _) => Reply::scores(asked, ""),
-        (Wanted::Answer, _) => Reply::answer(None, "", "", ""),
-        (Wanted::Rewrite, _) => Reply::query(NEED),
-        (Wanted::Web, []) => Reply::call("search", json!({ "query": "calendar" })),
-        (Wanted::Web, [found]) => {
+fn opens_the_first_hit(request: &ModelRequest) -> Reply {
+    let seen = request.observations();
+    match (request.kind(), seen.as_slice()) {
+        (RequestKind::Scores, _) => Reply::scores(request, ""),
+        (RequestKind::Answer, _) => Reply::answer(None, "", "", ""),
+        (RequestKind::Rewrite, _) => Reply::query(NEED),
+        (RequestKind::Web, []) => Reply::call("search", json!({ "query": "calendar" })),
+        (RequestKind::Web, [found]) => {
             Reply::call("open", json!({ "url": found.lines().find(|line| line.starts_with("http")) }))
         }
-        (Wanted::Web, [found, page, ..]) => {
+        (RequestKind::Web, [found, page, ..]) => {
             let url = found.lines().find(|line| line.starts_with("http"));
             let quote = page.lines().find(|line| line.contains("calendar"));
             Reply::call("finish", json!({ "pages": [{ "url": url, "quote": quote }] }))
@@ -39,47 +39,51 @@ fn opens_the_first_hit(asked: &Asked) -> Reply {
 async fn site(name: &str) -> Result<Site> {
     let says = format!("The {name} reads and creates events of a calendar from Python.");
     let code = format!("from kit import {name}\n\ntool = {name}()");
-    Site::serving([("/tools/calendar", Page::new(name).says(&says).shows("python", &code))]).await
+    Site::serve([("/tools/calendar", Page::new(name).paragraph(&says).code("python", &code))]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_model_and_another_search_are_asked_at_once() -> Result<()> {
+async fn changed_providers_are_used_at_once() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let (first, second) = (
-        ScriptedModel::saying(opens_the_first_hit).await?,
-        ScriptedModel::saying(opens_the_first_hit).await?,
+        ScriptedModel::with_script(opens_the_first_hit).await?,
+        ScriptedModel::with_script(opens_the_first_hit).await?,
     );
     let (here, there) = (site("CalendarHere").await?, site("CalendarThere").await?);
     let node = place.node(64).await?;
     stock(&node, &cards()).await?;
 
-    choose(&node, Some(&first), Some(&here)).await?;
+    set_providers(&node, Some(&first), Some(&here)).await?;
     let session = ask(&node, NEED).await?;
-    assert_eq!(told(&session)?.findings[0].name, "CalendarHere", "{:?}", told(&session)?.notes);
-    let (asked, searched) = (first.asked().len(), here.searches());
-    assert!(asked > 0 && searched > 0 && second.asked().is_empty() && there.searches() == 0);
+    assert_eq!(answer_of(&session)?.findings[0].name, "CalendarHere", "{:?}", answer_of(&session)?.notes);
+    let (requests, searches) = (first.requests().len(), here.searches());
+    assert!(requests > 0 && searches > 0 && second.requests().is_empty() && there.searches() == 0);
 
-    choose(&node, Some(&second), Some(&there)).await?;
+    set_providers(&node, Some(&second), Some(&there)).await?;
     let session = ask(&node, NEED).await?;
-    assert_eq!(told(&session)?.findings[0].name, "CalendarThere", "{:?}", told(&session)?.notes);
-    assert!(!second.asked().is_empty() && there.searches() > 0);
-    assert_eq!((first.asked().len(), here.searches()), (asked, searched), "the old ones are left alone");
+    assert_eq!(answer_of(&session)?.findings[0].name, "CalendarThere", "{:?}", answer_of(&session)?.notes);
+    assert!(!second.requests().is_empty() && there.searches() > 0);
+    assert_eq!(
+        (first.requests().len(), here.searches()),
+        (requests, searches),
+        "the old ones are left alone"
+    );
 
     // By the other protocol the same model does as well.
-    let mut settings = services(Some(&first), Some(&here));
+    let mut settings = provider_settings(Some(&first), Some(&here));
     settings.llm.kind = LlmKind::Anthropic;
     settings.llm.base = first.base.trim_end_matches("/v1").to_owned();
     node.call::<SetProviders>(settings).await?;
     let session = ask(&node, NEED).await?;
-    assert_eq!(told(&session)?.findings[0].name, "CalendarHere", "{:?}", told(&session)?.notes);
-    assert!(first.asked().iter().any(|asked| asked.path == "/v1/messages"));
+    assert_eq!(answer_of(&session)?.findings[0].name, "CalendarHere", "{:?}", answer_of(&session)?.notes);
+    assert!(first.requests().iter().any(|request| request.path == "/v1/messages"));
 
     // And none at all: by rules, without asking anybody.
-    choose(&node, None, None).await?;
-    let asked = first.asked().len();
+    set_providers(&node, None, None).await?;
+    let requests = first.requests().len();
     let session = ask(&node, NEED).await?;
-    assert!(last(&session)?.events.iter().all(|event| event.model.is_none()));
-    assert_eq!(first.asked().len(), asked);
+    assert!(last_turn(&session)?.events.iter().all(|event| event.model.is_none()));
+    assert_eq!(first.requests().len(), requests);
     node.close().await?;
     Ok(())
 }
@@ -97,13 +101,13 @@ async fn outcome(node: &Node, settings: ProviderSettings) -> Result<(ErrorCode, 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_model_is_told_apart() -> Result<()> {
+async fn problems_with_a_model_are_distinguished() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = place.node(64).await?;
-    let says = |reply: Reply| ScriptedModel::saying(move |_| reply.clone());
-    let with = |model: &ScriptedModel| services(Some(model), None);
+    let says = |reply: Reply| ScriptedModel::with_script(move |_| reply.clone());
+    let with = |model: &ScriptedModel| provider_settings(Some(model), None);
 
-    let guarded = ScriptedModel::guarded("the-right-key", |_| Reply::Text("Yes.".into())).await?;
+    let guarded = ScriptedModel::with_key("the-right-key", |_| Reply::Text("Yes.".into())).await?;
     let key = |value: &str| SecretSet { name: KeyName::Openai, value: value.into() };
     node.call::<SetSecret>(key("another-key")).await?;
     let (wrong_key, key_remedy) = outcome(&node, with(&guarded)).await?;
@@ -130,7 +134,7 @@ async fn what_is_wrong_with_a_model_is_told_apart() -> Result<()> {
     assert_eq!(no_connection, ErrorCode::NoConnection);
     let (rate_limited, rate_remedy) = outcome(&node, with(&busy)).await?;
     assert_eq!(rate_limited, ErrorCode::RateLimited);
-    assert_eq!(busy.asked().len(), 1, "tried once; the person is waiting");
+    assert_eq!(busy.requests().len(), 1, "tried once; the person is waiting");
 
     let mut remedies = [key_remedy, address_remedy, model_remedy, connection_remedy, rate_remedy];
     remedies.sort_unstable();
@@ -146,7 +150,7 @@ async fn a_service_without_its_key_is_not_shown_as_one_that_answers() -> Result<
     let place = Workplace::with_stand_in()?;
     let node = place.node(64).await?;
     stock(&node, &cards()).await?;
-    let mut settings = services(None, None);
+    let mut settings = provider_settings(None, None);
     settings.llm.kind = LlmKind::Anthropic;
     settings.llm.large = "large-1".into();
     settings.search.kind = SearchKind::Tavily;
@@ -163,7 +167,7 @@ async fn a_service_without_its_key_is_not_shown_as_one_that_answers() -> Result<
         doctor.checks.iter().filter(|c| c.state == CheckState::Bad).map(|c| c.name.as_str()).collect();
     assert_eq!(bad, ["Language model", "Web search"]);
     let session = ask(&node, NEED).await?;
-    let notes = told(&session)?.notes.join("\n");
+    let notes = answer_of(&session)?.notes.join("\n");
     assert!(notes.contains("Unavailable: Anthropic needs an API key"), "{notes}");
 
     // With the key it is there; nothing was sent anywhere to find that out.
@@ -176,20 +180,21 @@ async fn a_service_without_its_key_is_not_shown_as_one_that_answers() -> Result<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_a_service_repeats_is_neither_shown_nor_kept() -> Result<()> {
+async fn a_key_repeated_by_a_service_is_neither_shown_nor_stored() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = place.node(64).await?;
     stock(&node, &cards()).await?;
-    let told_key = |_: &Asked| Reply::status(400, "the header Bearer the-planted-key is odd \u{1b}[31m");
-    let model = ScriptedModel::saying(told_key).await?;
+    let told_key =
+        |_: &ModelRequest| Reply::status(400, "the header Bearer the-planted-key is odd \u{1b}[31m");
+    let model = ScriptedModel::with_script(told_key).await?;
     let key = SecretSet { name: KeyName::Openai, value: "the-planted-key".into() };
-    node.call::<SetProviders>(services(Some(&model), None)).await?;
+    node.call::<SetProviders>(provider_settings(Some(&model), None)).await?;
     node.call::<SetSecret>(key).await?;
     let session = ask(&node, NEED).await?;
-    let notes = told(&session)?.notes.join("\n");
+    let notes = answer_of(&session)?.notes.join("\n");
     assert!(notes.contains("the header Bearer … is odd"), "{notes}");
-    let kept = serde_json::to_string(&session)?;
-    assert!(!kept.contains("the-planted-key") && !kept.contains("\\u001b"), "{kept}");
+    let saved = serde_json::to_string(&session)?;
+    assert!(!saved.contains("the-planted-key") && !saved.contains("\\u001b"), "{saved}");
     node.close().await?;
     Ok(())
 }
@@ -199,7 +204,7 @@ async fn a_key_a_service_repeats_is_neither_shown_nor_kept() -> Result<()> {
 async fn the_spending_limit_stops_and_survives_restarts() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     // A hundred tokens read and ten written each time.
-    let model = ScriptedModel::saying(|_| Reply::Text("Here.".into())).await?;
+    let model = ScriptedModel::with_script(|_| Reply::Text("Here.".into())).await?;
     let base = model.base.clone();
     let place = tokio::task::spawn_blocking(move || -> Result<Workplace> {
         let choose = ["providers", "llm", "openai", "--url", &base, "--model", "m", "--price-in", "1000"];
@@ -229,7 +234,7 @@ async fn the_spending_limit_stops_and_survives_restarts() -> Result<()> {
         Ok(place)
     })
     .await??;
-    assert_eq!(model.asked().len(), 4, "a refused call reaches nobody");
+    assert_eq!(model.requests().len(), 4, "a refused call reaches nobody");
     drop(place);
     Ok(())
 }

@@ -7,12 +7,12 @@ use autokit_agent::ask::{Phase, Verdict};
 use autokit_api::commands::{AcceptProposal, ProposeFinding};
 use autokit_api::{AddFinding, ProposalAccept, Turn};
 use autokit_tests::Workplace;
-use autokit_tests::agent::{ask, choose, judge, last, quiet, told};
-use autokit_tests::model::{Reply, ScriptedModel, Wanted};
+use autokit_tests::agent::{answer_of, ask, give_feedback, last_turn, set_providers, wait_for_jobs};
+use autokit_tests::model::{Reply, RequestKind, ScriptedModel};
 use serde_json::{Value, json};
 
 use autokit_tests::calendar::{
-    IMPORT, PYTHON_PAGE, QUESTION, REASON, SCRIPT_PAGE, USE_CASE, cards, play, site, stock,
+    IMPORT, PYTHON_PAGE, QUESTION, REASON, SCRIPT_PAGE, USE_CASE, cards, scripted_reply, site, stock,
 };
 
 /// The steps that ended, in order.
@@ -24,29 +24,29 @@ fn steps(turn: &Turn) -> Vec<Step> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_calendar_session_in_process() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let (model, site) = (ScriptedModel::saying(play).await?, site().await?);
+    let (model, site) = (ScriptedModel::with_script(scripted_reply).await?, site().await?);
     let node = place.node(64).await?;
     stock(&node, &cards()).await?;
-    choose(&node, Some(&model), Some(&site)).await?;
+    set_providers(&node, Some(&model), Some(&site)).await?;
 
     let session = ask(&node, QUESTION).await?;
-    let answer = told(&session)?;
+    let answer = answer_of(&session)?;
     assert_eq!((answer.verdict, &answer.tool), (Verdict::Nothing, &None), "{answer:?}");
     assert_eq!(answer.findings[0].url, site.url(SCRIPT_PAGE), "{:?}", answer.notes);
     assert_eq!(answer.findings[0].name, "Google Calendar Tool");
-    let turn = last(&session)?;
+    let turn = last_turn(&session)?;
     let round = [Step::Search, Step::Generate, Step::Rewrite];
     let expected = [&round[..], &round[..], &round[..], &round[..], &[Step::Web, Step::Finalize]].concat();
     assert_eq!(steps(turn), expected, "three tries in other words, then the web");
     let traces = turn.events.iter().filter(|event| matches!(event.phase, Phase::Trace { .. })).count();
     assert!(traces >= 5, "every action and observation is told: {traces}");
 
-    let session = judge(&node, &session.id, false, REASON).await?;
-    let answer = told(&session)?;
+    let session = give_feedback(&node, &session.id, false, REASON).await?;
+    let answer = answer_of(&session)?;
     let urls: Vec<&str> = answer.findings.iter().map(|finding| finding.url.as_str()).collect();
     assert_eq!(urls, [site.url(PYTHON_PAGE)], "{:?}", answer.notes);
     assert_eq!(answer.findings[0].name, "CalendarToolkit");
-    let looked = model.asked().into_iter().rev().find(|asked| asked.wanted() == Wanted::Web);
+    let looked = model.requests().into_iter().rev().find(|request| request.kind() == RequestKind::Web);
     let prompt = looked.context("the web was looked at")?.prompt();
     assert!(prompt.contains(REASON) && prompt.contains(&site.url(SCRIPT_PAGE)), "{prompt}");
 
@@ -65,17 +65,17 @@ async fn the_calendar_session_in_process() -> Result<()> {
 
     // At once: without waiting for its page to be read.
     let session = ask(&node, QUESTION).await?;
-    let answer = told(&session)?;
+    let answer = answer_of(&session)?;
     assert_eq!(answer.name.as_deref(), Some("CalendarToolkit"), "{answer:?}");
     assert_eq!(answer.verdict, Verdict::Answered);
-    assert!(!steps(last(&session)?).contains(&Step::Web));
+    assert!(!steps(last_turn(&session)?).contains(&Step::Web));
     assert_eq!(answer.stub.as_ref().map(|stub| stub.code.as_str()), Some(IMPORT));
 
-    quiet(&node).await?;
-    let session = judge(&node, &session.id, true, USE_CASE).await?;
-    let said = last(&session)?.said.clone().context("what was said")?;
-    let starter = said.starter.context("starter code")?;
-    assert!(said.helpful && starter.code.starts_with(IMPORT), "{}", starter.code);
+    wait_for_jobs(&node).await?;
+    let session = give_feedback(&node, &session.id, true, USE_CASE).await?;
+    let feedback = last_turn(&session)?.said.clone().context("what was said")?;
+    let starter = feedback.starter.context("starter code")?;
+    assert!(feedback.helpful && starter.code.starts_with(IMPORT), "{}", starter.code);
     assert!(starter.code.contains("toolkit = CalendarToolkit()"));
     assert_eq!(starter.removed, ["import concert_magic"]);
     assert_eq!(starter.model.as_deref(), Some("large-1"));
@@ -86,7 +86,7 @@ async fn the_calendar_session_in_process() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_calendar_session_in_the_terminal() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let (model, site) = (ScriptedModel::saying(play).await?, site().await?);
+    let (model, site) = (ScriptedModel::with_script(scripted_reply).await?, site().await?);
     let file = place.cards_file("cards.json", &cards())?;
     let run = |arguments: &[&str]| tokio::task::block_in_place(|| place.json(arguments));
     run(&["import", &file.display().to_string()])?;
@@ -115,8 +115,8 @@ async fn the_calendar_session_in_the_terminal() -> Result<()> {
 
     let session = run(&["feedback", "yes", USE_CASE])?;
     let turns = session["turns"].as_array().context("turns")?;
-    let said = &turns.last().context("a turn")?["said"];
-    assert!(said["starter"]["code"].as_str().is_some_and(|code| code.starts_with(IMPORT)), "{said}");
+    let feedback = &turns.last().context("a turn")?["said"];
+    assert!(feedback["starter"]["code"].as_str().is_some_and(|code| code.starts_with(IMPORT)), "{feedback}");
     // For people the same in words, with what was left out.
     let shown = tokio::task::block_in_place(|| place.run(&["sessions", session_id(&session)?]))?;
     let text = String::from_utf8(shown.stdout)?;
@@ -125,27 +125,28 @@ async fn the_calendar_session_in_the_terminal() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_insists_on_what_was_turned_down_is_not_heard() -> Result<()> {
+async fn a_model_cannot_bring_back_rejected_findings() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let site = site().await?;
     let url = site.url(SCRIPT_PAGE);
-    let model = ScriptedModel::saying(move |asked| match (asked.wanted(), asked.observations().first()) {
-        (Wanted::Web, None) => Reply::call("open", json!({ "url": url })),
-        (Wanted::Web, Some(page)) => {
-            let quote = page.lines().find(|line| line.contains("import "));
-            Reply::call("finish", json!({ "pages": [{ "url": url, "quote": quote }] }))
-        }
-        _ => play(asked),
-    })
-    .await?;
+    let model =
+        ScriptedModel::with_script(move |request| match (request.kind(), request.observations().first()) {
+            (RequestKind::Web, None) => Reply::call("open", json!({ "url": url })),
+            (RequestKind::Web, Some(page)) => {
+                let quote = page.lines().find(|line| line.contains("import "));
+                Reply::call("finish", json!({ "pages": [{ "url": url, "quote": quote }] }))
+            }
+            _ => scripted_reply(request),
+        })
+        .await?;
     let node = place.node(64).await?;
     stock(&node, &cards()).await?;
-    choose(&node, Some(&model), Some(&site)).await?;
+    set_providers(&node, Some(&model), Some(&site)).await?;
     let session = ask(&node, QUESTION).await?;
-    assert_eq!(told(&session)?.findings.len(), 1, "{:?}", told(&session)?);
-    let session = judge(&node, &session.id, false, REASON).await?;
-    assert!(told(&session)?.findings.is_empty(), "{:?}", told(&session)?.findings);
-    let trace = serde_json::to_string(&last(&session)?.events)?;
+    assert_eq!(answer_of(&session)?.findings.len(), 1, "{:?}", answer_of(&session)?);
+    let session = give_feedback(&node, &session.id, false, REASON).await?;
+    assert!(answer_of(&session)?.findings.is_empty(), "{:?}", answer_of(&session)?.findings);
+    let trace = serde_json::to_string(&last_turn(&session)?.events)?;
     assert!(trace.contains("was rejected"), "and the trace says why");
     node.close().await?;
     Ok(())

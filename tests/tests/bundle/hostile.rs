@@ -82,7 +82,7 @@ async fn refused(place: &Workplace, node: &Node, bytes: &[u8], what: &str) -> Re
     let path = place.path("hostile.toolcards");
     std::fs::write(&path, bytes)?;
     let source = ImportSource::Path(path.display().to_string());
-    let mut said = Vec::new();
+    let mut output_text = Vec::new();
     for landing in [Landing::Review, Landing::Library] {
         let request = ImportRequest { landing, ..ImportRequest::new(source.clone()) };
         let error = match node.call::<StartImport>(request).await {
@@ -101,7 +101,7 @@ async fn refused(place: &Workplace, node: &Node, bytes: &[u8], what: &str) -> Re
         };
         ensure!(!error.remedy.is_empty(), "{what}: {error:?}");
         ensure!(error.code != ErrorCode::Internal, "{what}: {error:?}");
-        said.push(error.message);
+        output_text.push(error.message);
     }
     let cards =
         node.call::<ListCards>(CardList { query: CardsQuery::default(), offset: 0, limit: 9 }).await?;
@@ -109,11 +109,11 @@ async fn refused(place: &Workplace, node: &Node, bytes: &[u8], what: &str) -> Re
     let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
     ensure!(node.call::<ListProposals>(waiting).await?.rows.is_empty(), "{what}: proposals wait");
     ensure!(node.call::<ListImports>(Nothing {}).await?.is_empty(), "{what}: an import is noted");
-    Ok(said.remove(0))
+    Ok(output_text.remove(0))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_bundle_changes_nothing_and_says_why() -> Result<()> {
+async fn an_invalid_bundle_changes_nothing_and_is_explained() -> Result<()> {
     let (maker, victim) = (Workplace::with_stand_in()?, Workplace::with_stand_in()?);
     let signed = {
         let node = maker.node(64).await?;
@@ -163,15 +163,15 @@ async fn what_is_no_bundle_changes_nothing_and_says_why() -> Result<()> {
         ("nothing at all", b"PK\x03\x04".to_vec(), "not a bundle"),
     ];
     for (what, bytes, says) in cases {
-        let said = refused(&victim, &node, &bytes, what).await?;
-        ensure!(said.contains(says), "{what}: {said}");
-        ensure!(said.len() < 600, "{what}: a message of {} letters", said.len());
+        let output_text = refused(&victim, &node, &bytes, what).await?;
+        ensure!(output_text.contains(says), "{what}: {output_text}");
+        ensure!(output_text.len() < 600, "{what}: a message of {} letters", output_text.len());
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_signed_is_remembered_and_another_key_is_told() -> Result<()> {
+async fn signers_are_remembered_and_another_key_is_reported() -> Result<()> {
     let (alice, mallory, bob) =
         (Workplace::with_stand_in()?, Workplace::with_stand_in()?, Workplace::with_stand_in()?);
     let signed = |place: &Workplace, files: &Files| -> Result<std::path::PathBuf> {
@@ -219,7 +219,7 @@ async fn who_signed_is_remembered_and_another_key_is_told() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn vectors_that_are_not_those_of_their_cards_are_not_used() -> Result<()> {
+async fn vectors_of_other_texts_are_not_used() -> Result<()> {
     let (maker, victim) = (Workplace::with_stand_in()?, Workplace::with_stand_in()?);
     let path = maker.path("made.toolcards");
     {

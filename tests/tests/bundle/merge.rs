@@ -14,7 +14,7 @@ use autokit_api::{
 use autokit_app::ProposalState;
 use autokit_app::node::Node;
 use autokit_tests::bundle::{import, replace};
-use autokit_tests::{Seeded, Workplace};
+use autokit_tests::{SeededRng, Workplace};
 use serde_json::{Map, Value, json};
 
 const CARDS: usize = 6;
@@ -50,7 +50,7 @@ impl Side {
     }
 
     /// Edits some fields of some cards.
-    async fn edit(&self, chance: &mut Seeded, edits: usize) -> Result<()> {
+    async fn edit(&self, chance: &mut SeededRng, edits: usize) -> Result<()> {
         for _ in 0..edits {
             let card = format!("card {}", chance.below(CARDS as u64));
             let mut fields = self.node.call::<GetCard>(CardRef { card: card.clone() }).await?.fields;
@@ -103,7 +103,7 @@ fn proposed<'a>(waiting: &'a [ProposalDetail], card: &str, field: &str) -> Optio
 }
 
 async fn exchange(seed: u64) -> Result<()> {
-    let mut chance = Seeded::new(seed);
+    let mut chance = SeededRng::new(seed);
     let (alice, bob) = (Side::new("alice").await?, Side::new("bob").await?);
     let start: Vec<Value> = (0..CARDS)
         .map(|n| json!({"name": format!("card {n}"), "class": "Base", "module": "base", "description": "d"}))
@@ -132,16 +132,16 @@ async fn exchange(seed: u64) -> Result<()> {
         for field in FIELDS {
             let (x, a, b) = (was.get(field), theirs[card].get(field), ours[card].get(field));
             let is = now[card].get(field);
-            let told = proposed(&waiting, card, field);
+            let proposal = proposed(&waiting, card, field);
             let at = format!("seed {seed}, {landing:?}, {card}, {field}: {x:?} → {a:?} and {b:?}");
             if a == x || a == b {
-                ensure!(is == b && told.is_none(), "{at}: is {is:?}, {told:?}");
+                ensure!(is == b && proposal.is_none(), "{at}: is {is:?}, {proposal:?}");
             } else if b != x {
-                ensure!(is == b && told == Some((a, true)), "a conflict: {at}: is {is:?}, {told:?}");
+                ensure!(is == b && proposal == Some((a, true)), "a conflict: {at}: is {is:?}, {proposal:?}");
             } else if landing == Landing::Library {
-                ensure!(is == a && told.is_none(), "taken over: {at}: is {is:?}, {told:?}");
+                ensure!(is == a && proposal.is_none(), "taken over: {at}: is {is:?}, {proposal:?}");
             } else {
-                ensure!(is == b && told == Some((a, false)), "proposed: {at}: is {is:?}, {told:?}");
+                ensure!(is == b && proposal == Some((a, false)), "proposed: {at}: is {is:?}, {proposal:?}");
             }
         }
         // What Bob wrote stays in the history, whatever the card says now.
@@ -182,7 +182,7 @@ async fn no_edit_of_either_side_is_lost() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_that_do_not_meet_come_together_in_any_order() -> Result<()> {
+async fn independent_changes_merge_in_any_order() -> Result<()> {
     let origin = Side::new("origin").await?;
     let start: Vec<Value> =
         (0..CARDS).map(|n| json!({"name": format!("card {n}"), "class": "Base"})).collect();

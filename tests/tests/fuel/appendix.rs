@@ -4,18 +4,18 @@ use anyhow::{Context, Result};
 use autokit_api::commands::{AcceptProposal, GetCard};
 use autokit_api::{ProposalAccept, VerifyScope};
 use autokit_tests::Workplace;
-use autokit_tests::agent::choose;
+use autokit_tests::agent::set_providers;
 use autokit_tests::appendix::{card, site};
 use serde_json::{Map, json};
 
 use crate::place::{Ahead, add, checked, open, proposed, verify, waiting};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn appendix_a_comes_out_at_least_as_good() -> Result<()> {
+async fn the_results_of_appendix_a_are_reproduced() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let site = site().await?;
     let node = open(&place, &Ahead::default(), false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     let card = card(&site);
     let id = add(&node, &card).await?;
     verify(&node, VerifyScope::Cards { cards: vec![id.to_string()] }, true).await?;
@@ -42,7 +42,7 @@ async fn appendix_a_comes_out_at_least_as_good() -> Result<()> {
     node.call::<AcceptProposal>(accept).await?;
     let card = node.call::<GetCard>(autokit_api::CardRef { card: id.to_string() }).await?;
     assert!(card.summary.verified);
-    autokit_tests::agent::quiet(&node).await?;
+    autokit_tests::agent::wait_for_jobs(&node).await?;
     // What was put right is right.
     let again = crate::place::check(&node, &id).await?;
     assert_eq!(again.state, autokit_app::CardState::Verified, "{again:#?}");

@@ -5,7 +5,7 @@ use autokit_api::VerifyScope;
 use autokit_app::CardState;
 use autokit_app::fuel::{LinkState, PageSearchOutcome};
 use autokit_tests::Workplace;
-use autokit_tests::agent::choose;
+use autokit_tests::agent::set_providers;
 use autokit_tests::site::{Page, Site};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn slug(name: &str) -> String {
 }
 
 fn page((name, module, class, says): (&str, &str, &str, &str)) -> Page {
-    Page::new(name).says(says).says(&format!("{name} is used by agents.")).heading("Usage").shows(
+    Page::new(name).paragraph(says).paragraph(&format!("{name} is used by agents.")).heading("Usage").code(
         "python",
         &format!("from {module} import {class}\n\ntool = {class}(limit=3)\ntool.run(\"harbour\")"),
     )
@@ -53,14 +53,14 @@ fn card((name, module, class, says): (&str, &str, &str, &str), documentation: Op
 
 async fn site() -> Result<Site> {
     let paths: Vec<String> = TOOLS.iter().map(|tool| format!("/docs/tools/{}", slug(tool.0))).collect();
-    let site = Site::serving(paths.iter().map(String::as_str).zip(TOOLS.map(page))).await?;
+    let site = Site::serve(paths.iter().map(String::as_str).zip(TOOLS.map(page))).await?;
     // Look-alikes: the vendor's overview, and another product of the same vendor.
-    let overview =
-        Page::new("Harbour Kit").says("Harbour Kit is a platform with tide tables, ferry times and more.");
+    let overview = Page::new("Harbour Kit")
+        .paragraph("Harbour Kit is a platform with tide tables, ferry times and more.");
     site.put("/docs/providers/harbour_kit", overview);
-    let loader = Page::new("Tide Tables loader").says("Loads tide tables as documents.");
+    let loader = Page::new("Tide Tables loader").paragraph("Loads tide tables as documents.");
     let code = "from tide_kit.loaders import TideTablesLoader\n\nloader = TideTablesLoader()";
-    site.put("/docs/loaders/tide_tables", loader.shows("python", code));
+    site.put("/docs/loaders/tide_tables", loader.code("python", code));
     Ok(site)
 }
 
@@ -69,11 +69,11 @@ async fn every_way_a_link_breaks_is_repaired() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let (site, ahead) = (site().await?, Ahead::default());
     let node = open(&place, &ahead, false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     // Three of these stay down however often they are asked.
     site.fail("/old/broken", 500);
     site.redirect("/old/home", "/");
-    site.put("/", Page::new("Welcome").says("Documentation of tide tables, star charts and much more."));
+    site.put("/", Page::new("Welcome").paragraph("Documentation of tide tables, star charts and much more."));
     site.redirect("/old/circle", "/old/circle2");
     site.redirect("/old/circle2", "/old/circle");
     site.download("/old/file", "application/zip", 1 << 16);
@@ -120,11 +120,11 @@ async fn every_way_a_link_breaks_is_repaired() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn healthy_cards_are_left_alone_and_wrong_fields_put_right() -> Result<()> {
+async fn healthy_cards_are_unchanged_and_wrong_fields_repaired() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let (site, ahead) = (site().await?, Ahead::default());
     let node = open(&place, &ahead, false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     let healthy = add(&node, &card(TOOLS[0], Some(&site.url("/docs/tools/tide_tables#usage")))).await?;
     let found = check(&node, &healthy).await?;
     assert_eq!(found.state, CardState::Verified, "{found:#?}");
@@ -151,11 +151,11 @@ async fn healthy_cards_are_left_alone_and_wrong_fields_put_right() -> Result<()>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_gone_is_called_gone() -> Result<()> {
+async fn a_page_without_a_successor_is_reported_gone() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let (site, ahead) = (site().await?, Ahead::default());
     let node = open(&place, &ahead, false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     // The loader of the same name and the vendor's overview stay.
     site.remove("/docs/tools/tide_tables");
     let mut tide = card(TOOLS[0], Some(&site.url("/docs/tools/tide_tables")));
@@ -182,7 +182,7 @@ async fn a_site_that_fails_is_asked_again_before_another_page_is_sought() -> Res
     let place = Workplace::with_stand_in()?;
     let (site, ahead) = (site().await?, Ahead::default());
     let node = open(&place, &ahead, false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     site.fail("/old/broken", 503);
     let id = add(&node, &card(TOOLS[0], Some(&site.url("/old/broken")))).await?;
     let found = check(&node, &id).await?;
@@ -206,13 +206,13 @@ async fn a_site_that_fails_is_asked_again_before_another_page_is_sought() -> Res
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_network_nothing_is_held_against_a_card() -> Result<()> {
+async fn without_a_network_cards_keep_their_state() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
     // Nobody listens on this port, and nothing else answers either.
     let settings = autokit_api::ProviderSettings {
         network: autokit_api::NetworkSettings { allowed_hosts: vec!["127.0.0.1".into()], proxy: None },
-        ..autokit_tests::agent::services(None, None)
+        ..autokit_tests::agent::provider_settings(None, None)
     };
     node.call::<autokit_api::commands::SetProviders>(settings).await?;
     let id = add(&node, &card(TOOLS[0], Some("http://127.0.0.1:9/docs"))).await?;
@@ -224,11 +224,11 @@ async fn without_a_network_nothing_is_held_against_a_card() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_reviewer_turned_down_comes_again_only_with_another_page() -> Result<()> {
+async fn rejected_repairs_are_proposed_again_only_for_another_page() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let (site, ahead) = (site().await?, Ahead::default());
     let node = open(&place, &ahead, false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     let mut stale = card(TOOLS[1], Some(&site.url("/docs/tools/star_chart")));
     stale["module"] = json!("astro.legacy");
     let id = add(&node, &stale).await?;
@@ -240,7 +240,10 @@ async fn what_a_reviewer_turned_down_comes_again_only_with_another_page() -> Res
     node.call::<autokit_api::commands::RejectProposal>(reject).await?;
     check(&node, &id).await?;
     assert!(waiting(&node, &id).await?.is_empty(), "it was turned down");
-    site.put("/docs/tools/star_chart", page(TOOLS[1]).says("The old module was removed in this version."));
+    site.put(
+        "/docs/tools/star_chart",
+        page(TOOLS[1]).paragraph("The old module was removed in this version."),
+    );
     check(&node, &id).await?;
     assert!(!waiting(&node, &id).await?.is_empty(), "the page says something new");
     node.close().await?;

@@ -8,7 +8,7 @@ use autokit_api::{
 use autokit_app::CardState;
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
-use autokit_tests::agent::choose;
+use autokit_tests::agent::set_providers;
 use autokit_tests::site::{Page, Site};
 use serde_json::json;
 
@@ -28,14 +28,14 @@ fn with(health: HealthFilter) -> CardsQuery {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_follow_what_checks_found() -> Result<()> {
+async fn lists_reflect_check_results() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
     let page = Page::new("Kettle")
-        .says("Kettle boils water by wire.")
-        .shows("python", "from kettle import KettleTool\n\ntool = KettleTool()");
-    let site = Site::serving([("/kettle", page)]).await?;
-    choose(&node, None, Some(&site)).await?;
+        .paragraph("Kettle boils water by wire.")
+        .code("python", "from kettle import KettleTool\n\ntool = KettleTool()");
+    let site = Site::serve([("/kettle", page)]).await?;
+    set_providers(&node, None, Some(&site)).await?;
     let card = |name: &str, path: &str| {
         json!({
             "name": name, "description": format!("{name} boils water by wire."), "module": "kettle",
@@ -77,8 +77,8 @@ async fn lists_follow_what_checks_found() -> Result<()> {
 
     // What waits for a card is told with its check.
     let proposals = waiting(&node, &lost).await?;
-    let told = node.call::<GetVerification>(CardRef { card: lost.to_string() }).await?.proposal;
-    assert_eq!(told, proposals.last().map(|detail| detail.proposal.id));
+    let pending_proposal = node.call::<GetVerification>(CardRef { card: lost.to_string() }).await?.proposal;
+    assert_eq!(pending_proposal, proposals.last().map(|detail| detail.proposal.id));
     assert_eq!(node.call::<GetVerification>(CardRef { card: kettle.to_string() }).await?.proposal, None);
 
     // A run over a list is over what it shows when it begins.

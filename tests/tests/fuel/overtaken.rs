@@ -11,7 +11,7 @@ use autokit_app::fuel::PageSearchOutcome;
 use autokit_app::node::Node;
 use autokit_app::{CardState, ProposalState};
 use autokit_tests::Workplace;
-use autokit_tests::agent::choose;
+use autokit_tests::agent::set_providers;
 use autokit_tests::site::{Page, Site};
 use autokit_toolcard::CardId;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use crate::place::{Ahead, add, check, checked, open, proposed, verify, waiting};
 
 /// The page of a tool, as it should be.
 fn page() -> Page {
-    Page::new("Widget").says("Widget turns a sheet of numbers into a chart.").shows(
+    Page::new("Widget").paragraph("Widget turns a sheet of numbers into a chart.").code(
         "python",
         "from langchain_community.tools import WidgetTool\n\ntool = WidgetTool()\ntool.run(\"numbers\")",
     )
@@ -36,10 +36,10 @@ fn card(site: &Site, verified: bool) -> Value {
 
 async fn setup(verified: bool) -> Result<(Workplace, Site, Ahead, Node, CardId)> {
     let place = Workplace::with_stand_in()?;
-    let site = Site::serving([("/docs/tools/widget", page())]).await?;
+    let site = Site::serve([("/docs/tools/widget", page())]).await?;
     let ahead = Ahead::default();
     let node = open(&place, &ahead, false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     let id = add(&node, &card(&site, verified)).await?;
     Ok((place, site, ahead, node, id))
 }
@@ -59,7 +59,7 @@ async fn set(node: &Node, id: &CardId, field: &str, value: Value) -> Result<()> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_is_back_takes_the_doubt_back() -> Result<()> {
+async fn a_recovered_page_withdraws_the_proposal() -> Result<()> {
     let (_place, site, _, node, id) = setup(true).await?;
     site.remove("/docs/tools/widget");
     ensure!(check(&node, &id).await?.state == CardState::Broken);
@@ -84,7 +84,7 @@ async fn a_page_that_is_back_takes_the_doubt_back() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_newer_look_takes_the_place_of_the_older_one() -> Result<()> {
+async fn a_newer_check_replaces_the_older_one() -> Result<()> {
     let (_place, site, _, node, id) = setup(true).await?;
     site.remove("/docs/tools/widget");
     check(&node, &id).await?;
@@ -107,7 +107,7 @@ async fn a_newer_look_takes_the_place_of_the_older_one() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_lost_its_verification_gets_it_back_and_a_no_is_not_for_good() -> Result<()> {
+async fn verification_is_regained_and_a_rejection_is_not_permanent() -> Result<()> {
     let (_place, site, _, node, id) = setup(true).await?;
     site.remove("/docs/tools/widget");
     check(&node, &id).await?;
@@ -117,7 +117,10 @@ async fn what_lost_its_verification_gets_it_back_and_a_no_is_not_for_good() -> R
     check(&node, &id).await?;
     ensure!(waiting(&node, &id).await?.is_empty(), "the same was seen");
     // Something else is seen at its address: that was not turned down.
-    site.put("/docs/tools/widget", Page::new("Nothing").says("Widget was removed. This page has moved."));
+    site.put(
+        "/docs/tools/widget",
+        Page::new("Nothing").paragraph("Widget was removed. This page has moved."),
+    );
     check(&node, &id).await?;
     let doubts = waiting(&node, &id).await?;
     ensure!(doubts.len() == 1, "{doubts:#?}");
@@ -139,7 +142,7 @@ async fn what_lost_its_verification_gets_it_back_and_a_no_is_not_for_good() -> R
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_search_that_works_nothing_is_said_about_other_pages() -> Result<()> {
+async fn without_a_working_search_nothing_is_reported_about_other_pages() -> Result<()> {
     let (_place, site, _, node, id) = setup(true).await?;
     site.remove("/docs/tools/widget");
     site.fail("/search", 500);
@@ -148,7 +151,7 @@ async fn without_a_search_that_works_nothing_is_said_about_other_pages() -> Resu
     ensure!(matches!(&found.report.search, Some(PageSearchOutcome::SearchFailed { why }) if !why.is_empty()));
     ensure!(waiting(&node, &id).await?.is_empty(), "nothing is known about other pages");
 
-    let mut services = autokit_tests::agent::services(None, Some(&site));
+    let mut services = autokit_tests::agent::provider_settings(None, Some(&site));
     services.search = autokit_api::SearchSettings::default();
     node.call::<autokit_api::commands::SetProviders>(services).await?;
     let found = check(&node, &id).await?;
@@ -197,7 +200,7 @@ async fn a_card_changed_by_hand_is_no_longer_shown_as_checked() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_check_of_tomorrow_keeps_no_card_from_being_checked_today() -> Result<()> {
+async fn a_check_dated_in_the_future_does_not_delay_checks() -> Result<()> {
     let (_place, site, ahead, node, id) = setup(true).await?;
     ahead.hours(100);
     check(&node, &id).await?;
@@ -210,7 +213,7 @@ async fn a_check_of_tomorrow_keeps_no_card_from_being_checked_today() -> Result<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_that_stays_looks_again_at_a_card_that_changed() -> Result<()> {
+async fn a_long_running_process_rechecks_changed_cards() -> Result<()> {
     let (place, _site, ahead, node, id) = setup(true).await?;
     check(&node, &id).await?;
     ahead.hours(1);

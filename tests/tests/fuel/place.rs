@@ -14,7 +14,7 @@ use autokit_app::node::{Node, NodeOptions};
 use autokit_app::secrets::KeyStorage;
 use autokit_library::Clock;
 use autokit_tests::Workplace;
-use autokit_tests::agent::done;
+use autokit_tests::agent::wait_for_job;
 use autokit_toolcard::CardId;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
@@ -43,7 +43,7 @@ impl Ahead {
 pub(crate) async fn open(place: &Workplace, ahead: &Ahead, stays: bool) -> Result<Node> {
     let engine = EngineOptions {
         vectors: Vectors::Off,
-        keep: Some(KeyStorage::Memory),
+        key_storage: Some(KeyStorage::Memory),
         config_dir: place.config_dir(),
         clock: ahead.clock(),
         ..EngineOptions::new()
@@ -63,7 +63,7 @@ pub(crate) async fn add(node: &Node, card: &Value) -> Result<CardId> {
 /// Runs a check to its end.
 pub(crate) async fn verify(node: &Node, scope: VerifyScope, improve: bool) -> Result<Job> {
     let started = node.call::<StartVerify>(VerifyStart { scope, improve, anew: false }).await?;
-    done(node, &started.job).await
+    wait_for_job(node, &started.job).await
 }
 
 /// Checks one card and gives what was found.

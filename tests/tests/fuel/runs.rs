@@ -13,7 +13,7 @@ use autokit_api::{
 };
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
-use autokit_tests::agent::{choose, done};
+use autokit_tests::agent::{set_providers, wait_for_job};
 use autokit_tests::site::{Page, Site};
 use autokit_toolcard::CardId;
 use serde_json::json;
@@ -27,14 +27,14 @@ pub(crate) const CARDS: usize = 12;
 fn page(at: usize) -> Page {
     let code = format!("from kit{at} import Kit{at}Tool\n\ntool = Kit{at}Tool()");
     Page::new(&format!("Kit{at}"))
-        .says(&format!("Kit{at} counts sheep in meadow {at}."))
-        .shows("python", &code)
+        .paragraph(&format!("Kit{at} counts sheep in meadow {at}."))
+        .code("python", &code)
 }
 
 /// A library of cards whose pages come one by one, as the gate lets them.
 pub(crate) async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site, Vec<CardId>)> {
-    let site = Site::serving([]).await?;
-    choose(node, None, Some(&site)).await?;
+    let site = Site::serve([]).await?;
+    set_providers(node, None, Some(&site)).await?;
     let mut ids = Vec::new();
     for at in 0..CARDS {
         site.hold(&format!("/kit{at}"), page(at), gate);
@@ -49,12 +49,12 @@ pub(crate) async fn library(node: &Node, gate: &Arc<Semaphore>) -> Result<(Site,
 }
 
 /// Waits until a job is as wanted.
-pub(crate) async fn until(node: &Node, job: &JobId, wanted: impl Fn(&Job) -> bool) -> Result<Job> {
+pub(crate) async fn until(node: &Node, job: &JobId, expected: impl Fn(&Job) -> bool) -> Result<Job> {
     let wait = async {
         let mut after = 0;
         loop {
             let state = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
-            if wanted(&state) {
+            if expected(&state) {
                 return Ok(state);
             }
             ensure!(state.state == JobState::Running, "it ended: {state:?}");
@@ -72,7 +72,7 @@ async fn start(node: &Node) -> Result<JobId> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_waits_goes_on_and_asking_is_not_in_its_way() -> Result<()> {
+async fn a_run_pauses_for_questions_and_resumes() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
     let gate = Arc::new(Semaphore::new(0));
@@ -94,7 +94,7 @@ async fn a_run_waits_goes_on_and_asking_is_not_in_its_way() -> Result<()> {
     let waiting = until(&node, &job, |job| job.paused == Some(true)).await?;
     assert_eq!(waiting.state, JobState::Running);
     node.call::<PauseJob>(JobPause { job: job.clone(), paused: false }).await?;
-    let end = done(&node, &job).await?;
+    let end = wait_for_job(&node, &job).await?;
     assert_eq!((end.done, end.total), (CARDS as u64, CARDS as u64));
     for id in &ids {
         checked(&node, id).await?;
@@ -107,7 +107,7 @@ async fn a_run_waits_goes_on_and_asking_is_not_in_its_way() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_goes_on_after_the_program_ended_and_not_after_a_person_stopped_it() -> Result<()> {
+async fn a_run_resumes_after_a_restart_unless_stopped_by_a_person() -> Result<()> {
     for stopped_by_hand in [false, true] {
         let place = Workplace::with_stand_in()?;
         let ahead = Ahead::default();
@@ -138,7 +138,7 @@ async fn a_run_goes_on_after_the_program_ended_and_not_after_a_person_stopped_it
                 loop {
                     let jobs = node.call::<ListJobs>(Nothing {}).await?;
                     if let Some(job) = jobs.iter().find(|job| job.kind == JobKind::Verify) {
-                        return done(&node, &job.id).await;
+                        return wait_for_job(&node, &job.id).await;
                     }
                     tokio::task::yield_now().await;
                 }
@@ -159,7 +159,7 @@ async fn a_run_goes_on_after_the_program_ended_and_not_after_a_person_stopped_it
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn new_cards_are_checked_by_a_process_that_stays() -> Result<()> {
+async fn a_long_running_process_checks_new_cards() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let ahead = Ahead::default();
     let gate = Arc::new(Semaphore::new(100));

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use autokit_api::commands::SetProviders;
 use autokit_api::{NetworkSettings, ProviderSettings};
 use autokit_tests::Workplace;
-use autokit_tests::agent::{choose, services};
+use autokit_tests::agent::{provider_settings, set_providers};
 use autokit_tests::site::Site;
 use serde_json::json;
 
@@ -18,9 +18,9 @@ fn said(place: &Workplace) -> Result<(String, Option<i32>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_not_be_judged_is_not_held_against_the_card() -> Result<()> {
+async fn a_card_that_could_not_be_judged_keeps_its_state() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let site = Site::serving([]).await?;
+    let site = Site::serve([]).await?;
     site.html(
         "/app",
         "<html><title>App</title><body><div id=\"root\"></div><script>run()</script></body></html>",
@@ -39,7 +39,7 @@ async fn what_could_not_be_judged_is_not_held_against_the_card() -> Result<()> {
     ensure!(text.contains("unreachable") && text.matches("(127.0.0.1)").count() == 0, "{text}");
 
     let node = open(&place, &Ahead::default(), false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     node.close().await?;
     drop(node);
     let (text, code) = said(&place)?;
@@ -54,9 +54,9 @@ async fn what_could_not_be_judged_is_not_held_against_the_card() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_is_gone_is_a_finding_and_no_network_a_failure() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let site = Site::serving([]).await?;
+    let site = Site::serve([]).await?;
     let node = open(&place, &Ahead::default(), false).await?;
-    choose(&node, None, Some(&site)).await?;
+    set_providers(&node, None, Some(&site)).await?;
     let card =
         json!({ "name": "Widget", "description": "Draws charts.", "documentation": site.url("/none") });
     let id = add(&node, &card).await?;
@@ -67,7 +67,7 @@ async fn a_page_that_is_gone_is_a_finding_and_no_network_a_failure() -> Result<(
 
     let node = open(&place, &Ahead::default(), false).await?;
     let network = NetworkSettings { allowed_hosts: vec!["127.0.0.1".into()], proxy: None };
-    node.call::<SetProviders>(ProviderSettings { network, ..services(None, None) }).await?;
+    node.call::<SetProviders>(ProviderSettings { network, ..provider_settings(None, None) }).await?;
     let card = node.call::<autokit_api::commands::GetCard>(autokit_api::CardRef { card: id.to_string() });
     let mut fields = card.await?.fields;
     fields.insert("documentation".into(), json!("http://127.0.0.1:9/docs"));

@@ -13,7 +13,7 @@ use autokit_api::{
 use autokit_app::ErrorCode;
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
-use autokit_tests::agent::done;
+use autokit_tests::agent::wait_for_job;
 use tokio::sync::Semaphore;
 
 use crate::place::{Ahead, open};
@@ -44,7 +44,7 @@ async fn end(node: &Node, job: &JobId) -> Result<Job> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_waits_holds_up_nobody_who_asks_by_name() -> Result<()> {
+async fn a_paused_run_does_not_block_named_checks() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
     let gate = Arc::new(Semaphore::new(0));
@@ -70,17 +70,19 @@ async fn a_run_that_waits_holds_up_nobody_who_asks_by_name() -> Result<()> {
     gate.add_permits(100);
     let named = VerifyScope::Cards { cards: vec![ids[0].to_string()] };
     let one = start(&node, named, false).await?;
-    let end = tokio::time::timeout(Duration::from_mins(2), done(&node, &one)).await.context("it waits")??;
+    let end = tokio::time::timeout(Duration::from_mins(2), wait_for_job(&node, &one))
+        .await
+        .context("it waits")??;
     ensure!(end.done == 1, "{end:?}");
     ensure!(look(&node, &run).await?.paused == Some(true));
     node.call::<PauseJob>(JobPause { job: run.clone(), paused: false }).await?;
-    ensure!(done(&node, &run).await?.done == CARDS as u64);
+    ensure!(wait_for_job(&node, &run).await?.done == CARDS as u64);
     node.close().await?;
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_was_stopped_goes_on_when_it_is_started_again() -> Result<()> {
+async fn a_stopped_run_resumes_when_started_again() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let ahead = Ahead::default();
     let node = open(&place, &ahead, false).await?;
@@ -99,13 +101,13 @@ async fn a_run_that_was_stopped_goes_on_when_it_is_started_again() -> Result<()>
     gate.add_permits(1_000);
     ahead.hours(2);
     let run = start(&node, VerifyScope::All, false).await?;
-    let end = done(&node, &run).await?;
+    let end = wait_for_job(&node, &run).await?;
     let note = end.note.clone().context("it says that it goes on")?;
     ensure!(note.starts_with("Resuming the run from ") && note.contains("of 12 done"), "{note}");
     ensure!(end.total < CARDS as u64, "{end:?}");
     // It came to its end: the next one is another.
     ahead.hours(1);
-    let end = done(&node, &start(&node, VerifyScope::All, false).await?).await?;
+    let end = wait_for_job(&node, &start(&node, VerifyScope::All, false).await?).await?;
     ensure!(end.total == CARDS as u64 && end.note.is_none(), "{end:?}");
 
     // From the beginning where that is wanted, and where a day lies in between.
@@ -114,7 +116,7 @@ async fn a_run_that_was_stopped_goes_on_when_it_is_started_again() -> Result<()>
         stop(3).await?;
         gate.add_permits(1_000);
         ahead.hours(hours);
-        let end = done(&node, &start(&node, VerifyScope::All, anew).await?).await?;
+        let end = wait_for_job(&node, &start(&node, VerifyScope::All, anew).await?).await?;
         ensure!(end.total == CARDS as u64, "{end:?}");
     }
     node.close().await?;
@@ -122,7 +124,7 @@ async fn a_run_that_was_stopped_goes_on_when_it_is_started_again() -> Result<()>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_terminal_goes_on_when_the_one_that_was_at_it_is_closed() -> Result<()> {
+async fn another_terminal_continues_the_run_of_a_closed_one() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
     let gate = Arc::new(Semaphore::new(0));
@@ -146,15 +148,15 @@ async fn a_terminal_goes_on_when_the_one_that_was_at_it_is_closed() -> Result<()
     drop(node);
     gate.add_permits(1_000);
     let end = tokio::task::spawn_blocking(move || other.wait_with_output()).await??;
-    let said = String::from_utf8_lossy(&end.stdout).into_owned();
+    let message = String::from_utf8_lossy(&end.stdout).into_owned();
     let complained = String::from_utf8_lossy(&end.stderr).into_owned();
-    ensure!(end.status.success(), "{said}{complained}");
-    ensure!(said.contains("verified"), "{said}");
+    ensure!(end.status.success(), "{message}{complained}");
+    ensure!(message.contains("verified"), "{message}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_whose_process_was_killed_goes_on_when_it_is_started_again() -> Result<()> {
+async fn a_killed_run_resumes_when_started_again() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
     let gate = Arc::new(Semaphore::new(0));
@@ -187,14 +189,14 @@ async fn a_run_whose_process_was_killed_goes_on_when_it_is_started_again() -> Re
     drop(node);
     gate.add_permits(1_000);
     let again = place.run(&["verify", "--all"])?;
-    let said = String::from_utf8_lossy(&again.stdout).into_owned();
-    ensure!(again.status.success(), "{said}{}", String::from_utf8_lossy(&again.stderr));
-    ensure!(said.contains("Resuming the run from") && said.contains("4 of 12 done"), "{said}");
+    let message = String::from_utf8_lossy(&again.stdout).into_owned();
+    ensure!(again.status.success(), "{message}{}", String::from_utf8_lossy(&again.stderr));
+    ensure!(message.contains("Resuming the run from") && message.contains("4 of 12 done"), "{message}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_number_of_days_is_one_a_person_means() -> Result<()> {
+async fn implausible_numbers_of_days_are_refused() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let node = open(&place, &Ahead::default(), false).await?;
     let settings = CheckSettings { every_days: 4_000_000_000, new_cards: true };
@@ -208,7 +210,7 @@ async fn a_number_of_days_is_one_a_person_means() -> Result<()> {
         ensure!(set.status.success(), "{yes}: {}", String::from_utf8_lossy(&set.stderr));
     }
     let neither = place.run(&["checks", "set"])?;
-    let said = String::from_utf8_lossy(&neither.stderr).into_owned();
-    ensure!(said.contains("--every") && said.contains("--new-cards"), "{said}");
+    let message = String::from_utf8_lossy(&neither.stderr).into_owned();
+    ensure!(message.contains("--every") && message.contains("--new-cards"), "{message}");
     Ok(())
 }

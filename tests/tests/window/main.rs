@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use autokit_api::commands::StartVerify;
 use autokit_api::{VerifyScope, VerifyStart};
 use autokit_library::{Clock, Library, Storage};
-use autokit_tests::calendar::{IMPORT, QUESTION, REASON, USE_CASE, cards, play, site, stock};
+use autokit_tests::calendar::{IMPORT, QUESTION, REASON, USE_CASE, cards, scripted_reply, site, stock};
 use autokit_tests::model::ScriptedModel;
 use autokit_tests::review::checked_library;
 use autokit_tests::window::Window;
@@ -105,7 +105,7 @@ async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
 #[ignore = "needs a display: run by `cargo xtask test`"]
 async fn the_calendar_session() -> Result<()> {
     let place = Workplace::with_model()?;
-    let (model, site) = (ScriptedModel::saying(play).await?, site().await?);
+    let (model, site) = (ScriptedModel::with_script(scripted_reply).await?, site().await?);
     let file = place.cards_file("cards.json", &cards())?;
     let run = |arguments: &[&str]| tokio::task::block_in_place(|| place.json(arguments));
     run(&["import", &file.display().to_string()])?;
@@ -239,12 +239,12 @@ async fn twenty_proposals_are_cleared_by_keyboard() -> Result<()> {
     window.wait_until("document.activeElement?.textContent.includes('Accept 8 proposals')").await?;
     window.press(Key::Enter.value().to_string()).await?;
     window.wait_until(&waiting(6)).await?;
-    for left in (0..6).rev() {
+    for remaining in (0..6).rev() {
         // Read before it is decided on.
         window.wait_until("document.querySelector('.detail')?.getAttribute('aria-busy') === 'false'").await?;
         window.press("a").await?;
-        if left > 0 {
-            window.wait_until(&waiting(left)).await?;
+        if remaining > 0 {
+            window.wait_until(&waiting(remaining)).await?;
         }
     }
     window
@@ -326,11 +326,11 @@ async fn the_papers_card_is_put_right() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let site = autokit_tests::appendix::site().await?;
     let node = place.node(64).await?;
-    autokit_tests::agent::choose(&node, None, Some(&site)).await?;
+    autokit_tests::agent::set_providers(&node, None, Some(&site)).await?;
     stock(&node, &[autokit_tests::appendix::card(&site)]).await?;
     let start = VerifyStart { scope: VerifyScope::All, improve: true, anew: false };
     let job = node.call::<StartVerify>(start).await?;
-    autokit_tests::agent::done(&node, &job.job).await?;
+    autokit_tests::agent::wait_for_job(&node, &job.job).await?;
     node.close().await?;
 
     let window = Window::open(&place, NO_MODEL).await?;

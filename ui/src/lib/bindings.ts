@@ -822,7 +822,7 @@ export type BundlePath = {
 path: string, };
 
 /**
- * What came of a call.
+ * The outcome of a call.
  */
 export type CallOutcome = "done" | "failed" | "refused" | "cancelled";
 
@@ -1312,7 +1312,7 @@ seen: string, };
 export type Connection = "llm" | "small_llm" | "search" | "github";
 
 /**
- * Who let a call be made, or did not.
+ * Who decided whether a call may be made.
  */
 export type DecidedBy = "rules" | "person" | "nobody";
 
@@ -1804,8 +1804,8 @@ export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "ser
  */
 export type GuardSettings = { 
 /**
- * The call that makes it this many of one tool with the same arguments within the time window lets
- * the tool go. Two may be a retry, three are none.
+ * Number of calls of one tool with the same arguments within the time window that count as a loop. Two
+ * may be a retry.
  */
 repeats: number, 
 /**
@@ -1813,7 +1813,7 @@ repeats: number,
  */
 window_secs: number, 
 /**
- * The same within the latest calls, however long they take: catches two tools called in turn.
+ * The same among the latest calls, however long they take: detects two tools called alternately.
  */
 window_repeats: number, 
 /**
@@ -1821,15 +1821,15 @@ window_repeats: number,
  */
 window_calls: number, 
 /**
- * Calls that are remembered at most: with more than so many others in between, a call is no loop.
+ * Most calls remembered: with more calls in between, repeated calls are not a loop.
  */
 remembered: number, 
 /**
- * As `repeats`, for calls that failed on their way: to try again is right then, though not forever.
+ * As `repeats`, for calls that failed in transit, which may be retried for a while.
  */
 failures: number, 
 /**
- * Tools that may be called with the same arguments as often as one likes: they tell what changes.
+ * Tools that may be called with the same arguments any number of times, because their results change.
  */
 exempt: Array<string>, };
 
@@ -4309,61 +4309,60 @@ export type SessionSettings = {
  */
 results: number, 
 /**
- * Score below which a card is no result. Scores are comparable between queries; below this, the
- * best card of a library that has nothing fitting is usually found.
+ * Minimum score of a result. Scores are comparable between queries; the best card of a library without a
+ * suitable one usually scores lower.
  */
 threshold: number, 
 /**
- * Discovered tools a session keeps. The paper sees sessions settle at 5–8; a half more leaves room
- * for a change of subject before anything in use has to go.
+ * Most discovered tools of a session. Sessions in the paper use 5–8; half as many more leave room for a
+ * change of subject before a tool in use is evicted.
  */
 capacity: number, 
 /**
- * Seconds after which a tool that was not used is let go: longer than one task, shorter than a day.
+ * Seconds without use after which a tool may be evicted: longer than one task, shorter than a day.
  */
 ttl_secs: number, 
 /**
- * Names or ids of tools that are there from the start and never let go.
+ * Names or ids of tools that every session has from the start and that are never evicted.
  */
 always: Array<string>, 
 /**
- * Tokens a model can read (C_max in equation 1). What common models offer at least.
+ * Size of the model's context in tokens (C_max in equation 1): the minimum of common models.
  */
 context_tokens: number, 
 /**
- * Tokens kept for everything but tools (C_reserved). With the default context this leaves 16,000.
+ * Tokens reserved for everything but tools (C_reserved). With the default context this leaves 16,000.
  */
 reserved_tokens: number, 
 /**
- * Tokens one search may answer with; results beyond are shortened, which the answer says. With the
- * tools that are always there, this stays below the paper's totals at every size of library.
+ * Most tokens of the response to a search; further results are shortened, which a note says. Together
+ * with the tools every session has, this is less than in the paper for any size of library.
  */
 reply_tokens: number, 
 /**
- * Tokens that discovered tools may cost together in the list of a session. Beyond, those found earlier are
- * listed without explanations: the answer that found them had them in full. Answer and list together
- * stay below the paper's totals so.
+ * Most tokens of the discovered tools in the list of a session. Earlier ones are then listed without
+ * explanations, which the response to their search contained.
  */
 listed_tokens: number, 
 /**
- * Sessions kept at most; the one that was idle longest goes first.
+ * Most sessions; the one idle longest is removed first.
  */
 sessions: number, 
 /**
- * Seconds after which a session nobody used is forgotten: a day, so that one which was left in the
- * evening goes on in the morning.
+ * Seconds without use after which a session expires: a day, so that a session left in the evening
+ * continues in the morning.
  */
 session_secs: number, 
 /**
- * What breaks loops.
+ * Parameters of loop detection.
  */
 guard: GuardSettings, 
 /**
- * Searches that are remembered, to notice one that finds the same again.
+ * Number of latest searches compared, to detect one that finds the same again.
  */
 recent_searches: number, 
 /**
- * Seconds a search is remembered for this.
+ * Seconds for which a search is compared.
  */
 search_secs: number, 
 /**

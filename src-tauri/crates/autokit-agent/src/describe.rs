@@ -14,7 +14,7 @@ use autokit_facts::{Facts, is_name};
 use autokit_llm::prompts::{self, Prompts};
 
 /// Evidence source for text a person provided.
-const BY_HAND: &str = "a description";
+const SOURCE: &str = "a description";
 
 /// Fields a model may fill in.
 const FIELDS: [&str; 8] = [
@@ -29,7 +29,7 @@ const FIELDS: [&str; 8] = [
 ];
 
 /// Returns the first URL in a text that looks like documentation.
-fn address_in(text: &str) -> Option<&str> {
+fn url_in(text: &str) -> Option<&str> {
     let urls = || {
         text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '"' | '`'))
             .filter(|word| is_web_address(word))
@@ -52,7 +52,7 @@ fn name_in(text: &str) -> Option<String> {
     (is_name(name) && name.chars().count() <= 80).then(|| name.to_owned())
 }
 
-fn by_rules(text: &str) -> Vec<(String, Value, String)> {
+fn fields_by_rules(text: &str) -> Vec<(String, Value, String)> {
     let page = extract(text, Some("text/markdown"), "");
     let facts = Facts::of(&page);
     let mut found = Vec::new();
@@ -74,7 +74,7 @@ fn by_rules(text: &str) -> Vec<(String, Value, String)> {
     if let Some(args) = facts.init_args {
         found.push((fields::INIT_ARGS.to_owned(), Value::Object(args.value), args.quote));
     }
-    if let Some(url) = address_in(text) {
+    if let Some(url) = url_in(text) {
         found.push((fields::DOCUMENTATION.to_owned(), Value::from(url), url.to_owned()));
     }
     found
@@ -82,7 +82,7 @@ fn by_rules(text: &str) -> Vec<(String, Value, String)> {
 
 /// Drafts a card from a text, by rules alone.
 pub fn describe(text: &str, now: Timestamp) -> Draft {
-    draft(by_rules(text), now)
+    draft(fields_by_rules(text), now)
 }
 
 /// As [`describe`], with a model's help. Values that do not occur in the text are left out; `is_word`
@@ -112,7 +112,7 @@ pub fn describe_with<'a>(
         );
         let answer = model.structured(&request, "card", &schema).await?;
         let sources = Sources::new([text]);
-        let mut found = by_rules(text);
+        let mut found = fields_by_rules(text);
         for field in FIELDS {
             let Some(value) = answer.value.get(field).and_then(Value::as_str).map(str::trim) else {
                 continue;
@@ -120,12 +120,12 @@ pub fn describe_with<'a>(
             let supported = match field {
                 // Prose may be rephrased, but may not mention names that are not in the text.
                 fields::DESCRIPTION => sources.supports_sentence(value, is_word),
-                fields::NAME => is_name(value) && sources.holds(value),
+                fields::NAME => is_name(value) && sources.contains(value),
                 // The language may be implied: an import is enough.
                 fields::LANGUAGE => {
-                    found.iter().any(|(name, ..)| name == fields::MODULE) || sources.holds(value)
+                    found.iter().any(|(name, ..)| name == fields::MODULE) || sources.contains(value)
                 }
-                _ => sources.holds(value),
+                _ => sources.contains(value),
             };
             if value.is_empty() || !supported {
                 continue;
@@ -150,7 +150,7 @@ fn draft(found: Vec<(String, Value, String)>, now: Timestamp) -> Draft {
         .map(|(field, value, quote)| ProposedField {
             field,
             value: Some(value),
-            evidence: vec![Evidence::new(BY_HAND, quote, now)],
+            evidence: vec![Evidence::new(SOURCE, quote, now)],
             confidence: 0.7,
         })
         .collect();
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn described(text: &str) -> Draft {
-        describe(text, "2026-01-01T00:00:00.000Z".parse().expect("a time"))
+        describe(text, "2026-01-01T00:00:00.000Z".parse().expect("a valid timestamp"))
     }
 
     fn value<'a>(draft: &'a Draft, field: &str) -> Option<&'a str> {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_is_not_made_a_name() {
+    fn a_sentence_is_not_used_as_a_name() {
         for text in [
             "Send an email to my boss every Friday",
             "I need something that reads the tables of a PDF. It should be free.",
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_not_there() {
+    fn fields_not_in_the_text_are_left_out() {
         let draft = described("Just a word");
         assert_eq!((value(&draft, "name"), value(&draft, "module")), (Some("Just a word"), None));
         assert!(described("").fields.is_empty());

@@ -10,11 +10,11 @@ pub use autokit_library::{Restored, Verified};
 
 /// Lists the backups of the library in a data directory, newest first.
 pub fn list(data_dir: &Path) -> Vec<Backup> {
-    DataDir::new(data_dir).list_backups().into_iter().map(shown).collect()
+    DataDir::new(data_dir).list_backups().into_iter().map(to_api).collect()
 }
 
 /// Converts a backup to the form commands return.
-pub fn shown(backup: autokit_library::Backup) -> Backup {
+pub fn to_api(backup: autokit_library::Backup) -> Backup {
     let autokit_library::Backup { name, created_at, cards, commit, bytes } = backup;
     Backup { name, created_at, cards, commit, bytes }
 }
@@ -44,7 +44,7 @@ pub async fn restore(data_dir: &Path, name: &str) -> Result<Restored> {
 }
 
 /// Returns the newest complete backup.
-pub async fn newest_good(data_dir: &Path) -> Option<Backup> {
+pub async fn newest_complete(data_dir: &Path) -> Option<Backup> {
     for backup in list(data_dir) {
         if verify(data_dir, &backup.name).await.is_ok_and(|verified| verified.is_ok()) {
             return Some(backup);
@@ -55,7 +55,7 @@ pub async fn newest_good(data_dir: &Path) -> Option<Backup> {
 
 /// Returns advice on a damaged library: to restore the newest complete backup, if there is one.
 pub async fn remedy(data_dir: &Path) -> String {
-    match newest_good(data_dir).await {
+    match newest_complete(data_dir).await {
         Some(backup) => format!(
             "Restore the newest good backup: {} ({} cards, made {}).",
             backup.name, backup.cards, backup.created_at
@@ -65,7 +65,7 @@ pub async fn remedy(data_dir: &Path) -> String {
 }
 
 /// Returns the diagnostics of a library that cannot be opened.
-pub async fn doctor_of_unopened(data_dir: &Path, error: &ApiError) -> Doctor {
+pub async fn diagnose_unopened(data_dir: &Path, error: &ApiError) -> Doctor {
     let check =
         |name: &str, state, detail: String, remedy| Check { name: name.to_owned(), state, detail, remedy };
     let remedy = Some(remedy(data_dir).await);

@@ -9,7 +9,7 @@ mod tests;
 pub use autokit_serving::{Searched, Serving};
 pub use autokit_workspace::models::BATCH;
 pub use autokit_workspace::options::{EngineOptions, Vectors};
-pub use doctor::bytes;
+pub use doctor::format_bytes;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub struct Engine {
     exchange: Exchange,
     connections: Connections,
     mcp: Mcp,
-    upkeep: Upkeep,
+    maintenance: Maintenance,
     /// Ends background tasks when the engine is dropped.
     _background: DropGuard,
 }
@@ -133,7 +133,7 @@ struct Mcp {
 
 /// Diagnostics and backups.
 #[derive(Debug)]
-struct Upkeep {
+struct Maintenance {
     diagnostics: Diagnostics,
     backups: Backups,
 }
@@ -151,18 +151,18 @@ impl Engine {
         Engine::open(Storage::Disk(owned), options, events).await
     }
 
-    /// As [`Engine::start`], for a library in any place.
+    /// As [`Engine::start`], for any storage.
     ///
     /// # Errors
     /// If the store cannot be opened.
     pub fn open(
-        place: Storage,
+        storage: Storage,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
     ) -> BoxFuture<'_, Result<Arc<Engine>>> {
         Box::pin(async move {
-            let library = Library::open(place, options.clock.clone()).await?;
-            Engine::with(library, options, events).await
+            let library = Library::open(storage, options.clock.clone()).await?;
+            Engine::from_library(library, options, events).await
         })
     }
 
@@ -179,11 +179,11 @@ impl Engine {
     ) -> BoxFuture<'a, Result<Arc<Engine>>> {
         Box::pin(async move {
             let library = Library::open_read_only(dir, full, options.clock.clone()).await?;
-            Engine::with(library, options, events).await
+            Engine::from_library(library, options, events).await
         })
     }
 
-    fn with(
+    fn from_library(
         library: Library,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
@@ -197,7 +197,7 @@ impl Engine {
             let providers = Providers::new(workspace.clone(), options)?;
             let search = Search::new(workspace.clone(), models.clone());
             let known_servers =
-                KnownServers::new(workspace.clone(), providers.clone(), options.servers.clone());
+                KnownServers::new(workspace.clone(), providers.clone(), options.server_limits.clone());
             let duplicates = Duplicates::new(workspace.clone(), models.clone());
             let pages = Pages::new(workspace.clone(), models.clone(), providers.clone());
             let proposals =
@@ -315,11 +315,11 @@ impl Engine {
                     approvals,
                     journal,
                 },
-                upkeep: Upkeep {
+                maintenance: Maintenance {
                     diagnostics: Diagnostics::new(workspace.clone(), models.clone(), providers.clone()),
                     backups: Backups::new(workspace.clone()),
                 },
-                _background: workspace.guard(),
+                _background: workspace.shutdown_guard(),
                 workspace,
                 models,
                 providers,
@@ -330,20 +330,20 @@ impl Engine {
                 exchange,
                 connections,
             });
-            engine.begin(options).await?;
+            engine.initialize(options).await?;
             Ok(engine)
         })
     }
 
-    /// Loads what is needed at once, and starts background tasks.
-    async fn begin(&self, options: &EngineOptions) -> Result<()> {
+    /// Loads what is needed immediately, and starts background tasks.
+    async fn initialize(&self, options: &EngineOptions) -> Result<()> {
         self.providers.load_spending().await?;
         self.providers.start_saving_spending();
         self.providers.load().await?;
         self.mcp.profiles.load().await?;
         self.workspace.notify_proposals_changed().await?;
-        let loading = self.models.clone();
-        tokio::spawn(async move { loading.load().await });
+        let models = self.models.clone();
+        tokio::spawn(async move { models.load().await });
         // Preloaded, so that the first list or answer does not wait for the results of many checks.
         let library = Arc::clone(&self.workspace.library);
         tokio::spawn(async move {
@@ -369,18 +369,18 @@ impl Engine {
     pub fn start_background_tasks(&self) {
         self.cards.checking.start_background_checks(self.exchange.subscriptions.clone());
         self.connections.servers.watch_servers();
-        self.upkeep.backups.verify_later();
-        self.upkeep.backups.start_daily_backups();
+        self.maintenance.backups.verify_later();
+        self.maintenance.backups.start_daily_backups();
     }
 
     /// Opens the HTTP server for agents if it is switched on. A failure is stored and reported by its
     /// status.
-    pub(crate) async fn open_agents_address(&self) {
+    pub(crate) async fn open_agent_server(&self) {
         self.mcp.address.open().await;
     }
 
     /// Closes the HTTP server for agents for the rest of this process.
-    pub(crate) async fn close_agents_address(&self) {
+    pub(crate) async fn close_agent_server(&self) {
         self.mcp.address.close().await;
     }
 
@@ -391,8 +391,8 @@ impl Engine {
 
     /// Starts importing the tools of servers as if the servers were trusted. The servers are configured
     /// from then on, but never started.
-    pub fn start_offering(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
-        self.connections.servers.start_offering(servers)
+    pub fn start_tool_import(&self, servers: BTreeMap<String, Vec<Tool>>) -> JobRef {
+        self.connections.servers.start_tool_import(servers)
     }
 
     /// Returns why search uses keywords only, if there is no model.
@@ -422,8 +422,8 @@ impl Engine {
     ///
     /// # Errors
     /// `disk_full` or `read_only`.
-    pub fn writable(&self) -> Result<()> {
-        Ok(self.workspace.library.writable()?)
+    pub fn ensure_writable(&self) -> Result<()> {
+        Ok(self.workspace.library.ensure_writable()?)
     }
 
     /// Cancels jobs and agent sessions, waits until they have stopped, and stops MCP servers.
@@ -466,14 +466,14 @@ impl Handle<GetStatus> for Engine {
                 .map_or_else(String::new, |dir| dir.root().display().to_string()),
             owner_pid: std::process::id(),
             cards: self.workspace.library.read(|replica| replica.len() as u32),
-            embedded: self.models.searcher().index().embedded() as u32,
+            embedded: self.models.searcher().index().embedded_count() as u32,
             model: model.name,
             model_state: model.state,
             model_error: model.error.map(|error| error.message),
             damage: self.workspace.damage(),
-            read_only: self.workspace.why_read_only().map(str::to_owned),
+            read_only: self.workspace.read_only_reason().map(str::to_owned),
             first_run: self.workspace.first_run(),
-            proposals: self.workspace.proposals_waiting(),
+            proposals: self.workspace.pending_proposals(),
             search: self.providers.services().search_name(),
             llm: self.providers.services().llm_name(),
             undoable,

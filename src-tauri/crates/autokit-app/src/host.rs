@@ -21,8 +21,8 @@ use std::sync::Arc;
 use autokit_api::commands::{Context, PROTOCOL, dispatch};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::transport::http_route;
-use autokit_serving::http::strict;
-use autokit_serving::listen::{Listening, bearer, is_local, same};
+use autokit_serving::http::validate_messages;
+use autokit_serving::listen::{HttpListener, bearer, constant_time_eq, is_local};
 use autokit_serving::messages::MESSAGE_BYTES;
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -50,7 +50,7 @@ pub(crate) const AUTHOR_HEADER: &str = "x-autokit-author";
 pub(crate) const PROTOCOL_HEADER: &str = "x-autokit-protocol";
 
 /// Path of the byte stream to the MCP server, and the protocol it upgrades to.
-pub(crate) const MCP_LINE: &str = "/v1/mcp";
+pub(crate) const MCP_STREAM_PATH: &str = "/v1/mcp";
 pub(crate) const MCP_PROTOCOL: &str = "autokit-mcp";
 /// Header with the name of an agent's session.
 pub(crate) const CONNECTION_HEADER: &str = "x-autokit-connection";
@@ -99,7 +99,7 @@ impl Endpoint {
     }
 
     /// Removes the endpoint file, whoever published it. The caller owns the store.
-    pub(crate) fn withdraw(path: &Path) {
+    pub(crate) fn unpublish(path: &Path) {
         match fs::remove_file(path) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -127,7 +127,7 @@ pub struct Host {
     /// How to reach it.
     pub endpoint: Endpoint,
     file: PathBuf,
-    listening: Listening,
+    http: HttpListener,
 }
 
 #[derive(Clone)]
@@ -171,69 +171,69 @@ impl Host {
             .with_cancellation_token(stop.child_token())
             .with_max_request_body_bytes(MESSAGE_BYTES);
         let agents = http_route("/mcp", shared.engine.gateway().clone(), Arc::clone(&manager), config)
-            .layer(middleware::from_fn_with_state(manager, strict))
+            .layer(middleware::from_fn_with_state(manager, validate_messages))
             .with_state(());
         let app = Router::new()
             .route("/v1/hello", get(hello))
             .route("/v1/call/{command}", post(call))
             .route("/v1/events", get(events))
-            .route(MCP_LINE, get(mcp_line))
+            .route(MCP_STREAM_PATH, get(mcp_stream))
             .merge(agents)
             .layer(DefaultBodyLimit::max(MAX_BODY))
-            .layer(middleware::from_fn_with_state(shared.clone(), admit))
+            .layer(middleware::from_fn_with_state(shared.clone(), authorize))
             .with_state(shared);
-        let listening = Listening::start(listener, app, stop);
+        let http = HttpListener::start(listener, app, stop);
         // Published last, so that whoever reads the file finds a server that responds.
         endpoint.publish(file).map_err(|error| failed("could not write the endpoint file", error))?;
-        Ok(Host { endpoint, file: file.to_owned(), listening })
+        Ok(Host { endpoint, file: file.to_owned(), http })
     }
 
     /// Unpublishes the endpoint, so that new clients wait for the next owner. Connected ones are served
     /// until [`Host::stop`].
-    pub fn withdraw(&self) {
-        Endpoint::withdraw(&self.file);
+    pub fn unpublish(&self) {
+        Endpoint::unpublish(&self.file);
     }
 
     /// Stops accepting requests and finishes running ones.
     pub async fn stop(self) {
-        self.listening.end().await;
+        self.http.shut_down().await;
     }
 }
 
 /// Upgrades the connection to a byte stream to the MCP server.
-async fn mcp_line(State(shared): State<Shared>, mut request: Request) -> Response {
-    let named = |name: &str| {
+async fn mcp_stream(State(shared): State<Shared>, mut request: Request) -> Response {
+    let header = |name: &str| {
         request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
     };
-    let (connection, profile) = (named(CONNECTION_HEADER), named(PROFILE_HEADER));
-    let asked = named(header::UPGRADE.as_str());
+    let (connection, profile) = (header(CONNECTION_HEADER), header(PROFILE_HEADER));
+    let protocol = header(header::UPGRADE.as_str());
     let upgrade = request.extensions_mut().remove::<hyper::upgrade::OnUpgrade>();
-    let Some(upgrade) = upgrade.filter(|_| asked == MCP_PROTOCOL && !connection.is_empty()) else {
+    let Some(upgrade) = upgrade.filter(|_| protocol == MCP_PROTOCOL && !connection.is_empty()) else {
         return StatusCode::UPGRADE_REQUIRED.into_response();
     };
     tokio::spawn(async move {
         match upgrade.await {
-            Ok(line) => {
-                let line = Box::pin(hyper_util::rt::TokioIo::new(line));
-                shared.engine.serve_agent(line, &connection, &profile, shared.stop.child_token()).await;
+            Ok(stream) => {
+                let stream = Box::pin(hyper_util::rt::TokioIo::new(stream));
+                shared.engine.serve_agent(stream, &connection, &profile, shared.stop.child_token()).await;
             }
             Err(error) => tracing::info!(%error, "failed to upgrade an agent connection"),
         }
     });
-    let switched = Response::builder()
+    let response = Response::builder()
         .status(StatusCode::SWITCHING_PROTOCOLS)
         .header(header::CONNECTION, "upgrade")
         .header(header::UPGRADE, MCP_PROTOCOL)
         .body(Body::empty());
-    switched.unwrap_or_else(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response())
+    response.unwrap_or_else(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response())
 }
 
-async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+async fn authorize(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     if !is_local(request.headers()) {
         return (StatusCode::FORBIDDEN, "wrong host").into_response();
     }
     if !is_authorized(request.headers(), &shared.token) {
-        return refuse(ApiError::new(
+        return error_response(ApiError::new(
             ErrorCode::Unauthorized,
             "this page has no valid token",
             "Open the full URL that `autokit serve` printed last. The token changes with every start.",
@@ -244,7 +244,7 @@ async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Re
 
 /// Returns whether a request presents a token.
 pub(crate) fn is_authorized(headers: &HeaderMap, token: &str) -> bool {
-    same(bearer(headers).unwrap_or_default().as_bytes(), token.as_bytes())
+    constant_time_eq(bearer(headers).unwrap_or_default().as_bytes(), token.as_bytes())
 }
 
 async fn hello() -> Json<Hello> {
@@ -258,8 +258,8 @@ async fn call(
     body: Bytes,
 ) -> Response {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let spoken = header(PROTOCOL_HEADER).and_then(|text| text.parse().ok()).unwrap_or(0);
-    let outcome = if spoken == PROTOCOL {
+    let protocol = header(PROTOCOL_HEADER).and_then(|text| text.parse().ok()).unwrap_or(0);
+    let outcome = if protocol == PROTOCOL {
         let context = Context {
             request: header(REQUEST_HEADER),
             author: header(AUTHOR_HEADER).unwrap_or_else(crate::person),
@@ -273,16 +273,16 @@ async fn call(
             )),
         }
     } else {
-        Err(version_mismatch(&format!("protocol {spoken}")))
+        Err(version_mismatch(&format!("protocol {protocol}")))
     };
     match outcome {
         Ok(value) => Json(value).into_response(),
-        Err(error) => refuse(error),
+        Err(error) => error_response(error),
     }
 }
 
-fn refuse(error: ApiError) -> Response {
-    (status_of(error.code), Json(error)).into_response()
+fn error_response(error: ApiError) -> Response {
+    (http_status(error.code), Json(error)).into_response()
 }
 
 /// Returns the error for a client with another protocol version.
@@ -294,7 +294,7 @@ pub(crate) fn version_mismatch(other: &str) -> ApiError {
     )
 }
 
-fn status_of(code: ErrorCode) -> StatusCode {
+fn http_status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::BadRequest | ErrorCode::Invalid | ErrorCode::UnreadableFile => StatusCode::BAD_REQUEST,
         ErrorCode::NotFound => StatusCode::NOT_FOUND,
@@ -307,19 +307,19 @@ fn status_of(code: ErrorCode) -> StatusCode {
 }
 
 async fn events(State(shared): State<Shared>) -> Response {
-    let news = shared.engine.events().subscribe();
+    let receiver = shared.engine.events().subscribe();
     let stop = shared.stop.clone();
-    let lines = futures_util::stream::unfold((news, stop), |(mut news, stop)| async move {
+    let lines = futures_util::stream::unfold((receiver, stop), |(mut receiver, stop)| async move {
         loop {
             let event = tokio::select! {
                 () = stop.cancelled() => return None,
-                event = news.recv() => event,
+                event = receiver.recv() => event,
             };
             match event {
                 Ok(event) => {
                     let mut line = serde_json::to_vec(&event).unwrap_or_default();
                     line.push(b'\n');
-                    return Some((Ok::<_, Infallible>(Bytes::from(line)), (news, stop)));
+                    return Some((Ok::<_, Infallible>(Bytes::from(line)), (receiver, stop)));
                 }
                 // A slow client misses old events, which newer ones supersede anyway.
                 Err(RecvError::Lagged(_)) => {}

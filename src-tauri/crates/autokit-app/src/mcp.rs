@@ -13,7 +13,7 @@ use autokit_api::commands::ListProfiles;
 use autokit_error::{ApiError, Result};
 use autokit_gateway::Server;
 use autokit_gateway::transport::{BoxedStream, serve_stream};
-use autokit_serving::messages::{self, MESSAGE_BYTES, Message, Sent};
+use autokit_serving::messages::{self, MESSAGE_BYTES, Message, ParsedBody};
 use autokit_serving::profiles::no_profile;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
@@ -23,9 +23,9 @@ use crate::engine::Engine;
 use crate::node::Node;
 
 /// Most bytes of one response.
-const ANSWER_BYTES: usize = 64 << 20;
+const RESPONSE_BYTES: usize = 64 << 20;
 /// Buffer size of the stream to the MCP server within this process.
-const PIPE: usize = 256 << 10;
+const STREAM_BUFFER_BYTES: usize = 256 << 10;
 
 impl Engine {
     /// Serves the agent at the other end of a stream until it disconnects or `stop` is cancelled.
@@ -42,8 +42,12 @@ impl Engine {
     }
 
     /// Returns a stream to the MCP server of this process.
-    pub(crate) fn line(self: &std::sync::Arc<Self>, connection: &str, profile: &str) -> DuplexStream {
-        let (ours, theirs) = tokio::io::duplex(PIPE);
+    pub(crate) fn open_mcp_stream(
+        self: &std::sync::Arc<Self>,
+        connection: &str,
+        profile: &str,
+    ) -> DuplexStream {
+        let (ours, theirs) = tokio::io::duplex(STREAM_BUFFER_BYTES);
         let (engine, connection, profile) =
             (std::sync::Arc::clone(self), connection.to_owned(), profile.to_owned());
         tokio::spawn(async move {
@@ -70,25 +74,25 @@ pub async fn serve_stdio(
     }
     let mut agent = Agent {
         connection: format!("stdio_{}", autokit_workspace::token(16)),
-        lines: BufReader::new(input),
+        input: BufReader::new(input),
         output,
-        hello: None,
-        ready: None,
-        asked: HashMap::new(),
+        initialize: None,
+        initialized: None,
+        pending: HashMap::new(),
         protocol: None,
         batches: Vec::new(),
     };
     let mut first = true;
     loop {
-        let line = node.mcp_line(&agent.connection, profile).await?;
-        let (from, mut to) = tokio::io::split(line);
-        let mut answers = BufReader::new(from);
-        if !first && agent.greet_again(&mut answers, &mut to).await.is_err() {
+        let stream = node.mcp_stream(&agent.connection, profile).await?;
+        let (from_owner, mut to_owner) = tokio::io::split(stream);
+        let mut from_owner = BufReader::new(from_owner);
+        if !first && agent.reconnect(&mut from_owner, &mut to_owner).await.is_err() {
             // This owner ended as well.
             continue;
         }
         first = false;
-        if agent.pass(&mut answers, &mut to).await? == End::HungUp {
+        if agent.forward(&mut from_owner, &mut to_owner).await? == ForwardingEnd::Disconnected {
             return Ok(());
         }
     }
@@ -96,9 +100,9 @@ pub async fn serve_stdio(
 
 /// Why forwarding ended.
 #[derive(PartialEq, Eq)]
-enum End {
+enum ForwardingEnd {
     /// The agent disconnected.
-    HungUp,
+    Disconnected,
     /// The owner ended.
     OwnerEnded,
 }
@@ -107,14 +111,14 @@ enum End {
 /// owner.
 struct Agent<I, O> {
     connection: String,
-    lines: BufReader<I>,
+    input: BufReader<I>,
     output: O,
     /// Its `initialize` request (up to revision 2025-11-25), as sent.
-    hello: Option<Vec<u8>>,
+    initialize: Option<Vec<u8>>,
     /// Its `notifications/initialized`, as sent.
-    ready: Option<Vec<u8>>,
+    initialized: Option<Vec<u8>>,
     /// Unanswered requests, by id.
-    asked: HashMap<String, PendingRequest>,
+    pending: HashMap<String, PendingRequest>,
     /// The negotiated revision of the protocol.
     protocol: Option<String>,
     /// Unanswered batches.
@@ -125,62 +129,62 @@ struct Agent<I, O> {
 #[derive(Default)]
 struct Batch {
     /// Ids of its unanswered requests.
-    waits: HashSet<String>,
-    answers: Vec<Value>,
+    pending: HashSet<String>,
+    responses: Vec<Value>,
 }
 
 /// What to do with a line from the agent.
 #[derive(Default)]
 struct LineAction {
     /// Lines for the owner.
-    pass: Vec<u8>,
+    to_owner: Vec<u8>,
     /// Lines for the agent.
-    say: Vec<u8>,
+    to_agent: Vec<u8>,
 }
 
 struct PendingRequest {
     line: Vec<u8>,
     /// Whether the request may have effects, so that it must not be repeated.
-    acts: bool,
+    has_effects: bool,
     /// Whether it is the `initialize` request.
-    greets: bool,
+    is_initialize: bool,
     id: Value,
 }
 
 impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
-    async fn pass(
+    async fn forward(
         &mut self,
-        answers: &mut (impl AsyncBufReadExt + Unpin),
+        from: &mut (impl AsyncBufReadExt + Unpin),
         to: &mut (impl AsyncWrite + Unpin),
-    ) -> Result<End> {
-        let (mut asked, mut answered) = (Vec::new(), Vec::new());
+    ) -> Result<ForwardingEnd> {
+        let (mut request, mut response) = (Vec::new(), Vec::new());
         loop {
             tokio::select! {
-                read = read_line(&mut self.lines, &mut asked, MESSAGE_BYTES) => match read {
-                    Ok(LineRead::TooLong) => self.say(&too_long()).await?,
+                read = read_line(&mut self.input, &mut request, MESSAGE_BYTES) => match read {
+                    Ok(LineRead::TooLong) => self.send(&line_too_long()).await?,
                     Ok(LineRead::Line) => {
-                        let line = std::mem::take(&mut asked);
-                        let taken = self.take(&line);
-                        self.say(&taken.say).await?;
-                        if to.write_all(&taken.pass).await.is_err() || to.flush().await.is_err() {
-                            return Ok(End::OwnerEnded);
+                        let line = std::mem::take(&mut request);
+                        let action = self.handle_line(&line);
+                        self.send(&action.to_agent).await?;
+                        if to.write_all(&action.to_owner).await.is_err() || to.flush().await.is_err() {
+                            return Ok(ForwardingEnd::OwnerEnded);
                         }
                     }
                     // Some agents disconnect with an error.
-                    Ok(LineRead::End) | Err(_) => return Ok(End::HungUp),
+                    Ok(LineRead::End) | Err(_) => return Ok(ForwardingEnd::Disconnected),
                 },
-                read = read_line(answers, &mut answered, ANSWER_BYTES) => match read {
+                read = read_line(from, &mut response, RESPONSE_BYTES) => match read {
                     Ok(LineRead::Line) => {
-                        let line = std::mem::take(&mut answered);
-                        self.deliver(&line).await?;
+                        let line = std::mem::take(&mut response);
+                        self.forward_response(&line).await?;
                     }
-                    Ok(LineRead::TooLong | LineRead::End) | Err(_) => return Ok(End::OwnerEnded),
+                    Ok(LineRead::TooLong | LineRead::End) | Err(_) => return Ok(ForwardingEnd::OwnerEnded),
                 },
             }
         }
     }
 
-    async fn say(&mut self, line: &[u8]) -> Result<()> {
+    async fn send(&mut self, line: &[u8]) -> Result<()> {
         let written = async {
             self.output.write_all(line).await?;
             self.output.flush().await
@@ -189,99 +193,100 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
     }
 
     /// Forwards a response, or keeps it until the rest of its batch is answered.
-    async fn deliver(&mut self, line: &[u8]) -> Result<()> {
-        let Some(id) = answered_id(line) else { return self.say(line).await };
-        if self.asked.remove(&id).is_some_and(|asked| asked.greets) {
-            let answer = serde_json::from_slice::<Value>(line).unwrap_or_default();
-            let agreed = answer.pointer("/result/protocolVersion").and_then(Value::as_str);
-            self.protocol = agreed.map(str::to_owned);
+    async fn forward_response(&mut self, line: &[u8]) -> Result<()> {
+        let Some(id) = response_id(line) else { return self.send(line).await };
+        if self.pending.remove(&id).is_some_and(|request| request.is_initialize) {
+            let response = serde_json::from_slice::<Value>(line).unwrap_or_default();
+            let negotiated = response.pointer("/result/protocolVersion").and_then(Value::as_str);
+            self.protocol = negotiated.map(str::to_owned);
         }
-        let Some(at) = self.batches.iter().position(|batch| batch.waits.contains(&id)) else {
-            return self.say(line).await;
+        let Some(at) = self.batches.iter().position(|batch| batch.pending.contains(&id)) else {
+            return self.send(line).await;
         };
         let batch = &mut self.batches[at];
-        batch.waits.remove(&id);
-        batch.answers.push(serde_json::from_slice(line).unwrap_or_default());
-        if !batch.waits.is_empty() {
+        batch.pending.remove(&id);
+        batch.responses.push(serde_json::from_slice(line).unwrap_or_default());
+        if !batch.pending.is_empty() {
             return Ok(());
         }
         let batch = self.batches.swap_remove(at);
-        self.say(&line_of(&Value::Array(batch.answers))).await
+        self.send(&to_line(&Value::Array(batch.responses))).await
     }
 
-    /// Parses a line from the agent, and remembers what is needed to continue with another owner.
-    fn take(&mut self, line: &[u8]) -> LineAction {
-        let mut taken = LineAction::default();
+    /// Parses a line from the agent, and records what is needed to continue with another owner.
+    fn handle_line(&mut self, line: &[u8]) -> LineAction {
+        let mut action = LineAction::default();
         if line.iter().all(u8::is_ascii_whitespace) {
-            return taken;
+            return action;
         }
-        match messages::read(line) {
-            Ok(Sent::One(message)) => {
-                if let Some(fault) = message.fault() {
-                    taken.say = line_of(&fault);
-                    return taken;
+        match messages::parse(line) {
+            Ok(ParsedBody::Single(message)) => {
+                if let Some(fault) = message.validation_error() {
+                    action.to_agent = to_line(&fault);
+                    return action;
                 }
-                self.note(&message, line);
-                taken.pass = line.to_vec();
+                self.record(&message, line);
+                action.to_owner = line.to_vec();
                 // A cancelled request may have been the last of its batch.
-                let done = self.batches.extract_if(.., |batch| batch.waits.is_empty());
-                let answers = done.map(|batch| line_of(&Value::Array(batch.answers)));
-                taken.say = answers.flatten().collect();
+                let done = self.batches.extract_if(.., |batch| batch.pending.is_empty());
+                let lines = done.map(|batch| to_line(&Value::Array(batch.responses)));
+                action.to_agent = lines.flatten().collect();
             }
-            Ok(Sent::Batch(messages)) => self.take_batch(&messages, &mut taken),
-            Err(fault) => taken.say = line_of(&fault),
+            Ok(ParsedBody::Batch(messages)) => self.handle_batch(&messages, &mut action),
+            Err(fault) => action.to_agent = to_line(&fault),
         }
-        taken
+        action
     }
 
-    fn take_batch(&mut self, messages: &[&str], taken: &mut LineAction) {
-        let wrong = |words: &str| line_of(&messages::error(&Value::Null, messages::INVALID_REQUEST, words));
-        if self.protocol.as_deref() != Some(messages::BATCHES) {
-            taken.say = wrong("this protocol version does not support batches");
+    fn handle_batch(&mut self, messages: &[&str], action: &mut LineAction) {
+        let wrong =
+            |message: &str| to_line(&messages::error(&Value::Null, messages::INVALID_REQUEST, message));
+        if self.protocol.as_deref() != Some(messages::BATCH_VERSION) {
+            action.to_agent = wrong("this protocol version does not support batches");
             return;
         }
         if messages.is_empty() {
-            taken.say = wrong("a batch must contain at least one message");
+            action.to_agent = wrong("a batch must contain at least one message");
             return;
         }
         let mut batch = Batch::default();
         for text in messages {
-            let message = match messages::read_one(text) {
+            let message = match messages::parse_one(text) {
                 Ok(message) => message,
                 Err(fault) => {
-                    batch.answers.push(fault);
+                    batch.responses.push(fault);
                     continue;
                 }
             };
-            let greets = (message.method() == "initialize").then(|| {
+            let initialize_error = (message.method() == "initialize").then(|| {
                 let id = message.id().unwrap_or(&Value::Null);
                 messages::error(id, messages::INVALID_REQUEST, "`initialize` cannot be part of a batch")
             });
-            if let Some(fault) = message.fault().or(greets) {
-                batch.answers.push(fault);
+            if let Some(fault) = message.validation_error().or(initialize_error) {
+                batch.responses.push(fault);
                 continue;
             }
             let mut line = text.replace(['\r', '\n'], " ").into_bytes();
             line.push(b'\n');
-            self.note(&message, &line);
+            self.record(&message, &line);
             if let Some(id) = message.id().filter(|_| message.is_request()) {
-                batch.waits.insert(id.to_string());
+                batch.pending.insert(id.to_string());
             }
-            taken.pass.extend(line);
+            action.to_owner.extend(line);
         }
-        if !batch.waits.is_empty() {
+        if !batch.pending.is_empty() {
             self.batches.push(batch);
-        } else if !batch.answers.is_empty() {
-            taken.say = line_of(&Value::Array(batch.answers));
+        } else if !batch.responses.is_empty() {
+            action.to_agent = to_line(&Value::Array(batch.responses));
         }
     }
 
-    /// Remembers what is needed to continue with another owner.
-    fn note(&mut self, message: &Message<'_>, line: &[u8]) {
+    /// Records what is needed to continue with another owner.
+    fn record(&mut self, message: &Message<'_>, line: &[u8]) {
         let method = message.method();
         match method {
-            "initialize" => self.hello = Some(line.to_vec()),
-            "notifications/initialized" => self.ready = Some(line.to_vec()),
+            "initialize" => self.initialize = Some(line.to_vec()),
+            "notifications/initialized" => self.initialized = Some(line.to_vec()),
             "notifications/cancelled" => {
                 if let Some(id) = message.params().request_id {
                     self.forget(&id.to_string());
@@ -290,85 +295,88 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
             _ => {}
         }
         if let Some(id) = message.id().filter(|_| message.is_request()) {
-            let finds = || message.params().name.as_deref() == Some(autokit_gateway::SEARCH_TOOLS);
-            let acts = method == "tools/call" && !finds();
-            let greets = method == "initialize";
-            self.asked
-                .insert(id.to_string(), PendingRequest { line: line.to_vec(), acts, greets, id: id.clone() });
+            let is_search = || message.params().name.as_deref() == Some(autokit_gateway::SEARCH_TOOLS);
+            let has_effects = method == "tools/call" && !is_search();
+            let is_initialize = method == "initialize";
+            self.pending.insert(
+                id.to_string(),
+                PendingRequest { line: line.to_vec(), has_effects, is_initialize, id: id.clone() },
+            );
         }
     }
 
     /// Stops waiting for the response to a cancelled request, because there may be none.
     fn forget(&mut self, id: &str) {
-        self.asked.remove(id);
+        self.pending.remove(id);
         for batch in &mut self.batches {
-            batch.waits.remove(id);
+            batch.pending.remove(id);
         }
     }
 
     /// Continues with another owner: sends `initialize` again and repeats the requests that can be
     /// repeated.
-    async fn greet_again(
+    async fn reconnect(
         &mut self,
-        answers: &mut (impl AsyncBufReadExt + Unpin),
+        from: &mut (impl AsyncBufReadExt + Unpin),
         to: &mut (impl AsyncWrite + Unpin),
     ) -> std::io::Result<()> {
-        let greeting = self.hello.as_ref().filter(|hello| {
-            let id = serde_json::from_slice::<Value>(hello).ok().and_then(|hello| hello.get("id").cloned());
+        let unsent = self.initialize.as_ref().filter(|line| {
+            let id =
+                serde_json::from_slice::<Value>(line).ok().and_then(|message| message.get("id").cloned());
             // An unanswered `initialize` is among the requests that are repeated.
-            id.is_some_and(|id| !self.asked.contains_key(&id.to_string()))
+            id.is_some_and(|id| !self.pending.contains_key(&id.to_string()))
         });
-        if let Some(hello) = greeting {
-            to.write_all(hello).await?;
+        if let Some(initialize) = unsent {
+            to.write_all(initialize).await?;
             to.flush().await?;
             // The agent has had this response before.
-            let mut answer = Vec::new();
-            if read_line(answers, &mut answer, ANSWER_BYTES).await? != LineRead::Line {
+            let mut response = Vec::new();
+            if read_line(from, &mut response, RESPONSE_BYTES).await? != LineRead::Line {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
             }
-            if let Some(ready) = &self.ready {
-                to.write_all(ready).await?;
+            if let Some(initialized) = &self.initialized {
+                to.write_all(initialized).await?;
             }
         }
-        let (act, ask): (Vec<PendingRequest>, Vec<PendingRequest>) =
-            self.asked.drain().map(|(_, asked)| asked).partition(|asked| asked.acts);
-        for asked in act {
-            let told = json!({"jsonrpc": "2.0", "id": asked.id, "result": {
+        let (unrepeatable, repeatable): (Vec<PendingRequest>, Vec<PendingRequest>) =
+            self.pending.drain().map(|(_, request)| request).partition(|request| request.has_effects);
+        for request in unrepeatable {
+            let response = json!({"jsonrpc": "2.0", "id": request.id, "result": {
                 "content": [{"type": "text", "text": "AutoKit restarted during this call. It may have run; check before you call again."}],
                 "isError": true,
             }});
-            self.deliver(&line_of(&told)).await.map_err(std::io::Error::other)?;
+            self.forward_response(&to_line(&response)).await.map_err(std::io::Error::other)?;
         }
-        for asked in ask {
-            to.write_all(&asked.line).await?;
-            self.asked.insert(asked.id.to_string(), asked);
+        for request in repeatable {
+            to.write_all(&request.line).await?;
+            self.pending.insert(request.id.to_string(), request);
         }
         to.flush().await
     }
 }
 
 /// Serializes a message as a line.
-fn line_of(message: &Value) -> Vec<u8> {
+fn to_line(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
 /// Returns the id of the request that a line responds to.
-fn answered_id(line: &[u8]) -> Option<String> {
+fn response_id(line: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Answer<'a> {
+    struct Response<'a> {
         #[serde(default)]
         id: Option<Value>,
         #[serde(default, borrow)]
         method: Option<&'a serde_json::value::RawValue>,
     }
-    let answer: Answer<'_> = serde_json::from_slice(line).ok()?;
-    answer.id.filter(|_| answer.method.is_none()).map(|id| id.to_string())
+    let response: Response<'_> = serde_json::from_slice(line).ok()?;
+    response.id.filter(|_| response.method.is_none()).map(|id| id.to_string())
 }
 
 /// Returns the error response to a line that is too long.
-fn too_long() -> Vec<u8> {
-    let words = format!("a message can have at most {MESSAGE_BYTES} bytes");
-    line_of(&messages::error(&Value::Null, messages::INVALID_REQUEST, &words))
+fn line_too_long() -> Vec<u8> {
+    let message = format!("a message can have at most {MESSAGE_BYTES} bytes");
+    to_line(&messages::error(&Value::Null, messages::INVALID_REQUEST, &message))
 }
 
 /// The outcome of reading a line.

@@ -5,7 +5,7 @@
 //! first process that asks takes over. Calls that were running are repeated with the same idempotency key,
 //! so nothing happens twice.
 
-mod patience;
+mod owner_timeout;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,14 +23,14 @@ use tokio::sync::{Mutex, RwLock, broadcast};
 use crate::engine::{Engine, EngineOptions};
 use crate::host::{Endpoint, Host};
 use crate::remote::{CallError, Remote};
-use patience::OwnerTimeout;
+use owner_timeout::OwnerTimeout;
 
 /// Commands with effects outside the library. If it is unknown whether one was executed, it is not
 /// repeated.
-const ONCE: [&str; 1] = [RunTool::NAME];
+const NOT_REPEATABLE: [&str; 1] = [RunTool::NAME];
 
 /// Time between attempts while an owner starts up or ends.
-const RETRY: Duration = Duration::from_millis(20);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Options of a [`Node`].
 #[derive(Clone, Debug)]
@@ -58,9 +58,9 @@ struct Inner {
     dir: DataDir,
     state: RwLock<State>,
     /// Serializes changes of the state, such as reconnecting.
-    turning: Mutex<()>,
+    transition: Mutex<()>,
     /// The ownership acquired by the standby thread, until the store is opened.
-    won: std::sync::Mutex<Option<Ownership>>,
+    acquired: std::sync::Mutex<Option<Ownership>>,
     events: broadcast::Sender<Event>,
 }
 
@@ -92,14 +92,14 @@ impl Node {
                 options,
                 dir,
                 state: RwLock::new(State::Closed),
-                turning: Mutex::default(),
-                won: std::sync::Mutex::default(),
+                transition: Mutex::default(),
+                acquired: std::sync::Mutex::default(),
                 events,
             });
             let node = Node { inner };
             node.inner.attach().await?;
             if node.inner.options.standby {
-                node.stand_by();
+                node.start_standby_thread();
             }
             Ok(node)
         })
@@ -121,9 +121,9 @@ impl Node {
         Box::pin(async move {
             let request = autokit_workspace::token(16);
             let author = self.inner.options.author.clone();
-            let mut patience = OwnerTimeout::default();
+            let mut timeout = OwnerTimeout::default();
             loop {
-                let missed = match &*self.inner.state.read().await {
+                let retry_reason = match &*self.inner.state.read().await {
                     State::Owner { engine, .. } => {
                         let context = Context { request: Some(request), author };
                         return dispatch(&**engine, &context, name, body).await;
@@ -139,7 +139,7 @@ impl Node {
                     State::Client(remote) => match remote.call(name, &body, &request, &author).await {
                         Ok(value) => return Ok(value),
                         Err(CallError::Answered(error)) => return Err(error),
-                        Err(CallError::Unanswered(_)) if ONCE.contains(&name) => {
+                        Err(CallError::Unanswered(_)) if NOT_REPEATABLE.contains(&name) => {
                             return Err(ApiError::owner_ended());
                         }
                         Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
@@ -148,8 +148,8 @@ impl Node {
                     },
                     State::Closed => return Err(ApiError::cancelled()),
                 };
-                match missed {
-                    RetryReason::Owner(lost, why) => self.find_another(&mut patience, (lost, why)).await?,
+                match retry_reason {
+                    RetryReason::Owner(lost, why) => self.find_new_owner(&mut timeout, (lost, why)).await?,
                     // The disk may have room by now.
                     RetryReason::Write(error) => {
                         Box::pin(self.inner.retry_ownership()).await.map_err(|_| error)?;
@@ -164,21 +164,21 @@ impl Node {
     ///
     /// # Errors
     /// If no owner responds.
-    pub fn mcp_line<'a>(
+    pub fn mcp_stream<'a>(
         &'a self,
         connection: &'a str,
         profile: &'a str,
     ) -> BoxFuture<'a, Result<BoxedStream>> {
         Box::pin(async move {
-            let mut patience = OwnerTimeout::default();
+            let mut timeout = OwnerTimeout::default();
             loop {
                 let lost = match &*self.inner.state.read().await {
                     State::Owner { engine, .. } | State::ReadOnly { engine } => {
-                        let line: BoxedStream = Box::pin(engine.line(connection, profile));
-                        return Ok(line);
+                        let stream: BoxedStream = Box::pin(engine.open_mcp_stream(connection, profile));
+                        return Ok(stream);
                     }
-                    State::Client(remote) => match remote.mcp_line(connection, profile).await {
-                        Ok(line) => return Ok(line),
+                    State::Client(remote) => match remote.mcp_stream(connection, profile).await {
+                        Ok(stream) => return Ok(stream),
                         Err(CallError::Answered(error)) => return Err(error),
                         Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {
                             (remote.endpoint().clone(), reason)
@@ -186,17 +186,21 @@ impl Node {
                     },
                     State::Closed => return Err(ApiError::cancelled()),
                 };
-                self.find_another(&mut patience, lost).await?;
+                self.find_new_owner(&mut timeout, lost).await?;
             }
         })
     }
 
-    /// Finds another owner after one was lost, until the patience is used up.
-    async fn find_another(&self, patience: &mut OwnerTimeout, (lost, why): (Endpoint, String)) -> Result<()> {
-        if patience.is_over(Instant::now(), Some(&lost)) {
+    /// Finds another owner after one was lost, until the timeout has passed.
+    async fn find_new_owner(
+        &self,
+        timeout: &mut OwnerTimeout,
+        (lost, why): (Endpoint, String),
+    ) -> Result<()> {
+        if timeout.is_over(Instant::now(), Some(&lost)) {
             return Err(unreachable(self.inner.dir.root(), &why));
         }
-        Box::pin(self.inner.replace(&lost)).await
+        Box::pin(self.inner.reconnect(&lost)).await
     }
 
     /// Subscribes to the events of this library, whoever owns it.
@@ -221,14 +225,14 @@ impl Node {
             State::Owner { host, .. } => Ok(host.endpoint.clone()),
             State::Client(remote) => Ok(remote.endpoint().clone()),
             State::ReadOnly { engine } => {
-                engine.writable()?;
+                engine.ensure_writable()?;
                 Err(ApiError::internal("the library is read from a copy"))
             }
             State::Closed => Err(ApiError::cancelled()),
         }
     }
 
-    /// Leaves the library: as the owner, stops jobs at a safe point, flushes the store and releases it.
+    /// Closes the library: as the owner, stops jobs at a safe point, flushes the store and releases it.
     ///
     /// # Errors
     /// If the store cannot be flushed.
@@ -238,12 +242,12 @@ impl Node {
             match state {
                 State::Owner { engine, host } => {
                     // New clients wait for the next owner from here on.
-                    host.withdraw();
+                    host.unpublish();
                     // Each step may take a while; the log shows which one shutdown waits for.
                     tracing::info!("stopping jobs and servers");
                     engine.stop_jobs().await;
                     tracing::info!("closing the endpoints");
-                    engine.close_agents_address().await;
+                    engine.close_agent_server().await;
                     host.stop().await;
                     tracing::info!("closing the library");
                     engine.close().await
@@ -258,7 +262,7 @@ impl Node {
     }
 
     /// Waits in the background for the owner to end, and takes over.
-    fn stand_by(&self) {
+    fn start_standby_thread(&self) {
         let inner = Arc::downgrade(&self.inner);
         let dir = self.inner.dir.clone();
         let runtime = tokio::runtime::Handle::current();
@@ -267,10 +271,10 @@ impl Node {
             let waited = dir.wait_to_own();
             let Some(inner) = inner.upgrade() else { return };
             match waited {
-                Ok(owned) => *inner.won.lock().expect("no holder panics") = Some(owned),
+                Ok(owned) => *inner.acquired.lock().expect("no holder panics") = Some(owned),
                 Err(error) => tracing::error!(%error, "failed to wait for ownership of the library"),
             }
-            runtime.block_on(inner.succeed());
+            runtime.block_on(inner.take_over());
         });
         if let Err(error) = started {
             tracing::error!(%error, "failed to start the standby thread");
@@ -281,14 +285,14 @@ impl Node {
 impl Inner {
     /// Becomes the owner, or connects to one.
     async fn attach(self: &Arc<Self>) -> Result<()> {
-        let mut patience = OwnerTimeout::default();
+        let mut timeout = OwnerTimeout::default();
         loop {
-            if let Some(owned) = self.won() {
-                return self.own_or_read(owned).await;
+            if let Some(owned) = self.take_acquired() {
+                return self.own_or_open_read_only(owned).await;
             }
             let mut unwritable = None;
             match self.dir.try_own() {
-                Ok(owned) => return self.own_or_read(owned).await,
+                Ok(owned) => return self.own_or_open_read_only(owned).await,
                 Err(LibraryError::Owned { .. }) => {}
                 Err(error) => {
                     let error = ApiError::from(error);
@@ -304,7 +308,7 @@ impl Inner {
             if let Some(endpoint) = &published {
                 match Remote::connect(endpoint.clone()).await {
                     Ok(remote) => {
-                        self.follow(remote.clone());
+                        self.start_forwarding_events(remote.clone());
                         *self.state.write().await = State::Client(remote);
                         // Fails only if nobody listens.
                         let _ = self.events.send(Event::Owner { role: Role::Client });
@@ -315,28 +319,28 @@ impl Inner {
                 }
             }
             if let Some(error) = unwritable.filter(|_| !self.dir.is_owned()) {
-                return self.read_only(error).await;
+                return self.open_read_only(error).await;
             }
-            if patience.is_over(Instant::now(), published.as_ref()) {
+            if timeout.is_over(Instant::now(), published.as_ref()) {
                 return Err(unreachable(self.dir.root(), &reason));
             }
             // The owner is between taking the lock and publishing its endpoint, or between withdrawing the
             // endpoint and the system releasing the lock. Neither can be waited for, so this polls.
-            tokio::time::sleep(RETRY).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 
     /// Takes the store, or reads a copy of it if its directory cannot be written.
-    async fn own_or_read(self: &Arc<Self>, owned: Ownership) -> Result<()> {
-        match self.own(owned).await {
-            Err(error) if is_unwritable(error.code) => self.read_only(error).await,
+    async fn own_or_open_read_only(self: &Arc<Self>, owned: Ownership) -> Result<()> {
+        match self.take_ownership(owned).await {
+            Err(error) if is_unwritable(error.code) => self.open_read_only(error).await,
             owned => owned,
         }
     }
 
     /// Reads a copy of the store. `why` is the error that prevents owning it, and is returned if there is
     /// no copy either.
-    async fn read_only(self: &Arc<Self>, why: ApiError) -> Result<()> {
+    async fn open_read_only(self: &Arc<Self>, why: ApiError) -> Result<()> {
         tracing::warn!(error = %why, "opening the library read-only");
         let full = why.code == ErrorCode::DiskFull;
         let opened =
@@ -354,18 +358,18 @@ impl Inner {
 
     /// Takes the store in place of the copy that is being read.
     async fn retry_ownership(self: &Arc<Self>) -> Result<()> {
-        let _turn = self.turning.lock().await;
+        let _transition = self.transition.lock().await;
         if !matches!(*self.state.read().await, State::ReadOnly { .. }) {
             return Ok(());
         }
         let owned = self.dir.try_own()?;
-        self.own(owned).await
+        self.take_ownership(owned).await
     }
 
-    async fn own(self: &Arc<Self>, owned: Ownership) -> Result<()> {
+    async fn take_ownership(self: &Arc<Self>, owned: Ownership) -> Result<()> {
         // Left over from an owner that was killed. Opening the store may take longer than clients wait for
         // an endpoint to respond.
-        Endpoint::withdraw(&self.dir.endpoint_file());
+        Endpoint::unpublish(&self.dir.endpoint_file());
         let engine = Engine::start(owned, &self.options.engine, self.events.clone()).await?;
         let host = match Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await {
             Ok(host) => host,
@@ -381,7 +385,7 @@ impl Inner {
         if self.options.standby {
             engine.start_background_tasks();
             // Only in a long-running process: a short one would just block the port.
-            engine.open_agents_address().await;
+            engine.open_agent_server().await;
         }
         *self.state.write().await = State::Owner { engine, host };
         // Fails only if nobody listens.
@@ -389,24 +393,24 @@ impl Inner {
         Ok(())
     }
 
-    fn won(&self) -> Option<Ownership> {
-        self.won.lock().expect("no holder panics").take()
+    fn take_acquired(&self) -> Option<Ownership> {
+        self.acquired.lock().expect("no holder panics").take()
     }
 
-    /// Opens the store that this process won on standby, unless a call did so already.
-    async fn succeed(self: &Arc<Self>) {
-        let _turn = self.turning.lock().await;
+    /// Opens the store that this process acquired on standby, unless a call did so already.
+    async fn take_over(self: &Arc<Self>) {
+        let _transition = self.transition.lock().await;
         let client = matches!(*self.state.read().await, State::Client(_));
-        if let Some(owned) = self.won().filter(|_| client)
-            && let Err(error) = self.own(owned).await
+        if let Some(owned) = self.take_acquired().filter(|_| client)
+            && let Err(error) = self.take_ownership(owned).await
         {
             tracing::error!(%error, "failed to take over the library");
         }
     }
 
-    /// Finds a new owner after one stopped responding.
-    async fn replace(self: &Arc<Self>, lost: &Endpoint) -> Result<()> {
-        let _turn = self.turning.lock().await;
+    /// Connects to another owner, or takes over, after one stopped responding.
+    async fn reconnect(self: &Arc<Self>, lost: &Endpoint) -> Result<()> {
+        let _transition = self.transition.lock().await;
         match &*self.state.read().await {
             State::Client(remote) if remote.endpoint() == lost => {}
             // Another task of this process was faster.
@@ -416,7 +420,7 @@ impl Inner {
     }
 
     /// Forwards the owner's events until it ends.
-    fn follow(&self, remote: Remote) {
+    fn start_forwarding_events(&self, remote: Remote) {
         let events = self.events.clone();
         tokio::spawn(async move { remote.forward_events(&events).await });
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use crate::host::{
-    AUTHOR_HEADER, CONNECTION_HEADER, Endpoint, Hello, MCP_LINE, MCP_PROTOCOL, PROFILE_HEADER,
+    AUTHOR_HEADER, CONNECTION_HEADER, Endpoint, Hello, MCP_PROTOCOL, MCP_STREAM_PATH, PROFILE_HEADER,
     PROTOCOL_HEADER, REQUEST_HEADER, version_mismatch,
 };
 
@@ -108,10 +108,10 @@ impl Remote {
     }
 
     /// Opens a byte stream to the owner's MCP server.
-    pub(crate) async fn mcp_line(&self, connection: &str, profile: &str) -> Result<BoxedStream, CallError> {
+    pub(crate) async fn mcp_stream(&self, connection: &str, profile: &str) -> Result<BoxedStream, CallError> {
         let lost = |error: reqwest::Error| CallError::Lost(error.to_string());
         let response = self
-            .request(reqwest::Method::GET, MCP_LINE)
+            .request(reqwest::Method::GET, MCP_STREAM_PATH)
             .header(reqwest::header::CONNECTION, "upgrade")
             .header(reqwest::header::UPGRADE, MCP_PROTOCOL)
             .header(CONNECTION_HEADER, connection)

@@ -14,7 +14,7 @@ use crate::merge::{Merged, merge};
 
 /// The library's card that a card of a bundle is compared with.
 #[derive(Clone, Copy, Debug)]
-pub struct Ours<'a> {
+pub struct LocalCard<'a> {
     /// Its current state.
     pub card: &'a Map<String, Value>,
     /// Its revisions, oldest first.
@@ -67,7 +67,7 @@ struct Common {
 }
 
 /// Compares a card of a bundle with ours.
-pub fn compare(entry: &BundleCard, ours: Ours<'_>) -> MergeState {
+pub fn compare(entry: &BundleCard, ours: LocalCard<'_>) -> MergeState {
     let theirs = entry.card.object();
     if same(theirs, ours.card) {
         return MergeState::Identical;
@@ -78,14 +78,14 @@ pub fn compare(entry: &BundleCard, ours: Ours<'_>) -> MergeState {
         .flat_map(|named| std::iter::once(&named.id).chain(&named.revision.merged))
         .collect();
     let was = |body: &str| ours.lineage.iter().any(|named| named.revision.body.as_deref() == Some(body));
-    if known.contains(&entry.step.id) && is_here(entry, ours) {
+    if known.contains(&entry.revision.id) && is_known(entry, ours) {
         return MergeState::Behind;
     }
-    let common = match by_name(entry, ours, &known) {
+    let common = match common_by_id(entry, ours, &known) {
         // Ids distinguish a return to an earlier state from that state; comparing texts cannot, so ids go
         // first.
         None if was(&entry.card.to_json()) => return MergeState::Behind,
-        None => by_text(entry, ours),
+        None => common_by_body(entry, ours),
         named => named,
     };
     let merged = merge(common.as_ref().map(|common| &common.body), ours.card, theirs);
@@ -102,23 +102,24 @@ fn same(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
 }
 
 /// Whether their state was seen here under its revision id with the same content.
-fn is_here(entry: &BundleCard, ours: Ours<'_>) -> bool {
+fn is_known(entry: &BundleCard, ours: LocalCard<'_>) -> bool {
     let theirs = entry.card.object();
-    let says_it = |body: &str| serde_json::from_str(body).is_ok_and(|body| same(&body, theirs));
-    let own = ours.lineage.iter().filter(|named| named.id == entry.step.id);
+    let has_same_body = |body: &str| serde_json::from_str(body).is_ok_and(|body| same(&body, theirs));
+    let own = ours.lineage.iter().filter(|named| named.id == entry.revision.id);
     let mut own = own.filter_map(|named| named.revision.body.as_deref());
-    own.any(says_it) || ours.foreign.get(&entry.step.id).is_some_and(|body| says_it(body))
+    own.any(has_same_body) || ours.foreign.get(&entry.revision.id).is_some_and(|body| has_same_body(body))
 }
 
 /// The newest of their earlier states that is known here by revision id.
-fn by_name(entry: &BundleCard, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> Option<Common> {
-    let (newest, body) = entry.before().filter(|id| known.contains(*id)).find_map(|id| {
-        let here = ours.lineage.iter().find(|named| named.id == *id);
-        let body =
-            here.and_then(|named| named.revision.body.clone()).or_else(|| ours.foreign.get(id).cloned())?;
+fn common_by_id(entry: &BundleCard, ours: LocalCard<'_>, known: &HashSet<&RevisionId>) -> Option<Common> {
+    let (newest, body) = entry.ancestor_ids().filter(|id| known.contains(*id)).find_map(|id| {
+        let existing = ours.lineage.iter().find(|named| named.id == *id);
+        let body = existing
+            .and_then(|named| named.revision.body.clone())
+            .or_else(|| ours.foreign.get(id).cloned())?;
         Some((id, body))
     })?;
-    let passed = entry.history.iter().position(|past| past.step.id == *newest).map_or(0, |at| at + 1);
+    let passed = entry.history.iter().position(|past| past.revision.id == *newest).map_or(0, |at| at + 1);
     Some(Common {
         body: serde_json::from_str(&body).ok()?,
         // When the states in between are not in the bundle, only the newest can be added.
@@ -129,7 +130,7 @@ fn by_name(entry: &BundleCard, ours: Ours<'_>, known: &HashSet<&RevisionId>) -> 
 
 /// The newest of their earlier states that ours once was in too, found by comparing texts: for cards that two
 /// people imported from the same file.
-fn by_text(entry: &BundleCard, ours: Ours<'_>) -> Option<Common> {
+fn common_by_body(entry: &BundleCard, ours: LocalCard<'_>) -> Option<Common> {
     let texts: HashMap<&str, usize> = ours
         .lineage
         .iter()
@@ -141,7 +142,7 @@ fn by_text(entry: &BundleCard, ours: Ours<'_>) -> Option<Common> {
     Some(Common {
         body: serde_json::from_str(&past.body).ok()?,
         passed: at + 1,
-        is_ours: texts.get(past.body.as_str()).is_some_and(|here| here + 1 == ours.lineage.len()),
+        is_ours: texts.get(past.body.as_str()).is_some_and(|existing| existing + 1 == ours.lineage.len()),
     })
 }
 
@@ -186,7 +187,8 @@ mod tests {
 
         fn merging(mut self, theirs: &BundleCard) -> StoredRevisions {
             let last = self.0.last_mut().expect("one");
-            last.merged = std::iter::once(&theirs.step.id).chain(theirs.before()).cloned().collect();
+            last.merged =
+                std::iter::once(&theirs.revision.id).chain(theirs.ancestor_ids()).cloned().collect();
             self
         }
 
@@ -205,14 +207,14 @@ mod tests {
                     operation: Operation::Edit,
                     licence: None,
                 },
-                step: RevisionMeta::of(&newest.revision, newest.id),
+                revision: RevisionMeta::of(&newest.revision, newest.id),
                 ancestors: if history { Vec::new() } else { before },
                 history: named
                     .into_iter()
                     .filter(|_| history)
                     .map(|named| PastRevision {
                         body: named.revision.body.clone().expect("a card"),
-                        step: RevisionMeta::of(&named.revision, named.id),
+                        revision: RevisionMeta::of(&named.revision, named.id),
                     })
                     .collect(),
                 vectors: None,
@@ -224,8 +226,9 @@ mod tests {
             let named = lineage(self.0.clone());
             let body = self.0.last().expect("one").body.as_deref().expect("a card");
             let card = serde_json::from_str(body).expect("JSON");
-            let foreign = foreign.iter().map(|entry| (entry.step.id.clone(), entry.card.to_json())).collect();
-            compare(theirs, Ours { card: &card, lineage: &named, foreign: &foreign })
+            let foreign =
+                foreign.iter().map(|entry| (entry.revision.id.clone(), entry.card.to_json())).collect();
+            compare(theirs, LocalCard { card: &card, lineage: &named, foreign: &foreign })
         }
     }
 
@@ -239,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_behind_and_who_ahead_is_told_with_and_without_history() {
+    fn behind_and_ahead_are_detected_with_and_without_history() {
         let [a, b, c, _] = states();
         let old = StoredRevisions::new(&[&a, &b], "x");
         let new = old.clone().then(&c, "y").then(&a, "y");
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn two_that_went_on_from_one_state_are_merged_from_there() {
+    fn two_diverged_cards_are_merged_from_their_common_state() {
         let [a, b, c, d] = states();
         let common = StoredRevisions::new(&[&a], "x");
         let (ours, theirs) = (common.clone().then(&b, "x"), common.clone().then(&c, "y"));
@@ -273,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_merged_once_is_not_merged_again() {
+    fn a_merged_state_is_not_merged_again() {
         let [a, b, c, _] = states();
         let common = StoredRevisions::new(&[&a], "x");
         let theirs = common.clone().then(&c, "y");
@@ -289,20 +292,20 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_what_it_names_hides_nothing() {
+    fn a_revision_id_without_its_content_hides_nothing() {
         let [a, b, c, _] = states();
         let common = StoredRevisions::new(&[&a], "x");
         let real = common.clone().then(&c, "x");
         let next = real.bundle(false);
         // Someone claims to come after a revision we have not seen, and we merge that.
         let mut claims = common.clone().then(&b, "m").bundle(false);
-        claims.ancestors.insert(0, next.step.id.clone());
+        claims.ancestors.insert(0, next.revision.id.clone());
         let ours = common.clone().then(&b, "m").merging(&claims);
         let standing = ours.against(&next, &[&claims]);
         assert_eq!(standing.merged().expect("news").taken, ["module"], "{standing:?}");
         // Or reuses its id for other content.
         let mut forged = common.clone().then(&b, "m").bundle(false);
-        forged.step.id = next.step.id.clone();
+        forged.revision.id = next.revision.id.clone();
         let ours = common.then(&b, "m").merging(&forged);
         let standing = ours.against(&next, &[&forged]);
         assert_eq!(standing.merged().expect("news").taken, ["module"], "{standing:?}");

@@ -110,7 +110,7 @@ impl RevisionMeta {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastRevision {
     /// Metadata of the revision.
-    pub step: RevisionMeta,
+    pub revision: RevisionMeta,
     /// The card as JSON text.
     pub body: String,
 }
@@ -125,7 +125,7 @@ pub struct BundleCard {
     /// The card.
     pub card: Toolcard,
     /// Metadata of its newest revision.
-    pub step: RevisionMeta,
+    pub revision: RevisionMeta,
     /// Earlier revisions that are not in `history`, newest first.
     pub ancestors: Vec<RevisionId>,
     /// Earlier states in full, oldest first.
@@ -140,9 +140,9 @@ pub struct BundleCard {
 
 impl BundleCard {
     /// A card without a history, for example from a file in another format.
-    pub fn plain(item: ReadItem, by: &Author, at: Timestamp) -> BundleCard {
+    pub fn from_item(item: ReadItem, by: &Author, at: Timestamp) -> BundleCard {
         let id = item.card.key().id();
-        let step = RevisionMeta {
+        let revision = RevisionMeta {
             id: RevisionId::first(&id, Some(&item.card.to_json())),
             operation: Operation::Import,
             author: by.clone(),
@@ -153,7 +153,7 @@ impl BundleCard {
         BundleCard {
             position: item.position,
             id,
-            step,
+            revision,
             ancestors: Vec::new(),
             history: Vec::new(),
             provenance: Provenance { author: by.clone(), at, operation: Operation::Import, licence: None },
@@ -164,10 +164,11 @@ impl BundleCard {
     }
 
     /// The ids of all revisions that led to the newest one, merged revisions included.
-    pub fn before(&self) -> impl Iterator<Item = &RevisionId> {
+    pub fn ancestor_ids(&self) -> impl Iterator<Item = &RevisionId> {
         let history = self.history.iter().rev();
-        let history = history.flat_map(|past| std::iter::once(&past.step.id).chain(&past.step.merged));
-        self.step.merged.iter().chain(history).chain(&self.ancestors)
+        let history =
+            history.flat_map(|past| std::iter::once(&past.revision.id).chain(&past.revision.merged));
+        self.revision.merged.iter().chain(history).chain(&self.ancestors)
     }
 }
 

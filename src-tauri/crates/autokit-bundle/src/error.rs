@@ -53,7 +53,7 @@ pub enum Error {
     #[error("the signature of the bundle is not valid: {0}")]
     Signature(String),
     /// The export would contain an API key or a password.
-    #[error("found a key or password in {}: {}", cards_told(.0), told(.0))]
+    #[error("found a key or password in {}: {}", card_summary(.0), secret_list(.0))]
     Secrets(Vec<Secret>),
     /// A file in another format cannot be read.
     #[error("{0}")]
@@ -76,9 +76,9 @@ pub struct Secret {
 }
 
 /// How many secrets a message names; the error holds all of them.
-const NAMED: usize = 5;
+const MAX_LISTED: usize = 5;
 
-fn cards_told(secrets: &[Secret]) -> String {
+fn card_summary(secrets: &[Secret]) -> String {
     let mut cards: Vec<&CardId> = secrets.iter().map(|secret| &secret.card).collect();
     cards.sort();
     cards.dedup();
@@ -91,17 +91,17 @@ fn cards_told(secrets: &[Secret]) -> String {
     }
 }
 
-fn told(secrets: &[Secret]) -> String {
-    let mut told: Vec<String> = secrets
+fn secret_list(secrets: &[Secret]) -> String {
+    let mut secret_list: Vec<String> = secrets
         .iter()
-        .take(NAMED)
+        .take(MAX_LISTED)
         .map(|secret| {
             let past = if secret.in_history { " of an earlier revision" } else { "" };
             format!("{}, `{}`{past} ({})", secret.name, secret.field, secret.kind)
         })
         .collect();
-    if secrets.len() > NAMED {
-        told.push(format!("and {} more", secrets.len() - NAMED));
+    if secrets.len() > MAX_LISTED {
+        secret_list.push(format!("and {} more", secrets.len() - MAX_LISTED));
     }
-    told.join("; ")
+    secret_list.join("; ")
 }

@@ -10,7 +10,7 @@ use crate::bundle::Bundle;
 use crate::content::{BundleContents, BundleFile, FORMAT, FileChecksum, Manifest, VERSION};
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::lines::{BundleReader, cleaned_about, label, note, write_part};
+use crate::lines::{BundleReader, check_label, check_note, sanitized_info, write_part};
 use crate::secrets::refuse_secrets;
 use crate::sign::{Signature, SigningKey};
 
@@ -51,7 +51,7 @@ impl BundleContents {
         Manifest {
             format: FORMAT.to_owned(),
             version: VERSION,
-            about: cleaned_about(&self.about),
+            about: sanitized_info(&self.about),
             cards: self.cards.len() as u32,
             history: self.history,
             vectors: self.vectors.clone(),
@@ -60,7 +60,7 @@ impl BundleContents {
     }
 
     /// The manifest with the checksums of the files.
-    pub(crate) fn sealed(&self) -> io::Result<Manifest> {
+    pub(crate) fn with_checksums(&self) -> io::Result<Manifest> {
         let mut manifest = self.manifest();
         for part in BundleFile::ALL.into_iter().filter(|part| self.has(*part)) {
             // Each file is serialized twice, here and when it is written, rather than kept: a large library
@@ -84,7 +84,7 @@ pub fn write_file(
     key: Option<&SigningKey>,
 ) -> Result<String> {
     refuse_secrets(contents)?;
-    let manifest = contents.sealed()?.to_text();
+    let manifest = contents.with_checksums()?.to_text();
     let mut zip = ZipWriter::new(out);
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -128,11 +128,11 @@ pub fn read_file(mut input: impl Read + Seek) -> Result<Bundle> {
     input.seek(SeekFrom::Start(0))?;
     let mut zip = ZipArchive::new(input).map_err(|error| Error::NotABundle(error.to_string()))?;
     check_names(&mut zip, listed)?;
-    let text = small(&mut zip, MANIFEST)?
+    let text = read_small_file(&mut zip, MANIFEST)?
         .ok_or_else(|| Error::NotABundle(format!("it does not contain `{MANIFEST}`")))?;
     let manifest = read_manifest(&text)?;
     check_lists(&manifest, &zip)?;
-    let signature = small(&mut zip, SIGNATURE)?
+    let signature = read_small_file(&mut zip, SIGNATURE)?
         .map(|signature| Signature::check(&signature, text.as_bytes()))
         .transpose()?;
     let mut reading = BundleReader::default();
@@ -141,7 +141,7 @@ pub fn read_file(mut input: impl Read + Seek) -> Result<Bundle> {
         let file = zip.by_name(part.name()).map_err(|error| damaged(part.name(), &error))?;
         read_part(part, file, sum, &mut reading)?;
     }
-    reading.finished(manifest, digest_of(text.as_bytes()), signature)
+    reading.finish(manifest, digest_of(text.as_bytes()), signature)
 }
 
 fn damaged(file: &str, why: &dyn std::fmt::Display) -> Error {
@@ -185,7 +185,7 @@ fn check_names<R: Read + Seek>(zip: &mut ZipArchive<R>, listed: usize) -> Result
 }
 
 /// Reads a file of at most [`limits::MANIFEST_BYTES`]; `None` if there is none.
-fn small<R: Read + Seek>(zip: &mut ZipArchive<R>, name: &str) -> Result<Option<String>> {
+fn read_small_file<R: Read + Seek>(zip: &mut ZipArchive<R>, name: &str) -> Result<Option<String>> {
     let file = match zip.by_name(name) {
         Ok(file) => file,
         Err(zip::result::ZipError::FileNotFound) => return Ok(None),
@@ -219,14 +219,16 @@ pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
     }
     let manifest: Manifest = serde_json::from_str(text).map_err(no_bundle)?;
     let about = &manifest.about;
-    label("name", &about.name, limits::LABEL_CHARS)
-        .and_then(|()| label("author", &about.author, limits::LABEL_CHARS))
-        .and_then(|()| label("licence", about.licence.as_deref().unwrap_or_default(), limits::LABEL_CHARS))
-        .and_then(|()| note("note", &about.note))
+    check_label("name", &about.name, limits::LABEL_CHARS)
+        .and_then(|()| check_label("author", &about.author, limits::LABEL_CHARS))
+        .and_then(|()| {
+            check_label("licence", about.licence.as_deref().unwrap_or_default(), limits::LABEL_CHARS)
+        })
+        .and_then(|()| check_note("note", &about.note))
         .and_then(|()| about.created_at.map(|_| ()).ok_or_else(|| "has no creation time".to_owned()))
         .and_then(|()| {
             let model = manifest.vectors.as_ref().map_or("", |vectors| vectors.model.as_str());
-            label("model", model, limits::LABEL_CHARS)
+            check_label("model", model, limits::LABEL_CHARS)
         })
         .map_err(|why| damaged(MANIFEST, &why))?;
     if manifest.cards as usize > limits::CARDS {
@@ -241,13 +243,13 @@ pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
 fn check_lists<R: Read + Seek>(manifest: &Manifest, zip: &ZipArchive<R>) -> Result<()> {
     let mut names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
     names.sort_unstable();
-    let mut there: Vec<&str> = BundleFile::ALL
+    let mut present: Vec<&str> = BundleFile::ALL
         .iter()
         .map(|part| part.name())
         .filter(|name| zip.index_for_name(name).is_some())
         .collect();
-    there.sort_unstable();
-    if names != there {
+    present.sort_unstable();
+    if names != present {
         return Err(damaged(MANIFEST, &"its list of files does not match its contents"));
     }
     if !names.contains(&BundleFile::Cards.name()) {
@@ -293,7 +295,7 @@ fn read_part(
         hash.update(&line);
         let text = std::str::from_utf8(&line)
             .map_err(|_| damaged(part.name(), &format!("line {number} is not UTF-8")))?;
-        reading.line(part, number, text)?;
+        reading.read_line(part, number, text)?;
     }
     if bytes != sum.bytes || hex::encode(hash.finalize()) != sum.sha256 {
         return Err(damaged(part.name(), &"its checksum does not match"));

@@ -56,8 +56,8 @@ fn file_name(id: &CardId) -> String {
 /// changed.
 pub fn write_folder(dir: &Path, contents: &BundleContents, key: Option<&SigningKey>) -> Result<String> {
     refuse_secrets(contents)?;
-    let there = check_place(dir)?;
-    let sealed = contents.sealed()?.to_text();
+    let existing = check_target(dir)?;
+    let sealed = contents.with_checksums()?.to_text();
     fs::create_dir_all(dir)?;
     put(&dir.join(UNFINISHED), format!("{FORMAT}\n").as_bytes())?;
     fs::create_dir_all(dir.join(CARDS))?;
@@ -91,7 +91,7 @@ pub fn write_folder(dir: &Path, contents: &BundleContents, key: Option<&SigningK
         put(&dir.join(SIGNATURE), signature.as_bytes())?;
         written.insert(SIGNATURE.to_owned());
     }
-    for name in there.difference(&written) {
+    for name in existing.difference(&written) {
         remove(&dir.join(name))?;
     }
     put(&dir.join(MANIFEST), contents.manifest().to_text().as_bytes())?;
@@ -103,23 +103,23 @@ pub fn write_folder(dir: &Path, contents: &BundleContents, key: Option<&SigningK
 /// Lists the files of an earlier export in a folder, except `bundle.json`. Those that are not written again
 /// will be removed, so the content of each is checked to be ours. A folder that is not a bundle, or where one
 /// of our file names is taken by someone else's file or link, is refused.
-fn check_place(dir: &Path) -> Result<BTreeSet<String>> {
+fn check_target(dir: &Path) -> Result<BTreeSet<String>> {
     let mut ours = BTreeSet::new();
     let names = names_in(dir)?;
-    let marked = holds(dir, UNFINISHED)?;
+    let marked = contains_file(dir, UNFINISHED)?;
     if marked && text_of(&dir.join(UNFINISHED), limits::MANIFEST_BYTES)?.trim() != FORMAT {
-        return Err(not_ours(UNFINISHED));
+        return Err(foreign_file(UNFINISHED));
     }
-    if holds(dir, MANIFEST)? {
+    if contains_file(dir, MANIFEST)? {
         let manifest = read_manifest(&text_of(&dir.join(MANIFEST), limits::MANIFEST_BYTES)?);
         manifest.map_err(|error| match error {
             Error::Newer { .. } => error,
-            _ => not_ours(MANIFEST),
+            _ => foreign_file(MANIFEST),
         })?;
     } else if !marked {
-        let harmless =
+        let is_ignored =
             |name: &&String| name.starts_with('.') || name.starts_with("README") || name.starts_with("LICEN");
-        return match names.iter().find(|name| !harmless(name)) {
+        return match names.iter().find(|name| !is_ignored(name)) {
             Some(name) => Err(Error::Place(format!(
                 "the folder contains {name:?} but no `{MANIFEST}`, so it is not a bundle; choose an empty folder"
             ))),
@@ -144,19 +144,19 @@ fn check_place(dir: &Path) -> Result<BTreeSet<String>> {
         }
     }
     for name in [BundleFile::Vectors.name(), SIGNATURE] {
-        if holds(dir, name)? {
+        if contains_file(dir, name)? {
             ours.insert(name.to_owned());
         }
     }
     for name in &ours {
-        if !holds(dir, name)? || !is_ours(dir, name)? {
-            return Err(not_ours(name));
+        if !contains_file(dir, name)? || !is_bundle_file(dir, name)? {
+            return Err(foreign_file(name));
         }
     }
     Ok(ours)
 }
 
-fn not_ours(name: &str) -> Error {
+fn foreign_file(name: &str) -> Error {
     Error::Place(format!(
         "{name:?} in the folder was not written by AutoKit; move it away, or choose an empty folder"
     ))
@@ -168,7 +168,7 @@ fn is_partial(name: &str) -> bool {
 }
 
 /// Whether there is a file of this name. A link or a folder is refused: its target belongs to someone else.
-fn holds(dir: &Path, name: &str) -> Result<bool> {
+fn contains_file(dir: &Path, name: &str) -> Result<bool> {
     match fs::symlink_metadata(dir.join(name)) {
         Ok(metadata) if metadata.is_file() => Ok(true),
         Ok(_) => Err(Error::Place(format!("{name:?} in the folder is a link or a folder, not a file"))),
@@ -178,7 +178,7 @@ fn holds(dir: &Path, name: &str) -> Result<bool> {
 }
 
 /// Whether a file's content is what we write under such a name.
-fn is_ours(dir: &Path, name: &str) -> Result<bool> {
+fn is_bundle_file(dir: &Path, name: &str) -> Result<bool> {
     let path = dir.join(name);
     let bytes = fs::symlink_metadata(&path)?.len();
     // An empty file may be removed without loss; a power cut can leave one behind.
@@ -199,7 +199,7 @@ fn is_ours(dir: &Path, name: &str) -> Result<bool> {
     } else if name.starts_with(HISTORY) {
         each(|line| serde_json::from_str::<HistoryLine<'_>>(line).is_ok())
     } else if name == SIGNATURE {
-        Signature::is_one(&text)
+        Signature::is_signature_text(&text)
     } else {
         each(|line| serde_json::from_str::<VectorLine<'_>>(line).is_ok())
     })
@@ -235,8 +235,8 @@ fn pretty(entry: &BundleCard) -> Result<Vec<u8>> {
 
 /// Writes a file atomically; leaves a file with the same content alone.
 fn put(path: &Path, content: &[u8]) -> io::Result<()> {
-    let same = fs::symlink_metadata(path).is_ok_and(|there| there.len() == content.len() as u64);
-    if same && fs::read(path).is_ok_and(|there| there == content) {
+    let same = fs::symlink_metadata(path).is_ok_and(|existing| existing.len() == content.len() as u64);
+    if same && fs::read(path).is_ok_and(|existing| existing == content) {
         return Ok(());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -309,9 +309,9 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
         return Err(Error::NotABundle(format!("the folder does not contain `{MANIFEST}`")));
     }
     let mut manifest = read_manifest(&text_of(&path, limits::MANIFEST_BYTES)?)?;
-    let mut left = limits::UNPACKED_BYTES;
-    let mut take = |bytes: u64| -> Result<()> {
-        left = left.checked_sub(bytes).ok_or_else(|| Error::TooLarge {
+    let mut remaining = limits::UNPACKED_BYTES;
+    let mut spend = |bytes: u64| -> Result<()> {
+        remaining = remaining.checked_sub(bytes).ok_or_else(|| Error::TooLarge {
             what: format!("more than {} MiB in all", limits::UNPACKED_BYTES >> 20),
         })?;
         Ok(())
@@ -327,15 +327,15 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
     // The number in the manifest is stale after branches were merged.
     manifest.cards = cards.len() as u32;
     for (name, bytes) in cards {
-        take(bytes)?;
+        spend(bytes)?;
         let text = text_of(&dir.join(CARDS).join(&name), limits::LINE_BYTES as u64)?;
         let damaged = |why: String| Error::Damaged { file: format!("{CARDS}/{name}"), why };
         let line: ReadCardLine<'_> =
             serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-        reading.card(line).map_err(damaged)?;
+        reading.read_card(line).map_err(damaged)?;
     }
     for (name, bytes) in files_in(&dir.join(HISTORY), ".jsonl")? {
-        take(bytes)?;
+        spend(bytes)?;
         let text = text_of(&dir.join(HISTORY).join(&name), limits::UNPACKED_BYTES.min(bytes + 1))?;
         for (at, line) in text.lines().enumerate() {
             let damaged = |why: String| Error::Damaged {
@@ -350,22 +350,22 @@ pub fn read_folder(dir: &Path) -> Result<Bundle> {
             }
             let line: HistoryLine<'_> =
                 serde_json::from_str(line).map_err(|error| damaged(error.to_string()))?;
-            reading.past(line).map_err(damaged)?;
+            reading.read_past(line).map_err(damaged)?;
         }
     }
     let vectors = dir.join(BundleFile::Vectors.name());
     if manifest.vectors.is_some() && vectors.exists() {
         let bytes = fs::symlink_metadata(&vectors)?.len();
-        take(bytes)?;
+        spend(bytes)?;
         for (at, line) in text_of(&vectors, bytes)?.lines().enumerate() {
-            reading.line(BundleFile::Vectors, at + 1, line)?;
+            reading.read_line(BundleFile::Vectors, at + 1, line)?;
         }
     }
     // The order of the single-file form, independent of file names.
     reading.cards.sort_by(|a, b| a.id.cmp(&b.id));
     let rejected = reading.rejected.len();
-    let mut bundle = reading.finished(manifest, String::new(), None)?;
-    let sealed = bundle.contents.sealed()?.to_text();
+    let mut bundle = reading.finish(manifest, String::new(), None)?;
+    let sealed = bundle.contents.with_checksums()?.to_text();
     bundle.digest = digest_of(sealed.as_bytes());
     let signature = dir.join(SIGNATURE);
     if signature.exists() {

@@ -46,9 +46,9 @@ pub(crate) fn write_card(entry: &BundleCard, out: &mut dyn Write) -> io::Result<
     let body = entry.card.to_json();
     let line = CardLine {
         id: entry.id.clone(),
-        revision: cleaned_step(&entry.step),
+        revision: sanitized_revision(&entry.revision),
         ancestors: entry.ancestors.clone(),
-        provenance: cleaned_provenance(&entry.provenance),
+        provenance: sanitized_provenance(&entry.provenance),
         card: raw(&body)?,
     };
     write_line(&line, out)
@@ -56,7 +56,7 @@ pub(crate) fn write_card(entry: &BundleCard, out: &mut dyn Write) -> io::Result<
 
 pub(crate) fn write_past(id: &CardId, past: &PastRevision, out: &mut dyn Write) -> io::Result<()> {
     write_line(
-        &HistoryLine { id: id.clone(), revision: cleaned_step(&past.step), card: raw(&past.body)? },
+        &HistoryLine { id: id.clone(), revision: sanitized_revision(&past.revision), card: raw(&past.body)? },
         out,
     )
 }
@@ -72,7 +72,7 @@ pub(crate) struct BundleReader {
     pub(crate) cards: Vec<BundleCard>,
     pub(crate) rejected: Vec<Rejected>,
     /// Index of each card in `cards`.
-    at: HashMap<CardId, usize>,
+    index: HashMap<CardId, usize>,
     /// Rejected cards; their history and vectors are skipped.
     refused: HashSet<CardId>,
     keys: HashMap<CardKey, usize>,
@@ -81,7 +81,7 @@ pub(crate) struct BundleReader {
 
 impl BundleReader {
     /// Reads one line of a file.
-    pub(crate) fn line(&mut self, part: BundleFile, number: usize, text: &str) -> Result<()> {
+    pub(crate) fn read_line(&mut self, part: BundleFile, number: usize, text: &str) -> Result<()> {
         let damaged = |why: String| Error::Damaged {
             file: part.name().to_owned(),
             why: format!("line {number}: {why}"),
@@ -95,15 +95,17 @@ impl BundleReader {
             });
         }
         match part {
-            BundleFile::Cards => self.card(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
-            BundleFile::History => self.past(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
+            BundleFile::Cards => self.read_card(serde_json::from_str(text).map_err(syntax)?).map_err(damaged),
+            BundleFile::History => {
+                self.read_past(serde_json::from_str(text).map_err(syntax)?).map_err(damaged)
+            }
             BundleFile::Vectors => {
-                self.vectors(&serde_json::from_str(text).map_err(syntax)?).map_err(damaged)
+                self.read_vectors(&serde_json::from_str(text).map_err(syntax)?).map_err(damaged)
             }
         }
     }
 
-    pub(crate) fn card(&mut self, line: ReadCardLine<'_>) -> Result<(), String> {
+    pub(crate) fn read_card(&mut self, line: ReadCardLine<'_>) -> Result<(), String> {
         self.lines += 1;
         if self.lines > limits::CARDS {
             return Err(format!("more than {} cards", limits::CARDS));
@@ -114,14 +116,14 @@ impl BundleReader {
             this.refused.insert(line.id.clone());
             this.rejected.push(Rejected { position, name: name.clone(), problems });
         };
-        let (step, provenance) = match metadata(&line) {
+        let (revision, provenance) = match metadata(&line) {
             Ok(metadata) => metadata,
             Err(why) => {
                 reject(self, vec![Problem::error("", why)]);
                 return Ok(());
             }
         };
-        if self.at.contains_key(&line.id) || self.refused.contains(&line.id) {
+        if self.index.contains_key(&line.id) || self.refused.contains(&line.id) {
             let why = format!("has the id {} of another card of this bundle", line.id);
             self.rejected.push(Rejected { position, name, problems: vec![Problem::error("", why)] });
             return Ok(());
@@ -135,12 +137,12 @@ impl BundleReader {
                     reject(self, vec![Problem::error("", why)]);
                     return Ok(());
                 }
-                self.at.insert(line.id.clone(), self.cards.len());
+                self.index.insert(line.id.clone(), self.cards.len());
                 self.cards.push(BundleCard {
                     position,
                     id: line.id,
                     card,
-                    step,
+                    revision,
                     ancestors: line.ancestors,
                     history: Vec::new(),
                     provenance,
@@ -153,15 +155,15 @@ impl BundleReader {
     }
 
     /// Turns what was read into a bundle; fails if the number of cards differs from the manifest.
-    pub(crate) fn finished(
+    pub(crate) fn finish(
         self,
         manifest: Manifest,
         digest: String,
         signature: Option<Signature>,
     ) -> Result<Bundle> {
-        let told = manifest.cards as usize;
-        if self.lines != told {
-            let why = format!("{} cards instead of {told}", self.lines);
+        let expected = manifest.cards as usize;
+        if self.lines != expected {
+            let why = format!("{} cards instead of {expected}", self.lines);
             return Err(Error::Damaged { file: BundleFile::Cards.name().to_owned(), why });
         }
         let contents = BundleContents {
@@ -175,26 +177,26 @@ impl BundleReader {
 
     /// The card a line belongs to, or `None` if that card was rejected. Fails for an unknown id.
     fn entry(&mut self, id: &CardId) -> Result<Option<&mut BundleCard>, String> {
-        match self.at.get(id) {
+        match self.index.get(id) {
             Some(at) => Ok(Some(&mut self.cards[*at])),
             None if self.refused.contains(id) => Ok(None),
             None => Err(format!("card {:?} is not in this bundle", shortened(id.as_str()))),
         }
     }
 
-    pub(crate) fn past(&mut self, line: HistoryLine<'_>) -> Result<(), String> {
-        check_step(&line.revision)?;
+    pub(crate) fn read_past(&mut self, line: HistoryLine<'_>) -> Result<(), String> {
+        check_revision(&line.revision)?;
         let wrong = |problems: Vec<Problem>| problems.first().map_or_else(String::new, ToString::to_string);
         let (card, _) = read_card(line.card.get()).map_err(wrong)?;
         let Some(entry) = self.entry(&line.id)? else { return Ok(()) };
         if entry.history.len() >= limits::REVISIONS {
             return Err(format!("a card has more than {} earlier revisions", limits::REVISIONS));
         }
-        entry.history.push(PastRevision { step: line.revision, body: card.to_json() });
+        entry.history.push(PastRevision { revision: line.revision, body: card.to_json() });
         Ok(())
     }
 
-    pub(crate) fn vectors(&mut self, line: &VectorLine<'_>) -> Result<(), String> {
+    pub(crate) fn read_vectors(&mut self, line: &VectorLine<'_>) -> Result<(), String> {
         let bytes = STANDARD.decode(line.data.as_bytes()).map_err(|error| error.to_string())?;
         if !bytes.len().is_multiple_of(4) || bytes.len() / 4 > limits::VECTOR_NUMBERS {
             return Err(format!("vectors of {} bytes", bytes.len()));
@@ -237,13 +239,13 @@ fn metadata(line: &ReadCardLine<'_>) -> Result<(RevisionMeta, Provenance), Strin
     check_id(&line.id)?;
     let wrong =
         |part: &str, error: &serde_json::Error| format!("has an invalid {part}: {}", without_position(error));
-    let step: RevisionMeta =
+    let revision: RevisionMeta =
         serde_json::from_str(line.revision.get()).map_err(|error| wrong("revision", &error))?;
     let provenance: Provenance =
         serde_json::from_str(line.provenance.get()).map_err(|error| wrong("provenance", &error))?;
-    check_step(&step)?;
+    check_revision(&revision)?;
     check_provenance(&provenance)?;
-    Ok((step, provenance))
+    Ok((revision, provenance))
 }
 
 /// Checks an id. Ids become parts of file names and URLs, so only alphanumerics, `-`, `.` and `_` are
@@ -256,30 +258,30 @@ fn check_id(id: &CardId) -> Result<(), String> {
     if fits { Ok(()) } else { Err(format!("has the invalid id {:?}", shortened(text))) }
 }
 
-fn check_step(step: &RevisionMeta) -> Result<(), String> {
-    label("author", &step.author.0, limits::LABEL_CHARS)?;
-    label("reason", &step.reason, limits::NOTE_CHARS)
+fn check_revision(revision: &RevisionMeta) -> Result<(), String> {
+    check_label("author", &revision.author.0, limits::LABEL_CHARS)?;
+    check_label("reason", &revision.reason, limits::NOTE_CHARS)
 }
 
 fn check_provenance(provenance: &Provenance) -> Result<(), String> {
-    label("author", &provenance.author.0, limits::LABEL_CHARS)?;
-    label("licence", provenance.licence.as_deref().unwrap_or_default(), limits::LABEL_CHARS)
+    check_label("author", &provenance.author.0, limits::LABEL_CHARS)?;
+    check_label("licence", provenance.licence.as_deref().unwrap_or_default(), limits::LABEL_CHARS)
 }
 
 /// Checks a single-line text. A line break would start a new line in a listing that looks as if it came from
 /// the program.
-pub(crate) fn label(what: &str, text: &str, most: usize) -> Result<(), String> {
-    fits(what, text, most, false)
+pub(crate) fn check_label(what: &str, text: &str, limit: usize) -> Result<(), String> {
+    check_text(what, text, limit, false)
 }
 
 /// Checks a text that may have several lines.
-pub(crate) fn note(what: &str, text: &str) -> Result<(), String> {
-    fits(what, text, limits::NOTE_CHARS, true)
+pub(crate) fn check_note(what: &str, text: &str) -> Result<(), String> {
+    check_text(what, text, limits::NOTE_CHARS, true)
 }
 
-fn fits(what: &str, text: &str, most: usize, lines: bool) -> Result<(), String> {
-    if text.chars().count() > most {
-        return Err(format!("has a {what} of more than {most} characters"));
+fn check_text(what: &str, text: &str, limit: usize, lines: bool) -> Result<(), String> {
+    if text.chars().count() > limit {
+        return Err(format!("has a {what} of more than {limit} characters"));
     }
     match text.chars().find(|c| is_control(*c, lines)) {
         Some(c) => Err(format!("has a {what} with the control character U+{:04X}", u32::from(c))),
@@ -293,36 +295,36 @@ fn is_control(c: char, lines: bool) -> bool {
     (c.is_control() || separator) && !(lines && matches!(c, '\n' | '\t'))
 }
 
-/// Makes a text valid for [`label`], or for [`note`] if it may have `lines`, by replacing control characters
-/// with spaces: the user's own input is repaired rather than refused.
-pub(crate) fn cleaned(text: &str, lines: bool) -> String {
+/// Makes a text valid for [`check_label`], or for [`check_note`] if it may have `lines`, by replacing control
+/// characters with spaces: the user's own input is repaired rather than refused.
+pub(crate) fn sanitized(text: &str, lines: bool) -> String {
     // Line endings of other systems remain line breaks.
     let text = if lines { text.replace("\r\n", "\n") } else { text.to_owned() };
     text.chars().map(|c| if is_control(c, lines) { ' ' } else { c }).collect()
 }
 
-pub(crate) fn cleaned_about(about: &BundleInfo) -> BundleInfo {
+pub(crate) fn sanitized_info(about: &BundleInfo) -> BundleInfo {
     BundleInfo {
-        name: cleaned(&about.name, false),
-        author: cleaned(&about.author, false),
+        name: sanitized(&about.name, false),
+        author: sanitized(&about.author, false),
         created_at: about.created_at,
-        licence: about.licence.as_deref().map(|licence| cleaned(licence, false)),
-        note: cleaned(&about.note, true),
+        licence: about.licence.as_deref().map(|licence| sanitized(licence, false)),
+        note: sanitized(&about.note, true),
     }
 }
 
-fn cleaned_step(step: &RevisionMeta) -> RevisionMeta {
+fn sanitized_revision(revision: &RevisionMeta) -> RevisionMeta {
     RevisionMeta {
-        author: Author(cleaned(&step.author.0, false)),
-        reason: cleaned(&step.reason, false),
-        ..step.clone()
+        author: Author(sanitized(&revision.author.0, false)),
+        reason: sanitized(&revision.reason, false),
+        ..revision.clone()
     }
 }
 
-fn cleaned_provenance(provenance: &Provenance) -> Provenance {
+fn sanitized_provenance(provenance: &Provenance) -> Provenance {
     Provenance {
-        author: Author(cleaned(&provenance.author.0, false)),
-        licence: provenance.licence.as_deref().map(|licence| cleaned(licence, false)),
+        author: Author(sanitized(&provenance.author.0, false)),
+        licence: provenance.licence.as_deref().map(|licence| sanitized(licence, false)),
         ..provenance.clone()
     }
 }
@@ -334,13 +336,13 @@ mod tests {
     #[test]
     fn one_line_is_one_line() {
         for text in ["a\nb", "a\tb", "\u{1b}[2K", "a\u{85}b", "a\u{2028}b", "a\u{2029}b", "\0", "\r"] {
-            assert!(label("name", text, 50).is_err(), "{text:?}");
-            assert_eq!(label("name", &cleaned(text, false), 50), Ok(()));
-            assert_eq!(note("note", &cleaned(text, true)), Ok(()));
+            assert!(check_label("name", text, 50).is_err(), "{text:?}");
+            assert_eq!(check_label("name", &sanitized(text, false), 50), Ok(()));
+            assert_eq!(check_note("note", &sanitized(text, true)), Ok(()));
         }
-        assert_eq!(note("note", "a\n\tb"), Ok(()));
-        assert!(note("note", "a\u{1b}b").is_err() && note("note", "a\rb").is_err());
-        assert_eq!(cleaned("a\r\nb\u{7}", true), "a\nb ");
-        assert_eq!(label("name", "Jos\u{e9} 日本語 👩\u{200d}💻", 50), Ok(()));
+        assert_eq!(check_note("note", "a\n\tb"), Ok(()));
+        assert!(check_note("note", "a\u{1b}b").is_err() && check_note("note", "a\rb").is_err());
+        assert_eq!(sanitized("a\r\nb\u{7}", true), "a\nb ");
+        assert_eq!(check_label("name", "Jos\u{e9} 日本語 👩\u{200d}💻", 50), Ok(()));
     }
 }

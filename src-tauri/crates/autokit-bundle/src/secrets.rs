@@ -19,12 +19,12 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
-use autokit_toolcard::{CardId, Toolcard, is_unseen};
+use autokit_toolcard::{CardId, Toolcard, is_invisible};
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use self::names::{NameHint, named};
-use self::text::{header_in, is_header, secret_in};
+use self::names::{NameHint, name_hint};
+use self::text::{is_header, is_secret_header, secret_in};
 use self::value::is_value;
 use crate::content::{BundleCard, BundleContents, BundleInfo, RevisionMeta};
 use crate::error::{Error, Result, Secret};
@@ -49,11 +49,14 @@ impl Search {
             return None;
         }
         // An invisible character must not hide a key.
-        let unseen = |c: char| is_unseen(c) && !c.is_whitespace();
-        let seen =
-            if text.contains(unseen) { Cow::Owned(text.replace(unseen, "")) } else { Cow::Borrowed(text) };
-        let found =
-            secret_in(&seen).or_else(|| is_value(named(name), &seen).then_some("the value of a key field"));
+        let invisible = |c: char| is_invisible(c) && !c.is_whitespace();
+        let visible_text = if text.contains(invisible) {
+            Cow::Owned(text.replace(invisible, ""))
+        } else {
+            Cow::Borrowed(text)
+        };
+        let found = secret_in(&visible_text)
+            .or_else(|| is_value(name_hint(name), &visible_text).then_some("the value of a key field"));
         if found.is_none() {
             self.clean.insert(mark);
         }
@@ -66,7 +69,7 @@ impl Search {
             Value::String(text) => {
                 found.extend(self.text(name, text).map(|what| (path.to_owned(), what)));
             }
-            Value::Number(number) if named(name) != NameHint::Otherwise => {
+            Value::Number(number) if name_hint(name) != NameHint::None => {
                 found.extend(self.text(name, &number.to_string()).map(|what| (path.to_owned(), what)));
             }
             Value::Array(items) => {
@@ -76,7 +79,7 @@ impl Search {
                     let text = item.as_str().unwrap_or_default();
                     // An option such as `--token` determines what the text after it is.
                     let option = before.starts_with('-') && !before.contains('=') && !text.starts_with("--");
-                    if option && is_header(before) && header_in(text) {
+                    if option && is_header(before) && is_secret_header(text) {
                         found.push((path, "the value of a key header"));
                     } else {
                         self.value(if option { before } else { name }, &path, item, found);
@@ -86,19 +89,19 @@ impl Search {
             }
             Value::Object(map) => {
                 // {"name": "API_KEY", "value": …}
-                let told =
+                let named_by =
                     ["name", "key", "header", "variable"].iter().find_map(|name| map.get(*name)?.as_str());
                 for (field, value) in map {
                     let path = format!("{path}.{field}");
                     if self.text("", field).is_some() {
                         found.push((path.clone(), "a key used as a field name"));
                     }
-                    let called = match field.as_str() {
-                        "value" => told.unwrap_or(name),
+                    let effective_name = match field.as_str() {
+                        "value" => named_by.unwrap_or(name),
                         "default" => name,
                         _ => field,
                     };
-                    self.value(called, &path, value, found);
+                    self.value(effective_name, &path, value, found);
                 }
             }
             _ => {}
@@ -120,8 +123,8 @@ impl Search {
         found.collect()
     }
 
-    fn step(&mut self, step: &RevisionMeta) -> Vec<(String, &'static str)> {
-        self.texts(&[("author", &step.author.0), ("reason", &step.reason)])
+    fn revision(&mut self, revision: &RevisionMeta) -> Vec<(String, &'static str)> {
+        self.texts(&[("author", &revision.author.0), ("reason", &revision.reason)])
     }
 }
 
@@ -133,7 +136,7 @@ pub fn is_secret(name: &str, text: &str) -> bool {
 /// Whether a text under this name may be an API key, a password or similarly private. Errs on the side of
 /// `true`, for callers that lose nothing by leaving out a harmless text.
 pub fn may_be_secret(name: &str, text: &str) -> bool {
-    static SAID: LazyLock<Regex> = LazyLock::new(|| {
+    static STATED_SECRET: LazyLock<Regex> = LazyLock::new(|| {
         regex(r"(?i)\b(pass(word|phrase|code|wd)?|secret|token|pin|api.?key)\b\s*(is|:|=)\s*\S")
     });
     const PRIVATE: [&str; 9] = ["pin", "cvv", "cvc", "otp", "ssn", "iban", "cardnumber", "pan", "seed"];
@@ -141,10 +144,10 @@ pub fn may_be_secret(name: &str, text: &str) -> bool {
         return false;
     }
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    named(name) != NameHint::Otherwise
+    name_hint(name) != NameHint::None
         || PRIVATE.contains(&plain.as_str())
         || is_secret(name, text)
-        || SAID.is_match(text)
+        || STATED_SECRET.is_match(text)
 }
 
 /// The fields of a card that contain an API key or password, each with the kind of secret.
@@ -166,7 +169,7 @@ pub fn secrets_of(entries: &[BundleCard]) -> Vec<Secret> {
             }));
         };
         let mut found = search.card(entry.card.object());
-        found.extend(search.step(&entry.step));
+        found.extend(search.revision(&entry.revision));
         let provenance = &entry.provenance;
         found.extend(search.texts(&[
             ("provenance.author", &provenance.author.0),
@@ -176,7 +179,7 @@ pub fn secrets_of(entries: &[BundleCard]) -> Vec<Secret> {
         for past in &entry.history {
             let card = serde_json::from_str::<Map<String, Value>>(&past.body);
             let mut found = card.map(|card| search.card(&card)).unwrap_or_default();
-            found.extend(search.step(&past.step));
+            found.extend(search.revision(&past.revision));
             add(found, true);
         }
     }

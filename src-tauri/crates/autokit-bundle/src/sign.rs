@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::lines::{cleaned, label};
+use crate::lines::{check_label, sanitized};
 
 /// Prefix of the signed text, so that a signature made for another purpose is never valid here.
 const CONTEXT: &[u8] = b"autokit.toolcards bundle v1\n";
@@ -52,7 +52,7 @@ impl SigningKey {
 
     pub(crate) fn sign(&self, manifest: &[u8], signer: &str) -> Signature {
         let signature = self.0.sign(&[CONTEXT, manifest].concat());
-        Signature { key: self.public(), signer: cleaned(signer, false), bytes: signature.to_bytes() }
+        Signature { key: self.public(), signer: sanitized(signer, false), bytes: signature.to_bytes() }
     }
 }
 
@@ -148,7 +148,7 @@ impl Signature {
     }
 
     /// Whether a text has the form of a signature, whatever it signs and whoever made it.
-    pub(crate) fn is_one(text: &str) -> bool {
+    pub(crate) fn is_signature_text(text: &str) -> bool {
         serde_json::from_str::<Written>(text).is_ok()
     }
 
@@ -160,7 +160,7 @@ impl Signature {
             let algorithm: String = written.algorithm.chars().take(40).collect();
             return Err(wrong(format!("it uses {algorithm:?}; only {ALGORITHM} is supported")));
         }
-        label("signer", &written.signer, limits::LABEL_CHARS).map_err(wrong)?;
+        check_label("signer", &written.signer, limits::LABEL_CHARS).map_err(wrong)?;
         let bytes =
             STANDARD.decode(&written.signature).ok().and_then(|bytes| <[u8; 64]>::try_from(bytes).ok());
         let bytes = bytes.ok_or_else(|| wrong("it is not 64 bytes in base64".to_owned()))?;

@@ -38,12 +38,12 @@ fn entry(position: usize, card: &Value) -> BundleCard {
     let was = json!({"name": card.name(), "description": "before"}).to_string();
     BundleCard {
         position,
-        step: step(newest, "Alice"),
+        revision: step(newest, "Alice"),
         ancestors: Vec::new(),
         history: vec![
-            PastRevision { step: step(first.clone(), "Bob"), body: was },
+            PastRevision { revision: step(first.clone(), "Bob"), body: was },
             PastRevision {
-                step: step(RevisionId::first(&id, None), "Bob"),
+                revision: step(RevisionId::first(&id, None), "Bob"),
                 body: json!({"name": "x"}).to_string(),
             },
         ],
@@ -381,10 +381,10 @@ fn texts_of_one_line_hold_no_line_ends() {
     odd.about.author = "Al\u{1b}ice".to_owned();
     odd.about.licence = Some("MIT\u{2028}".to_owned());
     odd.about.note = "one\r\n\ttwo\u{7}".to_owned();
-    odd.cards[0].step.author.0 = "Al\nice".to_owned();
-    odd.cards[0].step.reason = "be\ncause".to_owned();
+    odd.cards[0].revision.author.0 = "Al\nice".to_owned();
+    odd.cards[0].revision.reason = "be\ncause".to_owned();
     odd.cards[0].provenance.licence = Some("M\nIT".to_owned());
-    odd.cards[0].history[0].step.reason = "so\0".to_owned();
+    odd.cards[0].history[0].revision.reason = "so\0".to_owned();
     let key = SigningKey::generate();
     let bundle = read(&written(&odd, Some(&key))).expect("read");
     assert!(bundle.rejected.is_empty(), "{:?}", bundle.rejected);
@@ -392,7 +392,10 @@ fn texts_of_one_line_hold_no_line_ends() {
     assert_eq!((about.name.as_str(), about.note.as_str()), ("Team cards", "one\n\ttwo "));
     assert_eq!(bundle.signature.expect("signed").signer, "Al ice");
     let card = &bundle.contents.cards[0];
-    assert_eq!((card.step.reason.as_str(), card.history[0].step.reason.as_str()), ("be cause", "so "));
+    assert_eq!(
+        (card.revision.reason.as_str(), card.history[0].revision.reason.as_str()),
+        ("be cause", "so ")
+    );
     let folder = tempfile::tempdir().expect("a folder");
     write_folder(folder.path(), &odd, Some(&key)).expect("written");
     assert_eq!(read_folder(folder.path()).expect("read").digest, bundle.digest);

@@ -1,4 +1,4 @@
-//! What the agent does, in a terminal: its trace as it happens, discovery, feedback, pages.
+//! `autokit feedback`, `discover`, `sessions` and `pages`, and the agent's trace as it happens.
 
 use std::io::{self, Write};
 
@@ -19,9 +19,9 @@ use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 
 use crate::cards::one_line;
-use crate::outcome::{End, Result};
-use crate::output::{Output, count, moment, printable};
-use crate::places::in_terminal;
+use crate::outcome::{Outcome, Result};
+use crate::output::{Output, count, format_time, printable};
+use crate::places::with_commands;
 use crate::{jobs, review};
 
 /// Yes or no.
@@ -50,12 +50,11 @@ pub(crate) enum PagesCommand {
     },
 }
 
-/// Follows a session to the end of what it is at, with its trace on stderr. Interrupting stops the
-/// agent, not only the view of it.
+/// Waits until the current turn of a session ends, with its trace on stderr. Ctrl-C cancels the turn.
 pub(crate) async fn follow(node: &Node, out: &Output, session: &SessionId) -> Result<Session> {
     use std::io::IsTerminal as _;
-    let watched = !out.json() && io::stderr().is_terminal();
-    let (mut seen, mut told) = (0, 0);
+    let show_trace = !out.json() && io::stderr().is_terminal();
+    let (mut seen, mut shown) = (0, 0);
     loop {
         let next = node.call::<WaitSession>(SessionWait { session: session.clone(), after: seen });
         let state = tokio::select! {
@@ -67,13 +66,13 @@ pub(crate) async fn follow(node: &Node, out: &Output, session: &SessionId) -> Re
         };
         seen = state.version;
         let Some(turn) = state.turns.last() else { continue };
-        if watched {
+        if show_trace {
             let mut err = anstream::stderr();
-            for event in turn.events.iter().skip(told) {
-                // The trace is a courtesy; without a reader it is not worth an error.
+            for event in turn.events.iter().skip(shown) {
+                // A closed stderr does not fail the command.
                 let _ = write_event(&mut err, event);
             }
-            told = turn.events.len();
+            shown = turn.events.len();
         }
         match (turn.state, &turn.error) {
             (TurnState::Running, _) => {}
@@ -84,7 +83,7 @@ pub(crate) async fn follow(node: &Node, out: &Output, session: &SessionId) -> Re
     }
 }
 
-/// One line of the trace.
+/// Writes one line of the trace.
 fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
     let step = match event.step {
         Step::Search => "search",
@@ -114,33 +113,33 @@ fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
                 Trace::Observation { text, failed: false } => ("←", text),
                 Trace::Observation { text, failed: true } => ("✗", text),
             };
-            writeln!(out, "{:>12} {}", mark.dimmed(), one_line(&in_terminal(text), 100).dimmed())
+            writeln!(out, "{:>12} {}", mark.dimmed(), one_line(&with_commands(text), 100).dimmed())
         }
     }
 }
 
-/// What follows the recommendation: lines left out, tools from the web, how to go on. A library that
-/// takes no changes, for the reason given, did not save the session.
-pub(crate) fn write_after(
+/// Writes what follows the recommendation: removed lines, tools from the web and hints. `read_only` is the
+/// reason why the session was not saved.
+pub(crate) fn write_follow_up(
     out: &mut dyn Write,
-    told: &AgentAnswer,
+    answer: &AgentAnswer,
     read_only: Option<&str>,
 ) -> io::Result<()> {
-    for line in &told.removed {
+    for line in &answer.removed {
         writeln!(out, "{} {}", "removed, unsupported:".yellow(), printable(line))?;
     }
-    if !told.findings.is_empty() {
+    if !answer.findings.is_empty() {
         writeln!(out, "\n{}", "Found on the web".bold())?;
-        write_findings(out, &told.findings)?;
+        write_findings(out, &answer.findings)?;
     }
     if let Some(reason) = read_only {
         return writeln!(out, "{} {reason}", "This session wasn't saved:".yellow());
     }
-    if !told.findings.is_empty() {
+    if !answer.findings.is_empty() {
         let hint = "Propose one as a card: autokit discover --add N | autokit feedback no \"why not\"";
         writeln!(out, "{}", hint.dimmed())?;
     }
-    if told.tool.is_some() {
+    if answer.tool.is_some() {
         writeln!(
             out,
             "{}",
@@ -152,7 +151,7 @@ pub(crate) fn write_after(
 
 fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
     for (at, finding) in findings.iter().enumerate() {
-        let again = if finding.similar.is_empty() {
+        let duplicates = if finding.similar.is_empty() {
             String::new()
         } else {
             let ids: Vec<&str> = finding.similar.iter().map(CardId::as_str).collect();
@@ -160,7 +159,7 @@ fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
         };
         writeln!(
             out,
-            "{:>3}. {}  {}{again}",
+            "{:>3}. {}  {}{duplicates}",
             at + 1,
             printable(&finding.name).bold(),
             format!("{:.0}%", finding.score * 100.0).dimmed()
@@ -176,9 +175,9 @@ fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Option<usize>) -> Result<End> {
+pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Option<usize>) -> Result<Outcome> {
     let session = if need.trim().is_empty() {
-        let session = newest(node).await?;
+        let session = newest_session(node).await?;
         node.call::<GetSession>(SessionRef { session }).await?
     } else {
         let started =
@@ -194,12 +193,12 @@ pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Optio
     out.show(found, |text| {
         if found.findings.is_empty() {
             writeln!(text, "{}", "No suitable tool found.".bold())?;
-            if let Some(near) = found.dismissed.first() {
+            if let Some(closest) = found.dismissed.first() {
                 writeln!(
                     text,
                     "  The closest page is {} ({}).",
-                    printable(&near.name),
-                    printable(&near.url)
+                    printable(&closest.name),
+                    printable(&closest.url)
                 )?;
             }
         } else {
@@ -212,38 +211,38 @@ pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Optio
         }
         Ok(())
     })?;
-    Ok(if found.findings.is_empty() { End::Nothing } else { End::Done })
+    Ok(if found.findings.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
 fn pages_read(pages: u32) -> String {
     format!("{} read", count(pages, "page"))
 }
 
-/// Failures shown; the whole trace is kept with the session.
-const FAILURES: usize = 3;
+/// Most failures shown; the session has the full trace.
+const MAX_FAILURES: usize = 3;
 
-/// Why nothing was read, as far as the trace says: a page that is turned away looks like none at all.
+/// Writes why no page was read, from the trace, because rejected pages are not listed otherwise.
 fn write_failures(out: &mut dyn Write, events: &[StepEvent]) -> io::Result<()> {
     let failures = events.iter().filter_map(|event| match &event.phase {
         Phase::Trace { trace: Trace::Observation { text, failed: true } } => Some(text),
         _ => None,
     });
     for (at, failure) in failures.enumerate() {
-        if at == FAILURES {
+        if at == MAX_FAILURES {
             writeln!(out, "  {}", "and more; see `autokit sessions`".dimmed())?;
             break;
         }
-        writeln!(out, "  {} {}", "✗".red(), one_line(&in_terminal(failure), 240))?;
+        writeln!(out, "  {} {}", "✗".red(), one_line(&with_commands(failure), 240))?;
     }
     Ok(())
 }
 
-/// Proposes one of the tools the last turn of a session found on the web.
-async fn propose(node: &Node, out: &Output, session: &Session, number: usize) -> Result<End> {
+/// Proposes one of the tools that the last turn of a session found on the web.
+async fn propose(node: &Node, out: &Output, session: &Session, number: usize) -> Result<Outcome> {
     let last = session.turns.last();
     let found = last.and_then(|turn| {
         let discovered = turn.discovered.as_ref().map(|found| &found.findings);
-        discovered.or(turn.answer.as_ref().map(|told| &told.findings))
+        discovered.or(turn.answer.as_ref().map(|answer| &answer.findings))
     });
     let found = found.map(Vec::as_slice).unwrap_or_default();
     let finding = number.checked_sub(1).and_then(|at| found.get(at)).ok_or_else(|| {
@@ -260,10 +259,10 @@ async fn propose(node: &Node, out: &Output, session: &Session, number: usize) ->
         let accept = format!("Accept it with `autokit review accept {}`.", detail.proposal.id);
         writeln!(text, "\n{}", accept.dimmed())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-async fn newest(node: &Node) -> Result<SessionId> {
+async fn newest_session(node: &Node) -> Result<SessionId> {
     let sessions = node.call::<ListSessions>(Nothing {}).await?;
     let newest = sessions
         .into_iter()
@@ -276,15 +275,15 @@ pub(crate) async fn feedback(
     node: &Node,
     out: &Output,
     verdict: YesNo,
-    said: String,
+    text: String,
     session: Option<SessionId>,
-) -> Result<End> {
+) -> Result<Outcome> {
     let session = match session {
         Some(session) => session,
-        None => newest(node).await?,
+        None => newest_session(node).await?,
     };
     let helpful = verdict == YesNo::Yes;
-    let request = FeedbackRequest { session: session.clone(), helpful, said };
+    let request = FeedbackRequest { session: session.clone(), helpful, said: text };
     let mut state = node.call::<GiveFeedback>(request).await?;
     if !helpful {
         state = follow(node, out, &session).await?;
@@ -293,9 +292,9 @@ pub(crate) async fn feedback(
         Some(turn) => write_turn(text, turn),
         None => Ok(()),
     })?;
-    let told = state.turns.last().and_then(|turn| turn.answer.as_ref());
-    let nothing = told.is_some_and(|told| told.tool.is_none() && told.findings.is_empty());
-    Ok(if nothing { End::Nothing } else { End::Done })
+    let answer = state.turns.last().and_then(|turn| turn.answer.as_ref());
+    let nothing = answer.is_some_and(|answer| answer.tool.is_none() && answer.findings.is_empty());
+    Ok(if nothing { Outcome::NothingFound } else { Outcome::Done })
 }
 
 fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
@@ -305,24 +304,24 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
         TurnKind::Discover => "Searched the web for",
     };
     writeln!(out, "{} {}", kind.dimmed(), printable(&turn.asked).bold())?;
-    if let Some(told) = &turn.answer {
-        match &told.name {
+    if let Some(answer) = &turn.answer {
+        match &answer.name {
             Some(name) => {
                 writeln!(out, "{}", printable(name).bold())?;
-                writeln!(out, "{}", printable(&told.sentence))?;
-                if let Some(stub) = &told.stub {
+                writeln!(out, "{}", printable(&answer.sentence))?;
+                if let Some(stub) = &answer.stub {
                     writeln!(out)?;
                     printable(&stub.code).lines().try_for_each(|line| writeln!(out, "    {line}"))?;
                 }
             }
             None => writeln!(out, "{}", "No suitable tool in this library.".bold())?,
         }
-        for note in &told.notes {
-            writeln!(out, "{}", printable(&in_terminal(note)).dimmed())?;
+        for note in &answer.notes {
+            writeln!(out, "{}", printable(&with_commands(note)).dimmed())?;
         }
-        if !told.findings.is_empty() {
+        if !answer.findings.is_empty() {
             writeln!(out, "\n{}", "Found on the web".bold())?;
-            write_findings(out, &told.findings)?;
+            write_findings(out, &answer.findings)?;
         }
     }
     if let Some(found) = &turn.discovered {
@@ -331,10 +330,10 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
     if let Some(error) = &turn.error {
         crate::output::write_error(out, error)?;
     }
-    if let Some(said) = &turn.said {
-        let word = if said.helpful { "Yes:" } else { "No:" };
-        writeln!(out, "{} {}", word.cyan(), printable(&said.text))?;
-        match &said.starter {
+    if let Some(feedback) = &turn.said {
+        let label = if feedback.helpful { "Yes:" } else { "No:" };
+        writeln!(out, "{} {}", label.cyan(), printable(&feedback.text))?;
+        match &feedback.starter {
             Some(starter) => {
                 writeln!(out)?;
                 printable(&starter.code).lines().try_for_each(|line| writeln!(out, "    {line}"))?;
@@ -342,7 +341,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
                     writeln!(out, "{} {}", "removed, unsupported:".yellow(), printable(line))?;
                 }
             }
-            None if said.helpful => {
+            None if feedback.helpful => {
                 writeln!(out, "{}", "The card doesn't have enough detail for starter code.".dimmed())?;
             }
             None => {}
@@ -351,8 +350,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
     Ok(())
 }
 
-/// A moment to the minute; the rest says nothing to a person.
-pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<SessionId>) -> Result<End> {
+pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<SessionId>) -> Result<Outcome> {
     let Some(id) = id else {
         let sessions = node.call::<ListSessions>(Nothing {}).await?;
         out.show(&sessions, |text| {
@@ -364,12 +362,12 @@ pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<SessionId>) -
                     text,
                     "{}  {}  {}",
                     session.id.bold(),
-                    moment(session.at).dimmed(),
+                    format_time(session.at).dimmed(),
                     one_line(&session.question, 80)
                 )
             })
         })?;
-        return Ok(if sessions.is_empty() { End::Nothing } else { End::Done });
+        return Ok(if sessions.is_empty() { Outcome::NothingFound } else { Outcome::Done });
     };
     let session = node.call::<GetSession>(SessionRef { session: id }).await?;
     out.show(&session, |text| {
@@ -379,16 +377,16 @@ pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<SessionId>) -
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> Result<End> {
+pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> Result<Outcome> {
     match command {
         PagesCommand::Fetch { cards, again } => {
             let started = node.call::<FetchPages>(PagesFetch { cards, again }).await?;
             let job = jobs::watch(node, out, &started.job).await?;
             out.show(&job, |text| writeln!(text, "{}", printable(job.summary.as_deref().unwrap_or("Done"))))?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
         PagesCommand::Show { card } => {
             let page = node.call::<GetPage>(CardRef { card }).await?;
@@ -396,7 +394,7 @@ pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> R
                 None => writeln!(text, "Its page hasn't been read yet. Read it with `autokit pages fetch`."),
                 Some(page) => {
                     writeln!(text, "{}  {}", printable(&page.title).bold(), printable(&page.url).cyan())?;
-                    writeln!(text, "{}", format!("read {}", moment(page.fetched_at)).dimmed())?;
+                    writeln!(text, "{}", format!("read {}", format_time(page.fetched_at)).dimmed())?;
                     if let Some(failed) = &page.failed {
                         writeln!(text, "{} {}", "last attempt failed:".yellow(), printable(failed))?;
                     }
@@ -407,7 +405,7 @@ pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> R
                     Ok(())
                 }
             })?;
-            Ok(if page.page.is_some() { End::Done } else { End::Nothing })
+            Ok(if page.page.is_some() { Outcome::Done } else { Outcome::NothingFound })
         }
     }
 }

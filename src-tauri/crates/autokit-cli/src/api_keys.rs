@@ -1,4 +1,4 @@
-//! `autokit api-keys`: what lets agents into web APIs whose operations are cards.
+//! `autokit api-keys`: keys for web APIs whose operations are cards.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
@@ -8,7 +8,7 @@ use autokit_app::node::Node;
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, printable};
 
 #[derive(Debug, Subcommand)]
@@ -47,7 +47,7 @@ pub(crate) enum ApiKeysCommand {
     },
 }
 
-fn secret() -> Result<String> {
+fn read_secret() -> Result<String> {
     if io::stdin().is_terminal() {
         writeln!(anstream::stderr(), "Type or paste the key, then press Enter:")?;
     }
@@ -56,11 +56,11 @@ fn secret() -> Result<String> {
     Ok(text.trim().to_owned())
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> Result<Outcome> {
     let keys = match command {
         ApiKeysCommand::List => node.call::<ListApiKeys>(Nothing {}).await?,
         ApiKeysCommand::Set { origin, scheme, place, token, user, client, token_url } => {
-            let text = secret()?;
+            let text = read_secret()?;
             let secret = match (user, client, token_url) {
                 (Some(user), _, _) => ApiSecret::Basic { user, password: text },
                 (None, Some(id), Some(token_url)) => ApiSecret::Client { token_url, id, secret: text },
@@ -83,7 +83,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> R
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
 fn write(text: &mut dyn io::Write, key: &ApiKey) -> io::Result<()> {

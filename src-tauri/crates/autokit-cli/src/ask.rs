@@ -16,9 +16,9 @@ use serde::Serialize;
 
 use crate::agent;
 use crate::cards::one_line;
-use crate::outcome::{End, Failure, Result};
+use crate::outcome::{Failure, Outcome, Result};
 use crate::output::{Output, count, printable};
-use crate::places::in_terminal;
+use crate::places::with_commands;
 
 /// Which ranking to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,7 +31,7 @@ pub(crate) enum Ranking {
     Vector,
 }
 
-/// What `autokit ask --json` prints: the agent's answer with its candidates as cards, and how it came about.
+/// The output of `autokit ask --json`: the agent's answer, its candidates as cards, and the trace.
 #[derive(Serialize)]
 struct AskOutput<'a> {
     #[serde(flatten)]
@@ -47,39 +47,42 @@ pub(crate) async fn ask(
     question: String,
     limit: u32,
     session: Option<SessionId>,
-) -> Result<End> {
+) -> Result<Outcome> {
     let request = AgentQuestion { question: question.clone(), session, limit: Some(limit) };
     let started = node.call::<StartAsk>(request).await?;
     let session = agent::follow(node, out, &started.session).await?;
-    let Some((told, turn)) = session.turns.last().and_then(|turn| Some((turn.answer.as_ref()?, turn))) else {
+    let Some((agent_answer, turn)) =
+        session.turns.last().and_then(|turn| Some((turn.answer.as_ref()?, turn)))
+    else {
         return Err(ApiError::internal("the agent returned no answer").into());
     };
     let status = node.call::<GetStatus>(Nothing {}).await?;
     let answer = Answer {
         question,
-        verdict: told.verdict,
-        candidates: candidates(node, told).await?,
-        notes: told.notes.iter().map(|note| in_terminal(note)).collect(),
+        verdict: agent_answer.verdict,
+        candidates: candidates(node, agent_answer).await?,
+        notes: agent_answer.notes.iter().map(|note| with_commands(note)).collect(),
         searched: status.cards,
         took_ms: f64::from(turn.ms),
     };
-    let asked = AskOutput { ranked: &answer, session: &session.id, answer: told, events: &turn.events };
-    out.show(&asked, |text| {
-        write_answer(text, &answer, told)?;
-        agent::write_after(text, told, status.read_only.as_deref())
+    let output =
+        AskOutput { ranked: &answer, session: &session.id, answer: agent_answer, events: &turn.events };
+    out.show(&output, |text| {
+        write_answer(text, &answer, agent_answer)?;
+        agent::write_follow_up(text, agent_answer, status.read_only.as_deref())
     })?;
-    let nothing = told.verdict == Verdict::Nothing && told.findings.is_empty();
-    Ok(if nothing { End::Nothing } else { End::Done })
+    let nothing = agent_answer.verdict == Verdict::Nothing && agent_answer.findings.is_empty();
+    Ok(if nothing { Outcome::NothingFound } else { Outcome::Done })
 }
 
-/// The candidates of an answer with their cards, in its order: the recommended one first.
-async fn candidates(node: &Node, told: &AgentAnswer) -> Result<Vec<Candidate>> {
-    let mut all = Vec::with_capacity(told.candidates.len());
-    for ranked in &told.candidates {
-        let recommended = told.tool.as_ref() == Some(&ranked.id);
+/// Returns the candidates of an answer with their cards, the recommended one first.
+async fn candidates(node: &Node, agent_answer: &AgentAnswer) -> Result<Vec<Candidate>> {
+    let mut all = Vec::with_capacity(agent_answer.candidates.len());
+    for ranked in &agent_answer.candidates {
+        let recommended = agent_answer.tool.as_ref() == Some(&ranked.id);
         let card = match node.call::<GetCard>(CardRef { card: ranked.id.to_string() }).await {
             Ok(card) => card,
-            // Removed since it was found.
+            // The card was removed since it was found.
             Err(error) if error.code == ErrorCode::NotFound && !recommended => continue,
             Err(error) if error.code == ErrorCode::NotFound => {
                 let message = format!("the card for {} was removed in the meantime", ranked.name);
@@ -88,7 +91,7 @@ async fn candidates(node: &Node, told: &AgentAnswer) -> Result<Vec<Candidate>> {
             Err(error) => return Err(error.into()),
         };
         let (sentence, stub) = if recommended {
-            (told.sentence.clone(), told.stub.clone())
+            (agent_answer.sentence.clone(), agent_answer.stub.clone())
         } else {
             (ranked.description.clone(), card.stub)
         };
@@ -104,7 +107,7 @@ pub(crate) async fn search(
     query: String,
     limit: u32,
     mode: Ranking,
-) -> Result<End> {
+) -> Result<Outcome> {
     let mode = match mode {
         Ranking::Hybrid => Mode::Hybrid,
         Ranking::Keyword => Mode::Keyword,
@@ -114,10 +117,10 @@ pub(crate) async fn search(
         .call::<Search>(SearchRequest { query, mode: Some(mode), limit: Some(limit), depth: None })
         .await?;
     out.show(&response, |text| write_results(text, &response))?;
-    Ok(if response.results.is_empty() { End::Nothing } else { End::Done })
+    Ok(if response.results.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
-fn write_answer(out: &mut dyn Write, answer: &Answer, told: &AgentAnswer) -> io::Result<()> {
+fn write_answer(out: &mut dyn Write, answer: &Answer, agent_answer: &AgentAnswer) -> io::Result<()> {
     match (answer.verdict, answer.candidates.split_first()) {
         (Verdict::Nothing, _) | (_, None) => {
             writeln!(out, "{}", "No suitable tool in this library.".bold())?;
@@ -131,12 +134,12 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &AgentAnswer) -> io:
                 let name = printable(&closest.card.name);
                 writeln!(out, "  The closest match is {name}, but it doesn't fit well.")?;
             }
-            if told.findings.is_empty() && answer.searched > 0 {
+            if agent_answer.findings.is_empty() && answer.searched > 0 {
                 writeln!(out, "  Search the web with `autokit discover`.")?;
             }
         }
         (verdict, Some((best, others))) => {
-            write_best(out, best, verdict, told)?;
+            write_best(out, best, verdict, agent_answer)?;
             if !others.is_empty() {
                 writeln!(out, "\n{}", "Other candidates".dimmed())?;
                 for candidate in others {
@@ -162,7 +165,12 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, told: &AgentAnswer) -> io:
     )
 }
 
-fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &AgentAnswer) -> io::Result<()> {
+fn write_best(
+    out: &mut dyn Write,
+    best: &Candidate,
+    verdict: Verdict,
+    agent_answer: &AgentAnswer,
+) -> io::Result<()> {
     let card = &best.card;
     let badge = if card.verified {
         "✓ verified".green().to_string()
@@ -183,17 +191,17 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &Ag
     if verdict == Verdict::Unsure {
         writeln!(out, "{}", "Low confidence. Check the other candidates too.".yellow())?;
     }
-    writeln!(out, "\n  {} {:.0}%: {}", "Why ".cyan(), best.score * 100.0, why(&best.parts))?;
+    writeln!(out, "\n  {} {:.0}%: {}", "Why ".cyan(), best.score * 100.0, explain_score(&best.parts))?;
     if let Some(url) = &card.documentation {
         writeln!(out, "  {} {}", "Docs".cyan(), printable(url))?;
     }
-    for cited in &told.citations {
+    for citation in &agent_answer.citations {
         writeln!(
             out,
             "  {} {} {}",
             "Page".cyan(),
-            one_line(&cited.title, 60),
-            printable(&cited.url).dimmed()
+            one_line(&citation.title, 60),
+            printable(&citation.url).dimmed()
         )?;
     }
     if let Some(stub) = &best.stub {
@@ -205,8 +213,8 @@ fn write_best(out: &mut dyn Write, best: &Candidate, verdict: Verdict, told: &Ag
     Ok(())
 }
 
-/// What a score is made of, in words.
-fn why(parts: &ScoreParts) -> String {
+/// Describes how a score is composed.
+fn explain_score(parts: &ScoreParts) -> String {
     let mut reasons = Vec::new();
     if parts.name > 0.0 {
         reasons.push(format!("name {:.2}", parts.name));
@@ -260,7 +268,7 @@ fn write_results(out: &mut dyn Write, response: &SearchResponse) -> io::Result<(
             format!("{:.3}", hit.score).cyan()
         )?;
         writeln!(out, "     {}", one_line(&hit.description, 90))?;
-        writeln!(out, "     {}", why(&hit.parts).dimmed())?;
+        writeln!(out, "     {}", explain_score(&hit.parts).dimmed())?;
     }
     if !response.also_named.is_empty() {
         let names: Vec<_> = response.also_named.iter().map(|name| printable(name)).collect();

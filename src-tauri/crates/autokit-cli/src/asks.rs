@@ -1,4 +1,4 @@
-//! `autokit asks`: calls of agents that need a person's approval, where there is no window to give it in.
+//! `autokit asks`: approval of agents' calls in a terminal.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -10,7 +10,7 @@ use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 use tokio::sync::mpsc;
 
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable};
 use crate::serve::interrupted;
 
@@ -45,7 +45,7 @@ pub(crate) enum AsksCommand {
     },
 }
 
-fn reply_of(choice: ReplyChoice) -> ApprovalDecision {
+fn decision_of(choice: ReplyChoice) -> ApprovalDecision {
     match choice {
         ReplyChoice::Once => ApprovalDecision::Once,
         ReplyChoice::Session => ApprovalDecision::Session,
@@ -55,58 +55,58 @@ fn reply_of(choice: ReplyChoice) -> ApprovalDecision {
     }
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: AsksCommand) -> Result<End> {
-    let asks = match command {
+pub(crate) async fn run(node: &Node, out: &Output, command: AsksCommand) -> Result<Outcome> {
+    let pending = match command {
         AsksCommand::List => node.call::<WaitApprovals>(ApprovalsWait { after: 0 }).await?,
         AsksCommand::Answer { id, reply } => {
-            node.call::<AnswerApproval>(ApprovalAnswer { id, reply: reply_of(reply) }).await?
+            node.call::<AnswerApproval>(ApprovalAnswer { id, reply: decision_of(reply) }).await?
         }
         AsksCommand::Watch => {
             tokio::select! {
                 watched = watch(node) => watched?,
                 ended = interrupted() => ended?,
             }
-            return Ok(End::Done);
+            return Ok(Outcome::Done);
         }
     };
-    out.show(&asks, |text| {
-        for ask in &asks.asks {
+    out.show(&pending, |text| {
+        for ask in &pending.asks {
             write(text, ask)?;
         }
-        if asks.asks.is_empty() {
+        if pending.asks.is_empty() {
             writeln!(text, "No pending calls.")?;
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// The lines a person types, read by a thread of its own: what was typed before a call was shown is no answer
-/// to it.
-fn typed() -> mpsc::UnboundedReceiver<String> {
-    let (lines, typed) = mpsc::unbounded_channel();
+/// Returns the lines of standard input, read by a separate thread, so that lines typed before a call was
+/// shown can be discarded.
+fn stdin_lines() -> mpsc::UnboundedReceiver<String> {
+    let (sender, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { return };
-            if lines.send(line).is_err() {
+            if sender.send(line).is_err() {
                 return;
             }
         }
     });
-    typed
+    receiver
 }
 
 async fn watch(node: &Node) -> Result<()> {
     writeln!(anstream::stderr(), "Waiting for agent calls. Press Ctrl-C to stop.")?;
-    let mut typed = typed();
+    let mut input = stdin_lines();
     let mut after = 0;
     loop {
-        let asks = node.call::<WaitApprovals>(ApprovalsWait { after }).await?;
-        after = asks.version;
-        let Some(ask) = asks.asks.first() else { continue };
+        let pending = node.call::<WaitApprovals>(ApprovalsWait { after }).await?;
+        after = pending.version;
+        let Some(ask) = pending.asks.first() else { continue };
         let mut out = anstream::stdout();
         write(&mut out, ask)?;
-        while typed.try_recv().is_ok() {}
+        while input.try_recv().is_ok() {}
         let reply = loop {
             write!(
                 out,
@@ -114,11 +114,11 @@ async fn watch(node: &Node) -> Result<()> {
                 printable(&ask.name).bold()
             )?;
             out.flush()?;
-            // While a person thinks, somebody is there: the agent's call goes on waiting.
+            // Keeps watching, because calls wait only while someone watches.
             let line = loop {
                 tokio::select! {
-                    line = typed.recv() => break line,
-                    asks = node.call::<WaitApprovals>(ApprovalsWait { after }) => after = asks?.version,
+                    line = input.recv() => break line,
+                    pending = node.call::<WaitApprovals>(ApprovalsWait { after }) => after = pending?.version,
                 }
             };
             let Some(line) = line else { return Ok(()) };
@@ -132,25 +132,25 @@ async fn watch(node: &Node) -> Result<()> {
             }
         };
         match node.call::<AnswerApproval>(ApprovalAnswer { id: ask.id.clone(), reply }).await {
-            Ok(asks) => after = asks.version.saturating_sub(1),
+            Ok(pending) => after = pending.version.saturating_sub(1),
             Err(error) => writeln!(anstream::stderr(), "{}", printable(&error.sentence()))?,
         }
     }
 }
 
-/// When a call is refused that nobody answers.
-fn left(until: Timestamp) -> String {
-    let left = until.instant().duration_since(jiff::Timestamp::now());
-    format!("in {} s if no one responds", left.as_secs().max(0))
+/// Describes when a call is denied if nobody responds.
+fn time_left(until: Timestamp) -> String {
+    let remaining = until.instant().duration_since(jiff::Timestamp::now());
+    format!("in {} s if no one responds", remaining.as_secs().max(0))
 }
 
 fn write(text: &mut dyn std::io::Write, ask: &ApprovalRequest) -> std::io::Result<()> {
     let client = if ask.client.is_empty() { "An agent" } else { &ask.client };
-    let of =
+    let source =
         if ask.provider.is_empty() { String::new() } else { format!(" from {}", printable(&ask.provider)) };
     writeln!(
         text,
-        "{} wants to call {}{of} and needs {}",
+        "{} wants to call {}{source} and needs {}",
         printable(client).bold(),
         printable(&ask.name).bold(),
         printable(&ask.words.join(" and "))
@@ -162,11 +162,11 @@ fn write(text: &mut dyn std::io::Write, ask: &ApprovalRequest) -> std::io::Resul
         printable(&ask.id),
         printable(profile),
         printable(&ask.tool),
-        left(ask.until)
+        time_left(ask.until)
     )?;
     for (name, value) in ask.arguments.as_object().into_iter().flatten() {
         match value.as_str() {
-            // Code and other long texts stand as they are.
+            // Code and other long texts are shown line by line.
             Some(lines) if lines.contains('\n') => {
                 writeln!(text, "  {}:", printable(name))?;
                 for line in lines.lines() {

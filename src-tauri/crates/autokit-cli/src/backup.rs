@@ -1,4 +1,4 @@
-//! `autokit backup`: also of a library that cannot be opened.
+//! `autokit backup`; works even if the library cannot be opened.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use autokit_app::backups;
 use autokit_app::node::Node;
 use clap::Subcommand;
 
-use crate::outcome::{End, Result};
-use crate::output::{Output, count, moment, printable};
+use crate::outcome::{Outcome, Result};
+use crate::output::{Output, count, format_time, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BackupCommand {
@@ -29,12 +29,12 @@ pub(crate) enum BackupCommand {
     },
 }
 
-/// What needs no open library; `None` for what does.
+/// Runs a command that needs no open library; `None` if it needs one.
 pub(crate) async fn without_library(
     data_dir: &Path,
     out: &Output,
     command: &BackupCommand,
-) -> Option<Result<End>> {
+) -> Option<Result<Outcome>> {
     match command {
         BackupCommand::Create => None,
         BackupCommand::List => Some(list(data_dir, out)),
@@ -43,64 +43,64 @@ pub(crate) async fn without_library(
     }
 }
 
-pub(crate) async fn create(node: &Node, out: &Output) -> Result<End> {
+pub(crate) async fn create(node: &Node, out: &Output) -> Result<Outcome> {
     let backup = node.call::<CreateBackup>(Nothing {}).await?;
-    out.show(&backup, |text| writeln!(text, "Created backup {}", line(&backup)))?;
-    Ok(End::Done)
+    out.show(&backup, |text| writeln!(text, "Created backup {}", format_backup(&backup)))?;
+    Ok(Outcome::Done)
 }
 
-fn list(data_dir: &Path, out: &Output) -> Result<End> {
+fn list(data_dir: &Path, out: &Output) -> Result<Outcome> {
     let backups = backups::list(data_dir);
     out.show(&backups, |text| {
         if backups.is_empty() {
             return writeln!(text, "No backups yet. Create one with `autokit backup create`.");
         }
         for backup in &backups {
-            writeln!(text, "{}", line(backup))?;
+            writeln!(text, "{}", format_backup(backup))?;
         }
         Ok(())
     })?;
-    Ok(if backups.is_empty() { End::Nothing } else { End::Done })
+    Ok(if backups.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
-async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<End> {
+async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<Outcome> {
     let newest = || backups::list(data_dir).into_iter().next().map(|backup| backup.name);
     let Some(name) = name.map(str::to_owned).or_else(newest) else { return list(data_dir, out) };
-    let verified = backups::verify(data_dir, &name).await?;
-    out.show(&verified, |text| {
-        if verified.is_ok() {
+    let verification = backups::verify(data_dir, &name).await?;
+    out.show(&verification, |text| {
+        if verification.is_ok() {
             return writeln!(
                 text,
                 "{}: {}, {}, nothing missing or altered",
                 printable(&name),
-                count(verified.cards, "card"),
-                count(verified.commits, "change")
+                count(verification.cards, "card"),
+                count(verification.commits, "change")
             );
         }
-        writeln!(text, "{}: {}", printable(&name), count(verified.problem_count, "problem"))?;
-        for problem in &verified.problems {
+        writeln!(text, "{}: {}", printable(&name), count(verification.problem_count, "problem"))?;
+        for problem in &verification.problems {
             writeln!(text, "  {}", printable(&problem.to_string()))?;
         }
         Ok(())
     })?;
-    Ok(if verified.is_ok() { End::Done } else { End::Unwell })
+    Ok(if verification.is_ok() { Outcome::Done } else { Outcome::Unhealthy })
 }
 
-async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<End> {
+async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<Outcome> {
     let restored = backups::restore(data_dir, name).await?;
     out.show(&restored, |text| {
-        writeln!(text, "Restored backup {}", line(&backups::shown(restored.backup.clone())))?;
+        writeln!(text, "Restored backup {}", format_backup(&backups::to_api(restored.backup.clone())))?;
         writeln!(text, "The previous library is in {}", printable(&restored.replaced.display().to_string()))
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-fn line(backup: &Backup) -> String {
-    let size = autokit_app::bytes(backup.bytes);
+fn format_backup(backup: &Backup) -> String {
+    let size = autokit_app::format_bytes(backup.bytes);
     format!(
         "{}  {}  {}  {size}",
         printable(&backup.name),
-        moment(backup.created_at),
+        format_time(backup.created_at),
         count(backup.cards, "card")
     )
 }

@@ -1,4 +1,4 @@
-//! `autokit bundle`: cards on their way between libraries.
+//! `autokit bundle`: sharing cards between libraries.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::cards::query_of;
 use crate::filter::Filter;
 use crate::jobs;
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, printable};
 use crate::transfer::{preview_all, source_of, write_item};
 
@@ -161,7 +161,7 @@ pub(crate) struct Leaving {
     preview: bool,
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: BundleCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: BundleCommand) -> Result<Outcome> {
     match command {
         BundleCommand::Export { to, what, filter } => export(node, out, &to, what, filter).await,
         BundleCommand::Inspect { from, all } => inspect(node, out, &from, all).await,
@@ -175,26 +175,26 @@ pub(crate) async fn run(node: &Node, out: &Output, command: BundleCommand) -> Re
             subscribe(node, out, from, (every, trust), now).await
         }
         BundleCommand::Unsubscribe { id } => {
-            let rest = node.call::<RemoveSubscription>(SubscriptionRef { id }).await?;
-            out.show(&rest, |text| write_subscriptions(text, &rest))?;
-            Ok(End::Done)
+            let subscriptions = node.call::<RemoveSubscription>(SubscriptionRef { id }).await?;
+            out.show(&subscriptions, |text| write_subscriptions(text, &subscriptions))?;
+            Ok(Outcome::Done)
         }
         BundleCommand::Keys(command) => keys(node, out, command).await,
     }
 }
 
 fn absolute(path: &Path) -> String {
-    // The owner of the library may run in another folder.
+    // The process that owns the library may have another working directory.
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
-/// A name with the ending of a bundle is a file, any other a folder.
+/// Returns the format for a path: a file if it has the extension of a bundle, or else a folder.
 fn format_of(path: &Path, folder: bool) -> Format {
-    let file = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toolcards"));
+    let file = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toolcards"));
     if folder || !file { Format::Folder } else { Format::Bundle }
 }
 
-async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Filter) -> Result<End> {
+async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Filter) -> Result<Outcome> {
     let request = ExportRequest {
         query: query_of(filter)?,
         without: what.without,
@@ -220,16 +220,16 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
                 writeln!(text, "{}", count(number, what))?;
             }
             for secret in &preview.secrets {
-                let past = if secret.in_history { ", in an earlier revision" } else { "" };
-                let place = format!("`{}` looks like {}{past}", printable(&secret.field), secret.kind);
-                writeln!(text, "{} {}: {place}", "blocked  ".red(), printable(&secret.name))?;
+                let history = if secret.in_history { ", in an earlier revision" } else { "" };
+                let finding = format!("`{}` looks like {}{history}", printable(&secret.field), secret.kind);
+                writeln!(text, "{} {}: {finding}", "blocked  ".red(), printable(&secret.name))?;
                 if !secret.card.as_str().is_empty() {
                     writeln!(text, "          {} --without {}", "→".cyan(), secret.card)?;
                 }
             }
             Ok(())
         })?;
-        return Ok(if preview.secrets.is_empty() { End::Done } else { End::Refused });
+        return Ok(if preview.secrets.is_empty() { Outcome::Done } else { Outcome::Rejected });
     }
     let outcome = node.call::<Export>(request).await?;
     out.show(&outcome, |text| {
@@ -240,22 +240,22 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-async fn inspect(node: &Node, out: &Output, from: &str, all: bool) -> Result<End> {
+async fn inspect(node: &Node, out: &Output, from: &str, all: bool) -> Result<Outcome> {
     let preview = preview_all(node, &source_of(Path::new(from))?, None).await?;
     out.show(&preview, |text| {
-        about(text, &preview.about)?;
+        write_about(text, &preview.about)?;
         for item in preview.items.iter().filter(|item| all || item.status == ItemStatus::Invalid) {
             write_item(text, item)?;
         }
         writeln!(text, "{}", counts(&preview))
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// The counts of a preview, in words.
+/// Describes the counts of a preview.
 pub(crate) fn counts(preview: &ImportPreview) -> String {
     let all = [
         (preview.new, "new"),
@@ -265,44 +265,44 @@ pub(crate) fn counts(preview: &ImportPreview) -> String {
         (preview.identical, "identical"),
         (preview.invalid, "invalid"),
     ];
-    let told: Vec<String> =
+    let parts: Vec<String> =
         all.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    let told = if told.is_empty() { "No cards".to_owned() } else { told.join(", ") };
-    if preview.suspect == 0 { told } else { format!("{told}; {} with flagged text", preview.suspect) }
+    let text = if parts.is_empty() { "No cards".to_owned() } else { parts.join(", ") };
+    if preview.suspect == 0 { text } else { format!("{text}; {} with flagged text", preview.suspect) }
 }
 
-fn about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {
+fn write_about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {
     let name = if about.name.is_empty() { "Card file" } else { &about.name };
     write!(out, "{}", printable(name).bold())?;
     if !about.author.is_empty() {
         write!(out, " by {}", printable(&about.author))?;
     }
-    if let Some(made) = about.created_at {
-        write!(out, ", {}", made.date())?;
+    if let Some(created_at) = about.created_at {
+        write!(out, ", {}", created_at.date())?;
     }
     writeln!(out)?;
-    let mut told: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     if let Some(licence) = &about.licence {
-        told.push(format!("licence {}", printable(licence)));
+        parts.push(format!("licence {}", printable(licence)));
     }
     if about.history {
-        told.push("with history".to_owned());
+        parts.push("with history".to_owned());
     }
     if let Some(vectors) = &about.vectors {
-        told.push(format!("with {} embeddings", printable(&vectors.model)));
+        parts.push(format!("with {} embeddings", printable(&vectors.model)));
     }
-    if !told.is_empty() {
-        writeln!(out, "{}", told.join(", ").dimmed())?;
+    if !parts.is_empty() {
+        writeln!(out, "{}", parts.join(", ").dimmed())?;
     }
     if !about.note.is_empty() {
         writeln!(out, "{}", printable(&about.note))?;
     }
-    let (signature, good) = signature(about);
+    let (signature, good) = signature_status(about);
     if good { writeln!(out, "{}", signature.green()) } else { writeln!(out, "{}", signature.yellow()) }
 }
 
-/// What there is to say about a signature, and whether it is reassuring.
-fn signature(about: &SourceInfo) -> (String, bool) {
+/// Describes a signature, and returns whether it is good.
+fn signature_status(about: &SourceInfo) -> (String, bool) {
     let view = &about.signature;
     let by = format!("{} ({})", printable(&view.signer), view.fingerprint);
     match view.trust {
@@ -323,18 +323,18 @@ fn signature(about: &SourceInfo) -> (String, bool) {
     }
 }
 
-async fn verify(node: &Node, out: &Output, from: &str) -> Result<End> {
-    // Reading checks every checksum and the signature: what is wrong ends here, with what it is.
+async fn verify(node: &Node, out: &Output, from: &str) -> Result<Outcome> {
+    // Reading fails if a checksum or the signature is wrong.
     let preview = preview_all(node, &source_of(Path::new(from))?, Some(ItemStatus::Invalid)).await?;
     let suspicious = preview.about.signature.trust.is_suspicious();
     out.show(&preview, |text| {
-        about(text, &preview.about)?;
+        write_about(text, &preview.about)?;
         preview.items.iter().try_for_each(|item| write_item(text, item))?;
         let cards = preview.new + preview.changed + preview.conflicting + preview.similar + preview.identical;
-        let whole = if cards == 1 { "card" } else { "cards" };
-        writeln!(text, "{cards} {whole} valid, {} invalid", preview.invalid)
+        let noun = if cards == 1 { "card" } else { "cards" };
+        writeln!(text, "{cards} {noun} valid, {} invalid", preview.invalid)
     })?;
-    Ok(if suspicious || preview.invalid > 0 { End::Refused } else { End::Done })
+    Ok(if suspicious || preview.invalid > 0 { Outcome::Rejected } else { Outcome::Done })
 }
 
 #[derive(Serialize)]
@@ -344,13 +344,13 @@ struct Imported {
     rejected: Vec<ImportItem>,
 }
 
-async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<End> {
+async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<Outcome> {
     let source = source_of(Path::new(from))?;
     let preview = preview_all(node, &source, Some(ItemStatus::Invalid)).await?;
     if trust && preview.about.signature.trust.is_suspicious() {
-        let (told, _) = signature(&preview.about);
+        let (message, _) = signature_status(&preview.about);
         let remedy = "Check with the author. Without --trust it goes to review.";
-        return Err(ApiError::new(ErrorCode::Invalid, told, remedy).into());
+        return Err(ApiError::new(ErrorCode::Invalid, message, remedy).into());
     }
     let request = ImportRequest {
         existing: ExistingCards::Merge,
@@ -370,11 +370,11 @@ async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<En
         Ok(())
     })?;
     let tally = done.job.tally.as_ref();
-    let refused = tally.is_some_and(|t| t.rejected > 0 && t.added + t.changed + t.unchanged == 0);
-    Ok(if refused && trust { End::Refused } else { End::Done })
+    let all_rejected = tally.is_some_and(|t| t.rejected > 0 && t.added + t.changed + t.unchanged == 0);
+    Ok(if all_rejected && trust { Outcome::Rejected } else { Outcome::Done })
 }
 
-async fn diff(node: &Node, out: &Output, from: &str) -> Result<End> {
+async fn diff(node: &Node, out: &Output, from: &str) -> Result<Outcome> {
     let preview = preview_all(node, &source_of(Path::new(from))?, None).await?;
     let differs = |item: &&ImportItem| !matches!(item.status, ItemStatus::Identical);
     let items: Vec<&ImportItem> = preview.items.iter().filter(differs).collect();
@@ -382,19 +382,19 @@ async fn diff(node: &Node, out: &Output, from: &str) -> Result<End> {
         items.iter().try_for_each(|item| write_item(text, item))?;
         writeln!(text, "{}", counts(&preview))
     })?;
-    Ok(if items.is_empty() { End::Nothing } else { End::Done })
+    Ok(if items.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
-async fn sign(node: &Node, out: &Output, bundle: &Path) -> Result<End> {
+async fn sign(node: &Node, out: &Output, bundle: &Path) -> Result<Outcome> {
     let signed = node.call::<SignBundle>(BundlePath { path: absolute(bundle) }).await?;
     out.show(&signed, |text| {
         let bundle = printable(&bundle.display().to_string());
         writeln!(text, "Signed {bundle} with your key {}", signed.fingerprint.bold())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End> {
+async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<Outcome> {
     if let Some(import) = undo {
         let undone = node.call::<UndoImport>(ImportRef { import }).await?;
         out.show(&undone, |text| {
@@ -405,11 +405,11 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
             }
             Ok(())
         })?;
-        return Ok(End::Done);
+        return Ok(Outcome::Done);
     }
-    let made = node.call::<ListImports>(Nothing {}).await?;
-    out.show(&made, |text| {
-        for one in &made {
+    let imports = node.call::<ListImports>(Nothing {}).await?;
+    out.show(&imports, |text| {
+        for one in &imports {
             let name = if one.note.name.is_empty() { &one.note.source } else { &one.note.name };
             let state = if one.undone { " (undone)".dimmed().to_string() } else { String::new() };
             let day = one.note.at.date();
@@ -421,9 +421,9 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<End>
                 printable(name)
             )?;
         }
-        if made.is_empty() { writeln!(text, "No imports yet") } else { Ok(()) }
+        if imports.is_empty() { writeln!(text, "No imports yet") } else { Ok(()) }
     })?;
-    Ok(if made.is_empty() { End::Nothing } else { End::Done })
+    Ok(if imports.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
 async fn subscribe(
@@ -432,12 +432,12 @@ async fn subscribe(
     from: Option<String>,
     (every_hours, trust): (u32, bool),
     now: bool,
-) -> Result<End> {
+) -> Result<Outcome> {
     let all = match from {
         Some(from) => {
             let landing = if trust { Landing::Library } else { Landing::Review };
-            let wish = SubscriptionAdd { source: source_of(Path::new(&from))?, every_hours, landing };
-            node.call::<AddSubscription>(wish).await?
+            let request = SubscriptionAdd { source: source_of(Path::new(&from))?, every_hours, landing };
+            node.call::<AddSubscription>(request).await?
         }
         None => node.call::<ListSubscriptions>(Nothing {}).await?,
     };
@@ -445,29 +445,29 @@ async fn subscribe(
         let started = node.call::<CheckSubscriptions>(Nothing {}).await?;
         let job = jobs::watch(node, out, &started.job).await?;
         out.show(&job, |text| writeln!(text, "{}", printable(job.summary.as_deref().unwrap_or("done"))))?;
-        return Ok(End::Done);
+        return Ok(Outcome::Done);
     }
     out.show(&all, |text| write_subscriptions(text, &all))?;
-    Ok(if all.is_empty() { End::Nothing } else { End::Done })
+    Ok(if all.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
 fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Result<()> {
     for one in all {
-        let place = match &one.source {
-            ImportSource::Path(place) | ImportSource::Url(place) => printable(place),
+        let location = match &one.source {
+            ImportSource::Path(location) | ImportSource::Url(location) => printable(location),
             ImportSource::Text(_) => "a text".to_owned(),
         };
-        let name = if one.name.is_empty() { place.clone() } else { printable(&one.name) };
+        let name = if one.name.is_empty() { location.clone() } else { printable(&one.name) };
         let landing = match one.landing {
             Landing::Review => "to review",
             Landing::Library => "imported directly",
         };
-        let seen = match one.checked_at {
+        let checked = match one.checked_at {
             Some(at) => format!("checked {}", at.date()),
             None => "not checked yet".to_owned(),
         };
-        writeln!(out, "{}  {}  every {} h, {landing}, {seen}", one.id, name.bold(), one.every_hours)?;
-        writeln!(out, "          {}", place.dimmed())?;
+        writeln!(out, "{}  {}  every {} h, {landing}, {checked}", one.id, name.bold(), one.every_hours)?;
+        writeln!(out, "          {}", location.dimmed())?;
         if let Some(failed) = &one.failed {
             writeln!(out, "          {} {}", "→".yellow(), printable(failed))?;
         }
@@ -475,7 +475,7 @@ fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Re
     if all.is_empty() { writeln!(out, "No subscriptions") } else { Ok(()) }
 }
 
-async fn keys(node: &Node, out: &Output, command: KeysCommand) -> Result<End> {
+async fn keys(node: &Node, out: &Output, command: KeysCommand) -> Result<Outcome> {
     let trust = |key, trusted, signer| KeyTrust { key, trusted, signer };
     let keys = match command {
         KeysCommand::List => node.call::<ListKeys>(Nothing {}).await?,
@@ -485,7 +485,7 @@ async fn keys(node: &Node, out: &Output, command: KeysCommand) -> Result<End> {
         KeysCommand::Forget { key } => node.call::<ForgetKey>(KeyRef { key }).await?,
     };
     out.show(&keys, |text| write_keys(text, &keys))?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
 fn write_keys(out: &mut dyn Write, keys: &SigningKeys) -> std::io::Result<()> {

@@ -18,8 +18,8 @@ use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
 
 use crate::filter::Filter;
-use crate::outcome::{End, Result};
-use crate::output::{Output, count, moment, printable};
+use crate::outcome::{Outcome, Result};
+use crate::output::{Output, count, format_time, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CardsCommand {
@@ -90,16 +90,16 @@ pub(crate) struct FieldChanges {
     pub(crate) reason: String,
 }
 
-/// Rows asked for at a time.
-const WINDOW: u32 = 1000;
+/// Rows per request.
+const PAGE_SIZE: u32 = 1000;
 
-pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Result<Outcome> {
     match command {
         CardsCommand::List { filter, limit } => list(node, out, filter, limit).await,
         CardsCommand::Show { card } => {
             let detail = node.call::<GetCard>(CardRef { card }).await?;
             out.show(&detail, |text| write_card(text, &detail))?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
         CardsCommand::Add { file, change } => {
             let mut fields = match &file {
@@ -108,7 +108,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
             };
             apply(&mut fields, &change)?;
             if fields.is_empty() {
-                return Err(usage("no fields given", "Use --set name=… or pass a file.").into());
+                return Err(usage_error("no fields given", "Use --set name=… or pass a file.").into());
             }
             let detail = node
                 .call::<CreateCard>(CardCreate { fields, reason: change.reason, flagged_too: change.flagged })
@@ -117,7 +117,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
                 writeln!(text, "Added {} ({})", printable(&detail.summary.name).bold(), detail.summary.id)?;
                 write_warnings(text, &detail)
             })?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
         CardsCommand::Edit { card, change } => edit(node, out, card, change).await,
         CardsCommand::Rm { cards, reason } => {
@@ -129,14 +129,14 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
                     count(change.cards.len() as u64, "card")
                 )
             })?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
         CardsCommand::History { card } => {
             let history = node.call::<GetHistory>(CardRef { card }).await?;
             out.show(&history, |text| {
                 history.iter().try_for_each(|revision| write_revision(text, revision))
             })?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
         CardsCommand::Restore { card, revision } => {
             let detail = node.call::<RestoreCard>(CardRestore { card, number: revision }).await?;
@@ -148,17 +148,17 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
                     detail.summary.number
                 )
             })?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
     }
 }
 
-/// The query a filter stands for.
+/// Converts a filter to a query.
 pub(crate) fn query_of(filter: Filter) -> Result<CardsQuery> {
     let kind = match filter.kind {
         None => None,
         Some(text) => Some(Kind::parse(&text).ok_or_else(|| {
-            usage(
+            usage_error(
                 &format!("unknown kind {text:?}"),
                 "Use one of: class, rest_operation, mcp_tool, cli, other.",
             )
@@ -181,18 +181,18 @@ pub(crate) fn query_of(filter: Filter) -> Result<CardsQuery> {
     })
 }
 
-async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> Result<End> {
+async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> Result<Outcome> {
     let query = query_of(filter)?;
-    let wanted = limit.unwrap_or(u32::MAX);
+    let max_rows = limit.unwrap_or(u32::MAX);
     let mut page = CardsPage { total: 0, offset: 0, rows: Vec::new() };
     loop {
         let offset = page.rows.len() as u32;
-        let next = CardList { query: query.clone(), offset, limit: WINDOW.min(wanted - offset) };
+        let next = CardList { query: query.clone(), offset, limit: PAGE_SIZE.min(max_rows - offset) };
         let window = node.call::<ListCards>(next).await?;
         page.total = window.total;
         let exhausted = window.rows.is_empty();
         page.rows.extend(window.rows);
-        if exhausted || page.rows.len() as u32 >= wanted.min(page.total) {
+        if exhausted || page.rows.len() as u32 >= max_rows.min(page.total) {
             break;
         }
     }
@@ -206,19 +206,19 @@ async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> 
                 printable(&row.provider),
                 row.kind.as_str().to_owned(),
                 row.language.clone().unwrap_or_default(),
-                health(HealthFilter::of(row.health, row.changed)).to_owned(),
+                health_label(HealthFilter::of(row.health, row.changed)).to_owned(),
                 one_line(&row.description, 60),
             ]);
         }
         writeln!(text, "{table}")?;
         writeln!(text, "{}", format!("{} of {}", page.rows.len(), count(page.total, "card")).dimmed())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// What a check found, in the words that are used everywhere.
-fn health(found: HealthFilter) -> &'static str {
-    match found {
+/// Returns the label of a check result.
+fn health_label(result: HealthFilter) -> &'static str {
+    match result {
         HealthFilter::Unreachable => "unreachable",
         HealthFilter::Changed => "changed since check",
         HealthFilter::Never => "never checked",
@@ -226,7 +226,7 @@ fn health(found: HealthFilter) -> &'static str {
     }
 }
 
-/// A text on one line, cut with a mark.
+/// Returns a text as one line, truncated with an ellipsis.
 pub(crate) fn one_line(text: &str, chars: usize) -> String {
     let line = printable(text).split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(chars) {
@@ -235,17 +235,17 @@ pub(crate) fn one_line(text: &str, chars: usize) -> String {
     }
 }
 
-async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> Result<End> {
+async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> Result<Outcome> {
     let before = node.call::<GetCard>(CardRef { card }).await?;
     let mut fields = before.fields.clone();
     if change.set.is_empty() && change.unset.is_empty() {
-        fields = in_editor(&fields)?;
+        fields = edit_json(&fields)?;
     } else {
         apply(&mut fields, &change)?;
     }
     if fields == before.fields {
         out.show(&before, |text| writeln!(text, "No changes"))?;
-        return Ok(End::Done);
+        return Ok(Outcome::Done);
     }
     let request = CardUpdate {
         card: before.summary.id.to_string(),
@@ -258,19 +258,21 @@ async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> 
     out.show(&after, |text| {
         writeln!(text, "{} is at revision {}", printable(&after.summary.name).bold(), after.summary.number)
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-fn usage(message: &str, remedy: &str) -> ApiError {
+fn usage_error(message: &str, remedy: &str) -> ApiError {
     ApiError::new(ErrorCode::BadRequest, message, remedy)
 }
 
 fn apply(fields: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
     for assignment in &change.set {
         let Some((field, text)) = assignment.split_once('=') else {
-            return Err(usage(&format!("{assignment:?} is not FIELD=VALUE"), "Use --set name=Value.").into());
+            return Err(
+                usage_error(&format!("{assignment:?} is not FIELD=VALUE"), "Use --set name=Value.").into()
+            );
         };
-        // `true`, `null`, numbers, lists and objects are JSON; everything else is text.
+        // Anything that is not valid JSON is text.
         let value = match serde_json::from_str::<Value>(text) {
             Ok(value) => value,
             Err(_) => Value::String(text.to_owned()),
@@ -279,9 +281,11 @@ fn apply(fields: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
     }
     for field in &change.unset {
         if fields.shift_remove(field).is_none() {
-            return Err(
-                usage(&format!("the card has no field {field:?}"), "See `autokit cards show`.").into()
-            );
+            return Err(usage_error(
+                &format!("the card has no field {field:?}"),
+                "See `autokit cards show`.",
+            )
+            .into());
         }
     }
     Ok(())
@@ -304,24 +308,24 @@ fn read_object(path: &Path) -> Result<Map<String, Value>> {
     Ok(serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?)
 }
 
-/// Lets the person change fields as JSON in their editor.
-pub(crate) fn in_editor(fields: &Map<String, Value>) -> Result<Map<String, Value>> {
+/// Opens fields as JSON in the user's editor and returns the edited ones.
+pub(crate) fn edit_json(fields: &Map<String, Value>) -> Result<Map<String, Value>> {
     let editor = std::env::var("VISUAL")
         .or_else(|_| std::env::var("EDITOR"))
         .ok()
         .filter(|_| io::stdin().is_terminal());
     let Some(editor) = editor else {
-        return Err(usage("no terminal or $EDITOR available", "Use --set FIELD=VALUE.").into());
+        return Err(usage_error("no terminal or $EDITOR available", "Use --set FIELD=VALUE.").into());
     };
     let failed = |error: io::Error| ApiError::internal(format!("couldn't run the editor: {error}"));
     let path: PathBuf = std::env::temp_dir().join(format!("autokit-{}.json", std::process::id()));
     let text = serde_json::to_string_pretty(fields).map_err(io::Error::from).map_err(failed)?;
     std::fs::write(&path, text).map_err(failed)?;
-    // $EDITOR may carry options, as in `code --wait`.
+    // $EDITOR may include options, as in `code --wait`.
     let mut words = editor.split_whitespace();
     let status = std::process::Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status();
     let edited = status.and_then(|_| std::fs::read_to_string(&path)).map_err(failed);
-    // The text is in memory; a file left behind in the temporary folder does no harm.
+    // The text has been read; a leftover temporary file is harmless.
     let _ = std::fs::remove_file(&path);
     let text = edited?;
     Ok(serde_json::from_str(&text).map_err(|error| {
@@ -339,7 +343,7 @@ fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
     writeln!(
         out,
         "{}",
-        format!("{} · revision {} · changed {}", card.id, card.number, moment(card.updated_at)).dimmed()
+        format!("{} · revision {} · changed {}", card.id, card.number, format_time(card.updated_at)).dimmed()
     )?;
     for (field, value) in &detail.fields {
         if field == "name" {
@@ -370,12 +374,12 @@ fn write_revision(out: &mut dyn Write, revision: &RevisionView) -> io::Result<()
         "{} {} {}",
         format!("revision {}", revision.number).bold(),
         printable(&revision.reason),
-        format!("· {} · {}", printable(&revision.author), moment(revision.at)).dimmed()
+        format!("· {} · {}", printable(&revision.author), format_time(revision.at)).dimmed()
     )?;
     revision.diff.iter().try_for_each(|diff| write_diff(out, diff))
 }
 
-/// One changed field: words marked by sign and colour, so that neither is needed alone.
+/// Writes a changed field. Changes are marked by sign and by color, for readers who cannot see one of them.
 pub(crate) fn write_diff(out: &mut dyn Write, diff: &FieldDiff) -> io::Result<()> {
     let sign = match diff.kind {
         ChangeKind::Added => "+".green().to_string(),

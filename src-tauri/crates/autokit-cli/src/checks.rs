@@ -1,5 +1,4 @@
-//! `autokit checks`: when cards are checked against their documentation without being asked to, and
-//! what such a check found as a filter of lists.
+//! `autokit checks`: the schedule of checks, and check results as a filter.
 
 use autokit_api::commands::{GetCheckSettings, SetCheckSettings};
 use autokit_api::{CheckSettings, HealthFilter, Nothing};
@@ -7,7 +6,7 @@ use autokit_app::node::Node;
 use clap::builder::BoolishValueParser;
 use clap::{ArgGroup, Subcommand, ValueEnum};
 
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::Output;
 
 #[derive(Debug, Subcommand)]
@@ -57,7 +56,7 @@ impl From<Health> for HealthFilter {
     }
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ChecksCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ChecksCommand) -> Result<Outcome> {
     let mut settings = node.call::<GetCheckSettings>(Nothing {}).await?;
     if let ChecksCommand::Set { every, new_cards } = command {
         settings = CheckSettings {
@@ -75,5 +74,5 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ChecksCommand) -> Re
         let soon = if settings.new_cards { "soon after they are added" } else { "on the same schedule" };
         writeln!(text, "New cards are checked {soon}")
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }

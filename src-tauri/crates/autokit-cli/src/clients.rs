@@ -1,4 +1,4 @@
-//! `autokit clients`: AutoKit in the settings of the programs agents run in.
+//! `autokit clients`: AutoKit in the settings of MCP clients.
 
 use std::io::IsTerminal as _;
 
@@ -9,7 +9,7 @@ use autokit_app::{ApiError, ErrorCode};
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable};
 
 #[derive(Debug, Subcommand)]
@@ -39,27 +39,27 @@ pub(crate) enum ClientsCommand {
     },
 }
 
-/// What is to become of AutoKit in a program's settings.
+/// A change to a client's settings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ConnectionChange {
     Connect,
     Disconnect,
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> Result<Outcome> {
     let clients = node.call::<ListClients>(Nothing {}).await?;
     let (program, action) = match command {
         ClientsCommand::List => {
-            out.show(&clients, |text| clients.iter().try_for_each(|client| line(text, client)))?;
-            return Ok(End::Done);
+            out.show(&clients, |text| clients.iter().try_for_each(|client| write_client(text, client)))?;
+            return Ok(Outcome::Done);
         }
         ClientsCommand::Show { program } => (program, None),
         ClientsCommand::Connect { program, yes } => (program, Some((ConnectionChange::Connect, yes))),
         ClientsCommand::Disconnect { program, yes } => (program, Some((ConnectionChange::Disconnect, yes))),
     };
-    let asked = program.replace([' ', '-'], "_").to_lowercase();
+    let id = program.replace([' ', '-'], "_").to_lowercase();
     let found =
-        clients.into_iter().find(|client| client.id == asked || client.name.eq_ignore_ascii_case(&program));
+        clients.into_iter().find(|client| client.id == id || client.name.eq_ignore_ascii_case(&program));
     let client = found.ok_or_else(|| {
         ApiError::new(
             ErrorCode::NotFound,
@@ -70,19 +70,19 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
     let Some((action, yes)) = action else {
         let action = if client.connected { ConnectionChange::Disconnect } else { ConnectionChange::Connect };
         out.show(&client, |text| preview(text, &client, action))?;
-        return Ok(End::Done);
+        return Ok(Outcome::Done);
     };
-    let done = match action {
+    let is_done = match action {
         ConnectionChange::Connect => client.connected,
-        // What cannot be read says why when it is tried.
+        // If the file cannot be read, trying to disconnect reports why.
         ConnectionChange::Disconnect => client.leave.is_none() && client.problem.is_none(),
     };
-    if done {
-        out.show(&client, |text| line(text, &client))?;
-        return Ok(End::Done);
+    if is_done {
+        out.show(&client, |text| write_client(text, &client))?;
+        return Ok(Outcome::Done);
     }
     if !yes && !confirmed(&client, action)? {
-        return Ok(End::Refused);
+        return Ok(Outcome::Rejected);
     }
     let change = ConnectClient { id: client.id, seen: client.seen };
     let connected = match action {
@@ -90,16 +90,16 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
         ConnectionChange::Disconnect => node.call::<DisconnectAgent>(change).await?,
     };
     out.show(&connected, |text| {
-        line(text, &connected.client)?;
+        write_client(text, &connected.client)?;
         if let Some(backup) = &connected.backup {
             writeln!(text, "  backup: {}", printable(backup))?;
         }
         writeln!(text, "  Restart {} to apply the change", printable(&connected.client.name))
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// Shows the change and asks.
+/// Shows the change and asks for confirmation.
 fn confirmed(client: &AgentClient, action: ConnectionChange) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(ApiError::new(
@@ -114,7 +114,7 @@ fn confirmed(client: &AgentClient, action: ConnectionChange) -> Result<bool> {
     crate::output::confirmed("Update this file?")
 }
 
-fn line(text: &mut dyn std::io::Write, client: &AgentClient) -> std::io::Result<()> {
+fn write_client(text: &mut dyn std::io::Write, client: &AgentClient) -> std::io::Result<()> {
     let state = match (client.connected, client.here) {
         (true, _) => "connected",
         (false, true) => "not connected",
@@ -131,23 +131,23 @@ fn preview(
 ) -> std::io::Result<()> {
     writeln!(text, "{}", printable(&client.file))?;
     if let Some(leave) = client.leave.as_ref().filter(|_| action == ConnectionChange::Disconnect) {
-        return lines(text, leave);
+        return write_diff_lines(text, leave);
     }
     let Some(change) = &client.change else {
         writeln!(text, "{}", printable(client.problem.as_deref().unwrap_or_default()))?;
         writeln!(text, "Add these lines yourself:\n")?;
         return write!(text, "{}", printable(&client.lines));
     };
-    lines(text, change)
+    write_diff_lines(text, change)
 }
 
-fn lines(text: &mut dyn std::io::Write, change: &[ChangedLine]) -> std::io::Result<()> {
+fn write_diff_lines(text: &mut dyn std::io::Write, change: &[ChangedLine]) -> std::io::Result<()> {
     for line in change {
-        let words = printable(&line.text);
+        let text_line = printable(&line.text);
         match line.fate {
-            LineChange::Stays => writeln!(text, "  {words}")?,
-            LineChange::Goes => writeln!(text, "{}", format_args!("- {words}").red())?,
-            LineChange::Comes => writeln!(text, "{}", format_args!("+ {words}").green())?,
+            LineChange::Stays => writeln!(text, "  {text_line}")?,
+            LineChange::Goes => writeln!(text, "{}", format_args!("- {text_line}").red())?,
+            LineChange::Comes => writeln!(text, "{}", format_args!("+ {text_line}").green())?,
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `autokit eval`: figures as tables, or as JSON.
+//! `autokit eval`: results as tables or as JSON.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 
 use crate::global::Global;
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable};
 
 #[derive(Debug, Subcommand)]
@@ -97,9 +97,9 @@ pub(crate) enum EvalCommand {
     },
 }
 
-pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> Result<End> {
+pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> Result<Outcome> {
     let vectors = global.vectors();
-    // Embedding takes every core for a while; the runtime has nothing else to do.
+    // Embedding blocks all cores for a while, and nothing else runs on the runtime.
     match command {
         EvalCommand::Retrieval { dirs } => {
             let reports = tokio::task::block_in_place(|| autokit_eval::retrieval(&dirs, &vectors))?;
@@ -145,7 +145,7 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
             Output::lines(&lines)?;
         }
     }
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
 pub(crate) fn table(header: &[&str]) -> Table {
@@ -164,7 +164,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
 }
 
-/// Shares as percentages, as papers print them.
+/// Writes scores as percentages, as papers do.
 fn write_retrieval(out: &mut dyn Write, report: &RetrievalReport) -> io::Result<()> {
     writeln!(out, "{}  {} tools, {} queries", printable(&report.name).bold(), report.tools, report.queries)?;
     let mut table = table(&["", "NDCG@1", "NDCG@5", "NDCG@10", "R@1", "R@5", "R@10", "MRR"]);
@@ -232,9 +232,9 @@ fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> i
 }
 
 fn write_calibrations(out: &mut dyn Write, measured: &Calibrations) -> io::Result<()> {
-    for of in &measured.depths {
-        let Thresholds { sure, doubtful, nothing } = of.thresholds;
-        let depth = match of.depth {
+    for calibration in &measured.depths {
+        let Thresholds { sure, doubtful, nothing } = calibration.thresholds;
+        let depth = match calibration.depth {
             Depth::Fused => "fused",
             Depth::Reranked => "reranked",
         };
@@ -243,11 +243,11 @@ fn write_calibrations(out: &mut dyn Write, measured: &Calibrations) -> io::Resul
             "{}  sure from {sure:.3}, doubtful below {doubtful:.3}, nothing below {nothing:.3}; {} questions a card \
              answers, {} none does",
             depth.bold(),
-            of.answerable,
-            of.unanswerable
+            calibration.answerable,
+            calibration.unanswerable
         )?;
         let mut table = table(&["score", "first hits", "right", "no card answers"]);
-        for bin in &of.reliability {
+        for bin in &calibration.reliability {
             let share = |count: u32| percent(f64::from(count) / f64::from(bin.hits));
             let range = format!("{:.1} to {:.1}", bin.from, bin.to);
             table.add_row([range, bin.hits.to_string(), share(bin.right), share(bin.unanswerable)]);
@@ -258,8 +258,8 @@ fn write_calibrations(out: &mut dyn Write, measured: &Calibrations) -> io::Resul
 }
 
 fn write_improve(out: &mut dyn Write, evaluation: &ImproveEvaluation) -> io::Result<()> {
-    for (name, was, is) in &evaluation.changes {
-        writeln!(out, "{}\n  {}\n  {}", printable(name).bold(), printable(was).dimmed(), printable(is))?;
+    for (name, old, new) in &evaluation.changes {
+        writeln!(out, "{}\n  {}\n  {}", printable(name).bold(), printable(old).dimmed(), printable(new))?;
     }
     let (before, after) = (&evaluation.before, &evaluation.after);
     writeln!(
@@ -293,10 +293,10 @@ fn write_discover(out: &mut dyn Write, report: &DiscoverReport) -> io::Result<()
         "no page, named: nothing",
         "unnamed: nothing",
     ]);
-    for (way, m) in [("discovery", &report.discovery), ("first search hit", &report.baseline)] {
+    for (method, m) in [("discovery", &report.discovery), ("first search hit", &report.baseline)] {
         let cell =
             |share: autokit_eval::Ratio| format!("{} ({}/{})", percent(share.share()), share.good, share.of);
-        let mut row = vec![way.to_owned()];
+        let mut row = vec![method.to_owned()];
         row.extend(
             [
                 m.named_first,

@@ -1,4 +1,4 @@
-//! Which cards a command is about.
+//! Options that select cards.
 
 use clap::Args;
 

@@ -30,7 +30,7 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// Where the options say vectors come from.
+    /// Returns where vectors come from, as given by the options.
     pub(crate) fn vectors(&self) -> Vectors {
         if let Some(dim) = self.stand_in {
             Vectors::StandIn(dim)
@@ -43,7 +43,7 @@ impl Global {
         }
     }
 
-    /// The folder of the library.
+    /// Returns the library folder.
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.data_dir.clone().unwrap_or_else(paths::data_dir)
     }

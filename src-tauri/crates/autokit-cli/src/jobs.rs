@@ -1,4 +1,4 @@
-//! Waiting for a job with its progress on the terminal.
+//! Waits for jobs and shows their progress in the terminal.
 
 use autokit_api::commands::{CancelJob, WaitJob};
 use autokit_api::{Job, JobId, JobRef, JobState, JobWait};
@@ -9,27 +9,27 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::outcome::Result;
 use crate::output::{Output, printable};
 
-/// How following a job ended.
-pub(crate) enum Followed {
-    /// It is over.
-    Over(Box<Job>),
-    /// The process that was at it ended first. Whoever owns the library by now does not know of it.
+/// How waiting for a job ended.
+pub(crate) enum JobEnd {
+    /// The job ended.
+    Finished(Box<Job>),
+    /// The process that ran it exited; the new owner of the library does not know the job.
     Lost,
 }
 
-/// Follows a job to its end. Interrupting stops the job, not only the view of it.
+/// Waits until a job ends. Ctrl-C cancels the job.
 pub(crate) async fn watch(node: &Node, out: &Output, job: &JobId) -> Result<Job> {
     match follow(node, out, job).await? {
-        Followed::Over(job) => Ok(*job),
-        Followed::Lost => Err(ApiError::owner_ended().into()),
+        JobEnd::Finished(job) => Ok(*job),
+        JobEnd::Lost => Err(ApiError::owner_ended().into()),
     }
 }
 
-/// As [`watch`], for what can be begun again when its process ends.
-pub(crate) async fn follow(node: &Node, out: &Output, job: &JobId) -> Result<Followed> {
+/// Like [`watch`], but reports when the process that ran the job exited, so that the caller can restart it.
+pub(crate) async fn follow(node: &Node, out: &Output, job: &JobId) -> Result<JobEnd> {
     let bar = ProgressBar::with_draw_target(
         None,
-        // Indicatif draws nothing where stderr is no terminal.
+        // Indicatif draws nothing if stderr is not a terminal.
         if out.json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
     );
     let (mut seen, mut interrupted) = (0, false);
@@ -46,8 +46,8 @@ pub(crate) async fn follow(node: &Node, out: &Output, job: &JobId) -> Result<Fol
             }
         };
         let state = match state {
-            // It was there when it was begun.
-            Err(error) if error.code == ErrorCode::NotFound && !interrupted => return Ok(Followed::Lost),
+            // The job existed when it was started, so its process exited.
+            Err(error) if error.code == ErrorCode::NotFound && !interrupted => return Ok(JobEnd::Lost),
             Err(error) if error.code == ErrorCode::NotFound => return Err(ApiError::cancelled().into()),
             state => state?,
         };
@@ -61,11 +61,11 @@ pub(crate) async fn follow(node: &Node, out: &Output, job: &JobId) -> Result<Fol
     match &end.error {
         Some(_) if interrupted && end.state == JobState::Cancelled => Err(ApiError::cancelled().into()),
         Some(error) if error.code == ErrorCode::OwnerUnreachable && end.state == JobState::Cancelled => {
-            Ok(Followed::Lost)
+            Ok(JobEnd::Lost)
         }
         Some(error) => Err(error.clone().into()),
         None if end.state == JobState::Cancelled => Err(ApiError::cancelled().into()),
-        None => Ok(Followed::Over(Box::new(end))),
+        None => Ok(JobEnd::Finished(Box::new(end))),
     }
 }
 
@@ -80,9 +80,9 @@ fn draw(bar: &ProgressBar, job: &Job) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    let waits = if job.paused == Some(true) { Some("waits") } else { None };
-    let said = [Some(job.title.as_str()), job.note.as_deref(), waits];
-    bar.set_message(printable(&said.into_iter().flatten().collect::<Vec<_>>().join(" · ")));
+    let paused = if job.paused == Some(true) { Some("waits") } else { None };
+    let parts = [Some(job.title.as_str()), job.note.as_deref(), paused];
+    bar.set_message(printable(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")));
     bar.set_length(job.total);
     bar.set_position(job.done);
 }

@@ -1,4 +1,4 @@
-//! The `autokit` command: every command of the list, in a terminal.
+//! The `autokit` command-line interface.
 
 mod agent;
 mod api_keys;
@@ -42,22 +42,22 @@ use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 use global::Global;
-use outcome::{End, Failure, Result};
+use outcome::{Failure, Outcome, Result};
 use output::{Output, printable};
 
-// Pins one feature set for the whole workspace; nothing to name.
+// Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;
 
-/// What is logged to the terminal unless `AUTOKIT_LOG` asks for more: failures of AutoKit itself. Lines of libraries
-/// explain nothing to a person; what fails because of them ends in an error of a command.
-const LOGGED: &str = "off,autokit=error";
+/// The default log filter, which `AUTOKIT_LOG` overrides: only errors of AutoKit itself. Errors of
+/// dependencies surface as errors of commands.
+const LOG_FILTER: &str = "off,autokit=error";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("AUTOKIT_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOGGED)),
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOG_FILTER)),
         )
         .with_writer(std::io::stderr)
         .init();
@@ -73,23 +73,23 @@ fn main() -> ExitCode {
         }
     };
     let json = cli.global.json;
-    let ended = runtime.block_on(run(cli));
-    // Not waited for: what reads standard input ends when somebody writes to it, if ever.
+    let result = runtime.block_on(run(cli));
+    // In the background, because a thread that reads standard input may never end.
     runtime.shutdown_background();
-    match ended {
-        Ok(End::Done) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
-        Ok(End::Nothing) => ExitCode::from(3),
-        Ok(End::Refused) => ExitCode::from(4),
-        Ok(End::Unwell) => ExitCode::FAILURE,
+    match result {
+        Ok(Outcome::Done) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Ok(Outcome::NothingFound) => ExitCode::from(3),
+        Ok(Outcome::Rejected) => ExitCode::from(4),
+        Ok(Outcome::Unhealthy) => ExitCode::FAILURE,
         Err(Failure::Api(error)) => report(json, &error),
     }
 }
 
 fn report(json: bool, error: &ApiError) -> ExitCode {
     let mut err = anstream::stderr();
-    // With stderr gone there is nobody left to tell.
+    // Nothing can be reported if stderr is closed.
     let _ = if json {
-        let error = ApiError { remedy: places::in_terminal(&error.remedy), ..error.clone() };
+        let error = ApiError { remedy: places::with_commands(&error.remedy), ..error.clone() };
         writeln!(err, "{}", serde_json::to_string(&error).unwrap_or_default())
     } else {
         output::write_error(&mut err, error)
@@ -97,7 +97,7 @@ fn report(json: bool, error: &ApiError) -> ExitCode {
     ExitCode::from(exit_code(error.code))
 }
 
-/// Exit codes, as `--help` documents them.
+/// Returns the exit code of an error, as documented in `--help`.
 fn exit_code(code: ErrorCode) -> u8 {
     match code {
         ErrorCode::BadRequest => 2,
@@ -129,16 +129,16 @@ fn exit_code(code: ErrorCode) -> u8 {
     }
 }
 
-async fn run(cli: Cli) -> Result<End> {
+async fn run(cli: Cli) -> Result<Outcome> {
     let out = Output::new(cli.global.json);
     let command = match cli.command {
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "autokit", &mut text);
             Output::raw(&text)?;
-            return Ok(End::Done);
+            return Ok(Outcome::Done);
         }
-        // Measures ranking alone: no library is opened.
+        // Evaluation opens no library.
         Command::Eval(command) => return Box::pin(eval::run(&cli.global, &out, command)).await,
         Command::Report(report::ReportCommand::Tokens { sizes }) => {
             return Box::pin(report::measure(&cli.global, &out, &sizes)).await;
@@ -147,15 +147,15 @@ async fn run(cli: Cli) -> Result<End> {
     };
     let data_dir = cli.global.data_dir();
     if let Command::Backup(command) = &command
-        && let Some(ended) = Box::pin(backup::without_library(&data_dir, &out, command)).await
+        && let Some(result) = Box::pin(backup::without_library(&data_dir, &out, command)).await
     {
-        return ended;
+        return result;
     }
     let opened = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await;
     let node = match opened {
         Err(Failure::Api(error)) if error.code == ErrorCode::Damaged => {
             if matches!(command, Command::Doctor { .. }) {
-                let doctor = autokit_app::backups::doctor_of_unopened(&data_dir, &error).await;
+                let doctor = autokit_app::backups::diagnose_unopened(&data_dir, &error).await;
                 return show_doctor(&out, doctor);
             }
             let remedy = autokit_app::backups::remedy(&data_dir).await;
@@ -164,13 +164,13 @@ async fn run(cli: Cli) -> Result<End> {
         opened => opened?,
     };
     let outcome = match command {
-        // An agent is answered at once; nothing but answers goes out.
+        // Does not wait for the starter cards, and writes nothing but MCP messages to standard output.
         Command::Mcp { profile } => Box::pin(mcp::serve(&node, profile.as_deref().unwrap_or_default())).await,
         command => Box::pin(with_library(&node, &out, command)).await,
     };
     let closed = tokio::select! {
         closed = node.close() => closed,
-        // Asked again, it ends at once: what was acknowledged is kept whatever a process ends by.
+        // A second interrupt exits at once; acknowledged writes are durable.
         Ok(()) = serve::interrupted() => Ok(()),
     };
     let end = outcome?;
@@ -183,7 +183,7 @@ async fn open(global: &Global, standby: bool) -> Result<Node> {
         data_dir: global.data_dir(),
         engine: EngineOptions {
             vectors: global.vectors(),
-            // A folder someone names starts empty; the person's own library starts useful.
+            // A library at an explicit path starts empty; the default one has the starter cards.
             starter: global.starter || global.data_dir.is_none(),
             ..EngineOptions::new()
         },
@@ -193,18 +193,18 @@ async fn open(global: &Global, standby: bool) -> Result<Node> {
     Ok(Node::open(options).await?)
 }
 
-async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End> {
-    // The first answer should come from the starter cards, not from a library still filling up.
+async fn with_library(node: &Node, out: &Output, command: Command) -> Result<Outcome> {
+    // Waits until the starter cards are loaded, so that the first answer uses all of them.
     for job in node.call::<ListJobs>(autokit_api::Nothing {}).await? {
         if job.kind == autokit_api::JobKind::Starter && job.state == autokit_api::JobState::Running {
             jobs::watch(node, out, &job.id).await?;
         }
     }
     let status = node.call::<GetStatus>(autokit_api::Nothing {}).await?;
-    // With --json, standard error holds nothing but an error; `doctor --json` tells of damage.
-    let tells = !out.json() && !matches!(command, Command::Doctor { .. });
-    if let Some(damage) = status.damage.as_ref().filter(|_| tells) {
-        // A reader of stderr that is gone is no reason not to do what was asked.
+    // With --json, stderr has only errors; `doctor --json` reports damage.
+    let warns = !out.json() && !matches!(command, Command::Doctor { .. });
+    if let Some(damage) = status.damage.as_ref().filter(|_| warns) {
+        // A closed stderr does not fail the command.
         let _ = output::warn(
             &format!("This library is damaged: {damage}"),
             "Run `autokit doctor` to verify it and find the newest good backup.",
@@ -249,7 +249,7 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
                 }
                 Ok(())
             })?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
         Command::Bundle(command) => bundle::run(node, out, command).await,
         Command::Import { files, preview, keep_existing } => {
@@ -281,17 +281,17 @@ async fn with_library(node: &Node, out: &Output, command: Command) -> Result<End
         Command::Completions { .. }
         | Command::Eval(_)
         | Command::Mcp { .. }
-        | Command::Report(report::ReportCommand::Tokens { .. }) => Ok(End::Done),
+        | Command::Report(report::ReportCommand::Tokens { .. }) => Ok(Outcome::Done),
     }
 }
 
-fn show_doctor(out: &Output, mut doctor: Doctor) -> Result<End> {
+fn show_doctor(out: &Output, mut doctor: Doctor) -> Result<Outcome> {
     for remedy in doctor.checks.iter_mut().filter_map(|check| check.remedy.as_mut()) {
-        *remedy = places::in_terminal(remedy);
+        *remedy = places::with_commands(remedy);
     }
     out.show(&doctor, |text| output::write_doctor(text, &doctor))?;
     let bad = doctor.checks.iter().any(|check| check.state == CheckState::Bad);
-    Ok(if bad { End::Unwell } else { End::Done })
+    Ok(if bad { Outcome::Unhealthy } else { Outcome::Done })
 }
 
 #[cfg(test)]
@@ -299,7 +299,7 @@ mod tests {
     use std::io;
     use std::sync::{Arc, Mutex};
 
-    use super::LOGGED;
+    use super::LOG_FILTER;
 
     #[derive(Clone, Default)]
     struct Terminal(Arc<Mutex<Vec<u8>>>);
@@ -315,11 +315,11 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_libraries_do_not_reach_the_terminal() {
+    fn log_lines_of_dependencies_do_not_reach_the_terminal() {
         let terminal = Terminal::default();
         let writer = terminal.clone();
         let subscriber = tracing_subscriber::fmt()
-            .with_env_filter(tracing_subscriber::EnvFilter::new(LOGGED))
+            .with_env_filter(tracing_subscriber::EnvFilter::new(LOG_FILTER))
             .with_writer(move || writer.clone())
             .finish();
         tracing::subscriber::with_default(subscriber, || {

@@ -1,4 +1,4 @@
-//! `autokit market`: tools that are not here yet.
+//! `autokit market`: tools from registries and published bundles.
 
 use std::io::{self, Write};
 
@@ -18,8 +18,8 @@ use serde::Serialize;
 
 use crate::cards::one_line;
 use crate::jobs;
-use crate::mcp::{looked, pair};
-use crate::outcome::{End, Result};
+use crate::mcp::{parse_pair, show_scan};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, confirmed, printable};
 
 #[derive(Debug, Subcommand)]
@@ -57,7 +57,7 @@ pub(crate) enum MarketCommand {
         /// ID in the registry.
         id: String,
         /// Environment variable or request header, stored like an API key.
-        #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+        #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
         secret: Vec<(String, String)>,
         /// Skip confirmation.
         #[arg(long)]
@@ -65,7 +65,7 @@ pub(crate) enum MarketCommand {
     },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: MarketCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: MarketCommand) -> Result<Outcome> {
     let sources = match command {
         MarketCommand::List => node.call::<ListMarketSources>(Nothing {}).await?,
         MarketCommand::Add { url, bundle } => {
@@ -77,7 +77,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: MarketCommand) -> Re
             let query = MarketQuery { query: query.join(" "), limit: Some(limit) };
             let found = node.call::<SearchMarket>(query).await?;
             out.show(&found, |text| write_found(text, &found))?;
-            return Ok(if found.offers.is_empty() { End::Nothing } else { End::Done });
+            return Ok(if found.offers.is_empty() { Outcome::NothingFound } else { Outcome::Done });
         }
         MarketCommand::Install { source, id, secret, yes } => {
             let install = node.call::<InstallFromMarket>(MarketRef { source, id }).await?;
@@ -85,25 +85,25 @@ pub(crate) async fn run(node: &Node, out: &Output, command: MarketCommand) -> Re
         }
     };
     out.show(&sources, |text| write_sources(text, &sources))?;
-    Ok(if sources.is_empty() { End::Nothing } else { End::Done })
+    Ok(if sources.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
-/// Shows what would happen, and does it when the person says so.
+/// Shows what would be installed and installs it after confirmation.
 async fn confirm(
     node: &Node,
     out: &Output,
     mut install: MarketInstall,
     secret: Vec<(String, String)>,
     yes: bool,
-) -> Result<End> {
+) -> Result<Outcome> {
     if let MarketInstall::Server { add, .. } = &mut install {
         add.secrets.extend(secret);
     }
-    let mut shown = anstream::stderr();
-    write_install(&mut shown, &install)?;
+    let mut err = anstream::stderr();
+    write_install(&mut err, &install)?;
     if let MarketInstall::Server { add, inputs, .. } = &install {
-        let lacks = |input: &&MarketInput| input.required && !add.secrets.contains_key(&input.name);
-        if let Some(input) = inputs.iter().find(lacks) {
+        let is_missing = |input: &&MarketInput| input.required && !add.secrets.contains_key(&input.name);
+        if let Some(input) = inputs.iter().find(is_missing) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 format!("the server needs {}", input.name),
@@ -125,15 +125,15 @@ async fn confirm(
     }
 }
 
-async fn add_server(node: &Node, out: &Output, add: ServerAdd) -> Result<End> {
+async fn add_server(node: &Node, out: &Output, add: ServerAdd) -> Result<Outcome> {
     let name = add.name.clone();
     let job = node.call::<AddServer>(add).await?;
-    looked(node, out, &name, &job.job).await
+    show_scan(node, out, &name, &job.job).await
 }
 
-fn show_done(out: &Output, value: &impl Serialize, summary: Option<&str>) -> Result<End> {
+fn show_done(out: &Output, value: &impl Serialize, summary: Option<&str>) -> Result<Outcome> {
     out.show(value, |text| writeln!(text, "{}", printable(summary.unwrap_or("done"))))?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
 fn write_install(text: &mut dyn Write, install: &MarketInstall) -> io::Result<()> {
@@ -166,17 +166,17 @@ fn write_install(text: &mut dyn Write, install: &MarketInstall) -> io::Result<()
 fn write_found(text: &mut dyn Write, found: &MarketFound) -> io::Result<()> {
     for offer in &found.offers {
         write!(text, "{}  {}", printable(&offer.name).bold(), printable(&offer.provider).dimmed())?;
-        for (is_so, word) in [(offer.installed, "installed"), (offer.deprecated, "deprecated")] {
-            if is_so {
-                write!(text, " · {word}")?;
+        for (is_set, label) in [(offer.installed, "installed"), (offer.deprecated, "deprecated")] {
+            if is_set {
+                write!(text, " · {label}")?;
             }
         }
         writeln!(text)?;
         writeln!(text, "  {}", one_line(&offer.description, 100))?;
-        let known = [("costs", &offer.price), ("for", &offer.category), ("version", &offer.version)];
-        for (word, value) in known {
+        let facts = [("costs", &offer.price), ("for", &offer.category), ("version", &offer.version)];
+        for (label, value) in facts {
             if let Some(value) = value {
-                writeln!(text, "  {word} {}", printable(value).dimmed())?;
+                writeln!(text, "  {label} {}", printable(value).dimmed())?;
             }
         }
         if let Some(why) = &offer.suspect {

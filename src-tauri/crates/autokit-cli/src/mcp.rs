@@ -1,4 +1,4 @@
-//! `autokit mcp` and `autokit servers`: AutoKit as the one MCP server of an agent, and the servers behind it.
+//! `autokit mcp` and `autokit servers`: AutoKit as an agent's MCP server, and the MCP servers behind it.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
@@ -13,8 +13,8 @@ use autokit_app::node::Node;
 use clap::{ArgGroup, Subcommand};
 
 use crate::jobs;
-use crate::outcome::{End, Result};
-use crate::output::{Output, confirmed, count, moment, printable};
+use crate::outcome::{Outcome, Result};
+use crate::output::{Output, confirmed, count, format_time, printable};
 use crate::serve::interrupted;
 
 #[derive(Debug, Subcommand)]
@@ -30,7 +30,7 @@ pub(crate) enum ServersCommand {
         #[arg(long)]
         url: Option<String>,
         /// Environment variable or request header, stored like an API key.
-        #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+        #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair)]
         secret: Vec<(String, String)>,
         /// Working directory; defaults to the home folder.
         #[arg(long, value_name = "DIR", requires = "command")]
@@ -65,24 +65,24 @@ pub(crate) enum ServersCommand {
     },
 }
 
-pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        // The value may be a key: it is not repeated.
+        // The value may be a key, so the error does not include it.
         _ => Err("use NAME=VALUE".to_owned()),
     }
 }
 
-/// Serves the agent at this process's input and output.
-pub(crate) async fn serve(node: &Node, profile: &str) -> Result<End> {
+/// Serves an agent over standard input and output.
+pub(crate) async fn serve(node: &Node, profile: &str) -> Result<Outcome> {
     tokio::select! {
         served = serve_stdio(node, profile, tokio::io::stdin(), tokio::io::stdout()) => served?,
         ended = interrupted() => ended?,
     }
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> Result<Outcome> {
     let servers = match command {
         ServersCommand::List => node.call::<ListServers>(Nothing {}).await?,
         ServersCommand::Add { name, url, secret, folder, trust, command } => {
@@ -100,12 +100,12 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
             let secrets: BTreeMap<String, String> = secret.into_iter().collect();
             let add = ServerAdd { name: name.clone(), reach, secrets, trusted: trust };
             let job = node.call::<AddServer>(add).await?;
-            return looked(node, out, &name, &job.job).await;
+            return show_scan(node, out, &name, &job.job).await;
         }
         ServersCommand::Import { file, only, yes } => return import(node, out, &file, &only, yes).await,
         ServersCommand::Refresh { name } => {
             let job = node.call::<RefreshServer>(ServerRef { name: name.clone() }).await?;
-            return looked(node, out, &name, &job.job).await;
+            return show_scan(node, out, &name, &job.job).await;
         }
         ServersCommand::Remove { name } => node.call::<RemoveServer>(ServerRef { name }).await?,
     };
@@ -119,18 +119,18 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// Adds the servers of a program's settings, one after the other, as far as a person says yes to them.
-async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bool) -> Result<End> {
+/// Adds the servers from a client's settings, one after the other, after confirmation.
+async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bool) -> Result<Outcome> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         let message = format!("can't read {}: {error}", file.display());
         ApiError::new(ErrorCode::BadRequest, message, "Check the file's name.")
     })?;
     let mut read = node.call::<ReadServers>(ServersText { text }).await?;
     read.servers.retain(|server| only.is_empty() || only.contains(&server.name));
-    // For a program there is the list at the end.
+    // With --json, only the final list is printed.
     let mut err: Box<dyn std::io::Write> =
         if out.json() { Box::new(std::io::sink()) } else { Box::new(anstream::stderr()) };
     for problem in &read.problems {
@@ -138,7 +138,7 @@ async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bo
     }
     for server in &read.servers {
         let known = if read.taken.contains(&server.name) { ", replacing the existing one" } else { "" };
-        writeln!(err, "{}: {}{known}", printable(&server.name), printable(&reached(&server.reach)))?;
+        writeln!(err, "{}: {}{known}", printable(&server.name), printable(&describe_reach(&server.reach)))?;
         if !server.secrets.is_empty() {
             let names: Vec<&str> = server.secrets.keys().map(String::as_str).collect();
             writeln!(err, "  with {}", printable(&names.join(", ")))?;
@@ -146,23 +146,23 @@ async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bo
     }
     if read.servers.is_empty() {
         writeln!(err, "No servers to add.")?;
-        return Ok(End::Nothing);
+        return Ok(Outcome::NothingFound);
     }
-    if !yes && !agreed("Add them? Their commands are run to list their tools, which go to review.")? {
-        return Ok(End::Nothing);
+    if !yes && !confirm_import("Add them? Their commands are run to list their tools, which go to review.")? {
+        return Ok(Outcome::NothingFound);
     }
     for server in read.servers {
         let name = server.name.clone();
         let job = node.call::<AddServer>(server).await?;
-        // One that does not start is told with the list; the others are added.
+        // A server that does not start is reported in the list; the others are still added.
         jobs::watch(node, out, &job.job).await?;
         writeln!(err, "{}", printable(&name))?;
     }
     Box::pin(run(node, out, ServersCommand::List)).await
 }
 
-/// A person's yes.
-fn agreed(question: &str) -> Result<bool> {
+/// Asks for confirmation in the terminal.
+fn confirm_import(question: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
@@ -174,8 +174,8 @@ fn agreed(question: &str) -> Result<bool> {
     confirmed(question)
 }
 
-/// How a server is reached, in one line.
-fn reached(reach: &ServerReach) -> String {
+/// Describes how a server is reached, in one line.
+fn describe_reach(reach: &ServerReach) -> String {
     match reach {
         ServerReach::Stdio { command, args, .. } => {
             std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
@@ -184,8 +184,8 @@ fn reached(reach: &ServerReach) -> String {
     }
 }
 
-/// Follows a look at a server's tools, and says what came of it.
-pub(crate) async fn looked(node: &Node, out: &Output, name: &str, job: &JobId) -> Result<End> {
+/// Waits for a scan of a server's tools and shows the result.
+pub(crate) async fn show_scan(node: &Node, out: &Output, name: &str, job: &JobId) -> Result<Outcome> {
     let job = jobs::watch(node, out, job).await?;
     if job.state == JobState::Failed {
         return Err(job
@@ -205,11 +205,11 @@ pub(crate) async fn looked(node: &Node, out: &Output, name: &str, job: &JobId) -
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
 fn write(text: &mut dyn std::io::Write, server: &Server) -> std::io::Result<()> {
-    let reach = reached(&server.reach);
+    let reach = describe_reach(&server.reach);
     let runs = if server.running { ", running" } else { "" };
     let trusted = if server.trusted { ", trusted" } else { "" };
     writeln!(text, "{}: {}{runs}{trusted}", printable(&server.name), count(server.tools, "tool"))?;
@@ -226,7 +226,7 @@ fn write(text: &mut dyn std::io::Write, server: &Server) -> std::io::Result<()> 
     if let Some(failed) = &server.failed {
         writeln!(text, "  {}", printable(failed))?;
     } else if let Some(at) = server.checked_at {
-        writeln!(text, "  scanned {}", moment(at))?;
+        writeln!(text, "  scanned {}", format_time(at))?;
     }
     Ok(())
 }

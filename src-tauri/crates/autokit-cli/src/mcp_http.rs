@@ -1,11 +1,11 @@
-//! `autokit mcp-http`: the address for agents that cannot start a program.
+//! `autokit mcp-http`: the MCP server over Streamable HTTP.
 
 use autokit_api::commands::{GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp};
 use autokit_api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet};
 use autokit_app::node::Node;
 use clap::Subcommand;
 
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable};
 
 #[derive(Debug, Subcommand)]
@@ -32,7 +32,7 @@ pub(crate) enum McpHttpCommand {
     },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: McpHttpCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: McpHttpCommand) -> Result<Outcome> {
     let set = |enabled, port| node.call::<SetAgentsHttp>(AgentsHttpSet { enabled, port });
     let address = match command {
         McpHttpCommand::On { port } => set(true, port).await?,
@@ -41,7 +41,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: McpHttpCommand) -> R
         McpHttpCommand::Renew { profile } => node.call::<RenewAgentsHttp>(AgentsHttpRef { profile }).await?,
     };
     out.show(&address, |text| write(text, &address))?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
 fn write(text: &mut dyn std::io::Write, address: &AgentsHttp) -> std::io::Result<()> {

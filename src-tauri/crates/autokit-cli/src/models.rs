@@ -9,7 +9,7 @@ use clap::Subcommand;
 use owo_colors::OwoColorize;
 
 use crate::jobs;
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::Output;
 
 #[derive(Debug, Subcommand)]
@@ -31,7 +31,7 @@ pub(crate) enum ModelsCommand {
     },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Result<Outcome> {
     match command {
         ModelsCommand::List => {
             let models = node.call::<ListModels>(Nothing {}).await?;
@@ -68,7 +68,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Re
             finish(node, out, &started.job).await?;
         }
     }
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
 async fn finish(node: &Node, out: &Output, job: &JobId) -> Result<()> {

@@ -1,25 +1,25 @@
-//! How commands end.
+//! Results of commands.
 
 use autokit_app::{ApiError, ErrorCode};
 
 /// How a command ended.
-pub(crate) enum End {
-    /// It did what was asked.
+pub(crate) enum Outcome {
+    /// The command succeeded.
     Done,
-    /// It looked and found nothing.
-    Nothing,
-    /// Nothing of what was given could be taken, or the tool that was called says it failed.
-    Refused,
-    /// Something of the installation does not work.
-    Unwell,
+    /// Nothing was found.
+    NothingFound,
+    /// The input was rejected, or the called tool failed.
+    Rejected,
+    /// The installation or the library has a problem.
+    Unhealthy,
 }
 
-/// What ends a command early.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error with a remedy.
     Api(ApiError),
-    /// The reader of the output went away.
+    /// The reader of the output closed it.
     ClosedPipe,
 }
 
@@ -42,5 +42,5 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// What a command gives, or what ended it early.
+/// The result of a command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;

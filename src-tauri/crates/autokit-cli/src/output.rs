@@ -1,5 +1,4 @@
-//! Text for people, JSON for programs. Colours only where they are seen: `anstream` strips them
-//! when the output is not a terminal or `NO_COLOR` is set.
+//! Output as text or JSON. `anstream` strips colors if the output is not a terminal or `NO_COLOR` is set.
 
 use std::io::{self, BufRead as _, Write};
 
@@ -10,9 +9,9 @@ use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::outcome::Result;
-use crate::places::in_terminal;
+use crate::places::with_commands;
 
-/// Where a command's results go.
+/// Writes the results of commands.
 pub(crate) struct Output {
     json: bool,
 }
@@ -43,7 +42,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints one JSON object a line.
+    /// Prints one JSON object per line.
     pub(crate) fn lines(items: &[impl Serialize]) -> Result<()> {
         let mut out = io::stdout().lock();
         for item in items {
@@ -54,7 +53,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints bytes as they are.
+    /// Prints raw bytes.
     pub(crate) fn raw(bytes: &[u8]) -> Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
@@ -63,7 +62,7 @@ impl Output {
     }
 }
 
-/// Whether the person at the terminal says yes to this; anything else is no.
+/// Asks a question in the terminal and returns whether the answer is yes.
 pub(crate) fn confirmed(question: &str) -> Result<bool> {
     let mut err = anstream::stderr();
     write!(err, "{question} [y/N] ")?;
@@ -73,32 +72,32 @@ pub(crate) fn confirmed(question: &str) -> Result<bool> {
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// `error: …` and what to do about it.
+/// Writes `error: …` and its remedy.
 pub(crate) fn write_error(out: &mut dyn Write, error: &ApiError) -> io::Result<()> {
     writeln!(out, "{} {}", "error:".red().bold(), printable(&error.sentence()))?;
-    writeln!(out, "  {} {}", "→".cyan(), printable(&in_terminal(&error.remedy)))
+    writeln!(out, "  {} {}", "→".cyan(), printable(&with_commands(&error.remedy)))
 }
 
-/// `! …` about what was not asked for, and what to do about it, beside the output.
+/// Writes a warning and its remedy to stderr.
 pub(crate) fn warn(text: &str, remedy: &str) -> io::Result<()> {
     let mut err = anstream::stderr();
     writeln!(err, "{} {}", "!".yellow(), printable(text))?;
     writeln!(err, "  {} {remedy}", "→".cyan())
 }
 
-/// So many of something whose plural ends in s.
+/// Formats a count with a noun whose plural ends in `s`.
 pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
     let number = number.into();
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Formats a time as local date, hours and minutes.
-pub(crate) fn moment(at: Timestamp) -> String {
+pub(crate) fn format_time(at: Timestamp) -> String {
     at.instant().to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Text from a card or a file must neither steer the terminal nor pretend: what does not show, or turns the
-/// text around it, is named, as in the window.
+/// Replaces invisible characters, control characters and bidirectional controls by their code points, so that
+/// text from cards and files can neither control the terminal nor disguise itself.
 pub(crate) fn printable(text: &str) -> String {
     autokit_app::visible(text).into_owned()
 }
@@ -133,8 +132,8 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_short_and_local() {
-        let shown = super::moment("2026-01-02T03:04:05.678Z".parse().expect("a time"));
+    fn times_are_short_and_local() {
+        let shown = super::format_time("2026-01-02T03:04:05.678Z".parse().expect("a time"));
         assert_eq!(shown.len(), "2026-01-02 03:04".len(), "{shown}");
     }
 }

@@ -1,10 +1,10 @@
-//! What to do about something, for a person at a terminal.
+//! Remedies of errors, rewritten for the terminal.
 //!
-//! The engine answers every host alike and names places of the window; here each has its command.
+//! The engine's remedies mention locations in the window; here each is replaced by a command.
 
-/// Places of the window as remedies name them, and what does the same here. Longer ones first: the first
-/// that stands in a text is taken.
-const PLACES: &[(&str, &str)] = &[
+/// Locations in the window, as remedies mention them, and the corresponding commands. Longer ones come first,
+/// because they are replaced in order.
+const REPLACEMENTS: &[(&str, &str)] = &[
     (
         "choose the encrypted file in Settings, Keys",
         "keep keys in an encrypted file with `autokit providers keys --keep file`",
@@ -64,12 +64,12 @@ const PLACES: &[(&str, &str)] = &[
     ("find tools in Discover", "find tools with `autokit discover`"),
 ];
 
-/// A remedy in words of the terminal.
-pub(crate) fn in_terminal(remedy: &str) -> String {
+/// Replaces the locations in a remedy by commands.
+pub(crate) fn with_commands(remedy: &str) -> String {
     let mut text = remedy.to_owned();
-    for (place, command) in PLACES {
-        if text.contains(place) {
-            text = text.replace(place, command);
+    for (location, command) in REPLACEMENTS {
+        if text.contains(location) {
+            text = text.replace(location, command);
         }
     }
     text
@@ -80,30 +80,30 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::in_terminal;
+    use super::with_commands;
 
-    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    fn collect_sources(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                sources(&path, found);
+                collect_sources(&path, files);
             } else if path.extension().is_some_and(|kind| kind == "rs") {
-                found.push(path);
+                files.push(path);
             }
         }
     }
 
-    /// Strings of the crates below the hosts, with where they stand.
-    fn lines() -> Vec<(PathBuf, String)> {
-        let own = std::env::var("CARGO_MANIFEST_DIR").unwrap();
-        let crates = Path::new(&own).parent().unwrap();
-        // Measuring is a command of the terminal alone.
+    /// Returns the source lines, without comments, of the crates that the hosts depend on.
+    fn code_lines() -> Vec<(PathBuf, String)> {
+        let manifest_dir = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+        let crates = Path::new(&manifest_dir).parent().unwrap();
+        // Evaluation is available in the terminal only.
         let hosts = ["autokit-cli", "autokit-eval", "xtask", "workspace-hack"];
         let mut files = Vec::new();
         for entry in fs::read_dir(crates).unwrap() {
             let folder = entry.unwrap().path();
             if !hosts.iter().any(|host| folder.ends_with(host)) {
-                sources(&folder.join("src"), &mut files);
+                collect_sources(&folder.join("src"), &mut files);
             }
         }
         let mut lines = Vec::new();
@@ -116,36 +116,36 @@ mod tests {
     }
 
     #[test]
-    fn the_engine_names_no_commands_of_the_terminal() {
-        // A page's token comes from a command.
-        let own = |file: &Path| file.ends_with("src/host.rs");
-        for (file, line) in lines() {
-            assert!(!line.contains("`autokit ") || own(&file), "{}: {line}", file.display());
+    fn the_engine_mentions_no_cli_commands() {
+        // The token of a web page is printed by a command.
+        let is_allowed = |file: &Path| file.ends_with("src/host.rs");
+        for (file, line) in code_lines() {
+            assert!(!line.contains("`autokit ") || is_allowed(&file), "{}: {line}", file.display());
         }
     }
 
     #[test]
-    fn every_place_a_remedy_names_has_its_command() {
+    fn every_ui_location_in_a_remedy_has_a_command() {
         let mut seen = 0;
-        for (file, line) in lines().iter().filter(|(_, line)| line.contains("Settings, ")) {
+        for (file, line) in code_lines().iter().filter(|(_, line)| line.contains("Settings, ")) {
             if !line.contains('"') || line.contains("contains(") {
                 continue;
             }
             seen += 1;
-            // Where a remedy is put together from parts, the place alone is there.
+            // A remedy that is composed from parts has only the location in its string.
             let line = line.replace("\"Settings, ", "\"in Settings, ");
-            assert!(!in_terminal(&line).contains("Settings, "), "{}: {line}", file.display());
+            assert!(!with_commands(&line).contains("Settings, "), "{}: {line}", file.display());
         }
         assert!(seen > 15, "only {seen} remedies were found");
     }
 
     #[test]
-    fn remedies_read_well() {
-        let said = in_terminal("Choose one in Settings, Web search; DuckDuckGo needs no API key.");
-        assert_eq!(said, "Choose one with `autokit providers search`; DuckDuckGo needs no API key.");
-        let said = in_terminal("Unlock the keyring, or choose the encrypted file in Settings, Keys.");
+    fn remedies_are_rewritten_in_full() {
+        let text = with_commands("Choose one in Settings, Web search; DuckDuckGo needs no API key.");
+        assert_eq!(text, "Choose one with `autokit providers search`; DuckDuckGo needs no API key.");
+        let text = with_commands("Unlock the keyring, or choose the encrypted file in Settings, Keys.");
         assert_eq!(
-            said,
+            text,
             "Unlock the keyring, or keep keys in an encrypted file with `autokit providers keys --keep file`."
         );
     }

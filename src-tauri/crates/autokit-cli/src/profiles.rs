@@ -1,4 +1,4 @@
-//! `autokit profiles`: what agents find first, may find, may do.
+//! `autokit profiles`: what agents can find and do.
 
 use std::collections::HashMap;
 use std::path::{Component, PathBuf};
@@ -12,7 +12,7 @@ use autokit_app::{ApiError, BUILT_IN, CardId, ErrorCode, Need, Permission, Rule,
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable, warn};
 
 /// Permission type.
@@ -130,11 +130,11 @@ async fn ids_of(node: &Node, cards: &[String]) -> Result<Vec<CardId>> {
     Ok(ids)
 }
 
-/// The id of a tool that can be called, or of any other card.
+/// Returns the id of a callable tool or of any other card.
 async fn tool_id(node: &Node, tool: &str) -> Result<String> {
     match node.call::<GetTool>(ToolRef { tool: tool.to_owned(), profile: String::new() }).await {
         Ok(view) => Ok(view.entry.id),
-        // What is only there to be read has a card all the same.
+        // A tool that cannot be called still has a card.
         Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::Invalid) => {
             Ok(id_of(node, tool).await?.to_string())
         }
@@ -142,8 +142,8 @@ async fn tool_id(node: &Node, tool: &str) -> Result<String> {
     }
 }
 
-/// The thing as a rule names it: cards by their ids, folders in full.
-async fn thing(node: &Node, scope: ScopeChoice, of: &str) -> Result<String> {
+/// Returns a target as rules refer to it: cards by id, folders by absolute path.
+async fn resolve_target(node: &Node, scope: ScopeChoice, of: &str) -> Result<String> {
     Ok(match scope {
         ScopeChoice::Tool if !of.ends_with("/*") => tool_id(node, of).await?,
         ScopeChoice::Folder => full_path(of)?.display().to_string(),
@@ -151,7 +151,7 @@ async fn thing(node: &Node, scope: ScopeChoice, of: &str) -> Result<String> {
     })
 }
 
-/// A folder from the root on. Links are kept as they are written, unless `..` goes through them.
+/// Returns the absolute path of a folder. Symbolic links are resolved only if the path contains `..`.
 fn full_path(folder: &str) -> Result<PathBuf> {
     let path = std::path::absolute(folder)?;
     if !path.components().any(|part| part == Component::ParentDir) {
@@ -175,51 +175,51 @@ async fn profile(node: &Node, name: &str) -> Result<Profile> {
     })?)
 }
 
-/// How often a change is tried again that came between others'.
-const TRIES: usize = 50;
+/// Attempts at a change that conflicts with concurrent ones.
+const MAX_ATTEMPTS: usize = 50;
 
-/// Changes a profile as it is now; where somebody else changed it meanwhile, their change as well.
-async fn change(node: &Node, name: &str, make: impl Fn(&mut Profile) -> Result<()>) -> Result<Profiles> {
-    for _ in 1..TRIES {
+/// Changes a profile; retries if it was changed concurrently, so that no change is lost.
+async fn change(node: &Node, name: &str, edit: impl Fn(&mut Profile) -> Result<()>) -> Result<Profiles> {
+    for _ in 1..MAX_ATTEMPTS {
         let before = profile(node, name).await?;
         let mut after = before.clone();
-        make(&mut after)?;
+        edit(&mut after)?;
         match node.call::<ChangeProfile>(ProfileChange { before, after }).await {
             Err(error) if error.code == ErrorCode::Conflict => {}
             outcome => return Ok(outcome?),
         }
     }
-    let busy = "the profile keeps being changed by others";
-    Err(ApiError::new(ErrorCode::Conflict, busy, "Try again later.").into())
+    let message = "the profile keeps being changed by others";
+    Err(ApiError::new(ErrorCode::Conflict, message, "Try again later.").into())
 }
 
-async fn say(
+async fn set_rule(
     node: &Node,
-    word: &RuleArgs,
+    rule: &RuleArgs,
     permission: Option<Permission>,
     overridable: bool,
 ) -> Result<Profiles> {
-    // What a rule to forget is about may be gone, and then only its own words name it.
-    let named = match &word.of {
-        Some(of) if permission.is_some() => thing(node, word.scope, of).await?,
-        Some(of) => thing(node, word.scope, of).await.unwrap_or_else(|_| of.clone()),
+    // The target of a rule to remove may no longer exist; then its text is used.
+    let target = match &rule.of {
+        Some(of) if permission.is_some() => resolve_target(node, rule.scope, of).await?,
+        Some(of) => resolve_target(node, rule.scope, of).await.unwrap_or_else(|_| of.clone()),
         None => String::new(),
     };
-    change(node, &word.profile, |profile| {
-        let rules = rules(profile, word.scope);
-        match (&word.of, permission) {
+    change(node, &rule.profile, |profile| {
+        let rules = rules(profile, rule.scope);
+        match (&rule.of, permission) {
             (None, permission) => {
                 rules.otherwise = permission;
                 rules.overridable = overridable;
             }
-            (Some(_), Some(permission)) => rules.put(Rule { of: named.clone(), permission, overridable }),
+            (Some(_), Some(permission)) => rules.put(Rule { of: target.clone(), permission, overridable }),
             (Some(of), None) => {
-                let all = rules.rules.len();
-                rules.rules.retain(|rule| rule.of != named && rule.of != *of);
-                if rules.rules.len() == all {
-                    let none = format!("no rule for {of:?}");
+                let before = rules.rules.len();
+                rules.rules.retain(|other| other.of != target && other.of != *of);
+                if rules.rules.len() == before {
+                    let message = format!("no rule for {of:?}");
                     let remedy = "List rules with `autokit profiles list`.";
-                    return Err(ApiError::new(ErrorCode::NotFound, none, remedy).into());
+                    return Err(ApiError::new(ErrorCode::NotFound, message, remedy).into());
                 }
             }
         }
@@ -228,15 +228,15 @@ async fn say(
     .await
 }
 
-/// The need that a rule for this target is about.
-async fn need_of(node: &Node, scope: ScopeChoice, of: &str) -> Result<Need> {
-    let target = thing(node, scope, of).await?;
+/// Returns the need that a rule for this target applies to.
+async fn need_for(node: &Node, scope: ScopeChoice, of: &str) -> Result<Need> {
+    let target = resolve_target(node, scope, of).await?;
     Ok(match scope {
         ScopeChoice::Tool => {
             let tool = ToolRef { tool: target.clone(), profile: String::new() };
             let provider = match target.strip_suffix("/*") {
                 Some(provider) => provider.to_owned(),
-                // A card that cannot be called has no provider that a rule could name.
+                // A card that cannot be called has no provider that a rule could apply to.
                 None => node.call::<GetTool>(tool).await.map(|view| view.entry.provider).unwrap_or_default(),
             };
             Need::Tool { name: target.clone(), id: target, provider }
@@ -248,17 +248,17 @@ async fn need_of(node: &Node, scope: ScopeChoice, of: &str) -> Result<Need> {
     })
 }
 
-/// Warns that what a profile now allows stays denied by a rule for everyone.
-async fn warn_of_deny(node: &Node, profiles: &mut Profiles, word: &RuleArgs) -> Result<()> {
+/// Warns if what a profile now allows is still denied by a rule for everyone.
+async fn warn_of_deny(node: &Node, profiles: &mut Profiles, rule: &RuleArgs) -> Result<()> {
     let Some(everyone) = profiles.profiles.iter_mut().find(|profile| profile.name.is_empty()) else {
         return Ok(());
     };
-    let denied = match &word.of {
-        Some(of) => everyone.permissions.denies(&need_of(node, word.scope, of).await?),
-        None => rules(everyone, word.scope).otherwise == Some(Permission::Deny),
+    let denied = match &rule.of {
+        Some(of) => everyone.permissions.denies(&need_for(node, rule.scope, of).await?),
+        None => rules(everyone, rule.scope).otherwise == Some(Permission::Deny),
     };
     if denied {
-        // The rule is kept, whoever reads this.
+        // The rule is saved even if the warning cannot be written.
         let _ = warn(
             "It stays denied: profiles can't allow what is denied for everyone.",
             "Remove that rule with `autokit profiles forget`, or see it with `autokit profiles list`.",
@@ -267,7 +267,7 @@ async fn warn_of_deny(node: &Node, profiles: &mut Profiles, word: &RuleArgs) -> 
     Ok(())
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> Result<Outcome> {
     let profiles = match command {
         ProfilesCommand::List => node.call::<ListProfiles>(Nothing {}).await?,
         ProfilesCommand::Add { name, about } => {
@@ -285,19 +285,19 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
             }
         }
         ProfilesCommand::Remove { name } => node.call::<RemoveProfile>(ProfileRef { name }).await?,
-        ProfilesCommand::Allow(word) => {
-            let mut profiles = say(node, &word, Some(Permission::Allow), false).await?;
-            // With --json, standard error holds nothing but an error.
-            if !out.json() && !word.profile.is_empty() {
-                warn_of_deny(node, &mut profiles, &word).await?;
+        ProfilesCommand::Allow(rule) => {
+            let mut profiles = set_rule(node, &rule, Some(Permission::Allow), false).await?;
+            // With --json, stderr has only errors.
+            if !out.json() && !rule.profile.is_empty() {
+                warn_of_deny(node, &mut profiles, &rule).await?;
             }
             profiles
         }
-        ProfilesCommand::Ask(RuleSubject { word, overridable }) => {
-            say(node, &word, Some(Permission::Ask), overridable).await?
+        ProfilesCommand::Ask(RuleSubject { word: rule, overridable }) => {
+            set_rule(node, &rule, Some(Permission::Ask), overridable).await?
         }
-        ProfilesCommand::Deny(word) => say(node, &word, Some(Permission::Deny), false).await?,
-        ProfilesCommand::Forget(word) => say(node, &word, None, false).await?,
+        ProfilesCommand::Deny(rule) => set_rule(node, &rule, Some(Permission::Deny), false).await?,
+        ProfilesCommand::Forget(rule) => set_rule(node, &rule, None, false).await?,
         ProfilesCommand::Assign { cards, profile: name } => {
             let cards = ids_of(node, &cards).await?;
             change(node, &name, |profile| {
@@ -330,13 +330,13 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// Cards by their ids, as people call them.
+/// Display names of cards, by id.
 type Names = HashMap<String, String>;
 
-/// The names of all cards that profiles speak of; one that is gone keeps its id.
+/// Returns the names of all cards in profiles. Deleted cards have none and are shown by id.
 async fn names(node: &Node, profiles: &Profiles) -> Names {
     let mut names = Names::new();
     for profile in &profiles.profiles {
@@ -344,7 +344,7 @@ async fn names(node: &Node, profiles: &Profiles) -> Names {
         let only = profile.only.iter().flat_map(|only| &only.cards);
         let cards = only.chain(&profile.cards).map(ToString::to_string);
         for id in rules.chain(&profile.always).cloned().chain(cards) {
-            // AutoKit's own first: a card may be called as one of them is.
+            // Built-in tools first, because a card may have the same name.
             let tool = ToolRef { tool: id.clone(), profile: String::new() };
             if let Ok(ToolEntry { provider, name, .. }) =
                 node.call::<GetTool>(tool).await.map(|view| view.entry)
@@ -359,7 +359,7 @@ async fn names(node: &Node, profiles: &Profiles) -> Names {
     names
 }
 
-fn word(permission: Permission) -> String {
+fn permission_label(permission: Permission) -> String {
     match permission {
         Permission::Allow => "allow".green().to_string(),
         Permission::Ask => "ask".yellow().to_string(),
@@ -368,35 +368,37 @@ fn word(permission: Permission) -> String {
 }
 
 fn write(text: &mut dyn std::io::Write, profile: &Profile, names: &Names) -> std::io::Result<()> {
-    let called = |id: &String| names.get(id).unwrap_or(id).clone();
+    let name_of = |id: &String| names.get(id).unwrap_or(id).clone();
     let name = if profile.name.is_empty() { "everybody" } else { &profile.name };
     writeln!(text, "{}  {}", printable(name).bold(), printable(&profile.about))?;
     let kinds = ["tool", "host", "folder", "key", "code"].into_iter().zip(profile.permissions.kinds());
     for ((scope, rules), built_in) in kinds.zip(BUILT_IN) {
         let otherwise = match rules.otherwise {
-            Some(permission) => word(permission),
-            None if profile.name.is_empty() => format!("{} {}", word(built_in), "by default".dimmed()),
+            Some(permission) => permission_label(permission),
+            None if profile.name.is_empty() => {
+                format!("{} {}", permission_label(built_in), "by default".dimmed())
+            }
             None => "same as everyone".dimmed().to_string(),
         };
         let mark = |overridable| if overridable { "  profiles may override" } else { "" };
         writeln!(text, "  {scope:<8} {otherwise}{}", mark(rules.overridable).dimmed())?;
         for rule in &rules.rules {
-            let (word, mark) = (word(rule.permission), mark(rule.overridable));
-            writeln!(text, "           {word}  {}{}", printable(&called(&rule.of)), mark.dimmed())?;
+            let (label, mark) = (permission_label(rule.permission), mark(rule.overridable));
+            writeln!(text, "           {label}  {}{}", printable(&name_of(&rule.of)), mark.dimmed())?;
         }
     }
-    let mut more = |name: &str, things: &[String]| {
-        if things.is_empty() {
+    let mut write_list = |name: &str, items: &[String]| {
+        if items.is_empty() {
             return Ok(());
         }
-        let things: Vec<String> = things.iter().map(called).collect();
-        writeln!(text, "  {name:<8} {}", printable(&things.join(", ")))
+        let items: Vec<String> = items.iter().map(name_of).collect();
+        writeln!(text, "  {name:<8} {}", printable(&items.join(", ")))
     };
     let ids = |cards: &[CardId]| -> Vec<String> { cards.iter().map(ToString::to_string).collect() };
-    more("first", &ids(&profile.cards))?;
-    more("always", &profile.always)?;
+    write_list("first", &ids(&profile.cards))?;
+    write_list("always", &profile.always)?;
     if let Some(only) = &profile.only {
-        more("only", &[only.providers.clone(), ids(&only.cards)].concat())?;
+        write_list("only", &[only.providers.clone(), ids(&only.cards)].concat())?;
     }
     Ok(())
 }

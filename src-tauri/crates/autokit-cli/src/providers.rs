@@ -12,9 +12,9 @@ use autokit_app::{ApiError, ErrorCode, is_web_address};
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable, write_error};
-use crate::places::in_terminal;
+use crate::places::with_commands;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProvidersCommand {
@@ -167,14 +167,14 @@ fn dollars(text: &str) -> Result<Dollars, String> {
     }
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) -> Result<Outcome> {
     let mut settings = node.call::<GetProviders>(Nothing {}).await?.settings;
-    let chosen = matches!(command, ProvidersCommand::Llm { .. } | ProvidersCommand::Search { .. });
+    let needs_check = matches!(command, ProvidersCommand::Llm { .. } | ProvidersCommand::Search { .. });
     match command {
         ProvidersCommand::Show => {
             let providers = node.call::<GetProviders>(Nothing {}).await?;
             out.show(&providers, |text| write_providers(text, &providers))?;
-            return Ok(End::Done);
+            return Ok(Outcome::Done);
         }
         ProvidersCommand::Test { what } => {
             let connection = match what {
@@ -193,7 +193,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
                     format!("{} ms", outcome.ms).dimmed()
                 )
             })?;
-            return Ok(End::Done);
+            return Ok(Outcome::Done);
         }
         ProvidersCommand::Key { name } => {
             let name = match name {
@@ -212,12 +212,12 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             let value = value.trim().to_owned();
             let providers = node.call::<SetSecret>(SecretSet { name, value }).await?;
             out.show(&providers, |text| write_providers(text, &providers))?;
-            return Ok(End::Done);
+            return Ok(Outcome::Done);
         }
         ProvidersCommand::ResetSpending => {
             let providers = node.call::<ResetSpending>(Nothing {}).await?;
             out.show(&providers, |text| write_providers(text, &providers))?;
-            return Ok(End::Done);
+            return Ok(Outcome::Done);
         }
         ProvidersCommand::Llm { kind, url, model, small, price_in, price_out, cap, no_tools } => {
             let llm = &mut settings.llm;
@@ -226,7 +226,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
                 LlmChoice::Anthropic => LlmKind::Anthropic,
                 LlmChoice::Openai => LlmKind::Openai,
             };
-            // Another service has another address and other models.
+            // Another service has another URL and other models.
             if kind != llm.kind {
                 *llm = autokit_api::LlmSettings { kind, cap: llm.cap, ..Default::default() };
             }
@@ -235,7 +235,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             }
             if let Some(model) = model {
                 if model != llm.large {
-                    // The price of another model says nothing about this one.
+                    // The price was that of the previous model.
                     (llm.price_in, llm.price_out) = (None, None);
                 }
                 llm.large = model;
@@ -283,37 +283,37 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             };
         }
     }
-    if chosen {
-        check(&settings)?;
+    if needs_check {
+        validate(&settings)?;
     }
     let providers = node.call::<SetProviders>(settings).await?;
     out.show(&providers, |text| write_providers(text, &providers))?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// What would be kept but could never answer is refused here: the person is still at the command.
-fn check(settings: &ProviderSettings) -> Result<()> {
-    let wrong =
+/// Rejects settings that could be saved but could never work.
+fn validate(settings: &ProviderSettings) -> Result<()> {
+    let invalid =
         |message: String, remedy: &str| Err(ApiError::new(ErrorCode::BadRequest, message, remedy).into());
     let (llm, search) = (&settings.llm, &settings.search);
     for base in [&llm.base, &search.base] {
         if !base.is_empty() && !is_web_address(base) {
-            return wrong(
+            return invalid(
                 format!("{base:?} isn't a service URL"),
                 "Use a full URL: --url http://HOST:PORT/PATH",
             );
         }
     }
     if llm.kind != LlmKind::None && llm.large.trim().is_empty() {
-        return wrong("no model specified".to_owned(), "Use --model NAME");
+        return invalid("no model specified".to_owned(), "Use --model NAME");
     }
     if search.kind == SearchKind::Searxng && search.base.is_empty() {
-        return wrong("SearXNG needs a URL".to_owned(), "Use --url https://HOST");
+        return invalid("SearXNG needs a URL".to_owned(), "Use --url https://HOST");
     }
     Ok(())
 }
 
-fn or_own(text: &str) -> String {
+fn url_or_default(text: &str) -> String {
     if text.is_empty() { "default URL".to_owned() } else { printable(text) }
 }
 
@@ -324,12 +324,12 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
         LlmKind::None => "none (local rules only)".to_owned(),
         kind => {
             let small = if llm.small.is_empty() { &llm.large } else { &llm.small };
-            let by = if kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI-compatible" };
+            let protocol = if kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI-compatible" };
             format!(
-                "{} (grades with {}), {by}, {}",
+                "{} (grades with {}), {protocol}, {}",
                 printable(&llm.large),
                 printable(small),
-                or_own(&llm.base)
+                url_or_default(&llm.base)
             )
         }
     };
@@ -356,7 +356,7 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
     }
     let search = match settings.search.kind.service() {
         None => "none (library only)".to_owned(),
-        Some(service) => format!("{}, {}", service.title(), or_own(&settings.search.base)),
+        Some(service) => format!("{}, {}", service.title(), url_or_default(&settings.search.base)),
     };
     writeln!(out, "{}  {search}", "Web search".bold())?;
     if !settings.search.preferred.is_empty() {
@@ -370,19 +370,19 @@ fn write_providers(out: &mut dyn Write, providers: &Providers) -> io::Result<()>
             printable(&settings.network.allowed_hosts.join(", "))
         )?;
     }
-    let kept: Vec<String> = providers
+    let saved_keys: Vec<String> = providers
         .keys
         .iter()
         .filter(|key| key.set)
         .map(|key| format!("{:?}", key.name).to_lowercase())
         .collect();
-    let kept = if kept.is_empty() { "none".to_owned() } else { kept.join(", ") };
-    writeln!(out, "{}  {kept}, in {}", "Keys".bold(), printable(&providers.keys_in))?;
-    // What is missing for want of its key says so itself, with its remedy.
-    let unread = providers.keys_error.as_ref().filter(|error| !providers.missing.contains(error));
-    if let Some(error) = unread {
+    let saved_keys = if saved_keys.is_empty() { "none".to_owned() } else { saved_keys.join(", ") };
+    writeln!(out, "{}  {saved_keys}, in {}", "Keys".bold(), printable(&providers.keys_in))?;
+    // Errors of missing services are listed below, with their remedies.
+    let keys_error = providers.keys_error.as_ref().filter(|error| !providers.missing.contains(error));
+    if let Some(error) = keys_error {
         writeln!(out, "  {}", printable(&error.sentence()).yellow())?;
-        writeln!(out, "  {}", printable(&in_terminal(&error.remedy)).dimmed())?;
+        writeln!(out, "  {}", printable(&with_commands(&error.remedy)).dimmed())?;
     }
     providers.missing.iter().try_for_each(|error| write_error(out, error))
 }

@@ -1,4 +1,4 @@
-//! `autokit report`: what agents did with AutoKit and what tools cost them, in figures.
+//! `autokit report`: activity of agents and token costs.
 
 use autokit_api::commands::{GetActivity, GetAudit};
 use autokit_api::{ActivityQuery, ActivityReport, AuditQuery, CallOutcome, DecidedBy};
@@ -11,8 +11,8 @@ use owo_colors::OwoColorize as _;
 
 use crate::eval::table;
 use crate::global::Global;
-use crate::outcome::{End, Result};
-use crate::output::{Output, moment, printable};
+use crate::outcome::{Outcome, Result};
+use crate::output::{Output, format_time, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
@@ -39,28 +39,28 @@ pub(crate) enum ReportCommand {
     },
 }
 
-/// What needs no library of its own.
-pub(crate) async fn measure(global: &Global, out: &Output, sizes: &[usize]) -> Result<End> {
+/// Runs the token benchmark, which needs no library.
+pub(crate) async fn measure(global: &Global, out: &Output, sizes: &[usize]) -> Result<Outcome> {
     let bar = ProgressBar::with_draw_target(
         None,
-        // Indicatif draws nothing where stderr is no terminal.
+        // Indicatif draws nothing if stderr is not a terminal.
         if out.json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
     );
     if let Ok(style) = ProgressStyle::with_template("Reading tools {bar:24.cyan/dim} {pos}/{len} eta {eta}") {
         bar.set_style(style);
     }
     let vectors = global.vectors();
-    let told = |done, total| {
+    let on_progress = |done, total| {
         bar.set_length(total);
         bar.set_position(done);
     };
-    let report = autokit_eval::tokens(sizes, &vectors, told).await?;
+    let report = autokit_eval::tokens(sizes, &vectors, on_progress).await?;
     bar.finish_and_clear();
     out.show(&report, |text| write_tokens(text, &report))?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -100,7 +100,7 @@ fn write_tokens(text: &mut dyn std::io::Write, report: &TokensReport) -> std::io
         ]);
     }
     writeln!(text, "{shown}")?;
-    let how = report.keyword_only_reason.as_ref().map_or_else(
+    let method = report.keyword_only_reason.as_ref().map_or_else(
         || "with hybrid search".to_owned(),
         |why| format!("with keyword search: {}", printable(why)),
     );
@@ -114,30 +114,30 @@ fn write_tokens(text: &mut dyn std::io::Write, report: &TokensReport) -> std::io
         "the tools every session has (own), the answer with its schemas, and what it puts into the"
     )?;
     writeln!(text, "session's list of tools (listed); a program that does not list them anew reads less.")?;
-    writeln!(text, "found: searches that found the tool they were made from. Searched {how}.")?;
-    if report.rows.iter().any(over_the_paper) {
-        writeln!(text, "More than the paper's figure at: {}", sizes_over(report))?;
+    writeln!(text, "found: searches that found the tool they were made from. Searched {method}.")?;
+    if report.rows.iter().any(exceeds_paper) {
+        writeln!(text, "More than the paper's figure at: {}", exceeding_sizes(report))?;
     }
     Ok(())
 }
 
-fn over_the_paper(row: &TokensRow) -> bool {
+fn exceeds_paper(row: &TokensRow) -> bool {
     row.paper_dynamic.is_some_and(|paper| row.dynamic_tokens > paper)
 }
 
-fn sizes_over(report: &TokensReport) -> String {
+fn exceeding_sizes(report: &TokensReport) -> String {
     let over: Vec<String> =
-        report.rows.iter().filter(|row| over_the_paper(row)).map(|row| row.tools.to_string()).collect();
+        report.rows.iter().filter(|row| exceeds_paper(row)).map(|row| row.tools.to_string()).collect();
     over.join(", ")
 }
 
-pub(crate) async fn activity(node: &Node, out: &Output, days: u32) -> Result<End> {
+pub(crate) async fn activity(node: &Node, out: &Output, days: u32) -> Result<Outcome> {
     let report = node.call::<GetActivity>(ActivityQuery { days }).await?;
     out.show(&report, |text| write(text, &report))?;
-    Ok(if report.sessions == 0 { End::Nothing } else { End::Done })
+    Ok(if report.sessions == 0 { Outcome::NothingFound } else { Outcome::Done })
 }
 
-pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> Result<End> {
+pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> Result<Outcome> {
     let log = node.call::<GetAudit>(AuditQuery { days, limit }).await?;
     out.show(&log, |text| {
         for entry in &log.entries {
@@ -152,11 +152,11 @@ pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> R
                 DecidedBy::Person => "person",
                 DecidedBy::Nobody => "nobody",
             };
-            let word = if entry.outcome == CallOutcome::Refused { "by" } else { "allowed by" };
+            let preposition = if entry.outcome == CallOutcome::Refused { "by" } else { "allowed by" };
             writeln!(
                 text,
-                "{}  {}  {outcome}, {word} {}  {}",
-                moment(entry.at),
+                "{}  {}  {outcome}, {preposition} {}  {}",
+                format_time(entry.at),
                 printable(&entry.name).bold(),
                 decided,
                 printable(&entry.client)
@@ -181,7 +181,7 @@ pub(crate) async fn audit(node: &Node, out: &Output, days: u32, limit: u32) -> R
         }
         Ok(())
     })?;
-    Ok(if log.total == 0 { End::Nothing } else { End::Done })
+    Ok(if log.total == 0 { Outcome::NothingFound } else { Outcome::Done })
 }
 
 fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Result<()> {

@@ -1,11 +1,11 @@
-//! Holding the library open for other processes.
+//! `autokit serve`: keeps the library open for other processes.
 
 use autokit_api::Status;
 use autokit_app::ApiError;
 use autokit_app::node::Node;
 use serde::Serialize;
 
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count};
 
 #[derive(Serialize)]
@@ -16,7 +16,7 @@ struct Serving<'a> {
     cards: u32,
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<Outcome> {
     let endpoint = node.endpoint().await?;
     let serving = Serving {
         pid: std::process::id(),
@@ -29,10 +29,10 @@ pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<En
         writeln!(text, "Press Ctrl-C to stop.")
     })?;
     interrupted().await?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// Returns when the person or the system asks this process to end.
+/// Waits for Ctrl-C or a termination signal.
 pub(crate) async fn interrupted() -> Result<()> {
     let failed = |error: std::io::Error| ApiError::internal(format!("signals cannot be received: {error}"));
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! `autokit tools`: what can be called from here, and calling it.
+//! `autokit tools`: lists and calls tools.
 
 use std::io::{self, IsTerminal as _, Read as _, Write};
 
@@ -14,11 +14,11 @@ use owo_colors::OwoColorize as _;
 use serde_json::{Map, Value};
 
 use crate::jobs;
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, confirmed, printable};
 
-/// Tools asked for at a time.
-const WINDOW: u32 = 1_000;
+/// Tools per request.
+const PAGE_SIZE: u32 = 1_000;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
@@ -55,20 +55,20 @@ pub(crate) enum ToolsCommand {
     },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ToolsCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ToolsCommand) -> Result<Outcome> {
     match command {
         ToolsCommand::List { text, profile } => {
             let all = list(node, &text.join(" "), &profile).await?;
             out.show(&all, |out| write_list(out, &all))?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
         ToolsCommand::Show { tool, profile } => {
             let view = node.call::<GetTool>(ToolRef { tool, profile }).await?;
             out.show(&view, |out| write_view(out, &view))?;
-            Ok(End::Done)
+            Ok(Outcome::Done)
         }
         ToolsCommand::Call { tool, arguments, profile, yes } => {
-            let run = ToolRun { tool, profile, arguments: arguments_of(&arguments)?, granted: Vec::new() };
+            let run = ToolRun { tool, profile, arguments: parse_arguments(&arguments)?, granted: Vec::new() };
             call(node, out, run, yes).await
         }
     }
@@ -80,7 +80,7 @@ async fn list(node: &Node, text: &str, profile: &str) -> Result<ToolList> {
         let offset = all.as_ref().map_or(0, |list| list.tools.len() as u32);
         let (text, profile) = (text.to_owned(), profile.to_owned());
         let next = node
-            .call::<ListTools>(ToolsQuery { text, profile, sources: Vec::new(), offset, limit: WINDOW })
+            .call::<ListTools>(ToolsQuery { text, profile, sources: Vec::new(), offset, limit: PAGE_SIZE })
             .await?;
         let done = next.tools.is_empty() || offset + next.tools.len() as u32 >= next.total;
         let list = match &mut all {
@@ -136,15 +136,21 @@ fn write_view(out: &mut dyn Write, view: &ToolView) -> io::Result<()> {
     if entry.source == ToolSource::Session {
         return Ok(());
     }
-    // The id: a card may be called as one of AutoKit's own tools is.
+    // By id, because a card may have the name of a built-in tool.
     let example = Value::Object(view.example.clone()).to_string();
-    writeln!(out, "\n{}\nautokit tools call {} {}", "Call it".bold(), quoted(&entry.id), quoted(&example))
+    writeln!(
+        out,
+        "\n{}\nautokit tools call {} {}",
+        "Call it".bold(),
+        shell_quote(&entry.id),
+        shell_quote(&example)
+    )
 }
 
-/// A text as a shell takes it for one word: what others wrote must not become a command.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
-    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('-') {
+/// Quotes a text as one word for a shell, so that text written by others cannot become a command.
+fn shell_quote(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
+    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
         return text.to_owned();
     }
     format!("'{}'", printable(text).replace('\'', r"'\''"))
@@ -155,7 +161,7 @@ fn json(value: &Value) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
-fn arguments_of(given: &str) -> Result<Map<String, Value>> {
+fn parse_arguments(given: &str) -> Result<Map<String, Value>> {
     let mut text = given.to_owned();
     if given == "-" {
         text.clear();
@@ -171,7 +177,7 @@ fn arguments_of(given: &str) -> Result<Map<String, Value>> {
     })
 }
 
-async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<End> {
+async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<Outcome> {
     let job = loop {
         match node.call::<RunTool>(run.clone()).await? {
             ToolRunStart::Started { job } => break job,
@@ -199,14 +205,14 @@ async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<
     jobs::watch(node, out, &job).await?;
     let outcome = node.call::<GetToolOutcome>(JobRef { job }).await?;
     out.show(&outcome, |out| write_outcome(out, &outcome))?;
-    Ok(if outcome.failed { End::Refused } else { End::Done })
+    Ok(if outcome.failed { Outcome::Rejected } else { Outcome::Done })
 }
 
 fn write_outcome(out: &mut dyn Write, outcome: &ToolOutcome) -> io::Result<()> {
     for block in &outcome.blocks {
         match block {
             ToolBlock::Text { text } => {
-                // What is JSON is easier to read in lines.
+                // JSON is pretty-printed.
                 match serde_json::from_str::<Value>(text) {
                     Ok(value @ (Value::Object(_) | Value::Array(_))) => writeln!(out, "{}", json(&value))?,
                     _ => text.lines().try_for_each(|line| writeln!(out, "{}", printable(line)))?,
@@ -238,10 +244,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_to_copy_is_one_command() {
-        assert_eq!(quoted("autokit:get_time"), "autokit:get_time");
-        assert_eq!(quoted("x;reboot"), "'x;reboot'");
-        assert_eq!(quoted("--yes"), "'--yes'");
-        assert_eq!(quoted("$(id) 'a"), r"'$(id) '\''a'");
+    fn copied_arguments_are_quoted_for_the_shell() {
+        assert_eq!(shell_quote("autokit:get_time"), "autokit:get_time");
+        assert_eq!(shell_quote("x;reboot"), "'x;reboot'");
+        assert_eq!(shell_quote("--yes"), "'--yes'");
+        assert_eq!(shell_quote("$(id) 'a"), r"'$(id) '\''a'");
     }
 }

@@ -17,18 +17,18 @@ use crate::bundle::counts;
 use crate::cards::{query_of, write_diff};
 use crate::filter::Filter;
 use crate::jobs;
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, printable};
 
-/// Items asked for at a time.
-const WINDOW: u32 = 1000;
+/// Items per request.
+const PAGE_SIZE: u32 = 1000;
 
 #[derive(Serialize)]
 struct Imported {
     file: String,
     job: Job,
     rejected: Vec<ImportItem>,
-    /// Cards that may be there already under another name, told from their text.
+    /// Cards that may already be in the library under another name.
     similar: Vec<ImportItem>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn import(
     files: &[PathBuf],
     preview: bool,
     keep_existing: bool,
-) -> Result<End> {
+) -> Result<Outcome> {
     let existing = if keep_existing { ExistingCards::Keep } else { ExistingCards::Replace };
     let (mut previews, mut imports) = (Vec::new(), Vec::new());
     for file in files {
@@ -47,7 +47,7 @@ pub(crate) async fn import(
             previews.push(preview_all(node, &source, None).await?);
             continue;
         }
-        // Read before the import, while the file's cards can still be told from the library's.
+        // Read before the import, because afterwards the cards are in the library.
         let rejected = preview_all(node, &source, Some(ItemStatus::Invalid)).await?.items;
         let similar = preview_all(node, &source, Some(ItemStatus::Similar)).await?.items;
         let started =
@@ -57,7 +57,7 @@ pub(crate) async fn import(
     }
     if preview {
         out.show(&previews, |text| previews.iter().try_for_each(|preview| write_preview(text, preview)))?;
-        return Ok(End::Done);
+        return Ok(Outcome::Done);
     }
     out.show(&imports, |text| {
         for done in &imports {
@@ -66,15 +66,15 @@ pub(crate) async fn import(
         }
         Ok(())
     })?;
-    // One bad card never blocks the others; a file of bad cards alone is a refusal.
-    let refused = imports.iter().any(|done| {
+    // Invalid cards do not block the others; the command fails only if all are invalid.
+    let all_rejected = imports.iter().any(|done| {
         let tally = done.job.tally.as_ref();
         tally.is_some_and(|t| t.rejected > 0 && t.added + t.changed + t.unchanged == 0)
     });
-    Ok(if refused { End::Refused } else { End::Done })
+    Ok(if all_rejected { Outcome::Rejected } else { Outcome::Done })
 }
 
-/// Where cards come from: a file, a folder, an address, or `-` for standard input.
+/// Parses a source of cards: a file, a folder, a URL, or `-` for standard input.
 pub(crate) fn source_of(file: &Path) -> Result<ImportSource> {
     let text = file.to_string_lossy();
     let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
@@ -98,7 +98,7 @@ pub(crate) fn source_of(file: &Path) -> Result<ImportSource> {
         })?;
         return Ok(ImportSource::Text(text));
     }
-    // The owner of the library may run in another folder.
+    // The process that owns the library may have another working directory.
     let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     Ok(ImportSource::Path(path.display().to_string()))
 }
@@ -111,7 +111,7 @@ pub(crate) async fn preview_all(
     let mut all: Option<ImportPreview> = None;
     loop {
         let offset = all.as_ref().map_or(0, |preview| preview.items.len() as u32);
-        let request = ImportPreviewRequest { source: source.clone(), status, offset, limit: WINDOW };
+        let request = ImportPreviewRequest { source: source.clone(), status, offset, limit: PAGE_SIZE };
         let window = node.call::<PreviewImport>(request).await?;
         let done = offset + window.items.len() as u32 >= window.total || window.items.is_empty();
         match &mut all {
@@ -163,9 +163,9 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
     for conflict in &item.conflicts {
         writeln!(out, "          {} conflict: both changed `{}`", "→".cyan(), printable(&conflict.field))?;
     }
-    // Of a card the library does not have all would be told.
-    let told = if item.card.is_some() { item.diff.as_slice() } else { &[] };
-    told.iter().try_for_each(|diff| write_diff(out, diff))
+    // For a card that the library does not have, the diff would list every field.
+    let diffs = if item.card.is_some() { item.diff.as_slice() } else { &[] };
+    diffs.iter().try_for_each(|diff| write_diff(out, diff))
 }
 
 /// Formats cards are written in, beside bundles.
@@ -182,23 +182,23 @@ pub(crate) enum OutFormat {
 }
 
 impl OutFormat {
-    /// The format a file of this name is expected to have.
+    /// Returns the format for a file name.
     fn of(path: &Path) -> Result<OutFormat> {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        Ok(match ending.as_deref() {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        Ok(match extension.as_deref() {
             None | Some("json") => OutFormat::Json,
             Some("csv") => OutFormat::Csv,
             Some("md" | "markdown") => OutFormat::Markdown,
             Some("html" | "htm") => OutFormat::Html,
             Some("toolcards") => {
-                let told = format!("{} is a bundle file name", path.display());
+                let message = format!("{} is a bundle file name", path.display());
                 let remedy = "Use `autokit bundle export`, or set --format.";
-                return Err(ApiError::new(ErrorCode::BadRequest, told, remedy).into());
+                return Err(ApiError::new(ErrorCode::BadRequest, message, remedy).into());
             }
             Some(other) => {
                 let remedy = "Set --format, or use the extension json, csv, md or html.";
-                let told = format!("unknown output format `.{other}`");
-                return Err(ApiError::new(ErrorCode::BadRequest, told, remedy).into());
+                let message = format!("unknown output format `.{other}`");
+                return Err(ApiError::new(ErrorCode::BadRequest, message, remedy).into());
             }
         })
     }
@@ -221,8 +221,8 @@ pub(crate) async fn export(
     file: Option<PathBuf>,
     format: Option<OutFormat>,
     filter: Filter,
-) -> Result<End> {
-    // As with `import`, a dash is a stream.
+) -> Result<Outcome> {
+    // As with `import`, `-` is the standard stream.
     let file = file.filter(|file| file != Path::new("-"));
     let format = match (format, &file) {
         (Some(format), _) => format,
@@ -234,12 +234,12 @@ pub(crate) async fn export(
         ExportRequest { query: query_of(filter)?, path, format: format.into(), ..ExportRequest::default() };
     let outcome = node.call::<Export>(request).await?;
     match &outcome.text {
-        // The text is the file: nothing is wrapped round it, with --json or without.
+        // The text is the exported file, so it is printed as is, with or without --json.
         Some(text) => Output::raw(text.as_bytes())?,
         None => out.show(&outcome, |text| {
             let path = printable(outcome.path.as_deref().unwrap_or("-"));
             writeln!(text, "Exported {} to {path}", count(outcome.cards, "card"))
         })?,
     }
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }

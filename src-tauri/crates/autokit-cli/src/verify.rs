@@ -1,4 +1,4 @@
-//! `autokit verify`: cards against their documentation.
+//! `autokit verify`: checks cards against their documentation.
 
 use std::io::{self, Write};
 
@@ -10,13 +10,13 @@ use autokit_app::{ApiError, CardState};
 use owo_colors::OwoColorize;
 
 use crate::cards::one_line;
-use crate::jobs::{self, Followed};
-use crate::outcome::{End, Result};
-use crate::output::{Output, moment, printable};
-use crate::places::in_terminal;
+use crate::jobs::{self, JobEnd};
+use crate::outcome::{Outcome, Result};
+use crate::output::{Output, format_time, printable};
+use crate::places::with_commands;
 
-/// How often a run is begun again because the process that was at it ended.
-const RESTARTS: u32 = 9;
+/// Restarts of a run whose process exited.
+const MAX_RESTARTS: u32 = 9;
 
 pub(crate) async fn run(
     node: &Node,
@@ -24,20 +24,20 @@ pub(crate) async fn run(
     scope: VerifyScope,
     improve: bool,
     anew: bool,
-) -> Result<End> {
+) -> Result<Outcome> {
     let named = match &scope {
         VerifyScope::Cards { cards } => cards.clone(),
         _ => Vec::new(),
     };
     let mut start = VerifyStart { scope, improve, anew };
-    let mut left = RESTARTS;
+    let mut restarts = MAX_RESTARTS;
     let job = loop {
         let started = node.call::<StartVerify>(start.clone()).await?;
         match jobs::follow(node, out, &started.job).await? {
-            Followed::Over(job) => break job,
-            // Another terminal that was at it was closed; this one goes on where it was.
-            Followed::Lost if left > 0 => (left, start.anew) = (left - 1, false),
-            Followed::Lost => return Err(ApiError::owner_ended().into()),
+            JobEnd::Finished(job) => break job,
+            // The process that ran it exited; the run is resumed here.
+            JobEnd::Lost if restarts > 0 => (restarts, start.anew) = (restarts - 1, false),
+            JobEnd::Lost => return Err(ApiError::owner_ended().into()),
         }
     };
     let mut found: Vec<(String, CardVerification)> = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) async fn run(
     if out.json() && !found.is_empty() {
         let checks: Vec<&CardVerification> = found.iter().map(|(_, checked)| checked).collect();
         out.show(&checks, |_| Ok(()))?;
-        return Ok(End::Done);
+        return Ok(Outcome::Done);
     }
     out.show(&job, |text| {
         for (card, checked) in &found {
@@ -66,10 +66,10 @@ pub(crate) async fn run(
         }
         Ok(())
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// Host and port of an address.
+/// Returns host and port of a URL.
 fn host(url: &str) -> Option<&str> {
     url.split_once("://")?.1.split(['/', '?', '#']).next()?.rsplit('@').next()
 }
@@ -94,20 +94,20 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &LatestCheck) -> io::
     writeln!(out, "  {}  {}", printable(url).cyan(), printable(&link.said).dimmed())?;
     if let Some(remedy) = &link.remedy {
         let host = link.url.as_deref().and_then(host).unwrap_or("HOST");
-        writeln!(out, "  {} {}", "→".cyan(), printable(&in_terminal(remedy).replace("HOST", host)))?;
+        writeln!(out, "  {} {}", "→".cyan(), printable(&with_commands(remedy).replace("HOST", host)))?;
     }
     for hop in link.hops.iter().skip(usize::from(link.hops.len() < 2)) {
         writeln!(out, "    {} {}", hop.status, printable(&hop.url).dimmed())?;
     }
-    let not_judged =
+    let was_not_judged =
         |page: &&Judgement| checked.state == CardState::Unreachable && page.condition == Condition::Empty;
-    if let Some(page) = report.page.as_ref().filter(not_judged) {
-        // It may be one that a browser has to put together.
+    if let Some(page) = report.page.as_ref().filter(was_not_judged) {
+        // The page may need a browser to render it.
         writeln!(out, "  {} {}", "·".dimmed(), printable(&page.why))?;
     } else if let Some(page) = &report.page {
         let mark = if page.about { "✓".green().to_string() } else { "✗".red().to_string() };
-        let sure = format!("{:.0}%", page.score * 100.0);
-        writeln!(out, "  {mark} {} {}", printable(&page.why), sure.dimmed())?;
+        let score = format!("{:.0}%", page.score * 100.0);
+        writeln!(out, "  {mark} {} {}", printable(&page.why), score.dimmed())?;
         if !page.about && !page.quote.is_empty() {
             writeln!(out, "    “{}”", printable(&one_line(&page.quote, 90)).dimmed())?;
         }
@@ -137,11 +137,11 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &LatestCheck) -> io::
     }
     if matches!(report.search, Some(PageSearchOutcome::Unsure | PageSearchOutcome::Gone)) {
         for page in &report.candidates {
-            let sure = format!("{:>3.0}%", page.score * 100.0);
+            let score = format!("{:>3.0}%", page.score * 100.0);
             writeln!(
                 out,
                 "    {} {}  {}",
-                sure.dimmed(),
+                score.dimmed(),
                 printable(&page.title),
                 printable(&page.url).dimmed()
             )?;
@@ -154,7 +154,7 @@ fn write_checked(out: &mut dyn Write, card: &str, checked: &LatestCheck) -> io::
         write_claim(out, claim)?;
     }
     if let Some(next) = checked.next_at {
-        writeln!(out, "  {}", format!("next attempt after {}", moment(next)).dimmed())?;
+        writeln!(out, "  {}", format!("next attempt after {}", format_time(next)).dimmed())?;
     }
     Ok(())
 }

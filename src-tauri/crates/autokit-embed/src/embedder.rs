@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_nothing_out() {
+    fn empty_input_gives_empty_output() {
         let none: [&str; 0] = [];
         assert!(Embedder::stand_in(4).embed_passages(&none).unwrap().is_empty());
     }

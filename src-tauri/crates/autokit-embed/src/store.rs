@@ -164,7 +164,7 @@ impl ModelStore {
         let info = |spec: &ModelSpec| ModelInfo {
             name: spec.name.clone(),
             title: spec.title.clone(),
-            installed: folder::looks_whole(spec, &self.folder_of(spec)),
+            installed: folder::is_complete(spec, &self.folder_of(spec)),
             current: current == Some(spec.name.as_str()),
             dim: spec.dim,
             size_bytes: spec.size_bytes(),

@@ -153,7 +153,7 @@ fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Em
     let vectors = embedder.embed_passages(&passages)?;
     let index = CardIndex::new(Some(Arc::clone(embedder)));
     for ((tool, card), vector) in set.cards.iter().zip(objects).zip(&vectors) {
-        let entry = CardEntry { id: &tool.id, revision: 1, card, vector: Some(vector), earlier: None };
+        let entry = CardEntry { id: &tool.id, revision: 1, card, vector: Some(vector), stale_vector: None };
         index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))?;
     }
     let ids = set.cards.iter().map(|tool| tool.id.clone());
@@ -251,7 +251,7 @@ async fn read_pages(
         let texts: Vec<String> =
             chunks(&document, ChunkOptions::default()).iter().map(Chunk::passage).collect();
         let vectors = tokio::task::block_in_place(|| embedder.embed_passages(&texts))?.concat();
-        let set = index.set_pieces(&card.id, &vectors, embedder.dim());
+        let set = index.set_chunks(&card.id, &vectors, embedder.dim());
         set.map_err(|error| ApiError::internal(error.to_string()))?;
         read += 1;
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use autokit_agent::discover::{Discovered, Discovery, Known};
+use autokit_agent::discover::{Discovered, Discovery, KnownCard};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_pages::{PageCache, PageReader};
 use autokit_search::{ToolText, eval as retrieve};
@@ -138,11 +138,11 @@ pub async fn discover(
     explain: bool,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<DiscoverReport> {
-    let known: Vec<Known> = retrieve::card_objects(cards)
+    let known: Vec<KnownCard> = retrieve::card_objects(cards)
         .map_err(|error| unreadable(&error))?
         .iter()
         .enumerate()
-        .map(|(at, card)| Known {
+        .map(|(at, card)| KnownCard {
             text: ToolText::from_card(format!("{:06}", at + 1), card),
             documentation: card.get("documentation").and_then(|url| url.as_str()).map(str::to_owned),
         })
@@ -171,11 +171,11 @@ pub async fn discover(
     let discovery = Discovery {
         providers: vec![provider.clone()],
         github: None,
-        reader: PageReader { fetcher, embedder: Some(embedder), readings: PageCache::default() },
+        reader: PageReader { fetcher, embedder: Some(embedder), page_cache: PageCache::default() },
         vocabulary: Arc::new(vocabulary),
         known: Arc::new(known),
         preferred: None,
-        turned_down: Vec::new(),
+        rejected: Vec::new(),
     };
     let (mut lines, mut times) = (Vec::new(), Vec::new());
     let (mut measures, mut baseline) = (DiscoverMeasures::default(), DiscoverMeasures::default());

@@ -45,8 +45,8 @@ pub async fn improve(
     let mut objects = retrieve::card_objects(cards).map_err(|error| unreadable(&error))?;
     if let Some(words) = thin {
         for (tool, card) in set.cards.iter_mut().zip(&mut objects) {
-            let whole = card.get(fields::DESCRIPTION).and_then(Value::as_str).unwrap_or_default();
-            let cut = whole.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
+            let description = card.get(fields::DESCRIPTION).and_then(Value::as_str).unwrap_or_default();
+            let cut = description.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
             card.insert(fields::DESCRIPTION.to_owned(), Value::from(cut));
             *tool = ToolText::from_card(tool.id.clone(), card);
         }

@@ -36,7 +36,7 @@ pub(crate) fn unreadable(error: &autokit_search::EvalError) -> ApiError {
 }
 
 /// Runs `measure` with the product's embedder.
-pub(crate) fn with<T>(
+pub(crate) fn with_embeddings<T>(
     vectors: &Vectors,
     measure: impl FnOnce(&Embeddings<'_, autokit_embed::Error>) -> Result<T, autokit_search::EvalError>,
 ) -> Result<T> {

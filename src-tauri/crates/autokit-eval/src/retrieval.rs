@@ -6,7 +6,7 @@ use autokit_app::engine::Vectors;
 use autokit_error::Result;
 use autokit_search::eval::{RetrievalReport, RetrievalSet, evaluate_retrieval};
 
-use crate::inputs::{unreadable, with};
+use crate::inputs::{unreadable, with_embeddings};
 
 /// Measures the set in each folder.
 ///
@@ -17,5 +17,7 @@ pub fn retrieval(dirs: &[PathBuf], vectors: &Vectors) -> Result<Vec<RetrievalRep
         .iter()
         .map(|dir| RetrievalSet::load(dir).map_err(|error| unreadable(&error)))
         .collect::<Result<Vec<_>>>()?;
-    with(vectors, |embeddings| sets.iter().map(|set| evaluate_retrieval(set, embeddings)).collect())
+    with_embeddings(vectors, |embeddings| {
+        sets.iter().map(|set| evaluate_retrieval(set, embeddings)).collect()
+    })
 }

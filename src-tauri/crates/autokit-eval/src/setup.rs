@@ -23,7 +23,7 @@ use autokit_app::engine::{Engine, EngineOptions, Vectors};
 use autokit_app::secrets::KeyStorage;
 
 /// How often the clock is advanced at most to try pages again.
-const ROUNDS: usize = 10;
+const MAX_ROUNDS: usize = 10;
 
 /// An engine for measurements.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct EvalEngine {
     engine: Arc<Engine>,
     context: Context,
     clock: Clock,
-    ahead: Arc<AtomicI64>,
+    clock_offset: Arc<AtomicI64>,
     site: String,
 }
 
@@ -54,19 +54,19 @@ impl EvalEngine {
             ApiError::new(ErrorCode::BadRequest, format!("{site} is not a URL"), "Set the site with --site.")
         })?;
         // The clock is advanced by hand, so that a retry after a day does not take a day.
-        let ahead = Arc::new(AtomicI64::new(0));
+        let clock_offset = Arc::new(AtomicI64::new(0));
         let clock = {
-            let ahead = Arc::clone(&ahead);
+            let clock_offset = Arc::clone(&clock_offset);
             Clock::from_fn(move || {
-                let ahead = SignedDuration::from_secs(ahead.load(Ordering::Relaxed));
-                Timestamp::now().checked_add(ahead).unwrap_or(Timestamp::MAX)
+                let clock_offset = SignedDuration::from_secs(clock_offset.load(Ordering::Relaxed));
+                Timestamp::now().checked_add(clock_offset).unwrap_or(Timestamp::MAX)
             })
         };
         let options = EngineOptions {
             vectors: vectors.clone(),
             starter: false,
             clock: clock.clone(),
-            keep: Some(KeyStorage::Memory),
+            key_storage: Some(KeyStorage::Memory),
             ..EngineOptions::new()
         };
         let (events, _) = broadcast::channel(1024);
@@ -77,7 +77,7 @@ impl EvalEngine {
         settings.search.base.clone_from(&site);
         settings.network.allowed_hosts = vec![host];
         Handle::<SetProviders>::handle(&*engine, &context, settings).await?;
-        Ok(EvalEngine { engine, context, clock, ahead, site })
+        Ok(EvalEngine { engine, context, clock, clock_offset, site })
     }
 
     /// Adds a card.
@@ -102,14 +102,14 @@ impl EvalEngine {
     /// When the job fails.
     pub(super) async fn verify(&self, cards: &[AddedCard], improve: bool) -> Result<()> {
         self.run(VerifyScope::All, improve).await?;
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let mut next = None;
             for card in cards {
                 next = next.max(self.verification(card).await?.checked.and_then(|checked| checked.next_at));
             }
             let Some(next) = next else { break };
             let wait = next.instant().duration_since(self.clock.now()).as_secs() + 1;
-            self.ahead.fetch_add(wait.max(1), Ordering::Relaxed);
+            self.clock_offset.fetch_add(wait.max(1), Ordering::Relaxed);
             self.run(VerifyScope::Due, improve).await?;
         }
         Ok(())
@@ -136,8 +136,8 @@ impl EvalEngine {
     /// # Errors
     /// When it cannot be read.
     pub(super) async fn verification(&self, card: &AddedCard) -> Result<CardVerification> {
-        let asked = CardRef { card: card.id.to_string() };
-        Handle::<GetVerification>::handle(&*self.engine, &self.context, asked).await
+        let query = CardRef { card: card.id.to_string() };
+        Handle::<GetVerification>::handle(&*self.engine, &self.context, query).await
     }
 
     /// The cards as they would be with all pending proposals accepted.
@@ -145,15 +145,15 @@ impl EvalEngine {
     /// # Errors
     /// When the proposals cannot be read.
     pub(super) async fn proposed(&self, cards: &[AddedCard]) -> Result<Vec<Map<String, Value>>> {
-        let waiting = ProposalsQuery { state: Some(ProposalState::Pending) };
-        let waiting = Handle::<ListProposals>::handle(&*self.engine, &self.context, waiting).await?;
+        let pending = ProposalsQuery { state: Some(ProposalState::Pending) };
+        let pending = Handle::<ListProposals>::handle(&*self.engine, &self.context, pending).await?;
         let mut all = Vec::with_capacity(cards.len());
         for card in cards {
             let mut after = card.card.clone();
-            for row in waiting.rows.iter().filter(|row| row.card.as_ref() == Some(&card.id)) {
-                let asked = ProposalGet::from(row.id);
-                let detail = Handle::<GetProposal>::handle(&*self.engine, &self.context, asked).await?;
-                after = detail.proposal.draft.applied(&after, |_| true);
+            for row in pending.rows.iter().filter(|row| row.card.as_ref() == Some(&card.id)) {
+                let query = ProposalGet::from(row.id);
+                let detail = Handle::<GetProposal>::handle(&*self.engine, &self.context, query).await?;
+                after = detail.proposal.draft.apply_to(&after, |_| true);
             }
             all.push(after);
         }

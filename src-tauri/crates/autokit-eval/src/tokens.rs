@@ -22,7 +22,7 @@ use tokio::sync::broadcast;
 use autokit_app::engine::{Engine, EngineOptions, Vectors};
 use autokit_app::secrets::KeyStorage;
 
-use corpus::{Offered, draw, lot};
+use corpus::{Offered, sample, shuffle_key};
 
 /// Number of searches per size.
 const SEARCHES: usize = 50;
@@ -88,27 +88,27 @@ pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u
     sizes.sort_unstable();
     sizes.dedup();
     let most = sizes.last().copied().unwrap_or_default();
-    let all = draw(most)?;
+    let all = sample(most)?;
     if sizes.first().is_none_or(|size| *size == 0) || all.len() < most {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
-            format!("the sizes must be from 1 to {} tools", draw(usize::MAX)?.len()),
+            format!("the sizes must be from 1 to {} tools", sample(usize::MAX)?.len()),
             "Choose other sizes, e.g. --sizes 10,100,1000.",
         ));
     }
     let options = EngineOptions {
         vectors: vectors.clone(),
         starter: false,
-        keep: Some(KeyStorage::Memory),
+        key_storage: Some(KeyStorage::Memory),
         ..EngineOptions::new()
     };
     let (events, _) = broadcast::channel(1024);
     let engine = Engine::open(Storage::Memory, &options, events).await?;
-    let (mut rows, mut there) = (Vec::new(), 0);
+    let (mut rows, mut offered) = (Vec::new(), 0);
     for size in sizes {
-        let told = |done: u64| progress(there as u64 + done, most as u64);
-        offer(&engine, &all[there..size], told).await?;
-        there = size;
+        let on_progress = |done: u64| progress(offered as u64 + done, most as u64);
+        offer(&engine, &all[offered..size], on_progress).await?;
+        offered = size;
         rows.push(measure(&engine, &all[..size]).await?);
     }
     let keyword_only_reason = engine.keyword_only_reason();
@@ -117,17 +117,17 @@ pub async fn tokens(sizes: &[usize], vectors: &Vectors, progress: impl Fn(u64, u
 }
 
 /// Adds tools to the library, as trusted servers would.
-async fn offer(engine: &Engine, tools: &[Offered], told: impl Fn(u64)) -> Result<()> {
+async fn offer(engine: &Engine, tools: &[Offered], on_progress: impl Fn(u64)) -> Result<()> {
     let mut servers: BTreeMap<String, Vec<Tool>> = BTreeMap::new();
     for tool in tools {
         servers.entry(tool.provider.clone()).or_default().push(tool.tool());
     }
-    let job = engine.start_offering(servers).job;
+    let job = engine.start_tool_import(servers).job;
     let context = Context { request: None, author: "report".to_owned() };
     let mut after = 0;
     loop {
         let now = Handle::<WaitJob>::handle(engine, &context, JobWait { job: job.clone(), after }).await?;
-        told(now.done);
+        on_progress(now.done);
         match (now.state, now.error) {
             (JobState::Running, _) => after = now.version,
             (JobState::Done, _) => return Ok(()),
@@ -140,18 +140,18 @@ async fn offer(engine: &Engine, tools: &[Offered], told: impl Fn(u64)) -> Result
 fn request(description: &str) -> String {
     let first = description.split_inclusive(['.', '\n']).next().unwrap_or(description);
     let words = first.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    let telling: Vec<String> =
+    let words_of_request: Vec<String> =
         words.filter(|word| word.len() > 2 && !is_stop_word(word)).take(WORDS).collect();
     // A description that consists only of stop words is used as it is.
-    if telling.is_empty() { description.to_owned() } else { telling.join(" ") }
+    if words_of_request.is_empty() { description.to_owned() } else { words_of_request.join(" ") }
 }
 
 async fn measure(engine: &Engine, tools: &[Offered]) -> Result<TokensRow> {
-    let mut wanted: Vec<&Offered> = tools.iter().collect();
-    wanted.sort_by_cached_key(|tool| lot(SEED, &tool.name));
-    wanted.truncate(SEARCHES);
+    let mut targets: Vec<&Offered> = tools.iter().collect();
+    targets.sort_by_cached_key(|tool| shuffle_key(SEED, &tool.name));
+    targets.truncate(SEARCHES);
     let (mut replies, mut listed, mut both, mut found) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for tool in &wanted {
+    for tool in &targets {
         let searched = engine.search_as_agent(&request(&tool.description)).await?;
         replies.push(u64::from(searched.reply_tokens));
         listed.push(searched.listed_tokens);
@@ -172,7 +172,7 @@ async fn measure(engine: &Engine, tools: &[Offered]) -> Result<TokensRow> {
         dynamic_tokens,
         saved: 1.0 - dynamic_tokens as f64 / static_tokens.max(1) as f64,
         listed_tokens: at(&mut listed, 0.5),
-        found: found as f64 / wanted.len().max(1) as f64,
+        found: found as f64 / targets.len().max(1) as f64,
         paper_static: paper.map(|(_, fixed, _)| *fixed),
         paper_dynamic: paper.map(|(.., dynamic)| *dynamic),
     })
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_a_few_telling_words() {
+    fn requests_are_a_few_distinctive_words() {
         assert_eq!(
             request("Deletes a branch protection rule of the repository. Needs admin rights."),
             "deletes branch protection rule repository"

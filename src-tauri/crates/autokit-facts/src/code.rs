@@ -161,7 +161,7 @@ impl Code {
                 continue;
             }
             let Some(language) = Language::of(label.as_deref(), block) else { continue };
-            let source = prepared(block, language);
+            let source = without_prompts(block, language);
             let mut parser = Parser::new();
             let grammar = match language {
                 Language::Python => tree_sitter_python::LANGUAGE,
@@ -381,7 +381,7 @@ impl Code {
         self.calls.push(Call {
             callee: source[last.byte_range()].to_owned(),
             arguments: given,
-            line: start_of(source[start..end].trim()).to_owned(),
+            line: truncate_line(source[start..end].trim()).to_owned(),
         });
     }
 }
@@ -389,15 +389,15 @@ impl Code {
 /// Joins a statement into one line of limited length.
 fn on_one_line(statement: &str) -> String {
     // Leaves room for white space that is collapsed.
-    let room = start_of_chars(statement, 4 * LINE);
-    start_of(&room.split_whitespace().collect::<Vec<_>>().join(" ")).to_owned()
+    let room = first_chars(statement, 4 * LINE);
+    truncate_line(&room.split_whitespace().collect::<Vec<_>>().join(" ")).to_owned()
 }
 
-fn start_of(line: &str) -> &str {
-    start_of_chars(line, LINE)
+fn truncate_line(line: &str) -> &str {
+    first_chars(line, LINE)
 }
 
-fn start_of_chars(text: &str, chars: usize) -> &str {
+fn first_chars(text: &str, chars: usize) -> &str {
     text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
 }
 
@@ -406,7 +406,7 @@ fn unquoted(node: Node<'_>, source: &str) -> String {
 }
 
 /// Removes what documentation adds to code: prompts, and commands of notebooks.
-fn prepared(code: &str, language: Language) -> String {
+fn without_prompts(code: &str, language: Language) -> String {
     if language != Language::Python {
         return code.to_owned();
     }
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_constructor_is_given_is_read_as_json() {
+    fn constructor_arguments_are_read_as_json() {
         let page = code(
             "```python\nfrom kit import Weather, Wrapper\ntool = Weather(api_key=os.environ[\"KEY\"], days=3, units='metric', safe=True, tags=['a'], wrapper=Wrapper(k=2), other=thing)\nkit.Weather(-1, output=\"list\")\n```\n\n```js\nconst tool = new Calendar({ key: process.env.KEY, zone: \"UTC\", deep: { a: 1 }, id });\n```\n",
         );
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_a_section_about_the_past_is_marked() {
+    fn code_in_a_section_about_the_past_is_marked_deprecated() {
         let page = code(
             "# Kit\n\n```python\nfrom kit import New\n```\n\n## Deprecated OldTool\n\nIt was this.\n\n```python\nfrom kit import Old\n```\n\n### More\n\n```python\nfrom kit import Older\n```\n\n## Usage\n\n```python\nfrom kit import Also\n```\n\nThe legacy way is:\n\n```python\nfrom kit import Oldest\n```\n",
         );
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_and_hostile_code_is_read_as_far_as_it_goes() {
+    fn broken_and_hostile_code_is_read_as_far_as_possible() {
         let page = code("```python\nfrom kit import Weather\nWeather(((\nfrom kit.more import Rain\n```\n");
         assert!(pairs(&page).contains(&("kit", "Weather")), "{:?}", page.imports);
         let deep =

@@ -16,7 +16,7 @@ mod value;
 
 pub use code::{Call, Code, Import, Language};
 pub use pricing::{Price, price};
-pub use text::{alike, distinctive, is_name, opening, sentences, words};
+pub use text::{distinctive, is_name, opening, same_stem, sentences, words};
 pub use tool::{Fact, Facts, title_of};
 pub use value::placeholders;
 

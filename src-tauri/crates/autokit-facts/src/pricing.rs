@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prices_are_read_where_they_are_said() {
+    fn prices_are_read_from_sentences_that_state_them() {
         let said = |text: &str| {
             let page = autokit_web::extract(text, Some("text/markdown"), "https://docs.example.org/a");
             price(&page).map(|fact| (fact.value, fact.quote))

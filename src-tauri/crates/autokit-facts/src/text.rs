@@ -4,7 +4,7 @@ use autokit_search::{is_generic_word, is_stop_word};
 use autokit_web::{Block, Document};
 
 /// Words in titles that describe the kind of page, in addition to those that describe the kind of tool.
-const OF_PAGES: &[&str] = &[
+const PAGE_WORDS: &[&str] = &[
     "documentation",
     "docs",
     "reference",
@@ -28,7 +28,7 @@ pub fn words(text: &str) -> Vec<String> {
 
 /// Whether two words are equal except for an ending of at most `ending` bytes; words of fewer than four bytes
 /// must be equal.
-pub fn alike(a: &str, b: &str, ending: usize) -> bool {
+pub fn same_stem(a: &str, b: &str, ending: usize) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     long.starts_with(short)
         && (short.len() == long.len() || (short.len() >= 4 && long.len() - short.len() <= ending))
@@ -36,13 +36,13 @@ pub fn alike(a: &str, b: &str, ending: usize) -> bool {
 
 /// The words of a title that identify the tool.
 pub fn distinctive(title: &str) -> Vec<String> {
-    let tells =
-        |word: &String| !is_generic_word(word) && !is_stop_word(word) && !OF_PAGES.contains(&word.as_str());
-    words(title).into_iter().filter(tells).collect()
+    let is_distinctive =
+        |word: &String| !is_generic_word(word) && !is_stop_word(word) && !PAGE_WORDS.contains(&word.as_str());
+    words(title).into_iter().filter(is_distinctive).collect()
 }
 
 /// Words that occur in sentences and hardly ever in names.
-const OF_SENTENCES: &[&str] = &[
+const SENTENCE_WORDS: &[&str] = &[
     "i", "we", "you", "he", "she", "they", "it", "this", "that", "these", "those", "there", "here", "what",
     "which", "who", "how", "why", "when", "where", "if", "because", "please", "my", "our", "your", "is",
     "are", "was", "were", "be", "been", "am", "can", "could", "will", "would", "should", "must", "may",
@@ -62,13 +62,13 @@ pub fn is_name(text: &str) -> bool {
     let text = text.trim();
     let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let words: Vec<&str> = text.split_whitespace().filter(|word| !plain(word).is_empty()).collect();
-    let telltale = if words.len() > 1 { OF_SENTENCES } else { PRONOUNS };
+    let sentence_words = if words.len() > 1 { SENTENCE_WORDS } else { PRONOUNS };
     let sentence = words.len() > 1 && text.ends_with(['.', '!', '?', ';', ','])
-        || words.iter().any(|word| telltale.contains(&plain(word).as_str()));
+        || words.iter().any(|word| sentence_words.contains(&plain(word).as_str()));
     let capital = |word: &&&str| word.chars().any(|c| c.is_uppercase() || c.is_ascii_digit());
-    let telling: Vec<&&str> = words.iter().filter(|word| !is_stop_word(&plain(word))).collect();
-    let written_as_one =
-        words.len() <= SMALL_WORDS || 2 * telling.iter().filter(|w| capital(w)).count() > telling.len();
+    let content_words: Vec<&&str> = words.iter().filter(|word| !is_stop_word(&plain(word))).collect();
+    let written_as_one = words.len() <= SMALL_WORDS
+        || 2 * content_words.iter().filter(|w| capital(w)).count() > content_words.len();
     !words.is_empty() && words.len() <= WORDS_OF_A_NAME && !sentence && written_as_one
 }
 
@@ -129,13 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn telling_words_leave_out_kinds_of_tools_and_pages() {
+    fn distinctive_words_leave_out_kinds_of_tools_and_pages() {
         assert_eq!(distinctive("Gmail Toolkit documentation"), ["gmail"]);
         assert_eq!(words("GmailToolkit_v2"), ["gmail", "toolkit", "v2"]);
     }
 
     #[test]
-    fn names_are_told_from_sentences() {
+    fn names_are_distinguished_from_sentences() {
         for name in [
             "jq",
             "which",

@@ -68,7 +68,7 @@ pub fn title_of(page: &Document) -> String {
 /// The first sentences that describe the tool, at most two.
 fn description_of(page: &Document, name: &str) -> Option<Fact<String>> {
     let names = distinctive(name);
-    let mut said: Vec<&str> = Vec::new();
+    let mut sentences_about_it: Vec<&str> = Vec::new();
     let mut fallback: Option<&str> = None;
     for block in page.blocks.iter().take(40) {
         let Block::Text { text } = block else { continue };
@@ -82,23 +82,23 @@ fn description_of(page: &Document, name: &str) -> Option<Fact<String>> {
                 continue;
             }
             let about = words(sentence).iter().any(|word| names.contains(word));
-            if said.is_empty() && !about && fallback.is_some() {
+            if sentences_about_it.is_empty() && !about && fallback.is_some() {
                 // Skips a paragraph that neither names the tool nor opens the page.
                 continue;
             }
-            said.push(sentence);
-            if said.len() == 2 {
+            sentences_about_it.push(sentence);
+            if sentences_about_it.len() == 2 {
                 break;
             }
         }
-        if !said.is_empty() {
+        if !sentences_about_it.is_empty() {
             break;
         }
     }
-    let value = if said.is_empty() {
+    let value = if sentences_about_it.is_empty() {
         page.description.clone().filter(|text| text.len() >= 25).or(fallback.map(str::to_owned))?
     } else {
-        said.join(" ")
+        sentences_about_it.join(" ")
     };
     Some(Fact { quote: value.clone(), value })
 }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_shown_is_not_claimed() {
+    fn what_the_page_does_not_show_is_not_claimed() {
         let facts = Facts::of(&page(
             "# Weather\n\n```python\nfrom os import path\nfrom openai import OpenAI\n```\n\nShort.\n",
         ));

@@ -90,13 +90,13 @@ fn pair(node: Node<'_>, key: &str, value: &str, source: &str, depth: usize, into
 }
 
 fn read(node: Node<'_>, source: &str, depth: usize) -> Option<Value> {
-    let here = &source[node.byte_range()];
+    let text_of_node = &source[node.byte_range()];
     match node.kind() {
         "true" => Some(Value::Bool(true)),
         "false" => Some(Value::Bool(false)),
         "none" | "null" | "undefined" => Some(Value::Null),
         "integer" | "float" | "number" | "unary_operator" | "unary_expression" => {
-            serde_json::from_str(&here.replace('_', "")).ok().filter(Value::is_number)
+            serde_json::from_str(&text_of_node.replace('_', "")).ok().filter(Value::is_number)
         }
         "string" => text(node, source).map(Value::from),
         "list" | "array" | "tuple" if depth > 0 => {
@@ -113,7 +113,8 @@ fn read(node: Node<'_>, source: &str, depth: usize) -> Option<Value> {
             let arguments = node.child_by_field_name("arguments")?;
             let found = named_arguments(arguments, source, depth - 1);
             let whole = arguments.named_child_count() == found.len() || node.kind() == "new_expression";
-            (whole && !found.is_empty() && environment(here).is_none()).then_some(Value::Object(found))
+            (whole && !found.is_empty() && environment(text_of_node).is_none())
+                .then_some(Value::Object(found))
         }
         _ => None,
     }
@@ -142,7 +143,7 @@ fn text(node: Node<'_>, source: &str) -> Option<String> {
 fn environment(code: &str) -> Option<String> {
     let rest = ["environ[", "environ.get(", "getenv(", "process.env.", "process.env["]
         .iter()
-        .find_map(|way| code.split_once(way))?
+        .find_map(|accessor| code.split_once(accessor))?
         .1;
     let name: String = rest
         .trim_start_matches(['"', '\''])

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use autokit_agent::ask::graph::{Outcome, Step};
-use autokit_agent::ask::{LONGEST_SILENCE, MAX_CANDIDATES, Phase, Question, StepEvent, with_patience};
+use autokit_agent::ask::{MAX_CANDIDATES, MODEL_IDLE_TIMEOUT, Phase, Question, StepEvent, with_idle_timeout};
 use autokit_agent::discover::{Discovered, Finding, Trace};
 use autokit_api::commands::{
     CancelSession, Context, GetSession, GiveFeedback, Handle, ListSessions, ProposeFinding, StartAsk,
@@ -23,14 +23,14 @@ use autokit_workspace::providers::Providers;
 use autokit_workspace::search::Search;
 use autokit_workspace::workspace::Workspace;
 
-use crate::library_retriever::{Asker, DEADLINE, DiscoveryCache, LibraryRetriever};
+use crate::library_retriever::{AgentCaller, DEADLINE, DiscoveryCache, LibraryRetriever};
 use crate::review::Proposals;
 use crate::sessions::{SessionHandle, Sessions, running};
 
 /// How long `sessions_wait` waits for a change before it returns the session as it is.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Most past sessions in one list.
-const LISTED: u32 = 200;
+const MAX_SESSIONS: u32 = 200;
 
 /// The agent, its sessions and their dependencies. Clones share state.
 #[derive(Clone, Debug)]
@@ -59,13 +59,13 @@ impl Agent {
     }
 
     /// Runs a turn until it is done, fails or is cancelled, and stores the session.
-    pub async fn run_turn(self, entry: SessionHandle, at: usize, asker: Asker) {
+    pub async fn run_turn(self, entry: SessionHandle, at: usize, caller: AgentCaller) {
         let began = Instant::now();
         // Polled first, so that a turn cancelled before it started does nothing.
         let outcome = tokio::select! {
             biased;
             () = entry.cancel.cancelled() => Err(ApiError::cancelled()),
-            outcome = self.turn(&entry, at, asker) => outcome,
+            outcome = self.turn(&entry, at, caller) => outcome,
         };
         let ms = began.elapsed().as_millis().min(u128::from(u32::MAX)) as u32;
         self.change(&entry, |session| {
@@ -80,12 +80,12 @@ impl Agent {
                 }
             }
         });
-        if let Err(error) = self.keep(&entry).await {
+        if let Err(error) = self.save_session(&entry).await {
             tracing::warn!(%error, "failed to save a session");
         }
     }
 
-    async fn turn(&self, entry: &SessionHandle, at: usize, asker: Asker) -> Result<()> {
+    async fn turn(&self, entry: &SessionHandle, at: usize, caller: AgentCaller) -> Result<()> {
         let session = entry.state.borrow().clone();
         let turn = &session.turns[at];
         let clock = self.workspace.clock.clone();
@@ -96,19 +96,19 @@ impl Agent {
             self.change(entry, |session| session.turns[at].discovered = Some(found));
             return Ok(());
         }
-        let mut question = question_of(&session.turns[..=at]);
-        question.candidates = asker.candidates;
+        let mut question = build_question(&session.turns[..=at]);
+        question.candidates = caller.candidates;
         let mut deps = self.deps().await?;
-        if !asker.web {
+        if !caller.web {
             deps.web = None;
         }
-        let retriever = LibraryRetriever { agent: self, asker };
-        let mut told = deps.ask(&retriever, &question, &now, &mut on).await?;
+        let retriever = LibraryRetriever { agent: self, caller };
+        let mut answer = deps.ask(&retriever, &question, &now, &mut on).await?;
         // Services that are chosen in Settings but unavailable are reported with the answer too.
         for missing in &self.providers.services().missing {
-            told.notes.push(format!("Unavailable: {} {}", missing.sentence(), missing.remedy));
+            answer.notes.push(format!("Unavailable: {} {}", missing.sentence(), missing.remedy));
         }
-        self.change(entry, |session| session.turns[at].answer = Some(told));
+        self.change(entry, |session| session.turns[at].answer = Some(answer));
         Ok(())
     }
 
@@ -143,24 +143,24 @@ impl Agent {
         };
         on(event(Phase::Start, "Searching the web".to_owned(), None, (0, 0)));
         let mut trace = |trace: Trace| on(event(Phase::Trace { trace }, String::new(), None, (0, 0)));
-        let large = services.large.as_ref().map(|large| with_patience(large, LONGEST_SILENCE));
+        let large = services.large.as_ref().map(|large| with_idle_timeout(large, MODEL_IDLE_TIMEOUT));
         let model = large.as_ref().map(|large| (large, DEADLINE / 2));
-        let work = Box::pin(web.look(model, &services.prompts, need, now, &mut trace));
-        let looked = tokio::time::timeout(DEADLINE, work)
+        let work = Box::pin(web.discover(model, &services.prompts, need, now, &mut trace));
+        let search = tokio::time::timeout(DEADLINE, work)
             .await
             .unwrap_or(Err(autokit_agent::Error::Deadline(DEADLINE.as_secs())))?;
-        let nothing = looked.found.findings.is_empty();
+        let nothing = search.found.findings.is_empty();
         let outcome = if nothing { Outcome::Nothing } else { Outcome::Found };
-        let tokens = (looked.usage.input as u32, looked.usage.output as u32);
-        on(event(Phase::Result { outcome }, looked.found.summary(), looked.model, tokens));
-        Ok(looked.found)
+        let tokens = (search.usage.input as u32, search.usage.output as u32);
+        on(event(Phase::Result { outcome }, search.found.summary(), search.model, tokens));
+        Ok(search.found)
     }
 
     /// Generates starter code for a use case: with the large model, leaving out what the card and its page
     /// do not support, or else the card's own stub.
     async fn starter(&self, card: &CardId, question: &str, use_case: &str) -> Result<Option<Starter>> {
         let record = self.workspace.library.card(card)?;
-        let own = record.card().stub();
+        let stub = record.card().stub();
         let page = self.workspace.library.page(card).await?;
         let services = self.providers.services();
         if let Some(large) = &services.large {
@@ -169,22 +169,22 @@ impl Agent {
                 .flat_map(|page| page.chunks.iter().take(12))
                 .map(autokit_workspace::page_vectors::passage)
                 .collect();
-            let wanted = format!("{question}: {use_case}");
+            let use_case_text = format!("{question}: {use_case}");
             let body = record.body.to_string();
-            let asked = autokit_agent::ask::starter(
+            let request = autokit_agent::ask::starter(
                 large,
                 &services.prompts,
-                &wanted,
+                &use_case_text,
                 &body,
-                own.as_ref(),
+                stub.as_ref(),
                 &passages,
             );
-            let patience = DEADLINE / 2;
+            let timeout = DEADLINE / 2;
             let late = |_| {
                 let host = "the language model".to_owned();
-                Err(autokit_llm::Error::Timeout { host, after: patience }.into())
+                Err(autokit_llm::Error::Timeout { host, after: timeout }.into())
             };
-            match tokio::time::timeout(patience, asked).await.unwrap_or_else(late) {
+            match tokio::time::timeout(timeout, request).await.unwrap_or_else(late) {
                 Ok((code, removed)) if !code.code.is_empty() => {
                     let model = Some(large.config().model.clone());
                     return Ok(Some(Starter { language: code.language, code: code.code, removed, model }));
@@ -195,7 +195,7 @@ impl Agent {
                 }
             }
         }
-        Ok(own.map(|stub| {
+        Ok(stub.map(|stub| {
             let comment =
                 if stub.language == "typescript" || stub.language == "javascript" { "//" } else { "#" };
             let use_case = use_case.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -208,21 +208,21 @@ impl Agent {
 
 /// Builds the question of the last turn: the text of the most recent [`TurnKind::Ask`], refined by the
 /// negative feedback given since, and without the tools that feedback rejected.
-fn question_of(turns: &[Turn]) -> Question {
+fn build_question(turns: &[Turn]) -> Question {
     let start = turns.iter().rposition(|turn| turn.kind == TurnKind::Ask).unwrap_or(0);
     let mut question = Question { text: turns[start].asked.clone(), ..Question::default() };
     let mut reasons = Vec::new();
     for turn in &turns[start..] {
-        if let Some(said) = turn.said.as_ref().filter(|said| !said.helpful) {
-            if !said.text.trim().is_empty() {
-                reasons.push(said.text.trim().to_owned());
+        if let Some(feedback) = turn.said.as_ref().filter(|feedback| !feedback.helpful) {
+            if !feedback.text.trim().is_empty() {
+                reasons.push(feedback.text.trim().to_owned());
             }
-            let Some(told) = &turn.answer else { continue };
-            match &told.tool {
+            let Some(answer) = &turn.answer else { continue };
+            match &answer.tool {
                 Some(tool) => question.exclude.push(tool.clone()),
                 // Without a library tool, the first web finding was the recommendation. The others stay,
                 // because the feedback may point at one of them.
-                None => question.turned_down.extend(told.findings.first().cloned()),
+                None => question.rejected.extend(answer.findings.first().cloned()),
             }
         }
     }
@@ -252,17 +252,17 @@ impl Agent {
         kind: TurnKind,
     ) -> Result<SessionRef> {
         let candidates = request.limit.map(|limit| limit as usize);
-        if candidates.is_some_and(|wanted| !(1..=MAX_CANDIDATES).contains(&wanted)) {
+        if candidates.is_some_and(|limit| !(1..=MAX_CANDIDATES).contains(&limit)) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 format!("an answer has 1 to {MAX_CANDIDATES} candidates"),
                 "Request a number in this range, or use search.",
             ));
         }
-        let (entry, at) = self.begin(request.session.as_ref(), kind, &request.question).await?;
+        let (entry, at) = self.start_turn_in(request.session.as_ref(), kind, &request.question).await?;
         let session = entry.state.borrow().id.clone();
-        let asker = Asker { candidates, ..Asker::person(&context.author) };
-        let turn = self.clone().run_turn(entry, at, asker);
+        let caller = AgentCaller { candidates, ..AgentCaller::person(&context.author) };
+        let turn = self.clone().run_turn(entry, at, caller);
         self.sessions.spawn(turn);
         Ok(SessionRef { session })
     }
@@ -305,7 +305,7 @@ impl Handle<GetSession> for Agent {
 #[async_trait]
 impl Handle<ListSessions> for Agent {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<SessionNote>> {
-        let notes = self.workspace.library.sessions(LISTED).await?;
+        let notes = self.workspace.library.sessions(MAX_SESSIONS).await?;
         Ok(notes
             .into_iter()
             .map(|note| SessionNote { id: note.id, at: note.at, question: note.question })
@@ -318,18 +318,18 @@ impl Handle<GiveFeedback> for Agent {
     async fn handle(&self, context: &Context, request: FeedbackRequest) -> Result<Session> {
         let entry = self.session(&request.session).await?;
         let session = entry.state.borrow().clone();
-        let answered = session.turns.last().and_then(|turn| {
-            let told = turn.answer.as_ref()?;
-            Some((session.turns.len() - 1, told.tool.clone()))
+        let rated = session.turns.last().and_then(|turn| {
+            let answer = turn.answer.as_ref()?;
+            Some((session.turns.len() - 1, answer.tool.clone()))
         });
-        let Some((at, tool)) = answered.filter(|_| !running(&session)) else {
+        let Some((at, tool)) = rated.filter(|_| !running(&session)) else {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
                 "there is no answer to rate yet",
                 "Ask a question first and wait for the answer.",
             ));
         };
-        let found = session.turns[at].answer.as_ref().is_some_and(|told| !told.findings.is_empty());
+        let found = session.turns[at].answer.as_ref().is_some_and(|answer| !answer.findings.is_empty());
         if request.helpful && tool.is_none() && !found {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
@@ -337,7 +337,7 @@ impl Handle<GiveFeedback> for Agent {
                 "Describe what is wrong with the answer, or rephrase the question.",
             ));
         }
-        let question = question_of(&session.turns);
+        let question = build_question(&session.turns);
         if let Some(tool) = &tool {
             let feedback = Feedback {
                 at: self.workspace.clock.stamp(),
@@ -347,7 +347,7 @@ impl Handle<GiveFeedback> for Agent {
                 helpful: request.helpful,
                 said: request.said.clone(),
             };
-            self.workspace.library.remember(&feedback, context.request.as_deref()).await?;
+            self.workspace.library.put_feedback(&feedback, context.request.as_deref()).await?;
             self.search.clear_feedback_cache();
         }
         let began = Instant::now();
@@ -371,12 +371,13 @@ impl Handle<GiveFeedback> for Agent {
                 Some(AnswerFeedback { helpful: request.helpful, text: request.said.clone(), starter });
         });
         if request.helpful {
-            self.keep(&entry).await?;
+            self.save_session(&entry).await?;
         } else {
-            let asked =
+            let refinement =
                 if request.said.trim().is_empty() { question.text.as_str() } else { request.said.as_str() };
-            let (entry, at) = self.begin(Some(&request.session), TurnKind::Refine, asked).await?;
-            let turn = self.clone().run_turn(entry, at, Asker::person(&context.author));
+            let (entry, at) =
+                self.start_turn_in(Some(&request.session), TurnKind::Refine, refinement).await?;
+            let turn = self.clone().run_turn(entry, at, AgentCaller::person(&context.author));
             self.sessions.spawn(turn);
         }
         let entry = self.session(&request.session).await?;
@@ -392,10 +393,13 @@ impl Handle<ProposeFinding> for Agent {
         let found: Option<(usize, Finding)> = {
             let session = entry.state.borrow();
             session.turns.iter().enumerate().rev().find_map(|(at, turn)| {
-                let told = turn.answer.iter().flat_map(|told| &told.findings);
+                let recommended = turn.answer.iter().flat_map(|answer| &answer.findings);
                 let discovered =
                     turn.discovered.iter().flat_map(|found| found.findings.iter().chain(&found.dismissed));
-                told.chain(discovered).find(|finding| finding.url == request.url).map(|f| (at, f.clone()))
+                recommended
+                    .chain(discovered)
+                    .find(|finding| finding.url == request.url)
+                    .map(|f| (at, f.clone()))
             })
         };
         let (at, finding) = found.ok_or_else(|| {
@@ -417,7 +421,7 @@ impl Handle<ProposeFinding> for Agent {
                 ms: 0,
             });
         });
-        self.keep(&entry).await?;
+        self.save_session(&entry).await?;
         self.proposals.detail(proposal.id).await
     }
 }

@@ -12,7 +12,7 @@ use autokit_openapi::rest::{Key, Keys, origin_of};
 use autokit_openapi::{Call, Credential, Scheme};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::secrets::{Secret, name_for};
-use autokit_workspace::workspace::{Cached, Workspace};
+use autokit_workspace::workspace::{CachedSetting, Workspace};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -32,7 +32,7 @@ pub struct ApiKeys {
     workspace: Workspace,
     providers: Providers,
     /// The list of saved keys, read once and cached.
-    list: Arc<Cached<Vec<SavedKey>>>,
+    list: Arc<CachedSetting<Vec<SavedKey>>>,
     /// Serializes writes to the list.
     writing: Arc<tokio::sync::Mutex<()>>,
 }
@@ -41,7 +41,7 @@ fn secret_name(origin: &str, scheme: &str, place: &str) -> String {
     name_for("api-key", &format!("{origin}\n{scheme}\n{place}"))
 }
 
-fn sort_of(secret: &ApiSecret) -> (&'static str, Option<String>) {
+fn key_kind(secret: &ApiSecret) -> (&'static str, Option<String>) {
     match secret {
         ApiSecret::Key { .. } => ("key", None),
         ApiSecret::Basic { .. } => ("basic", None),
@@ -60,7 +60,7 @@ struct RequiredKey {
 }
 
 /// Returns what a scheme requires, or `None` for a scheme that is not supported.
-fn wanted(scheme: &Scheme) -> Option<RequiredKey> {
+fn required_key(scheme: &Scheme) -> Option<RequiredKey> {
     let authorization = || "header Authorization".to_owned();
     let (sort, place, token_url) = match scheme {
         Scheme::ApiKey { place, name } => ("key", format!("{} {name}", place.as_str()), None),
@@ -75,7 +75,7 @@ fn wanted(scheme: &Scheme) -> Option<RequiredKey> {
     Some(RequiredKey { sort, place, token_url })
 }
 
-fn key_of(secret: ApiSecret) -> Key {
+fn to_key(secret: ApiSecret) -> Key {
     match secret {
         ApiSecret::Key { key } => Key::Ready(Credential::ApiKey(Secret::new(key))),
         ApiSecret::Basic { user, password } => {
@@ -94,12 +94,12 @@ impl ApiKeys {
         ApiKeys {
             workspace,
             providers,
-            list: Arc::new(Cached::new(Setting::ApiKeys)),
+            list: Arc::new(CachedSetting::new(Setting::ApiKeys)),
             writing: Arc::default(),
         }
     }
 
-    async fn saved(&self) -> Result<Arc<Vec<SavedKey>>> {
+    async fn saved_keys(&self) -> Result<Arc<Vec<SavedKey>>> {
         self.list.read(&self.workspace).await
     }
 
@@ -112,29 +112,30 @@ impl ApiKeys {
     pub async fn keys_for(&self, call: &Call) -> Result<Keys> {
         let mut keys = Keys::new();
         let Some(origin) = origin_of(call) else { return Ok(keys) };
-        let list = self.saved().await?;
-        let asked = |kept: &&SavedKey| {
+        let list = self.saved_keys().await?;
+        let is_used = |saved: &&SavedKey| {
             call.security.iter().flatten().any(|one| {
-                one.key == kept.scheme && wanted(&one.scheme).is_some_and(|wanted| wanted.place == kept.place)
+                one.key == saved.scheme
+                    && required_key(&one.scheme).is_some_and(|required| required.place == saved.place)
             })
         };
         let secrets = self.providers.secrets();
-        for kept in list.iter().filter(|kept| kept.origin == origin).filter(asked) {
-            let Some(secret) = secrets.get(&secret_name(&origin, &kept.scheme, &kept.place)).await? else {
+        for saved in list.iter().filter(|saved| saved.origin == origin).filter(is_used) {
+            let Some(secret) = secrets.get(&secret_name(&origin, &saved.scheme, &saved.place)).await? else {
                 continue;
             };
             let secret: ApiSecret = serde_json::from_str(secret.expose())
                 .map_err(|_| ApiError::internal("a key for a web API cannot be read"))?;
-            keys.insert(kept.scheme.clone(), key_of(secret));
+            keys.insert(saved.scheme.clone(), to_key(secret));
         }
         Ok(keys)
     }
 
-    /// Returns where a key is to be sent: the given place, or else the one all operations that need the key
+    /// Returns where a key is sent: the requested place, or else the one all operations that need the key
     /// agree on.
-    async fn place_of(&self, origin: &str, scheme: &str, given: &str) -> Result<String> {
-        if !given.is_empty() {
-            return Ok(given.to_owned());
+    async fn place_of(&self, origin: &str, scheme: &str, requested: &str) -> Result<String> {
+        if !requested.is_empty() {
+            return Ok(requested.to_owned());
         }
         let all = self.view().await?;
         let places: Vec<String> = all
@@ -160,21 +161,21 @@ impl ApiKeys {
     /// Lists the saved keys and those that cards need.
     async fn view(&self) -> Result<Vec<ApiKey>> {
         let mut all: BTreeMap<ApiKeyRef, ApiKey> = BTreeMap::new();
-        for kept in self.saved().await?.iter() {
-            let (origin, scheme, place) = (kept.origin.clone(), kept.scheme.clone(), kept.place.clone());
-            let named = ApiKeyRef { origin, scheme, place };
+        for saved in self.saved_keys().await?.iter() {
+            let (origin, scheme, place) = (saved.origin.clone(), saved.scheme.clone(), saved.place.clone());
+            let key_ref = ApiKeyRef { origin, scheme, place };
             let key = ApiKey {
-                origin: kept.origin.clone(),
-                scheme: kept.scheme.clone(),
-                place: kept.place.clone(),
-                sort: kept.sort.clone(),
+                origin: saved.origin.clone(),
+                scheme: saved.scheme.clone(),
+                place: saved.place.clone(),
+                sort: saved.sort.clone(),
                 here: true,
                 operations: 0,
-                token_url: kept.token_url.clone(),
+                token_url: saved.token_url.clone(),
             };
-            all.insert(named, key);
+            all.insert(key_ref, key);
         }
-        for record in self.workspace.cards_with(&["\"call\""]) {
+        for record in self.workspace.cards_containing(&["\"call\""]) {
             let Ok(Some(call)) = Call::from_card(&record.card()) else { continue };
             let Some(origin) = origin_of(&call) else { continue };
             let mut seen = std::collections::HashSet::new();
@@ -182,14 +183,14 @@ impl ApiKeys {
                 if !seen.insert(&requirement.key) {
                     continue;
                 }
-                let Some(RequiredKey { sort, place, token_url }) = wanted(&requirement.scheme) else {
+                let Some(RequiredKey { sort, place, token_url }) = required_key(&requirement.scheme) else {
                     continue;
                 };
-                let named = ApiKeyRef { origin: origin.clone(), scheme: requirement.key.clone(), place };
-                let key = all.entry(named).or_insert_with_key(|named| ApiKey {
-                    origin: named.origin.clone(),
-                    scheme: named.scheme.clone(),
-                    place: named.place.clone(),
+                let key_ref = ApiKeyRef { origin: origin.clone(), scheme: requirement.key.clone(), place };
+                let key = all.entry(key_ref).or_insert_with_key(|key_ref| ApiKey {
+                    origin: key_ref.origin.clone(),
+                    scheme: key_ref.scheme.clone(),
+                    place: key_ref.place.clone(),
                     sort: sort.to_owned(),
                     here: false,
                     operations: 0,
@@ -204,21 +205,21 @@ impl ApiKeys {
 
 /// Parses an address into its origin, such as `https://api.example.org`.
 fn origin(text: &str) -> Result<String> {
-    let bad = |reason: &str| {
+    let invalid = |reason: &str| {
         ApiError::new(
             ErrorCode::Invalid,
             format!("{text:?} is not an origin: {reason}"),
             "Enter scheme, host and port, such as https://api.example.org.",
         )
     };
-    let url = Url::parse(text.trim()).map_err(|error| bad(&error.to_string()))?;
+    let url = Url::parse(text.trim()).map_err(|error| invalid(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad("it must start with http:// or https://"));
+        return Err(invalid("it must start with http:// or https://"));
     }
     Ok(url.origin().ascii_serialization())
 }
 
-fn empty(secret: &ApiSecret) -> bool {
+fn is_empty(secret: &ApiSecret) -> bool {
     match secret {
         ApiSecret::Key { key } => key.trim().is_empty(),
         ApiSecret::Token { token } => token.trim().is_empty(),
@@ -240,25 +241,25 @@ impl Handle<SetApiKey> for ApiKeys {
     async fn handle(&self, _: &Context, request: ApiKeySet) -> Result<Vec<ApiKey>> {
         let origin = origin(&request.origin)?;
         let scheme = request.scheme.trim().to_owned();
-        if scheme.is_empty() || empty(&request.secret) {
+        if scheme.is_empty() || is_empty(&request.secret) {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
                 "the API key or the name of its scheme is empty",
                 "Enter both, or remove the API key.",
             ));
         }
-        let (sort, token_url) = sort_of(&request.secret);
+        let (sort, token_url) = key_kind(&request.secret);
         if let Some(url) = &token_url {
             self::origin(url)?;
         }
         let place = self.place_of(&origin, &scheme, request.place.trim()).await?;
-        let _turn = self.writing.lock().await;
+        let _writing = self.writing.lock().await;
         let secrets = self.providers.secrets();
         let text =
             serde_json::to_string(&request.secret).map_err(|error| ApiError::internal(error.to_string()))?;
         secrets.set(&secret_name(&origin, &scheme, &place), Secret::new(text)).await?;
-        let mut list = self.saved().await?.to_vec();
-        list.retain(|kept| kept.origin != origin || kept.scheme != scheme || kept.place != place);
+        let mut list = self.saved_keys().await?.to_vec();
+        list.retain(|saved| saved.origin != origin || saved.scheme != scheme || saved.place != place);
         list.push(SavedKey { origin, scheme, place, sort: sort.to_owned(), token_url });
         self.save(list).await?;
         self.view().await
@@ -268,17 +269,17 @@ impl Handle<SetApiKey> for ApiKeys {
 #[async_trait]
 impl Handle<RemoveApiKey> for ApiKeys {
     async fn handle(&self, _: &Context, request: ApiKeyRef) -> Result<Vec<ApiKey>> {
-        let _turn = self.writing.lock().await;
-        let list = self.saved().await?;
+        let _writing = self.writing.lock().await;
+        let list = self.saved_keys().await?;
         // Normalized as it was when saved, however the request spells it.
         let origin = origin(&request.origin)?;
-        let ours = |kept: &&SavedKey| {
-            kept.origin == origin
-                && kept.scheme == request.scheme
-                && (request.place.is_empty() || kept.place == request.place)
+        let matches = |saved: &&SavedKey| {
+            saved.origin == origin
+                && saved.scheme == request.scheme
+                && (request.place.is_empty() || saved.place == request.place)
         };
-        let gone: Vec<&SavedKey> = list.iter().filter(ours).collect();
-        if gone.is_empty() {
+        let removed: Vec<&SavedKey> = list.iter().filter(matches).collect();
+        if removed.is_empty() {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
                 format!("no API key {:?} for {origin}", request.scheme),
@@ -286,10 +287,10 @@ impl Handle<RemoveApiKey> for ApiKeys {
             ));
         }
         let secrets = self.providers.secrets();
-        for kept in gone {
-            secrets.remove(&secret_name(&origin, &kept.scheme, &kept.place)).await?;
+        for saved in removed {
+            secrets.remove(&secret_name(&origin, &saved.scheme, &saved.place)).await?;
         }
-        self.save(list.iter().filter(|kept| !ours(kept)).cloned().collect()).await?;
+        self.save(list.iter().filter(|saved| !matches(saved)).cloned().collect()).await?;
         self.view().await
     }
 }

@@ -173,7 +173,7 @@ impl Handle<GetFacets> for Catalogue {
 #[async_trait]
 impl Handle<GetCard> for Catalogue {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardDetail> {
-        let record = self.workspace.find(&request.card)?;
+        let record = self.workspace.find_card(&request.card)?;
         Ok(detail(&record, &*self.workspace.library.checks().await?))
     }
 }

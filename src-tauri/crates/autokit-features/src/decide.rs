@@ -31,7 +31,7 @@ use crate::servers::known::KnownServers;
 const MAX_APPROVALS: u32 = 9;
 
 /// Most characters in a reviewer's name.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME: usize = 100;
 
 /// A proposal with what accepting it as a whole would write, or why it needs individual review.
 type ReviewedProposal = (Proposal, std::result::Result<Acceptance, String>);
@@ -64,12 +64,12 @@ impl Decisions {
     fn reviewer(context: &Context, policy: &ReviewPolicy, by: &str) -> Result<Author> {
         let names = [by.trim(), policy.reviewer.trim(), context.author.trim()];
         let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
-        sensible_name(name)?;
+        check_reviewer_name(name)?;
         Ok(Author(name.to_owned()))
     }
 
     /// Explains to a reviewer why an acceptance failed: which fields conflict, or who decided first.
-    async fn refused(&self, id: ProposalId, error: LibraryError) -> ApiError {
+    async fn acceptance_error(&self, id: ProposalId, error: LibraryError) -> ApiError {
         let Ok(now) = self.workspace.library.proposal(id).await else { return error.into() };
         match (&error, now.state) {
             (LibraryError::Conflict { .. }, _) if !now.conflicts.is_empty() => ApiError::new(
@@ -106,7 +106,7 @@ impl Decisions {
         };
         let acceptance = match self.workspace.library.acceptance(&proposal, &selection).await {
             Ok(acceptance) => acceptance,
-            Err(error) => return Err(self.refused(request.id, error).await),
+            Err(error) => return Err(self.acceptance_error(request.id, error).await),
         };
         let vectors = self.models.embed_card(&acceptance.card).await?;
         let policy = self.proposals.policy().await?;
@@ -125,7 +125,7 @@ impl Decisions {
             self.workspace.library.accept(&proposal, acceptance, vectors, &meta, policy.approvals).await;
         let accepted = match accepted {
             Ok(accepted) => accepted,
-            Err(error) => return Err(self.refused(request.id, error).await),
+            Err(error) => return Err(self.acceptance_error(request.id, error).await),
         };
         let Accepted::Written(committed) = accepted else { return Ok(Vec::new()) };
         let touched = [committed.added, committed.changed].concat();
@@ -138,15 +138,15 @@ impl Decisions {
 
     /// Reviews proposals by rule: each that can be accepted as a whole without individual review comes with
     /// what that would write.
-    async fn select_safe(&self, ids: &[ProposalId]) -> Result<Vec<ReviewedProposal>> {
-        let mut looked = Vec::with_capacity(ids.len());
+    async fn review_by_rules(&self, ids: &[ProposalId]) -> Result<Vec<ReviewedProposal>> {
+        let mut reviewed = Vec::with_capacity(ids.len());
         for id in ids {
             let proposal = self.workspace.library.proposal(*id).await?;
             let verdict = if proposal.state != ProposalState::Pending {
                 Err("already decided".to_owned())
             } else if !proposal.conflicts.is_empty() {
                 Err(format!("changed on the card in the meantime: {}", proposal.conflicts.join(", ")))
-            } else if self.proposals.flagged.has(&proposal.draft) {
+            } else if self.proposals.flagged.is_flagged(&proposal.draft) {
                 // Checked again, because the stored risk may predate a rule that flags this text.
                 Err("contains hidden text or instructions to a model".to_owned())
             } else if proposal.risk != Risk::Low {
@@ -158,26 +158,26 @@ impl Decisions {
                     Err(error) => Err(error.to_string()),
                 }
             };
-            looked.push((proposal, verdict));
+            reviewed.push((proposal, verdict));
         }
-        Ok(looked)
+        Ok(reviewed)
     }
 
-    /// Accepts the proposals in `looked` that are safe, as one change.
+    /// Accepts the proposals in `reviewed` that are safe, as one change.
     async fn accept_safe(
         &self,
-        looked: Vec<ReviewedProposal>,
+        reviewed: Vec<ReviewedProposal>,
         author: &Author,
         approvals: u32,
         progress: &Progress,
     ) -> Result<Outcome> {
         let safe: Vec<(Proposal, Acceptance)> =
-            looked.into_iter().filter_map(|(proposal, verdict)| Some((proposal, verdict.ok()?))).collect();
+            reviewed.into_iter().filter_map(|(proposal, verdict)| Some((proposal, verdict.ok()?))).collect();
         let total = safe.len() as u64;
         let (mut tally, mut done, mut approved, mut late) = (JobTally::default(), 0, 0, 0u32);
-        progress.at(0, total);
+        progress.set_done(0, total);
         for batch in safe.chunks(BATCH) {
-            progress.check()?;
+            progress.check_cancelled()?;
             let cards: Vec<_> = batch.iter().map(|(_, acceptance)| acceptance.card.clone()).collect();
             let vectors = self.models.embed_cards(&cards).await?;
             let mut accepted = Vec::new();
@@ -210,7 +210,7 @@ impl Decisions {
                     Err(error) => return Err(error.into()),
                 }
                 done += 1;
-                progress.at(done, total);
+                progress.set_done(done, total);
             }
             self.servers.bind_accepted(&accepted).await?;
             self.workspace.notify_library_changed();
@@ -230,23 +230,23 @@ impl Decisions {
 /// Checks the length of a reviewer's name.
 ///
 /// # Errors
-/// `invalid` for more than `LONGEST_NAME` characters.
-fn sensible_name(name: &str) -> Result<()> {
+/// `invalid` for more than `MAX_NAME` characters.
+fn check_reviewer_name(name: &str) -> Result<()> {
     let length = name.chars().count();
-    if length <= LONGEST_NAME {
+    if length <= MAX_NAME {
         return Ok(());
     }
     Err(ApiError::new(
         ErrorCode::Invalid,
         format!("the reviewer's name is too long ({length} characters)"),
-        format!("Use at most {LONGEST_NAME} characters."),
+        format!("Use at most {MAX_NAME} characters."),
     ))
 }
 
 /// Returns a digest of a preview. It differs for another value, another card or another list of proposals.
-fn seen(looked: &[ReviewedProposal]) -> String {
+fn preview_digest(reviewed: &[ReviewedProposal]) -> String {
     let mut hash = Sha256::new();
-    for (proposal, verdict) in looked {
+    for (proposal, verdict) in reviewed {
         hash.update(proposal.id.number().to_be_bytes());
         if let Ok(acceptance) = verdict {
             hash.update(acceptance.card.to_json());
@@ -284,7 +284,7 @@ impl Handle<RejectProposal> for Decisions {
             .reject(request.id, &by, request.reason.trim(), context.request.as_deref())
             .await;
         if let Err(error) = rejected {
-            return Err(self.refused(request.id, error).await);
+            return Err(self.acceptance_error(request.id, error).await);
         }
         self.workspace.notify_proposals_changed().await?;
         self.proposals.detail(request.id).await
@@ -311,12 +311,12 @@ impl Handle<ReopenProposal> for Decisions {
         let by = Decisions::reviewer(context, &self.proposals.policy().await?, "")?;
         if self.workspace.library.change_of_proposal(request.id).await?.is_some() {
             let undone = {
-                let _one = self.reopening.lock().await;
+                let _reopening = self.reopening.lock().await;
                 let request_key = context.request.clone();
                 let accepted = self.workspace.library.proposal(request.id).await?.accepted;
                 let undone = self.workspace.library.undo_acceptance(request.id, by, request_key).await?;
-                let kept = if undone.kept.is_empty() { &[] } else { accepted.as_slice() };
-                self.workspace.library.rebase_reopened(request.id, kept).await?;
+                let fields = if undone.kept.is_empty() { &[] } else { accepted.as_slice() };
+                self.workspace.library.rebase_reopened(request.id, fields).await?;
                 undone
             };
             self.servers.unbind(&undone.cards).await?;
@@ -333,10 +333,10 @@ impl Handle<ReopenProposal> for Decisions {
 #[async_trait]
 impl Handle<PreviewAccept> for Decisions {
     async fn handle(&self, _: &Context, request: ProposalsRef) -> Result<AcceptPreview> {
-        let looked = self.select_safe(&request.ids).await?;
-        let seen = seen(&looked);
+        let reviewed = self.review_by_rules(&request.ids).await?;
+        let seen = preview_digest(&reviewed);
         let (mut safe, mut left) = (Vec::new(), Vec::new());
-        for (proposal, verdict) in looked {
+        for (proposal, verdict) in reviewed {
             let (id, title) = (proposal.id, self.proposals.title(&proposal));
             match verdict {
                 Ok(acceptance) => {
@@ -356,8 +356,8 @@ impl Handle<PreviewAccept> for Decisions {
 #[async_trait]
 impl Handle<AcceptProposals> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalsAccept) -> Result<JobRef> {
-        let looked = self.select_safe(&request.ids).await?;
-        if seen(&looked) != request.seen {
+        let reviewed = self.review_by_rules(&request.ids).await?;
+        if preview_digest(&reviewed) != request.seen {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
                 "the proposals changed after the preview",
@@ -373,7 +373,7 @@ impl Handle<AcceptProposals> for Decisions {
                 "Accepting proposals",
                 "proposals",
                 |progress| async move {
-                    decisions.accept_safe(looked, &author, policy.approvals, &progress).await
+                    decisions.accept_safe(reviewed, &author, policy.approvals, &progress).await
                 },
             ),
         )
@@ -397,9 +397,9 @@ impl Handle<SetReviewPolicy> for Decisions {
                 format!("Enter a number from 1 to {MAX_APPROVALS}."),
             ));
         }
-        sensible_name(request.reviewer.trim())?;
+        check_reviewer_name(request.reviewer.trim())?;
         let policy = ReviewPolicy { reviewer: request.reviewer.trim().to_owned(), ..request };
-        self.workspace.save(Setting::Review, &policy).await?;
+        self.workspace.save_setting(Setting::Review, &policy).await?;
         Ok(policy)
     }
 }

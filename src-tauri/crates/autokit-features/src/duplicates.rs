@@ -15,14 +15,14 @@ use autokit_workspace::workspace::Workspace;
 
 /// Cosine from which two cards most likely describe the same tool: higher than that of different tools of
 /// one provider, lower than that of two descriptions of one tool.
-const ALIKE: f32 = 0.85;
-/// Cosine from which two descriptions, without the names, say the same. Higher than `ALIKE`, because there
-/// is less text to tell different tools apart.
+const SAME_TOOL: f32 = 0.85;
+/// Cosine from which two descriptions, without the names, mean the same. Higher than `SAME_TOOL`, because
+/// there is less text to tell different tools apart.
 const SAME_DESCRIPTION: f32 = 0.9;
 /// Cosine of two cards below which their descriptions are not compared.
-const NEAR: f32 = 0.5;
+const MIN_COSINE: f32 = 0.5;
 /// Nearest cards that are compared by meaning.
-const COMPARED: usize = 5;
+const NEAREST_COMPARED: usize = 5;
 /// A card that may describe the same tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Duplicate {
@@ -49,13 +49,13 @@ impl Duplicate {
 }
 
 /// Whether a description is long enough to tell tools apart.
-fn has_telling_description(card: &Toolcard) -> bool {
+fn has_distinctive_description(card: &Toolcard) -> bool {
     card.match_keys().iter().any(|key| matches!(key, MatchKey::Description(_)))
 }
 
 /// Returns whether two cards are operations or MCP tools of one provider. Those often share a sentence
-/// ("Deletes the thing with this id") and are different tools all the same.
-fn of_one_maker(kind: Kind, provider: &str, other: &CardRecord) -> bool {
+/// ("Deletes the thing with this id") but are different tools.
+fn are_of_one_provider(kind: Kind, provider: &str, other: &CardRecord) -> bool {
     matches!(kind, Kind::RestOperation | Kind::McpTool)
         && other.kind == kind
         && !provider.is_empty()
@@ -63,52 +63,54 @@ fn of_one_maker(kind: Kind, provider: &str, other: &CardRecord) -> bool {
 }
 
 /// The cards of a library, indexed by their match keys.
-pub(crate) struct Known(HashMap<u64, Vec<Arc<CardRecord>>>);
+pub(crate) struct MatchKeyIndex(HashMap<u64, Vec<Arc<CardRecord>>>);
 
-impl Known {
-    pub(crate) fn of(replica: &Replica) -> Known {
+impl MatchKeyIndex {
+    pub(crate) fn new(replica: &Replica) -> MatchKeyIndex {
         let mut known: HashMap<u64, Vec<Arc<CardRecord>>> = HashMap::new();
         for record in replica.iter() {
             for fingerprint in record.match_keys() {
                 known.entry(*fingerprint).or_default().push(Arc::clone(record));
             }
         }
-        Known(known)
+        MatchKeyIndex(known)
     }
 
     /// Returns the cards that may be the same tool as one with these keys, sorted by id.
-    pub(crate) fn like(&self, card: &Toolcard, keys: &[MatchKey]) -> Vec<Arc<CardRecord>> {
+    pub(crate) fn similar(&self, card: &Toolcard, keys: &[MatchKey]) -> Vec<Arc<CardRecord>> {
         let (kind, provider) = (card.kind(), card.key().provider);
-        let mut like: Vec<Arc<CardRecord>> = Vec::new();
+        let mut similar: Vec<Arc<CardRecord>> = Vec::new();
         for key in keys {
             let same = self.0.get(&key.fingerprint()).map_or(&[][..], Vec::as_slice);
             if matches!(key, MatchKey::Page(_)) && same.len() > 1 {
                 continue;
             }
             let described = matches!(key, MatchKey::Description(_));
-            for record in same.iter().filter(|record| !described || !of_one_maker(kind, &provider, record)) {
-                if !like.iter().any(|other| other.id == record.id) {
-                    like.push(Arc::clone(record));
+            for record in
+                same.iter().filter(|record| !described || !are_of_one_provider(kind, &provider, record))
+            {
+                if !similar.iter().any(|other| other.id == record.id) {
+                    similar.push(Arc::clone(record));
                 }
             }
         }
-        like.sort_by(|a, b| a.id.cmp(&b.id));
-        like
+        similar.sort_by(|a, b| a.id.cmp(&b.id));
+        similar
     }
 }
 
 /// Returns the cards that share a match key with a card that is not in the library.
-fn sharing_key(replica: &Replica, card: &Toolcard) -> Vec<Duplicate> {
+fn with_shared_key(replica: &Replica, card: &Toolcard) -> Vec<Duplicate> {
     let on_page = |bits: u64| replica.iter().filter(|record| record.matches(bits)).take(2).count();
-    let tells_apart =
+    let is_distinctive =
         |(bits, key): &(u64, MatchKey)| !matches!(key, MatchKey::Page(_)) || on_page(*bits) == 1;
     let keys = card.match_keys().into_iter().map(|key| (key.fingerprint(), key));
-    let keys: Vec<(u64, MatchKey)> = keys.filter(tells_apart).collect();
+    let keys: Vec<(u64, MatchKey)> = keys.filter(is_distinctive).collect();
     let (kind, provider) = (card.kind(), card.key().provider);
     let shared = |record: &Arc<CardRecord>| {
-        let one_maker = of_one_maker(kind, &provider, record);
-        let tells = |key: &MatchKey| !(one_maker && matches!(key, MatchKey::Description(_)));
-        let (_, key) = keys.iter().find(|(bits, key)| record.matches(*bits) && tells(key))?;
+        let one_provider = are_of_one_provider(kind, &provider, record);
+        let counts = |key: &MatchKey| !(one_provider && matches!(key, MatchKey::Description(_)));
+        let (_, key) = keys.iter().find(|(bits, key)| record.matches(*bits) && counts(key))?;
         Some(Duplicate { id: record.id.clone(), key: record.key.clone(), shared: Some(key.clone()) })
     };
     replica.iter().filter_map(shared).collect()
@@ -129,10 +131,10 @@ impl Duplicates {
 
     /// Returns the cards that may be the same tool as a card that is not in the library, sorted by id.
     /// `vector` is the embedding of that card, if there is a model.
-    pub(crate) async fn of(&self, card: &Toolcard, vector: Option<Vec<f32>>) -> Result<Vec<Duplicate>> {
-        let mut found = self.workspace.library.read(|replica| sharing_key(replica, card));
+    pub(crate) async fn find(&self, card: &Toolcard, vector: Option<Vec<f32>>) -> Result<Vec<Duplicate>> {
+        let mut found = self.workspace.library.read(|replica| with_shared_key(replica, card));
         if let Some(vector) = vector {
-            for near in self.described_alike(card, vector).await? {
+            for near in self.with_same_meaning(card, vector).await? {
                 if !found.iter().any(|known| known.id == near.id) {
                     found.push(near);
                 }
@@ -144,31 +146,31 @@ impl Duplicates {
 
     /// Returns cards that mean the same as a card, as a whole or in their descriptions, whatever their
     /// names.
-    async fn described_alike(&self, card: &Toolcard, vector: Vec<f32>) -> Result<Vec<Duplicate>> {
+    async fn with_same_meaning(&self, card: &Toolcard, vector: Vec<f32>) -> Result<Vec<Duplicate>> {
         let near = self.nearest(vector)?;
-        let (mut alike, mut others) = (Vec::new(), Vec::new());
+        let (mut duplicates, mut others) = (Vec::new(), Vec::new());
         for (id, cosine) in near {
             let Some(record) = self.workspace.library.read(|replica| replica.get(&id).cloned()) else {
                 continue;
             };
-            if of_one_maker(card.kind(), &card.key().provider, &record) {
+            if are_of_one_provider(card.kind(), &card.key().provider, &record) {
                 continue;
             }
-            if cosine >= ALIKE {
-                alike.push(record);
-            } else if has_telling_description(&record.card()) {
+            if cosine >= SAME_TOOL {
+                duplicates.push(record);
+            } else if has_distinctive_description(&record.card()) {
                 others.push(record);
             }
         }
-        let compared = !others.is_empty() && has_telling_description(card);
+        let compared = !others.is_empty() && has_distinctive_description(card);
         if let Some(embedder) = self.models.embedder().filter(|_| compared) {
             let mut texts = vec![card.unnamed_description()];
             texts.extend(others.iter().map(|record| record.card().unnamed_description()));
             let vectors = in_background(move || Ok(embedder.embed_passages(&texts)?)).await?;
-            let own = &vectors[0];
+            let ours = &vectors[0];
             let same = others.into_iter().zip(&vectors[1..]);
-            alike.extend(
-                same.filter(|(_, other)| dot(own, other) >= SAME_DESCRIPTION).map(|(record, _)| record),
+            duplicates.extend(
+                same.filter(|(_, other)| dot(ours, other) >= SAME_DESCRIPTION).map(|(record, _)| record),
             );
         }
         let duplicate = |record: &Arc<CardRecord>| Duplicate {
@@ -176,25 +178,29 @@ impl Duplicates {
             key: record.key.clone(),
             shared: None,
         };
-        Ok(alike.iter().map(duplicate).collect())
+        Ok(duplicates.iter().map(duplicate).collect())
     }
 
     /// Returns the cards closest to an embedding, with their cosines.
     fn nearest(&self, vector: Vec<f32>) -> Result<Vec<(CardId, f32)>> {
-        let near = self.models.searcher().nearest(vector, COMPARED);
+        let near = self.models.searcher().nearest(vector, NEAREST_COMPARED);
         let near = near.map_err(|error| ApiError::internal(error.to_string()))?;
         let near = near.into_iter().map(|(id, cosine)| (CardId::new(&id), cosine));
-        Ok(near.filter(|(_, cosine)| *cosine >= NEAR).collect())
+        Ok(near.filter(|(_, cosine)| *cosine >= MIN_COSINE).collect())
     }
 
     /// Returns the library's card that means nearly the same as a card with this embedding, if there is
     /// one.
-    pub(crate) fn same_meaning(&self, card: &Toolcard, vector: Vec<f32>) -> Result<Option<Arc<CardRecord>>> {
+    pub(crate) fn nearest_in_meaning(
+        &self,
+        card: &Toolcard,
+        vector: Vec<f32>,
+    ) -> Result<Option<Arc<CardRecord>>> {
         let (kind, provider) = (card.kind(), card.key().provider);
-        let mut same = self.nearest(vector)?.into_iter().filter(|(_, cosine)| *cosine >= ALIKE);
+        let mut same = self.nearest(vector)?.into_iter().filter(|(_, cosine)| *cosine >= SAME_TOOL);
         Ok(same.find_map(|(id, _)| {
             let record = self.workspace.library.read(|replica| replica.get(&id).cloned())?;
-            (!of_one_maker(kind, &provider, &record)).then_some(record)
+            (!are_of_one_provider(kind, &provider, &record)).then_some(record)
         }))
     }
 }

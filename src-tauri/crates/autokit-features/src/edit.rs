@@ -83,7 +83,7 @@ impl Editing {
         Editing { workspace, models, duplicates, servers, undoing: Arc::default() }
     }
 
-    async fn detail_of(&self, id: &CardId) -> Result<CardDetail> {
+    async fn card_detail(&self, id: &CardId) -> Result<CardDetail> {
         Ok(detail(&*self.workspace.library.card(id)?, &*self.workspace.library.checks().await?))
     }
 }
@@ -102,12 +102,12 @@ impl Handle<CreateCard> for Editing {
         let vectors = self.models.embed_card(&card).await?;
         let vector = vectors.as_ref().map(|vectors| vectors.values.clone());
         // Searched before the card is written, or it would be found as its own duplicate.
-        let duplicates = self.duplicates.of(&card, vector).await?;
+        let duplicates = self.duplicates.find(&card, vector).await?;
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
         self.workspace.commit(&meta, &[write]).await?;
         let id = self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
         let id = id.ok_or_else(|| ApiError::internal("the new card was not found"))?;
-        let mut detail = self.detail_of(&id).await?;
+        let mut detail = self.card_detail(&id).await?;
         // On a retry after a lost response the card itself is already in the library.
         let others = duplicates.iter().filter(|duplicate| duplicate.id != id);
         detail.warnings.extend(others.map(Duplicate::warning));
@@ -119,12 +119,12 @@ impl Handle<CreateCard> for Editing {
 impl Handle<UpdateCard> for Editing {
     async fn handle(&self, context: &Context, request: CardUpdate) -> Result<CardDetail> {
         // A retry after a lost response: by now the card may have another name.
-        if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await?
-            && let Some(id) = done.changed.first().or(done.unchanged.first())
+        if let Some(outcome) = self.workspace.library.outcome_of(context.request.as_deref()).await?
+            && let Some(id) = outcome.changed.first().or(outcome.unchanged.first())
         {
-            return self.detail_of(id).await;
+            return self.card_detail(id).await;
         }
-        let record = self.workspace.find(&request.card)?;
+        let record = self.workspace.find_card(&request.card)?;
         let card = card_from(request.fields)?;
         if !request.flagged_too {
             check_texts(&card, Some(&record))?;
@@ -134,7 +134,7 @@ impl Handle<UpdateCard> for Editing {
         let write =
             Write::Edit { id: record.id.clone(), expected: request.expected, card: Box::new(card), vectors };
         self.workspace.commit(&meta, &[write]).await?;
-        self.detail_of(&record.id).await
+        self.card_detail(&record.id).await
     }
 }
 
@@ -142,11 +142,11 @@ impl Handle<UpdateCard> for Editing {
 impl Handle<DeleteCards> for Editing {
     async fn handle(&self, context: &Context, request: CardsDelete) -> Result<CardChange> {
         // A retry after a lost response: the cards are already deleted.
-        if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
-            return Ok(removed(done));
+        if let Some(outcome) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
+            return Ok(removed(outcome));
         }
         let records =
-            request.cards.iter().map(|text| self.workspace.find(text)).collect::<Result<Vec<_>>>()?;
+            request.cards.iter().map(|text| self.workspace.find_card(text)).collect::<Result<Vec<_>>>()?;
         let what = match records.as_slice() {
             [one] => one.key.to_string(),
             several => format!("{} cards", several.len()),
@@ -170,7 +170,7 @@ impl Handle<GetHistory> for Editing {
         // A deleted card is no longer found by name; its id still has a history.
         let id = self
             .workspace
-            .find(&request.card)
+            .find_card(&request.card)
             .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
         let revisions = self.workspace.library.history(&id).await?;
         let object = |body: &Option<String>| -> Result<Option<Map<String, Value>>> {
@@ -204,13 +204,13 @@ impl Handle<RestoreCard> for Editing {
     async fn handle(&self, context: &Context, request: CardRestore) -> Result<CardDetail> {
         let id = self
             .workspace
-            .find(&request.card)
+            .find_card(&request.card)
             .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
         let author = Author(context.author.clone());
         self.workspace.library.restore(&id, request.number, author, context.request.clone()).await?;
         self.models.refresh(std::slice::from_ref(&id)).await?;
         self.workspace.notify_library_changed();
-        self.detail_of(&id).await
+        self.card_detail(&id).await
     }
 }
 
@@ -218,12 +218,12 @@ impl Editing {
     /// Undoes a change, or the newest one if none is named.
     async fn undo_change(&self, change: Option<&str>, context: &Context) -> Result<UndoOutcome> {
         let undone = {
-            let _one = self.undoing.lock().await;
+            let _undoing = self.undoing.lock().await;
             // A retry after a lost response: by now another change is the newest one.
-            if let Some(done) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
+            if let Some(outcome) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
                 return Ok(UndoOutcome {
                     reason: "the last change".to_owned(),
-                    cards: [done.added, done.changed, done.deleted].concat(),
+                    cards: [outcome.added, outcome.changed, outcome.deleted].concat(),
                     kept: Vec::new(),
                 });
             }

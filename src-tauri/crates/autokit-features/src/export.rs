@@ -24,11 +24,11 @@ use autokit_workspace::models::Models;
 use autokit_workspace::workspace::Workspace;
 
 use crate::catalogue::Catalogue;
-use crate::keys::spoken;
+use crate::keys::comparable_name;
 use crate::sources::Sources;
 
 /// Most names of cards in a preview.
-const NAMED: usize = 200;
+const MAX_NAMES: usize = 200;
 
 /// Exports cards. Clones share state.
 #[derive(Clone, Debug)]
@@ -46,16 +46,16 @@ impl Exports {
     }
 
     /// Returns the cards a request selects. For a bundle they are sorted by id.
-    async fn chosen(&self, request: &ExportRequest) -> Result<Vec<Arc<CardRecord>>> {
+    async fn select_cards(&self, request: &ExportRequest) -> Result<Vec<Arc<CardRecord>>> {
         let mut records: Vec<Arc<CardRecord>> = match &request.cards {
-            Some(cards) => cards.iter().map(|card| self.workspace.find(card)).collect::<Result<_>>()?,
+            Some(cards) => cards.iter().map(|card| self.workspace.find_card(card)).collect::<Result<_>>()?,
             None => self.catalogue.select(&request.query).await?.to_vec(),
         };
         // An unknown name is an error: a misspelt exclusion would let that card be exported.
         let without: HashSet<CardId> = request
             .without
             .iter()
-            .map(|card| self.workspace.find(card).map(|record| record.id.clone()))
+            .map(|card| self.workspace.find_card(card).map(|record| record.id.clone()))
             .collect::<Result<_>>()?;
         records.retain(|record| !without.contains(&record.id));
         if matches!(request.format, Format::Bundle | Format::Folder) {
@@ -97,15 +97,15 @@ impl Exports {
         let mut cards = Vec::with_capacity(records.len());
         for (at, record) in records.iter().enumerate() {
             let lineage = lineages.remove(&record.id).unwrap_or_default();
-            let told = provenances.remove(&record.id);
-            let mut entry = entry_of(at + 1, record, lineage, told.as_deref(), request.history)?;
-            let fresh = vectors.remove(&record.id).filter(|(number, _)| *number == record.number);
-            entry.vectors = fresh.map(|(_, values)| values);
+            let provenance = provenances.remove(&record.id);
+            let mut entry = bundle_card(at + 1, record, lineage, provenance.as_deref(), request.history)?;
+            let current = vectors.remove(&record.id).filter(|(number, _)| *number == record.number);
+            entry.vectors = current.map(|(_, values)| values);
             cards.push(entry);
         }
         Ok(BundleContents {
             about: BundleInfo {
-                name: called(request),
+                name: export_name(request),
                 author: author.to_owned(),
                 created_at: Some(self.workspace.clock.stamp()),
                 licence: request.licence.clone().filter(|licence| !licence.trim().is_empty()),
@@ -122,23 +122,24 @@ impl Exports {
 
     /// Makes an export continue the bundle already in its folder, as version control does: versions of
     /// others that this library has not seen are not overwritten, and the date stays if nothing changes.
-    async fn continued_folder(&self, path: &str, contents: &mut BundleContents) -> Result<()> {
+    async fn continue_folder(&self, path: &str, contents: &mut BundleContents) -> Result<()> {
         let folder = Path::new(path).to_owned();
         // An unreadable folder is left to the writer: it may hold no bundle, or an unfinished one.
-        let there = in_background(move || Ok(autokit_bundle::read_folder(&folder).ok())).await?;
-        let Some(there) = there else { return Ok(()) };
-        let ids: Vec<CardId> = there.contents.cards.iter().map(|entry| entry.id.clone()).collect();
+        let existing = in_background(move || Ok(autokit_bundle::read_folder(&folder).ok())).await?;
+        let Some(existing) = existing else { return Ok(()) };
+        let ids: Vec<CardId> = existing.contents.cards.iter().map(|entry| entry.id.clone()).collect();
         let lineages = self.workspace.library.lineages(&ids).await?;
         let is_ours = |entry: &BundleCard| {
             let names = lineages.get(&entry.id).into_iter().flatten();
             let mut names = names.flat_map(|named| std::iter::once(&named.id).chain(&named.revision.merged));
-            names.any(|id| *id == entry.step.id)
+            names.any(|id| *id == entry.revision.id)
         };
-        let others: Vec<&BundleCard> = there.contents.cards.iter().filter(|entry| !is_ours(entry)).collect();
-        let states: Vec<RevisionId> = others.iter().map(|entry| entry.step.id.clone()).collect();
+        let others: Vec<&BundleCard> =
+            existing.contents.cards.iter().filter(|entry| !is_ours(entry)).collect();
+        let states: Vec<RevisionId> = others.iter().map(|entry| entry.revision.id.clone()).collect();
         let seen = self.workspace.library.foreign_states(&states).await?;
         let unseen: Vec<&&BundleCard> =
-            others.iter().filter(|entry| !seen.contains_key(&entry.step.id)).collect();
+            others.iter().filter(|entry| !seen.contains_key(&entry.revision.id)).collect();
         if let Some(first) = unseen.first() {
             let more = match unseen.len() - 1 {
                 0 => String::new(),
@@ -153,10 +154,10 @@ impl Exports {
                 "Import the folder first, then export into it again.",
             ));
         }
-        let (old, new) = (&there.contents.about, &contents.about);
-        let told = (&old.name, &old.licence, &old.note) == (&new.name, &new.licence, &new.note);
-        if told && have_same_content(&there.contents, contents) {
-            contents.about = there.contents.about;
+        let (old, new) = (&existing.contents.about, &contents.about);
+        let same_info = (&old.name, &old.licence, &old.note) == (&new.name, &new.licence, &new.note);
+        if same_info && have_same_content(&existing.contents, contents) {
+            contents.about = existing.contents.about;
         }
         Ok(())
     }
@@ -166,7 +167,7 @@ impl Exports {
 fn have_same_content(a: &BundleContents, b: &BundleContents) -> bool {
     let same = |(a, b): (&BundleCard, &BundleCard)| {
         a.id == b.id
-            && a.step == b.step
+            && a.revision == b.revision
             && a.ancestors == b.ancestors
             && a.history == b.history
             && a.provenance == b.provenance
@@ -179,7 +180,7 @@ fn have_same_content(a: &BundleContents, b: &BundleContents) -> bool {
 }
 
 /// Returns the name of an export: the one given, or else that of its file.
-fn called(request: &ExportRequest) -> String {
+fn export_name(request: &ExportRequest) -> String {
     let name = request.name.trim();
     let stem = request.path.as_deref().and_then(|path| Path::new(path).file_stem());
     match stem {
@@ -189,23 +190,23 @@ fn called(request: &ExportRequest) -> String {
 }
 
 /// Builds the bundle entry of a card.
-fn entry_of(
+fn bundle_card(
     position: usize,
     record: &CardRecord,
     mut lineage: Vec<LineageEntry>,
-    told: Option<&str>,
+    saved_provenance: Option<&str>,
     history: bool,
 ) -> Result<BundleCard> {
     let newest = lineage
         .pop()
         .ok_or_else(|| ApiError::internal(format!("card {} has no revision to export", record.id)))?;
-    let gone = lineage.iter().rposition(|named| named.revision.body.is_none());
-    let begun = gone.map(|at| lineage.get(at + 1).unwrap_or(&newest));
+    let deleted = lineage.iter().rposition(|named| named.revision.body.is_none());
+    let oldest = deleted.map(|at| lineage.get(at + 1).unwrap_or(&newest));
     // A card created again after it was deleted originates here, wherever the deleted one came from.
-    let anew = begun.filter(|begun| begun.revision.operation == Operation::Create);
-    let first = anew.or(lineage.first()).unwrap_or(&newest);
-    let provenance = match told.filter(|_| anew.is_none()) {
-        Some(told) => serde_json::from_str(told)
+    let created_here = oldest.filter(|oldest| oldest.revision.operation == Operation::Create);
+    let first = created_here.or(lineage.first()).unwrap_or(&newest);
+    let provenance = match saved_provenance.filter(|_| created_here.is_none()) {
+        Some(text) => serde_json::from_str(text)
             .map_err(|error| ApiError::internal(format!("the provenance of {}: {error}", record.id)))?,
         None => Provenance {
             author: first.revision.author.clone(),
@@ -214,16 +215,16 @@ fn entry_of(
             licence: licence_of(&record.card()),
         },
     };
-    let mut step = RevisionMeta::of(&newest.revision, newest.id);
+    let mut revision = RevisionMeta::of(&newest.revision, newest.id);
     let (mut ancestors, mut past) = (Vec::new(), Vec::new());
     if history {
         for named in lineage {
             let Some(body) = named.revision.body.clone() else { continue };
-            past.push(PastRevision { step: RevisionMeta::of(&named.revision, named.id), body });
+            past.push(PastRevision { revision: RevisionMeta::of(&named.revision, named.id), body });
         }
     } else {
         // The ids of all earlier revisions: enough to tell which of two cards is ahead.
-        ancestors.append(&mut step.merged);
+        ancestors.append(&mut revision.merged);
         for named in lineage.into_iter().rev() {
             ancestors.push(named.id);
             ancestors.extend(named.revision.merged);
@@ -235,7 +236,7 @@ fn entry_of(
         position,
         id: record.id.clone(),
         card: record.card(),
-        step,
+        revision,
         ancestors,
         history: past,
         provenance,
@@ -249,7 +250,7 @@ fn licence_of(card: &Toolcard) -> Option<String> {
     ["licence", "license"].iter().find_map(|field| card.text(field)).map(str::to_owned)
 }
 
-fn refused(error: &autokit_bundle::Error, place: &str) -> ApiError {
+fn export_error(error: &autokit_bundle::Error, place: &str) -> ApiError {
     match error {
         autokit_bundle::Error::Secrets(secrets) => {
             let remedy = if secrets.iter().all(|secret| secret.card.as_str().is_empty()) {
@@ -275,7 +276,7 @@ fn unwritable(place: &str, error: &std::io::Error) -> ApiError {
     ApiError::new(code, format!("{place}: {}", file_problem(error)), "Choose another location.")
 }
 
-fn found(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {
+fn to_api_secrets(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {
     let view = |secret: autokit_bundle::Secret| SecretFound {
         card: secret.card,
         name: secret.name,
@@ -289,7 +290,7 @@ fn found(secrets: Vec<autokit_bundle::Secret>) -> Vec<SecretFound> {
 #[async_trait]
 impl Handle<PreviewExport> for Exports {
     async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportPreview> {
-        let records = self.chosen(&request).await?;
+        let records = self.select_cards(&request).await?;
         let contents = self.contents(&records, &request, &context.author).await?;
         in_background(move || {
             let cards = &contents.cards;
@@ -303,8 +304,8 @@ impl Handle<PreviewExport> for Exports {
                 revisions: cards.iter().map(|entry| entry.history.len() as u32).sum(),
                 vectors: cards.iter().filter(|entry| entry.vectors.is_some()).count() as u32,
                 bytes: cards.iter().map(text).sum(),
-                names: cards.iter().take(NAMED).map(|entry| entry.card.name().to_owned()).collect(),
-                secrets: found([secrets_of(cards), secrets_in_about(&contents.about)].concat()),
+                names: cards.iter().take(MAX_NAMES).map(|entry| entry.card.name().to_owned()).collect(),
+                secrets: to_api_secrets([secrets_of(cards), secrets_in_about(&contents.about)].concat()),
             })
         })
         .await
@@ -314,7 +315,7 @@ impl Handle<PreviewExport> for Exports {
 #[async_trait]
 impl Handle<Export> for Exports {
     async fn handle(&self, context: &Context, request: ExportRequest) -> Result<ExportOutcome> {
-        let records = self.chosen(&request).await?;
+        let records = self.select_cards(&request).await?;
         if records.is_empty() && request.path.is_some() {
             // Nothing is written, so an older export stays as it is.
             let (message, remedy) = if self.workspace.library.read(autokit_library::Replica::is_empty) {
@@ -330,10 +331,11 @@ impl Handle<Export> for Exports {
         let bundled = matches!(request.format, Format::Bundle | Format::Folder);
         // Other formats cannot hold history, so none is exported (or scanned for secrets).
         let history = request.history && bundled;
-        let asked = ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
-        let mut contents = self.contents(&records, &asked, &context.author).await?;
+        let request_with_options =
+            ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
+        let mut contents = self.contents(&records, &request_with_options, &context.author).await?;
         if let (Format::Folder, Some(path)) = (request.format, &request.path) {
-            self.continued_folder(path, &mut contents).await?;
+            self.continue_folder(path, &mut contents).await?;
         }
         let key = if bundled && request.sign { Some(self.sources.keys.signing_key().await?) } else { None };
         in_background(move || write(&request, &contents, key.as_ref())).await
@@ -353,7 +355,7 @@ impl Handle<SignBundle> for Exports {
             ));
         }
         let author = &incoming.about.author;
-        if !author.is_empty() && spoken(author) != spoken(&context.author) {
+        if !author.is_empty() && comparable_name(author) != comparable_name(&context.author) {
             // A signature says whose bundle it is: readers would take this key for the author's.
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
@@ -362,7 +364,7 @@ impl Handle<SignBundle> for Exports {
             ));
         }
         let key = self.sources.keys.signing_key().await?;
-        let asked =
+        let request =
             ExportRequest { path: Some(request.path), format: incoming.format, ..ExportRequest::default() };
         in_background(move || {
             let contents = BundleContents {
@@ -371,7 +373,7 @@ impl Handle<SignBundle> for Exports {
                 history: incoming.history,
                 vectors: incoming.vectors.clone(),
             };
-            write(&asked, &contents, Some(&key))
+            write(&request, &contents, Some(&key))
         })
         .await
     }
@@ -393,7 +395,7 @@ fn write(
     match (request.format, path) {
         (Format::Folder, Some(path)) => {
             let digest = autokit_bundle::write_folder(Path::new(path), contents, key);
-            outcome.digest = digest.map_err(|error| refused(&error, path))?;
+            outcome.digest = digest.map_err(|error| export_error(&error, path))?;
         }
         (Format::Bundle, Some(path)) => {
             let mut digest = String::new();
@@ -401,7 +403,7 @@ fn write(
                 digest = autokit_bundle::write_file(out, contents, key)?;
                 Ok(())
             })
-            .map_err(|error| refused(&error, path))?;
+            .map_err(|error| export_error(&error, path))?;
             outcome.digest = digest;
         }
         (Format::Folder | Format::Bundle, None) => {
@@ -421,7 +423,7 @@ fn write(
         (format, path) => {
             let secrets = [secrets_of(&contents.cards), secrets_in_about(&contents.about)].concat();
             if !secrets.is_empty() {
-                return Err(refused(&autokit_bundle::Error::Secrets(secrets), path.unwrap_or_default()));
+                return Err(export_error(&autokit_bundle::Error::Secrets(secrets), path.unwrap_or_default()));
             }
             let cards: Vec<Toolcard> = contents.cards.iter().map(|entry| entry.card.clone()).collect();
             let Some(path) = path else {
@@ -433,7 +435,7 @@ fn write(
                 return Ok(outcome);
             };
             replace_file(Path::new(path), |out| Ok(write_text(format, out, &cards, &contents.about)?))
-                .map_err(|error| refused(&error, path))?;
+                .map_err(|error| export_error(&error, path))?;
         }
     }
     Ok(outcome)
@@ -461,7 +463,7 @@ fn replace_file(
     // Through a symlink, the file it points to is replaced, not the link.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(path) {
-        Ok(there) if !there.is_file() => {
+        Ok(metadata) if !metadata.is_file() => {
             return Err(std::io::Error::other("it is not a regular file").into());
         }
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),

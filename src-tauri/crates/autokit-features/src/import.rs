@@ -78,14 +78,14 @@ impl Imports {
                 let options = ImportOptions {
                     existing: ExistingCards::Keep,
                     landing: Landing::Library,
-                    suspect_too: true,
+                    flagged_too: true,
                     choices: HashMap::new(),
                     reason: "Loaded the starter cards".to_owned(),
                     by: Author::autokit(),
                     at,
                 };
                 let read = in_background(crate::starter::cards).await?;
-                let incoming = Arc::new(Incoming::starter(read, &options.by, at));
+                let incoming = Arc::new(Incoming::from_starter(read, &options.by, at));
                 imports.run_import(incoming, options, None, &progress).await
             },
         )
@@ -106,19 +106,19 @@ impl Imports {
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "import planned");
         let (library, planned) = (Arc::clone(&self.workspace.library), Arc::clone(&plan));
         let options = Arc::new(options);
-        let wanted = Arc::clone(&options);
-        let mut work = in_background(move || planned.work(&wanted, &library)).await?;
-        progress.at(0, work.arrivals.len() as u64);
-        self.give_vectors(&incoming, &mut work, progress).await?;
+        let plan_options = Arc::clone(&options);
+        let mut batch = in_background(move || planned.batch(&plan_options, &library)).await?;
+        progress.set_done(0, batch.arrivals.len() as u64);
+        self.set_vectors(&incoming, &mut batch, progress).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "import vectors ready");
         // Searched before the cards are written, or they would be found as their own duplicates.
-        let similar = self.similar_imports(&plan, &work).await?;
+        let similar = self.similar_imports(&plan, &batch).await?;
         // The preview's caches are not needed any more: a large source is not kept in memory beside what is
         // made of it.
         self.sources.clear();
         self.plans.lock().expect("no holder panics").clear();
         drop(plan);
-        let count = (work.arrivals.len() + work.drafts.len()) as u32;
+        let count = (batch.arrivals.len() + batch.drafts.len()) as u32;
         let note = ImportNote {
             source: incoming.source.clone(),
             name: incoming.about.name.clone(),
@@ -131,30 +131,30 @@ impl Imports {
         };
         let (rejected, seen) = (incoming.rejected.len() as u32, SignedBy::of(&incoming));
         drop(incoming);
-        let intake = LibraryImport {
+        let import = LibraryImport {
             note: serde_json::to_string(&note).map_err(|error| ApiError::internal(error.to_string()))?,
             reason: options.reason.clone(),
-            arrivals: work.arrivals,
-            drafts: work.drafts,
-            foreign: work.foreign,
+            cards: batch.arrivals,
+            drafts: batch.drafts,
+            foreign: batch.foreign,
             request,
         };
-        let watch = |_| !progress.cancelled();
-        let taken = self.workspace.library.import_cards(intake, &options.by, &watch).await?;
+        let keep_going = |_| !progress.is_cancelled();
+        let imported = self.workspace.library.import_cards(import, &options.by, &keep_going).await?;
         tracing::debug!(ms = began.elapsed().as_millis() as u64, "import written and indexed");
-        if taken.import.is_some() {
+        if imported.import.is_some() {
             self.workspace.notify_library_changed();
             self.workspace.notify_proposals_changed().await?;
-            self.sources.keys.remember(&seen).await?;
+            self.sources.keys.remember_key(&seen).await?;
         }
         let tally = JobTally {
-            added: taken.added.len() as u32,
-            changed: taken.changed.len() as u32,
-            unchanged: work.unchanged,
+            added: imported.added.len() as u32,
+            changed: imported.changed.len() as u32,
+            unchanged: batch.unchanged,
             rejected,
-            proposed: taken.proposed,
+            proposed: imported.proposed,
             similar: similar.len() as u32,
-            change: taken.import.clone(),
+            change: imported.import.clone(),
         };
         Ok(Outcome { summary: summary(&tally, &similar), tally: Some(tally) })
     }
@@ -163,26 +163,27 @@ impl Imports {
     async fn similar_imports(
         &self,
         plan: &Arc<ImportPlan>,
-        work: &ImportBatch,
+        batch: &ImportBatch,
     ) -> Result<Vec<(String, String)>> {
-        let new = work.arrivals.iter().zip(&work.from).filter(|(arrival, _)| arrival.expected.is_none());
-        let new: Vec<(usize, Option<Vec<f32>>)> =
-            new.map(|(arrival, at)| (*at, arrival.vectors.as_ref().map(|own| own.values.clone()))).collect();
+        let new = batch.arrivals.iter().zip(&batch.from).filter(|(arrival, _)| arrival.expected.is_none());
+        let new: Vec<(usize, Option<Vec<f32>>)> = new
+            .map(|(arrival, at)| (*at, arrival.vectors.as_ref().map(|vectors| vectors.values.clone())))
+            .collect();
         let (duplicates, plan) = (self.duplicates.clone(), Arc::clone(plan));
         in_background(move || {
             let mut similar = Vec::new();
             // Cards of the same source are compared with each other by their descriptions only.
-            let mut said: HashMap<MatchKey, String> = HashMap::new();
+            let mut descriptions: HashMap<MatchKey, String> = HashMap::new();
             for (at, vector) in new {
                 let card = &plan.incoming.entries[at].card;
                 let name = card.key().to_string();
                 // Operations of one API and tools of one server often share the same sentence.
-                let apart = !matches!(card.kind(), Kind::RestOperation | Kind::McpTool);
+                let is_distinctive = !matches!(card.kind(), Kind::RestOperation | Kind::McpTool);
                 let text = card
                     .match_keys()
                     .into_iter()
-                    .find(|key| apart && matches!(key, MatchKey::Description(_)));
-                let twin = text.and_then(|text| match said.entry(text) {
+                    .find(|key| is_distinctive && matches!(key, MatchKey::Description(_)));
+                let in_source = text.and_then(|text| match descriptions.entry(text) {
                     Entry::Occupied(first) => Some(first.get().clone()),
                     Entry::Vacant(free) => {
                         free.insert(name.clone());
@@ -191,12 +192,12 @@ impl Imports {
                 });
                 let known = match (plan.planned[at].similar.first(), vector) {
                     (Some(known), _) => Some(known.key.to_string()),
-                    (None, Some(vector)) if twin.is_none() => {
-                        duplicates.same_meaning(card, vector)?.map(|known| known.key.to_string())
+                    (None, Some(vector)) if in_source.is_none() => {
+                        duplicates.nearest_in_meaning(card, vector)?.map(|known| known.key.to_string())
                     }
                     (None, _) => None,
                 };
-                similar.extend(known.or(twin).map(|known| (name, known)));
+                similar.extend(known.or(in_source).map(|known| (name, known)));
             }
             Ok(similar)
         })
@@ -205,7 +206,7 @@ impl Imports {
 }
 
 /// Most cards named in a summary as possible duplicates.
-const NAMED: usize = 3;
+const MAX_NAMES: usize = 3;
 
 fn summary(tally: &JobTally, similar: &[(String, String)]) -> String {
     let parts: Vec<String> = [
@@ -224,8 +225,8 @@ fn summary(tally: &JobTally, similar: &[(String, String)]) -> String {
         return text;
     }
     let named: Vec<String> =
-        similar.iter().take(NAMED).map(|(new, known)| format!("{new} (as {known})")).collect();
-    let more = match similar.len().saturating_sub(NAMED) {
+        similar.iter().take(MAX_NAMES).map(|(new, known)| format!("{new} (as {known})")).collect();
+    let more = match similar.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -251,7 +252,7 @@ impl Handle<PreviewImport> for Imports {
 }
 
 /// Returns the name of a source for the title of a job.
-fn called(source: &ImportSource, incoming: &Incoming) -> String {
+fn source_name(source: &ImportSource, incoming: &Incoming) -> String {
     let named = Some(&incoming.about.name).filter(|name| !name.trim().is_empty());
     match (source, named) {
         (_, Some(name)) => name.clone(),
@@ -284,7 +285,7 @@ impl Handle<StartImport> for Imports {
                 "Check with the author. Importing into Review is safe: nothing changes until you accept it.",
             ));
         }
-        let from = called(&request.source, &incoming);
+        let from = source_name(&request.source, &incoming);
         let by = Some(incoming.about.author.trim()).filter(|author| !author.is_empty());
         let reason = match (request.reason.trim(), by) {
             ("", Some(author)) => format!("Imported {from} by {author}"),
@@ -294,7 +295,7 @@ impl Handle<StartImport> for Imports {
         let options = ImportOptions {
             existing: request.existing,
             landing: request.landing,
-            suspect_too: false,
+            flagged_too: false,
             choices: request.choices.into_iter().map(|choice| (choice.position, choice)).collect(),
             reason,
             by: Author(context.author.clone()),
@@ -324,12 +325,13 @@ impl Handle<LoadStarter> for Imports {
 #[async_trait]
 impl Handle<ListImports> for Imports {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<ImportView>> {
-        let made = self.workspace.library.imports().await?;
-        made.into_iter()
-            .map(|made| {
-                let note = serde_json::from_str(&made.note)
-                    .map_err(|error| ApiError::internal(format!("import {}: {error}", made.import)))?;
-                Ok(ImportView { import: made.import, undone: made.undone, note })
+        let imports = self.workspace.library.imports().await?;
+        imports
+            .into_iter()
+            .map(|import| {
+                let note = serde_json::from_str(&import.note)
+                    .map_err(|error| ApiError::internal(format!("import {}: {error}", import.import)))?;
+                Ok(ImportView { import: import.import, undone: import.undone, note })
             })
             .collect()
     }

@@ -30,7 +30,7 @@ pub(crate) struct Incoming {
 
 /// Describes a path that is neither a file nor a folder.
 #[cfg(unix)]
-fn kind_of(metadata: &fs::Metadata) -> &'static str {
+fn file_kind(metadata: &fs::Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     let kind = metadata.file_type();
     match () {
@@ -42,17 +42,17 @@ fn kind_of(metadata: &fs::Metadata) -> &'static str {
 }
 
 #[cfg(not(unix))]
-fn kind_of(_: &fs::Metadata) -> &'static str {
+fn file_kind(_: &fs::Metadata) -> &'static str {
     "something else"
 }
 
 /// Describes a source that could not be read, with the cause and what to do.
-fn unread(source: &str, error: &dyn std::fmt::Display, remedy: &str) -> ApiError {
+fn source_error(source: &str, error: &dyn std::fmt::Display, remedy: &str) -> ApiError {
     ApiError::new(ErrorCode::UnreadableFile, format!("{source}: {error}"), remedy)
 }
 
 pub(crate) fn unreadable(path: &str, error: &dyn std::fmt::Display) -> ApiError {
-    unread(path, error, "Check the path. It must be a bundle or a card file.")
+    source_error(path, error, "Check the path. It must be a bundle or a card file.")
 }
 
 fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
@@ -69,17 +69,17 @@ fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
         autokit_bundle::Error::TooLarge { .. } => "Ask its author to split it.",
         _ => "Check the path. It must be a bundle or a card file.",
     };
-    unread(source, error, remedy)
+    source_error(source, error, remedy)
 }
 
 impl Incoming {
     /// The starter cards that ship with AutoKit.
-    pub(crate) fn starter(read: ReadCards, by: &Author, at: Timestamp) -> Incoming {
+    pub(crate) fn from_starter(read: ReadCards, by: &Author, at: Timestamp) -> Incoming {
         from_cards(read, Format::Json, "the starter cards", b"starter", by, at)
     }
 
     /// The tools of an MCP server.
-    pub(crate) fn of_server(read: ReadCards, server: &str, by: &Author, at: Timestamp) -> Incoming {
+    pub(crate) fn from_server(read: ReadCards, server: &str, by: &Author, at: Timestamp) -> Incoming {
         let source = format!("the MCP server {server}");
         from_cards(read, Format::McpServers, &source, source.as_bytes(), by, at)
     }
@@ -96,7 +96,7 @@ pub(crate) fn from_path(path: &str, by: &Author, at: Timestamp) -> Result<Incomi
         // Reading a pipe or a device may block forever.
         return Err(ApiError::new(
             ErrorCode::UnreadableFile,
-            format!("{path} is neither a file nor a folder but {}", kind_of(&metadata)),
+            format!("{path} is neither a file nor a folder but {}", file_kind(&metadata)),
             "Save its output to a file first.",
         ));
     }
@@ -109,7 +109,7 @@ pub(crate) fn from_path(path: &str, by: &Author, at: Timestamp) -> Result<Incomi
     // Checked before reading, so that a huge file is rejected at once.
     if metadata.len() > autokit_toolcard::MAX_FILE_BYTES {
         let error = autokit_toolcard::ReadError::TooLarge;
-        return Err(unread(path, &error, error.remedy()));
+        return Err(source_error(path, &error, error.remedy()));
     }
     let bytes = fs::read(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
     from_bytes(&bytes, path, by, at)
@@ -124,15 +124,16 @@ pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp)
     }
     if openapi::is_openapi(bytes) {
         let address = Some(source).filter(|source| is_web_address(source));
-        let imported =
-            openapi::read_openapi(bytes, address).map_err(|error| unread(source, &error, error.remedy()))?;
+        let imported = openapi::read_openapi(bytes, address)
+            .map_err(|error| source_error(source, &error, error.remedy()))?;
         let mut incoming = from_cards(imported.read, Format::OpenApi, source, bytes, by, at);
         incoming.about.name = imported.title.unwrap_or_default();
         incoming.about.note = imported.notes.join("; ");
         return Ok(incoming);
     }
     if rapidapi::is_rapidapi(bytes) {
-        let read = rapidapi::read_rapidapi(bytes).map_err(|error| unread(source, &error, error.remedy()))?;
+        let read =
+            rapidapi::read_rapidapi(bytes).map_err(|error| source_error(source, &error, error.remedy()))?;
         return Ok(from_cards(read, Format::RapidApi, source, bytes, by, at));
     }
     let (read, format) = match detect(bytes, Some(source)) {
@@ -141,11 +142,11 @@ pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp)
         Known::ServerJson => (formats::read_server_json(bytes), Format::ServerJson),
         // Anything else is parsed as AutoKit's own JSON, which recognizes cards by their shape.
         Known::AutokitJson | Known::Bundle | Known::Unknown => {
-            let read = read_cards(bytes).map_err(|error| unread(source, &error, error.remedy()))?;
+            let read = read_cards(bytes).map_err(|error| source_error(source, &error, error.remedy()))?;
             return Ok(from_cards(read, Format::Json, source, bytes, by, at));
         }
     };
-    let read = read.map_err(|error| unread(source, &error, error.remedy()))?;
+    let read = read.map_err(|error| source_error(source, &error, error.remedy()))?;
     Ok(from_cards(read, format, source, bytes, by, at))
 }
 
@@ -180,7 +181,7 @@ fn from_cards(
         bundled: false,
         history: false,
         vectors: None,
-        entries: read.cards.into_iter().map(|item| BundleCard::plain(item, by, at)).collect(),
+        entries: read.cards.into_iter().map(|item| BundleCard::from_item(item, by, at)).collect(),
         rejected: read.rejected,
         digest: autokit_bundle::digest_of(bytes),
         signature: None,

@@ -6,7 +6,7 @@ use autokit_api::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKe
 use autokit_api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
 use autokit_bundle::{PublicKey, Signature, SigningKey};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_toolcard::{Timestamp, is_unseen};
+use autokit_toolcard::{Timestamp, is_invisible};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::secrets::Secret;
 use autokit_workspace::workspace::Workspace;
@@ -31,20 +31,20 @@ struct KnownKey {
 
 impl KnownKey {
     /// Returns whether this key signed for an author before, however the name is spelt.
-    fn is_of(&self, author: &str) -> bool {
-        let author = spoken(author);
-        !author.is_empty() && self.authors.iter().any(|known| spoken(known) == author)
+    fn signed_for(&self, author: &str) -> bool {
+        let author = comparable_name(author);
+        !author.is_empty() && self.authors.iter().any(|known| comparable_name(known) == author)
     }
 }
 
 /// Returns whether a different key signed for an author before.
-fn another_signed(keys: &[KnownKey], key: PublicKey, author: &str) -> bool {
-    keys.iter().any(|other| other.key != key && other.is_of(author))
+fn another_key_signed(keys: &[KnownKey], key: PublicKey, author: &str) -> bool {
+    keys.iter().any(|other| other.key != key && other.signed_for(author))
 }
 
 /// Normalizes a name for comparison: ignores invisible characters, case and whitespace.
-pub(crate) fn spoken(name: &str) -> String {
-    let shown: String = name.chars().filter(|c| !is_unseen(*c)).collect();
+pub(crate) fn comparable_name(name: &str) -> String {
+    let shown: String = name.chars().filter(|c| !is_invisible(*c)).collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -75,11 +75,11 @@ impl BundleKeys {
     }
 
     async fn known_keys(&self) -> Result<Vec<KnownKey>> {
-        Ok(self.workspace.saved(Setting::BundleKeys).await?.unwrap_or_default())
+        Ok(self.workspace.load_setting(Setting::BundleKeys).await?.unwrap_or_default())
     }
 
-    async fn keep_keys(&self, keys: &[KnownKey]) -> Result<()> {
-        self.workspace.save(Setting::BundleKeys, keys).await
+    async fn save_known_keys(&self, keys: &[KnownKey]) -> Result<()> {
+        self.workspace.save_setting(Setting::BundleKeys, keys).await
     }
 
     /// Returns how far the signature of a source can be trusted.
@@ -87,7 +87,7 @@ impl BundleKeys {
         let keys = self.known_keys().await?;
         let author = &incoming.about.author;
         let Some(signature) = &incoming.signature else {
-            let stripped = incoming.bundled && keys.iter().any(|known| known.is_of(author));
+            let stripped = incoming.bundled && keys.iter().any(|known| known.signed_for(author));
             let trust = if stripped { Trust::Stripped } else { Trust::Unsigned };
             return Ok(SignatureView {
                 trust,
@@ -99,10 +99,10 @@ impl BundleKeys {
         let known = keys.iter().find(|known| known.key == signature.key);
         // A key vouches only for authors it signed for before, not for whoever a bundle names as its
         // author.
-        let elsewhere = another_signed(&keys, signature.key, author);
+        let other_key_signed = another_key_signed(&keys, signature.key, author);
         let trust = match known {
-            Some(known) if elsewhere && !known.is_of(author) => Trust::OtherKey,
-            None if elsewhere => Trust::OtherKey,
+            Some(known) if other_key_signed && !known.signed_for(author) => Trust::OtherKey,
+            None if other_key_signed => Trust::OtherKey,
             Some(known) if known.trusted => Trust::Trusted,
             Some(_) => Trust::Known,
             None => Trust::New,
@@ -117,14 +117,14 @@ impl BundleKeys {
     }
 
     /// Remembers the key that signed an imported source.
-    pub(crate) async fn remember(&self, seen: &SignedBy) -> Result<()> {
+    pub(crate) async fn remember_key(&self, seen: &SignedBy) -> Result<()> {
         let Some(signature) = &seen.signature else { return Ok(()) };
         let mut keys = self.known_keys().await?;
-        let elsewhere = another_signed(&keys, signature.key, &seen.author);
+        let other_key_signed = another_key_signed(&keys, signature.key, &seen.author);
         // If another key signed for this author before, the new key is not theirs until a person says so.
-        let authors = if elsewhere { Vec::new() } else { vec![seen.author.clone()] };
+        let authors = if other_key_signed { Vec::new() } else { vec![seen.author.clone()] };
         match keys.iter_mut().find(|known| known.key == signature.key) {
-            Some(known) if elsewhere || known.is_of(&seen.author) => return Ok(()),
+            Some(known) if other_key_signed || known.signed_for(&seen.author) => return Ok(()),
             Some(known) => known.authors.extend(authors),
             None => keys.push(KnownKey {
                 key: signature.key,
@@ -134,7 +134,7 @@ impl BundleKeys {
                 authors,
             }),
         }
-        self.keep_keys(&keys).await
+        self.save_known_keys(&keys).await
     }
 
     /// Returns the person's own key, or why the stored one cannot be read.
@@ -153,11 +153,11 @@ impl BundleKeys {
                 format!("your signing key: {error}"),
                 "Create a new signing key in Settings, Bundles.",
             )),
-            None => self.make_signing_key().await,
+            None => self.create_signing_key().await,
         }
     }
 
-    async fn make_signing_key(&self) -> Result<SigningKey> {
+    async fn create_signing_key(&self) -> Result<SigningKey> {
         let key = SigningKey::generate();
         let secrets = self.providers.secrets();
         secrets.set(OWN_KEY, Secret::new(key.to_secret())).await?;
@@ -183,13 +183,13 @@ impl BundleKeys {
     }
 }
 
-fn key_from(text: &str) -> Result<PublicKey> {
+fn parse_key(text: &str) -> Result<PublicKey> {
     text.parse().map_err(|error: String| {
         ApiError::new(ErrorCode::BadRequest, error, "Enter the full public key as its owner shared it.")
     })
 }
 
-fn never_seen(remedy: &str) -> ApiError {
+fn unknown_key(remedy: &str) -> ApiError {
     ApiError::new(ErrorCode::NotFound, "unknown signing key", remedy)
 }
 
@@ -204,7 +204,7 @@ impl Handle<ListKeys> for BundleKeys {
 impl Handle<MakeKey> for BundleKeys {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<SigningKeys> {
         if !matches!(self.own_key().await?, Some(Ok(_))) {
-            self.make_signing_key().await?;
+            self.create_signing_key().await?;
         }
         self.signing_keys().await
     }
@@ -213,17 +213,18 @@ impl Handle<MakeKey> for BundleKeys {
 #[async_trait]
 impl Handle<SetKeyTrust> for BundleKeys {
     async fn handle(&self, _: &Context, request: KeyTrust) -> Result<SigningKeys> {
-        let key = key_from(&request.key)?;
+        let key = parse_key(&request.key)?;
         let mut keys = self.known_keys().await?;
         match keys.iter_mut().find(|known| known.key == key) {
             Some(known) => {
                 known.trusted = request.trusted;
-                if request.trusted && !request.signer.trim().is_empty() && !known.is_of(&request.signer) {
+                if request.trusted && !request.signer.trim().is_empty() && !known.signed_for(&request.signer)
+                {
                     known.authors.push(request.signer);
                 }
             }
             None if !request.trusted => {
-                return Err(never_seen("A signing key that was never trusted has no trust to remove."));
+                return Err(unknown_key("A signing key that was never trusted has no trust to remove."));
             }
             // People may exchange keys before the first bundle is sent.
             None => keys.push(KnownKey {
@@ -234,7 +235,7 @@ impl Handle<SetKeyTrust> for BundleKeys {
                 authors: Vec::new(),
             }),
         }
-        self.keep_keys(&keys).await?;
+        self.save_known_keys(&keys).await?;
         self.signing_keys().await
     }
 }
@@ -242,14 +243,14 @@ impl Handle<SetKeyTrust> for BundleKeys {
 #[async_trait]
 impl Handle<ForgetKey> for BundleKeys {
     async fn handle(&self, _: &Context, request: KeyRef) -> Result<SigningKeys> {
-        let key = key_from(&request.key)?;
+        let key = parse_key(&request.key)?;
         let mut keys = self.known_keys().await?;
-        let were = keys.len();
+        let before = keys.len();
         keys.retain(|known| known.key != key);
-        if keys.len() == were {
-            return Err(never_seen("Check the list of signing keys."));
+        if keys.len() == before {
+            return Err(unknown_key("Check the list of signing keys."));
         }
-        self.keep_keys(&keys).await?;
+        self.save_known_keys(&keys).await?;
         self.signing_keys().await
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autokit_agent::ask::{AgentDeps, Citation, LONGEST_SILENCE, Retrieval, Retrieved, Retriever};
-use autokit_agent::discover::{Discovery, Known, Vocabulary};
+use autokit_agent::ask::{AgentDeps, Citation, MODEL_IDLE_TIMEOUT, Retrieval, Retrieved, Retriever};
+use autokit_agent::discover::{Discovery, KnownCard, Vocabulary};
 use autokit_error::{ApiError, Result};
 use autokit_search::{SearchRequest, Thresholds, ToolText};
 use autokit_toolcard::{CardId, fields};
@@ -21,14 +21,14 @@ pub(crate) const DEADLINE: Duration = Duration::from_mins(5);
 #[derive(Debug, Default)]
 pub(crate) struct DiscoveryCache {
     vocabulary: tokio::sync::Mutex<Option<(String, Arc<Vocabulary>)>>,
-    known: Mutex<Option<(u64, Arc<Vec<Known>>)>>,
+    known: Mutex<Option<(u64, Arc<Vec<KnownCard>>)>>,
 }
 
 /// On whose behalf the agent is asked, and with which limits.
 #[derive(Clone, Debug)]
-pub struct Asker {
+pub struct AgentCaller {
     /// The person whose feedback is taken into account.
-    pub feedback_of: String,
+    pub feedback_profile: String,
     /// Ids of the cards that may be found; `None` for all.
     pub allowed: Option<Arc<HashSet<String>>>,
     /// Whether the agent may fall back to the web.
@@ -37,17 +37,17 @@ pub struct Asker {
     pub candidates: Option<usize>,
 }
 
-impl Asker {
+impl AgentCaller {
     /// A person, who may find every card and use the web.
-    pub(crate) fn person(name: &str) -> Asker {
-        Asker { feedback_of: name.to_owned(), allowed: None, web: true, candidates: None }
+    pub(crate) fn person(name: &str) -> AgentCaller {
+        AgentCaller { feedback_profile: name.to_owned(), allowed: None, web: true, candidates: None }
     }
 }
 
-/// The library as the agent searches it on behalf of an asker.
+/// The library as the agent searches it on behalf of a caller.
 pub(crate) struct LibraryRetriever<'a> {
     pub(crate) agent: &'a Agent,
-    pub(crate) asker: Asker,
+    pub(crate) caller: AgentCaller,
 }
 
 #[async_trait]
@@ -60,20 +60,20 @@ impl Retriever for LibraryRetriever<'_> {
         limit: usize,
     ) -> autokit_agent::Result<Retrieval> {
         let failed = |error: ApiError| autokit_agent::Error::Library(error.message);
-        let Asker { feedback_of, allowed, .. } = &self.asker;
+        let AgentCaller { feedback_profile, allowed, .. } = &self.caller;
         let ranking = self.agent.search.rank(SearchRequest {
             query: query.to_owned(),
             question: Some(question.to_owned()),
             allowed: allowed.clone(),
             excluded: exclude.iter().map(ToString::to_string).collect(),
-            opinions: self.agent.search.opinions_of(feedback_of).await.map_err(failed)?,
+            opinions: self.agent.search.feedback(feedback_profile).await.map_err(failed)?,
             limit,
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(failed)?;
         let mut found = Vec::new();
         for hit in ranking.hits {
-            let Some(record) = self.agent.search.found(&hit) else { continue };
+            let Some(record) = self.agent.search.card_of(&hit) else { continue };
             let card = record.card();
             let cited = match hit.parts.chunk {
                 // Only the first few come with a passage to read; the passages of the rest are not shown.
@@ -91,7 +91,7 @@ impl Retriever for LibraryRetriever<'_> {
                 cited,
             });
         }
-        Ok(Retrieval { cards: found, thresholds: Thresholds::of(ranking.depth) })
+        Ok(Retrieval { cards: found, thresholds: Thresholds::for_depth(ranking.depth) })
     }
 
     fn keyword_only_reason(&self) -> Option<String> {
@@ -116,23 +116,23 @@ impl Agent {
     /// Returns words about tools with their embeddings of the current model.
     async fn vocabulary(&self) -> Result<Arc<Vocabulary>> {
         let Some(embedder) = self.models.embedder() else { return Ok(Arc::default()) };
-        let mut kept = self.discovery.vocabulary.lock().await;
-        if let Some((model, vocabulary)) = &*kept
+        let mut cached = self.discovery.vocabulary.lock().await;
+        if let Some((model, vocabulary)) = &*cached
             && model == embedder.id()
         {
             return Ok(Arc::clone(vocabulary));
         }
         let model = Arc::clone(&embedder);
         let vocabulary = Arc::new(in_background(move || crate::starter::vocabulary(&*model)).await?);
-        *kept = Some((embedder.id().to_owned(), Arc::clone(&vocabulary)));
+        *cached = Some((embedder.id().to_owned(), Arc::clone(&vocabulary)));
         Ok(vocabulary)
     }
 
     /// Returns the cards of the library in the form discovery needs.
-    fn known(&self) -> Arc<Vec<Known>> {
+    fn known(&self) -> Arc<Vec<KnownCard>> {
         let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
-        let mut kept = self.discovery.known.lock().expect("no holder panics");
-        if let Some((at, known)) = &*kept
+        let mut cached = self.discovery.known.lock().expect("no holder panics");
+        if let Some((at, known)) = &*cached
             && *at == cursor
         {
             return Arc::clone(known);
@@ -140,13 +140,13 @@ impl Agent {
         let records: Vec<_> = self.workspace.library.read(|replica| replica.iter().cloned().collect());
         let known = records.iter().map(|record| {
             let card = record.card();
-            Known {
+            KnownCard {
                 text: ToolText::from_card(record.id.to_string(), card.object()),
                 documentation: card.text(fields::DOCUMENTATION).map(str::to_owned),
             }
         });
         let known = Arc::new(known.collect::<Vec<_>>());
-        *kept = Some((cursor, Arc::clone(&known)));
+        *cached = Some((cursor, Arc::clone(&known)));
         known
     }
 
@@ -162,7 +162,7 @@ impl Agent {
             known: self.known(),
             preferred: Some(services.settings.search.preferred.clone())
                 .filter(|text| !text.trim().is_empty()),
-            turned_down: Vec::new(),
+            rejected: Vec::new(),
         }))
     }
 
@@ -173,7 +173,7 @@ impl Agent {
             large: services.large.clone(),
             web: self.web().await?,
             prompts: services.prompts.clone(),
-            patience: LONGEST_SILENCE,
+            idle_timeout: MODEL_IDLE_TIMEOUT,
             deadline: DEADLINE,
         })
     }

@@ -44,7 +44,7 @@ const MAX_SOURCES: usize = 10;
 /// How long a person's search waits for the sources.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Default number of results.
-const RESULTS: u32 = 20;
+const DEFAULT_RESULTS: u32 = 20;
 /// Most results.
 const MAX_RESULTS: u32 = 100;
 
@@ -72,21 +72,21 @@ impl Market {
         options: &EngineOptions,
     ) -> Market {
         let (answers, writing) = (Arc::default(), Arc::default());
-        Market { workspace, models, providers, servers, deadline: options.market, answers, writing }
+        Market { workspace, models, providers, servers, deadline: options.market_timeout, answers, writing }
     }
 
     async fn sources(&self) -> Result<Vec<MarketSource>> {
-        Ok(self.workspace.saved(Setting::MarketSources).await?.unwrap_or_default())
+        Ok(self.workspace.load_setting(Setting::MarketSources).await?.unwrap_or_default())
     }
 
     async fn change(
         &self,
         change: impl FnOnce(&mut Vec<MarketSource>) -> Result<()>,
     ) -> Result<Vec<MarketSource>> {
-        let _turn = self.writing.lock().await;
+        let _writing = self.writing.lock().await;
         let mut sources = self.sources().await?;
         change(&mut sources)?;
-        self.workspace.save(Setting::MarketSources, &sources).await?;
+        self.workspace.save_setting(Setting::MarketSources, &sources).await?;
         Ok(sources)
     }
 
@@ -111,10 +111,10 @@ impl Handle<AddMarketSource> for Market {
     async fn handle(&self, _: &Context, request: MarketSourceAdd) -> Result<Vec<MarketSource>> {
         let url = request.url.trim();
         let is_bundle = || url.split(['?', '#']).next().is_some_and(|path| path.ends_with(".toolcards"));
-        let told = if is_bundle() { MarketKind::Bundle } else { MarketKind::Registry };
-        let kind = request.kind.unwrap_or(told);
+        let guessed = if is_bundle() { MarketKind::Bundle } else { MarketKind::Registry };
+        let kind = request.kind.unwrap_or(guessed);
         // Also validates the address of a bundle: both kinds need a web address.
-        let registry = Registry::at(self.providers.services().fetcher.clone(), url)?;
+        let registry = Registry::new(self.providers.services().fetcher.clone(), url)?;
         let url = if kind == MarketKind::Registry { registry.address().to_owned() } else { url.to_owned() };
         let source = MarketSource { id: autokit_workspace::token(3), kind, url };
         let add = |sources: &mut Vec<MarketSource>| {
@@ -143,9 +143,9 @@ impl Handle<AddMarketSource> for Market {
 impl Handle<RemoveMarketSource> for Market {
     async fn handle(&self, _: &Context, request: MarketSourceRef) -> Result<Vec<MarketSource>> {
         let remove = |sources: &mut Vec<MarketSource>| {
-            let were = sources.len();
+            let before = sources.len();
             sources.retain(|source| source.id != request.id);
-            if sources.len() == were { Err(no_source(&request.id)) } else { Ok(()) }
+            if sources.len() == before { Err(no_source(&request.id)) } else { Ok(()) }
         };
         self.change(remove).await
     }
@@ -161,13 +161,13 @@ impl Handle<SearchMarket> for Market {
                 "Describe what you need.",
             ));
         }
-        let limit = request.limit.unwrap_or(RESULTS).clamp(1, MAX_RESULTS) as usize;
+        let limit = request.limit.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS) as usize;
         let sources = self.sources().await?;
         if sources.is_empty() {
             let note = "No registry is configured.".to_owned();
             return Ok(MarketFound { offers: Vec::new(), notes: vec![note] });
         }
-        let mut found = self.ask(&sources, &request.query, SEARCH_TIMEOUT, true).await?;
+        let mut found = self.query(&sources, &request.query, SEARCH_TIMEOUT, true).await?;
         found.offers.truncate(limit);
         Ok(found)
     }

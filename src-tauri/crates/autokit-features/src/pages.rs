@@ -12,21 +12,21 @@ use autokit_library::{CardRecord, Page, PageChunk};
 use autokit_toolcard::{CardId, Timestamp, fields};
 use autokit_web::{ChunkOptions, Validators, chunks, extract};
 use autokit_workspace::background::in_background;
-use autokit_workspace::indexing::set_pieces;
+use autokit_workspace::indexing::set_chunks;
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::models::Models;
-use autokit_workspace::page_vectors::{hash_of, packed};
+use autokit_workspace::page_vectors::{chunks_hash, embed_page};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
 use futures_util::StreamExt;
 
 /// Pages fetched concurrently; the HTTP client allows two requests per host.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT: usize = 8;
 /// Most chunks of one page. A longer page, such as a manual of a thousand pages in one file, is truncated
 /// and a warning is logged.
-const PIECES: usize = 400;
+const MAX_CHUNKS: usize = 400;
 /// A page fetched within this time is not fetched again unless requested.
-const FRESH: Duration = Duration::from_hours(24);
+const REFETCH_AFTER: Duration = Duration::from_hours(24);
 
 /// The outcome of fetching one page.
 #[derive(Clone, Debug)]
@@ -82,12 +82,12 @@ impl Pages {
         let (mut done, mut new, mut same, mut failed) = (0, 0, 0, 0);
         let mut first_failure = None;
         let each = records.into_iter().map(|record| async move { self.read_page(&record, again).await });
-        let mut reading = futures_util::stream::iter(each).buffer_unordered(AT_ONCE);
-        progress.at(0, total);
+        let mut reading = futures_util::stream::iter(each).buffer_unordered(MAX_CONCURRENT);
+        progress.set_done(0, total);
         loop {
             let next = tokio::select! {
                 next = reading.next() => next,
-                () = progress.stopped() => return Err(ApiError::cancelled()),
+                () = progress.wait_until_cancelled() => return Err(ApiError::cancelled()),
             };
             match next {
                 None => break,
@@ -100,7 +100,7 @@ impl Pages {
                 Some(Err(error)) => return Err(error),
             }
             done += 1;
-            progress.at(done, total);
+            progress.set_done(done, total);
         }
         let failures = match &first_failure {
             // If every page failed, the job fails too.
@@ -128,7 +128,7 @@ impl Pages {
         if let Some(page) = &before
             && !again
             && page.failed.is_none()
-            && fresh(page.fetched_at, self.workspace.clock.now())
+            && is_recent(page.fetched_at, self.workspace.clock.now())
         {
             self.index_page(page).await?;
             return Ok(FetchOutcome::Same);
@@ -180,14 +180,14 @@ impl Pages {
                 .into_iter()
                 .map(|chunk| PageChunk { path: chunk.path, anchor: chunk.anchor, text: chunk.text })
                 .collect();
-            if pieces.len() > PIECES {
-                tracing::warn!(url = %found, chunks = pieces.len(), kept = PIECES, "page truncated");
-                pieces.truncate(PIECES);
+            if pieces.len() > MAX_CHUNKS {
+                tracing::warn!(url = %found, chunks = pieces.len(), kept = MAX_CHUNKS, "page truncated");
+                pieces.truncate(MAX_CHUNKS);
             }
             Ok((document.title, pieces))
         })
         .await?;
-        let hash = hash_of(&pieces);
+        let hash = chunks_hash(&pieces);
         let same = before.as_ref().is_some_and(|page| page.hash == hash);
         let page = Page {
             found: fetched.url,
@@ -212,7 +212,7 @@ impl Pages {
         let vectors = match self.models.embedder() {
             Some(embedder) if !page.chunks.is_empty() => {
                 let (url, pieces) = (page.url.clone(), page.chunks.clone());
-                Some(in_background(move || packed(&embedder, &url, &pieces)).await?)
+                Some(in_background(move || embed_page(&embedder, &url, &pieces)).await?)
             }
             _ => None,
         };
@@ -223,19 +223,19 @@ impl Pages {
     /// Updates the index with a page, embedding its chunks first if the current model has not done so.
     async fn index_page(&self, page: &Page) -> Result<()> {
         let Some(embedder) = self.models.embedder() else { return Ok(()) };
-        let kept = self.workspace.library.page_vectors_of(embedder.id(), &page.card).await?;
-        let values = match kept.filter(|vectors| vectors.hash == page.hash) {
+        let stored = self.workspace.library.page_vectors_of(embedder.id(), &page.card).await?;
+        let values = match stored.filter(|vectors| vectors.hash == page.hash) {
             Some(vectors) => vectors.values,
             None if page.chunks.is_empty() => Vec::new(),
             None => {
                 let (url, pieces) = (page.url.clone(), page.chunks.clone());
                 let model = Arc::clone(&embedder);
-                let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
+                let vectors = in_background(move || embed_page(&model, &url, &pieces)).await?;
                 self.workspace.library.put_page(page, Some(&vectors)).await?;
                 vectors.values
             }
         };
-        set_pieces(&self.models.searcher().index(), &page.card, &values, embedder.dim())
+        set_chunks(&self.models.searcher().index(), &page.card, &values, embedder.dim())
     }
 }
 
@@ -243,8 +243,8 @@ fn unreadable(message: String) -> ApiError {
     ApiError::new(ErrorCode::Provider, message, "Check the URL of the page.")
 }
 
-fn fresh(at: Timestamp, now: jiff::Timestamp) -> bool {
-    now.duration_since(at.instant()).unsigned_abs() < FRESH
+fn is_recent(at: Timestamp, now: jiff::Timestamp) -> bool {
+    now.duration_since(at.instant()).unsigned_abs() < REFETCH_AFTER
 }
 
 #[async_trait]
@@ -253,7 +253,7 @@ impl Handle<FetchPages> for Pages {
         let cards = request
             .cards
             .iter()
-            .map(|text| Ok(self.workspace.find(text)?.id.clone()))
+            .map(|text| Ok(self.workspace.find_card(text)?.id.clone()))
             .collect::<Result<Vec<CardId>>>()?;
         let documented = |id: &CardId| {
             self.workspace.library.read(|replica| replica.get(id).is_some_and(|record| record.documented))
@@ -272,7 +272,7 @@ impl Handle<FetchPages> for Pages {
 #[async_trait]
 impl Handle<GetPage> for Pages {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardPage> {
-        let id = self.workspace.find(&request.card)?.id.clone();
+        let id = self.workspace.find_card(&request.card)?.id.clone();
         let page = self.workspace.library.page(&id).await?.map(|page| PageView {
             pieces: page.chunks.iter().map(|chunk| piece(&page.found, chunk)).collect(),
             url: page.found,

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autokit_agent::ask::{LONGEST_SILENCE, with_patience};
+use autokit_agent::ask::{MODEL_IDLE_TIMEOUT, with_idle_timeout};
 use autokit_api::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 use autokit_api::{
     CardDescribe, FieldSide, FlaggedText, ProposalDetail, ProposalGet, ProposalRow,
@@ -51,7 +51,7 @@ impl Proposals {
 
     /// Returns the review policy.
     pub(crate) async fn policy(&self) -> Result<ReviewPolicy> {
-        Ok(self.workspace.saved(Setting::Review).await?.unwrap_or_default())
+        Ok(self.workspace.load_setting(Setting::Review).await?.unwrap_or_default())
     }
 
     /// Returns the title of the card a proposal changes or creates.
@@ -68,11 +68,11 @@ impl Proposals {
     }
 
     pub(crate) async fn detail(&self, id: ProposalId) -> Result<ProposalDetail> {
-        self.look_at(ProposalGet::from(id)).await
+        self.detail_with_edits(ProposalGet::from(id)).await
     }
 
-    async fn look_at(&self, look: ProposalGet) -> Result<ProposalDetail> {
-        let proposal = self.workspace.library.proposal(look.id).await?;
+    async fn detail_with_edits(&self, request: ProposalGet) -> Result<ProposalDetail> {
+        let proposal = self.workspace.library.proposal(request.id).await?;
         let record = proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
         let now: Map<String, Value> = match (&record, proposal.draft.base, proposal.state) {
             // A decided proposal is shown against the revision it was decided on.
@@ -94,13 +94,13 @@ impl Proposals {
             (None, ..) => Map::new(),
         };
         // A new card is found by its accepted name, which the reviewer may have edited.
-        let made = || {
+        let created = || {
             let key = proposal.draft.key().filter(|_| proposal.state == ProposalState::Accepted)?;
             self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()))
         };
         let mut draft = proposal.draft.clone();
         for field in &mut draft.fields {
-            if let Some(value) = look.edits.get(&field.field) {
+            if let Some(value) = request.edits.get(&field.field) {
                 field.value = Some(value.clone());
             }
         }
@@ -117,9 +117,9 @@ impl Proposals {
         });
         let proposed = |name: &str| draft.fields.iter().any(|field| field.field == name);
         Ok(ProposalDetail {
-            card: proposal.draft.card.clone().or_else(made),
+            card: proposal.draft.card.clone().or_else(created),
             title: self.title(&proposal),
-            diff: diff_cards(&now, &draft.applied(&now, |_| true)),
+            diff: diff_cards(&now, &draft.apply_to(&now, |_| true)),
             revision: record.as_ref().map(|record| record.number),
             risks: draft
                 .fields
@@ -127,10 +127,10 @@ impl Proposals {
                 .map(|field| (field.field.clone(), risk(field, now.get(&field.field))))
                 .collect(),
             needed: self.policy().await?.approvals,
-            suspect: suspect_texts(&draft, &now),
+            suspect: flagged_texts(&draft, &now),
             unchanged: now.into_iter().filter(|(name, _)| !proposed(name)).collect(),
             similar,
-            events: self.workspace.library.proposal_events(look.id).await?,
+            events: self.workspace.library.proposal_events(request.id).await?,
             proposal,
         })
     }
@@ -149,7 +149,7 @@ impl Proposals {
     /// Returns the library's cards that may be the tool of a draft, or that have its name under another
     /// provider. Empty for a draft that changes an existing card.
     async fn similar_to(&self, draft: &Draft) -> Result<Vec<CardId>> {
-        let card = Toolcard::new(draft.applied(&Map::new(), |_| true));
+        let card = Toolcard::new(draft.apply_to(&Map::new(), |_| true));
         let (None, Ok(card)) = (&draft.card, card) else { return Ok(Vec::new()) };
         let mut similar: Vec<CardId> = self
             .workspace
@@ -157,7 +157,7 @@ impl Proposals {
             .read(|replica| replica.named(card.name()).map(|record| record.id.clone()).collect());
         self.models.wait_until_ready().await;
         let vector = self.models.embed_card(&card).await?.map(|vectors| vectors.values);
-        let duplicates = self.duplicates.of(&card, vector).await?;
+        let duplicates = self.duplicates.find(&card, vector).await?;
         similar.extend(duplicates.into_iter().map(|duplicate| duplicate.id));
         Ok(similar)
     }
@@ -165,14 +165,14 @@ impl Proposals {
 
 impl Proposals {
     /// Drafts a card from a description in plain words: with the small model, or else by rules.
-    pub async fn described(&self, text: &str) -> Result<Draft> {
+    pub async fn draft_from_description(&self, text: &str) -> Result<Draft> {
         let now = self.workspace.clock.stamp();
         let services = self.providers.services();
         let embedder = self.models.embedder();
         let is_word = |word: &str| embedder.as_ref().is_none_or(|embedder| embedder.knows_word(word));
         let draft = match &services.small {
             Some(small) => {
-                let small = with_patience(small, LONGEST_SILENCE);
+                let small = with_idle_timeout(small, MODEL_IDLE_TIMEOUT);
                 match autokit_agent::describe_with(&small, &services.prompts, text, now, &is_word).await {
                     Ok((draft, _)) => draft,
                     Err(error) => {
@@ -200,7 +200,7 @@ impl Proposals {
             origin: proposal.draft.origin,
             group: proposal.draft.origin.group().to_owned(),
             risk: proposal.risk,
-            suspect: self.flagged.has(&proposal.draft),
+            suspect: self.flagged.is_flagged(&proposal.draft),
             conflicts: proposal.conflicts.len() as u32,
             approvals: proposal.approvals.len() as u32,
             needed,
@@ -210,13 +210,13 @@ impl Proposals {
             confidence: proposal.draft.confidence(),
             created_at: proposal.created_at,
             reason: proposal.draft.reason.clone(),
-            page: page_found(&proposal.draft),
+            page: source_page(&proposal.draft),
         }
     }
 }
 
 /// Returns the page a discovered card was drafted from: the source of its first field, its name.
-fn page_found(draft: &Draft) -> Option<String> {
+fn source_page(draft: &Draft) -> Option<String> {
     let name = draft.fields.first().filter(|_| draft.origin == Origin::Discovery)?;
     name.evidence.first().map(|evidence| evidence.url.clone())
 }
@@ -224,7 +224,7 @@ fn page_found(draft: &Draft) -> Option<String> {
 #[async_trait]
 impl Handle<DescribeCard> for Proposals {
     async fn handle(&self, context: &Context, request: CardDescribe) -> Result<ProposalDetail> {
-        let draft = self.described(&request.text).await?;
+        let draft = self.draft_from_description(&request.text).await?;
         let by = Author(context.author.clone());
         let proposal = self.propose(draft, &by, context.request.as_deref()).await?.proposal;
         self.detail(proposal.id).await
@@ -232,8 +232,8 @@ impl Handle<DescribeCard> for Proposals {
 }
 
 /// Returns whether a proposed text is flagged: hidden text, instructions to a model and the like.
-fn is_suspect(draft: &Draft) -> bool {
-    let mut card = draft.applied(&Map::new(), |_| true);
+fn is_draft_flagged(draft: &Draft) -> bool {
+    let mut card = draft.apply_to(&Map::new(), |_| true);
     if draft.card.is_some() {
         // The language of the existing card is not known here.
         card.entry(fields::LANGUAGE).or_insert_with(|| "other".into());
@@ -247,39 +247,39 @@ fn is_suspect(draft: &Draft) -> bool {
 pub(crate) struct FlaggedDrafts {
     /// Keyed by a hash of the proposed values. The hasher is seeded randomly, so that a draft cannot be
     /// crafted to collide with another.
-    said: Mutex<LruCache<u64, bool>>,
+    results: Mutex<LruCache<u64, bool>>,
     digest: RandomState,
 }
 
 impl Default for FlaggedDrafts {
     fn default() -> FlaggedDrafts {
-        FlaggedDrafts { said: Mutex::new(LruCache::new(CACHED_DRAFTS)), digest: RandomState::new() }
+        FlaggedDrafts { results: Mutex::new(LruCache::new(CACHED_DRAFTS)), digest: RandomState::new() }
     }
 }
 
 impl FlaggedDrafts {
-    /// As [`is_suspect`], with the cache.
-    pub(crate) fn has(&self, draft: &Draft) -> bool {
+    /// As [`is_draft_flagged`], with the cache.
+    pub(crate) fn is_flagged(&self, draft: &Draft) -> bool {
         let mut digest = self.digest.build_hasher();
         draft.card.is_some().hash(&mut digest);
         draft.fields.iter().for_each(|field| (&field.field, &field.value).hash(&mut digest));
         let digest = digest.finish();
-        if let Some(said) = self.said.lock().expect("no holder panics").get(&digest) {
-            return *said;
+        if let Some(flagged) = self.results.lock().expect("no holder panics").get(&digest) {
+            return *flagged;
         }
-        let said = is_suspect(draft);
-        self.said.lock().expect("no holder panics").put(digest, said);
-        said
+        let flagged = is_draft_flagged(draft);
+        self.results.lock().expect("no holder panics").put(digest, flagged);
+        flagged
     }
 }
 
-fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<FlaggedText> {
-    let mut suspect = Vec::new();
-    let after = draft.applied(now, |_| true);
+fn flagged_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<FlaggedText> {
+    let mut flagged = Vec::new();
+    let after = draft.apply_to(now, |_| true);
     for field in &draft.fields {
         for (side, card) in [(FieldSide::Before, now), (FieldSide::After, &after)] {
             let texts = marks_in_field(card, &field.field);
-            suspect.extend(texts.into_iter().map(|MarkedText { pointer, in_name, marks }| FlaggedText {
+            flagged.extend(texts.into_iter().map(|MarkedText { pointer, in_name, marks }| FlaggedText {
                 field: field.field.clone(),
                 side,
                 pointer,
@@ -288,7 +288,7 @@ fn suspect_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<FlaggedText> {
             }));
         }
     }
-    suspect
+    flagged
 }
 
 #[async_trait]
@@ -298,7 +298,7 @@ impl Handle<ListProposals> for Proposals {
         let needed = self.policy().await?.approvals;
         let mut rows: Vec<ProposalRow> = match request.state {
             Some(ProposalState::Pending) => {
-                library.waiting().await?.iter().map(|proposal| self.row(proposal, needed)).collect()
+                library.pending().await?.iter().map(|proposal| self.row(proposal, needed)).collect()
             }
             state => {
                 library.proposals(state).await?.iter().map(|proposal| self.row(proposal, needed)).collect()
@@ -306,13 +306,13 @@ impl Handle<ListProposals> for Proposals {
         };
         rows.reverse();
         let groups = Origin::groups().map(str::to_owned).collect();
-        Ok(ProposalList { rows, waiting: library.count_waiting().await?, groups })
+        Ok(ProposalList { rows, waiting: library.count_pending().await?, groups })
     }
 }
 
 #[async_trait]
 impl Handle<GetProposal> for Proposals {
     async fn handle(&self, _: &Context, request: ProposalGet) -> Result<ProposalDetail> {
-        self.look_at(request).await
+        self.detail_with_edits(request).await
     }
 }

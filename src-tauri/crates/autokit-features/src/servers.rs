@@ -22,7 +22,7 @@ use autokit_api::{
     ServersText,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_gateway::configured::{ConfiguredReach, configured};
+use autokit_gateway::configured::{ConfiguredReach, parse_servers};
 use autokit_mcp_client::ServerTools;
 use autokit_toolcard::{Author, Toolcard};
 use autokit_workspace::jobs::{Outcome, Progress};
@@ -35,7 +35,7 @@ use known::KnownServers;
 use tools::{SavedServer, Upstream, choice, proposer, read_tools};
 
 /// Most characters in a server's name.
-const NAME_CHARS: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 /// Adds servers and imports their tools as cards. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Servers {
@@ -60,26 +60,26 @@ impl Servers {
         let servers = self.clone();
         let title = format!("Reading the tools of {name}");
         self.workspace.jobs.start(JobKind::Import, &title, "tools", |progress| async move {
-            let looked = servers.import_tools(&name, &progress).await;
-            let (looked, skipped) = match looked {
+            let imported = servers.import_tools(&name, &progress).await;
+            let (scan, skipped) = match imported {
                 Ok((outcome, skipped)) => (Ok(outcome), skipped),
                 Err(error) => (Err(error), Vec::new()),
             };
             if servers.known.get(&name).await.is_err() {
                 return Ok(Outcome { summary: format!("{name} was removed in the meantime"), tally: None });
             }
-            let failed = looked.as_ref().err().map(ApiError::sentence);
+            let failed = scan.as_ref().err().map(ApiError::sentence);
             let at = servers.workspace.clock.stamp();
             servers
                 .known
                 .change(|list| {
-                    if let Some(kept) = list.iter_mut().find(|kept| kept.name == name) {
-                        (kept.failed, kept.checked_at, kept.skipped) = (failed, Some(at), skipped);
+                    if let Some(saved) = list.iter_mut().find(|saved| saved.name == name) {
+                        (saved.failed, saved.checked_at, saved.skipped) = (failed, Some(at), skipped);
                     }
                     Ok(())
                 })
                 .await?;
-            looked
+            scan
         })
     }
 
@@ -87,7 +87,7 @@ impl Servers {
     async fn import_tools(&self, name: &str, progress: &Progress) -> Result<(Outcome, Vec<String>)> {
         let server = self.known.get(name).await?;
         let ServerTools { tools, skipped } = self.known.list_tools(&server).await?;
-        progress.check()?;
+        progress.check_cancelled()?;
         let read = read_tools(&server, &tools);
         let mut left_out: Vec<String> =
             skipped.iter().map(|skipped| format!("{:?} {}", skipped.name, skipped.why)).collect();
@@ -102,26 +102,26 @@ impl Servers {
                 continue;
             };
             let position = item.position as u32;
-            let stands = match Upstream::of(&ours.card()) {
+            let is_bound = match Upstream::of(&ours.card()) {
                 Some(upstream) => self.known.is_bound(&ours.id, &upstream).await?,
                 None => false,
             };
-            choices.insert(position, choice(position, &ours, &item.card, stands));
+            choices.insert(position, choice(position, &ours, &item.card, is_bound));
         }
-        let said: Vec<Toolcard> = read.cards.iter().map(|item| item.card.clone()).collect();
+        let listed: Vec<Toolcard> = read.cards.iter().map(|item| item.card.clone()).collect();
         let (by, at) = (Author(proposer(name)), self.workspace.clock.stamp());
-        let incoming = Arc::new(Incoming::of_server(read, name, &by, at));
+        let incoming = Arc::new(Incoming::from_server(read, name, &by, at));
         let options = ImportOptions {
             existing: ExistingCards::Merge,
             landing: if server.trusted { Landing::Library } else { Landing::Review },
-            suspect_too: false,
+            flagged_too: false,
             choices,
             reason: format!("From the MCP server {name}"),
             by,
             at,
         };
         let outcome = self.imports.run_import(incoming, options, None, progress).await?;
-        self.known.bind_same(&said).await?;
+        self.known.bind_identical(&listed).await?;
         Ok((outcome, left_out))
     }
 }
@@ -140,22 +140,22 @@ impl Servers {
                 *counts.entry(upstream.server).or_default() += 1;
             }
         }
-        let proposals = self.workspace.library.waiting().await?;
+        let proposals = self.workspace.library.pending().await?;
         let waiting = |name: &str| {
             let by = proposer(name);
             proposals.iter().filter(|proposal| proposal.proposed_by == by).count() as u32
         };
-        let view = |kept: &SavedServer| Server {
-            name: kept.name.clone(),
-            reach: kept.reach.clone(),
-            secrets: kept.secrets.clone(),
-            trusted: kept.trusted,
-            running: running.contains(&kept.name),
-            tools: counts.get(&kept.name).copied().unwrap_or_default(),
-            waiting: waiting(&kept.name),
-            checked_at: kept.checked_at,
-            failed: kept.failed.clone(),
-            skipped: kept.skipped.clone(),
+        let view = |saved: &SavedServer| Server {
+            name: saved.name.clone(),
+            reach: saved.reach.clone(),
+            secrets: saved.secrets.clone(),
+            trusted: saved.trusted,
+            running: running.contains(&saved.name),
+            tools: counts.get(&saved.name).copied().unwrap_or_default(),
+            waiting: waiting(&saved.name),
+            checked_at: saved.checked_at,
+            failed: saved.failed.clone(),
+            skipped: saved.skipped.clone(),
         };
         Ok(list.iter().map(view).collect())
     }
@@ -172,8 +172,8 @@ impl Handle<ListServers> for Servers {
 impl Handle<AddServer> for Servers {
     async fn handle(&self, _: &Context, request: ServerAdd) -> Result<JobRef> {
         let name = request.name.trim().to_owned();
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
-        if name.is_empty() || name.len() > NAME_CHARS || !name.chars().all(plain) {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
+        if name.is_empty() || name.len() > MAX_NAME_CHARS || !name.chars().all(is_allowed) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 format!("{name:?} is not a valid server name"),
@@ -183,7 +183,7 @@ impl Handle<AddServer> for Servers {
         // Permissions and reviews refer to the name, so it must be unique even when case is ignored.
         let same = |other: &str| other != name && other.eq_ignore_ascii_case(&name);
         let taken =
-            self.known.all().await?.iter().find(|kept| same(&kept.name)).map(|kept| kept.name.clone());
+            self.known.all().await?.iter().find(|saved| same(&saved.name)).map(|saved| saved.name.clone());
         if let Some(taken) =
             taken.or_else(|| name.eq_ignore_ascii_case("AutoKit").then(|| "AutoKit".to_owned()))
         {
@@ -193,7 +193,7 @@ impl Handle<AddServer> for Servers {
                 "Choose another name.",
             ));
         }
-        let wrong = match &request.reach {
+        let problem = match &request.reach {
             ServerReach::Stdio { command, .. } if command.trim().is_empty() => {
                 Some(("the server has no command".to_owned(), "Enter the command that starts it."))
             }
@@ -203,11 +203,11 @@ impl Handle<AddServer> for Servers {
             )),
             _ => None,
         };
-        if let Some((message, remedy)) = wrong {
+        if let Some((message, remedy)) = problem {
             return Err(ApiError::new(ErrorCode::BadRequest, message, remedy));
         }
         let secrets: Vec<String> = request.secrets.keys().cloned().collect();
-        let before = self.known.all().await?.iter().find(|kept| kept.name == name).cloned();
+        let before = self.known.all().await?.iter().find(|saved| saved.name == name).cloned();
         if secrets.is_empty() {
             // A machine without a secret store can still have servers that need no secrets.
             if before.is_some_and(|before| !before.secrets.is_empty()) {
@@ -221,8 +221,8 @@ impl Handle<AddServer> for Servers {
         let new = SavedServer { name: name.clone(), reach, secrets, trusted, checked_at, failed, skipped };
         self.known
             .change(|list| {
-                match list.iter_mut().find(|kept| kept.name == new.name) {
-                    Some(kept) => *kept = new,
+                match list.iter_mut().find(|saved| saved.name == new.name) {
+                    Some(saved) => *saved = new,
                     None => list.push(new),
                 }
                 Ok(())
@@ -235,24 +235,24 @@ impl Handle<AddServer> for Servers {
 }
 
 /// Converts any name to one that is allowed for servers here.
-fn plain_name(name: &str) -> String {
-    let plain =
+fn to_server_name(name: &str) -> String {
+    let replaced =
         |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ') { c } else { '-' };
-    name.trim().chars().take(NAME_CHARS).map(plain).collect()
+    name.trim().chars().take(MAX_NAME_CHARS).map(replaced).collect()
 }
 
 #[async_trait]
 impl Handle<ReadServers> for Servers {
     async fn handle(&self, _: &Context, request: ServersText) -> Result<ServersRead> {
-        let read = configured(&request.text).map_err(|why| {
+        let read = parse_servers(&request.text).map_err(|why| {
             ApiError::new(ErrorCode::BadRequest, why, "Paste the settings file of an MCP client.")
         })?;
-        let here = self.known.all().await?;
+        let saved_servers = self.known.all().await?;
         let servers: Vec<ServerAdd> = read
             .servers
             .into_iter()
             .map(|server| ServerAdd {
-                name: plain_name(&server.name),
+                name: to_server_name(&server.name),
                 reach: match server.reach {
                     ConfiguredReach::Stdio { command, args, folder } => {
                         ServerReach::Stdio { command, args, folder }
@@ -264,7 +264,7 @@ impl Handle<ReadServers> for Servers {
             })
             .collect();
         let taken = servers.iter().map(|server| server.name.clone());
-        let taken = taken.filter(|name| here.iter().any(|kept| kept.name == *name)).collect();
+        let taken = taken.filter(|name| saved_servers.iter().any(|saved| saved.name == *name)).collect();
         Ok(ServersRead { servers, taken, problems: read.problems })
     }
 }
@@ -276,7 +276,7 @@ impl Handle<RemoveServer> for Servers {
         let before = self.known.get(&name).await?;
         self.known
             .change(|list| {
-                list.retain(|kept| kept.name != name);
+                list.retain(|saved| saved.name != name);
                 Ok(())
             })
             .await?;

@@ -13,13 +13,13 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::Agent;
 
 /// Most sessions in memory; older ones are loaded from the library.
-const IN_MEMORY: usize = 50;
+const MAX_IN_MEMORY: usize = 50;
 
 /// The sessions of this process.
 #[derive(Debug, Default)]
 pub struct Sessions {
     all: Mutex<HashMap<SessionId, SessionHandle>>,
-    keeping: tokio::sync::Mutex<()>,
+    saving: tokio::sync::Mutex<()>,
     /// Running turns, including storing their sessions at the end.
     tasks: Mutex<tokio::task::JoinSet<()>>,
 }
@@ -53,33 +53,33 @@ pub struct SessionHandle {
 }
 
 impl Agent {
-    fn entry(&self, id: &SessionId) -> Option<SessionHandle> {
+    fn cached_session(&self, id: &SessionId) -> Option<SessionHandle> {
         self.sessions.all.lock().expect("no holder panics").get(id).cloned()
     }
 
     /// Returns a session in memory, loading a past one from the library.
     pub async fn session(&self, id: &SessionId) -> Result<SessionHandle> {
-        if let Some(entry) = self.entry(id) {
+        if let Some(entry) = self.cached_session(id) {
             return Ok(entry);
         }
         let body = self.workspace.library.session(id).await?.ok_or_else(|| no_session(id))?;
         let session: Session = serde_json::from_str(&body)
             .map_err(|error| ApiError::internal(format!("session {id}: {error}")))?;
-        Ok(self.keep_in_memory(session))
+        Ok(self.cache_session(session))
     }
 
-    fn keep_in_memory(&self, session: Session) -> SessionHandle {
+    fn cache_session(&self, session: Session) -> SessionHandle {
         let mut all = self.sessions.all.lock().expect("no holder panics");
-        while all.len() >= IN_MEMORY {
+        while all.len() >= MAX_IN_MEMORY {
             // Evicts the oldest session without a running turn; it is in the library. A session without
             // turns is not, so it stays.
-            let at_rest = |entry: &SessionHandle| {
+            let is_evictable = |entry: &SessionHandle| {
                 let session = entry.state.borrow();
                 !session.turns.is_empty() && !running(&session)
             };
             let oldest = all
                 .iter()
-                .filter(|(_, entry)| at_rest(entry))
+                .filter(|(_, entry)| is_evictable(entry))
                 .map(|(id, entry)| (entry.state.borrow().at, id.clone()))
                 .min();
             let Some((_, id)) = oldest else { break };
@@ -92,23 +92,23 @@ impl Agent {
 
     /// Changes a session and notifies listeners.
     pub fn change(&self, entry: &SessionHandle, edit: impl FnOnce(&mut Session)) {
-        let mut news = None;
+        let mut event = None;
         entry.state.send_modify(|session| {
             edit(session);
             session.version += 1;
-            news = Some(Event::Session { session: session.id.clone(), version: session.version });
+            event = Some(Event::Session { session: session.id.clone(), version: session.version });
         });
         // Always there: the closure above runs exactly once.
-        if let Some(news) = news {
-            self.workspace.publish(news);
+        if let Some(event) = event {
+            self.workspace.publish(event);
         }
     }
 
     /// Stores a session.
-    pub async fn keep(&self, entry: &SessionHandle) -> Result<()> {
+    pub async fn save_session(&self, entry: &SessionHandle) -> Result<()> {
         // One at a time, reading the state inside the lock: feedback on an answer must not be overwritten
         // by the end of the turn it is about.
-        let _turn = self.sessions.keeping.lock().await;
+        let _saving = self.sessions.saving.lock().await;
         let session = entry.state.borrow().clone();
         let note = SessionNote {
             id: session.id.clone(),
@@ -120,13 +120,13 @@ impl Agent {
     }
 
     /// Starts a turn in a new session, or in an existing one without a running turn.
-    pub async fn begin(
+    pub async fn start_turn_in(
         &self,
         session: Option<&SessionId>,
         kind: TurnKind,
-        asked: &str,
+        query: &str,
     ) -> Result<(SessionHandle, usize)> {
-        if asked.trim().is_empty() {
+        if query.trim().is_empty() {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "the question is empty",
@@ -135,7 +135,7 @@ impl Agent {
         }
         let entry = match session {
             Some(id) => self.session(id).await?,
-            None => self.keep_in_memory(Session {
+            None => self.cache_session(Session {
                 id: SessionId::new(autokit_workspace::token(8)),
                 at: self.workspace.clock.stamp(),
                 version: 0,
@@ -144,7 +144,7 @@ impl Agent {
         };
         let turn = Turn {
             kind,
-            asked: asked.trim().to_owned(),
+            asked: query.trim().to_owned(),
             state: TurnState::Running,
             events: Vec::new(),
             answer: None,

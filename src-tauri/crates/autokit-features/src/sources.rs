@@ -47,7 +47,7 @@ impl SourceKey {
     fn of(source: &ImportSource) -> Result<SourceKey> {
         let (modified, bytes) = match source {
             ImportSource::Path(path) => {
-                state_of(Path::new(path)).map_err(|error| unreadable(path, &file_problem(&error)))?
+                file_state(Path::new(path)).map_err(|error| unreadable(path, &file_problem(&error)))?
             }
             ImportSource::Text(text) => (None, text.len() as u64),
             // A download stays cached until another source is read or `CACHE_TTL` has passed.
@@ -58,7 +58,7 @@ impl SourceKey {
 }
 
 /// Returns when a file or anything in a folder last changed, and its size in bytes.
-fn state_of(path: &Path) -> std::io::Result<(Option<SystemTime>, u64)> {
+fn file_state(path: &Path) -> std::io::Result<(Option<SystemTime>, u64)> {
     let metadata = fs::metadata(path)?;
     let (mut modified, mut bytes) = (metadata.modified().ok(), metadata.len());
     if metadata.is_dir() {
@@ -97,7 +97,7 @@ impl Sources {
     /// Reads a source, or returns the cached one if it is still the same.
     pub(crate) async fn read(&self, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
         let fetched = match &source {
-            ImportSource::Url(url) if !self.has_read(&source)? => Some(self.fetch_source(url).await?),
+            ImportSource::Url(url) if !self.is_cached(&source)? => Some(self.fetch_source(url).await?),
             _ => None,
         };
         let (cache, by, at) = (Arc::clone(&self.cache), Author(by.to_owned()), self.workspace.clock.stamp());
@@ -123,20 +123,20 @@ impl Sources {
 
     async fn fetch_source(&self, url: &str) -> Result<Vec<u8>> {
         let fetcher = self.providers.services().fetcher.clone();
-        let most = autokit_bundle::limits::FILE_BYTES;
-        let file = fetcher.download(url, &autokit_web::Validators::default(), most).await?;
+        let limit = autokit_bundle::limits::FILE_BYTES;
+        let file = fetcher.download(url, &autokit_web::Validators::default(), limit).await?;
         Ok(file.map(|file| file.bytes).unwrap_or_default())
     }
 
     /// Reads a source without using the cache.
-    pub(crate) async fn read_anew(&self, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
+    pub(crate) async fn read_uncached(&self, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
         self.clear();
         self.read(source, by).await
     }
 
-    fn has_read(&self, source: &ImportSource) -> Result<bool> {
+    fn is_cached(&self, source: &ImportSource) -> Result<bool> {
         let key = SourceKey::of(source)?;
-        let kept = self.cache.lock().expect("no holder panics");
-        Ok(kept.0.as_ref().is_some_and(|read| read.key == key && read.at.elapsed() < CACHE_TTL))
+        let cache = self.cache.lock().expect("no holder panics");
+        Ok(cache.0.as_ref().is_some_and(|read| read.key == key && read.at.elapsed() < CACHE_TTL))
     }
 }

@@ -51,7 +51,7 @@ mod tests {
     use autokit_toolcard::{Kind, fields};
 
     #[test]
-    fn every_starter_card_is_good_and_tells_where_its_facts_came_from() {
+    fn every_starter_card_is_valid_and_cites_its_sources() {
         let read = super::cards().expect("card files");
         assert!(read.rejected.is_empty(), "{:?}", read.rejected);
         assert!(read.cards.len() >= 80, "{} cards", read.cards.len());

@@ -31,7 +31,7 @@ pub struct Subscriptions {
     imports: Imports,
     sources: Sources,
     /// Serializes checks.
-    looking: Arc<Mutex<()>>,
+    checking: Arc<Mutex<()>>,
     /// Serializes writes: the list is read and written as a whole.
     writing: Arc<Mutex<()>>,
 }
@@ -39,11 +39,11 @@ pub struct Subscriptions {
 impl Subscriptions {
     /// Manages the subscriptions of this library.
     pub fn new(workspace: Workspace, imports: Imports, sources: Sources) -> Subscriptions {
-        Subscriptions { workspace, imports, sources, looking: Arc::default(), writing: Arc::default() }
+        Subscriptions { workspace, imports, sources, checking: Arc::default(), writing: Arc::default() }
     }
 
     async fn list(&self) -> Result<Vec<Subscription>> {
-        Ok(self.workspace.saved(Setting::Subscriptions).await?.unwrap_or_default())
+        Ok(self.workspace.load_setting(Setting::Subscriptions).await?.unwrap_or_default())
     }
 
     /// Changes the list and returns it.
@@ -51,26 +51,26 @@ impl Subscriptions {
         &self,
         change: impl FnOnce(&mut Vec<Subscription>) -> Result<()>,
     ) -> Result<Vec<Subscription>> {
-        let _turn = self.writing.lock().await;
+        let _writing = self.writing.lock().await;
         let mut all = self.list().await?;
         change(&mut all)?;
-        self.workspace.save(Setting::Subscriptions, &all).await?;
+        self.workspace.save_setting(Setting::Subscriptions, &all).await?;
         Ok(all)
     }
 
-    fn start_looking(&self, only: Option<Vec<String>>) -> JobRef {
+    fn start_check(&self, only: Option<Vec<String>>) -> JobRef {
         let subscriptions = self.clone();
         self.workspace.jobs.start(
             JobKind::Import,
             "Checking for newer bundles",
             "bundles",
-            |progress| async move { subscriptions.look_at(only, &progress).await },
+            |progress| async move { subscriptions.check(only, &progress).await },
         )
     }
 
     /// Starts a check of the subscriptions that are due.
     pub(crate) async fn start_due(&self) -> Result<Option<JobRef>> {
-        if self.looking.try_lock().is_err() {
+        if self.checking.try_lock().is_err() {
             return Ok(None);
         }
         let now = self.workspace.clock.now();
@@ -80,26 +80,26 @@ impl Subscriptions {
             one.checked_at.is_none_or(|last| limit.is_some_and(|limit| last <= limit))
         };
         let due: Vec<String> = self.list().await?.iter().filter(is_due).map(|one| one.id.clone()).collect();
-        Ok((!due.is_empty()).then(|| self.start_looking(Some(due))))
+        Ok((!due.is_empty()).then(|| self.start_check(Some(due))))
     }
 
-    async fn look_at(&self, only: Option<Vec<String>>, progress: &Progress) -> Result<Outcome> {
-        let _one = self.looking.lock().await;
-        let is_wanted = |one: &Subscription| only.as_ref().is_none_or(|only| only.contains(&one.id));
-        let wanted: Vec<Subscription> = self.list().await?.into_iter().filter(is_wanted).collect();
-        let (total, mut told) = (wanted.len() as u64, Vec::new());
+    async fn check(&self, only: Option<Vec<String>>, progress: &Progress) -> Result<Outcome> {
+        let _checking = self.checking.lock().await;
+        let is_selected = |one: &Subscription| only.as_ref().is_none_or(|only| only.contains(&one.id));
+        let selected: Vec<Subscription> = self.list().await?.into_iter().filter(is_selected).collect();
+        let (total, mut summaries) = (selected.len() as u64, Vec::new());
         let mut failures = Vec::new();
-        for (done, mut one) in wanted.into_iter().enumerate() {
-            progress.check()?;
-            progress.at(done as u64, total);
-            match self.look_for_newer(&mut one, progress).await {
-                Ok(news) => {
+        for (done, mut one) in selected.into_iter().enumerate() {
+            progress.check_cancelled()?;
+            progress.set_done(done as u64, total);
+            match self.check_one(&mut one, progress).await {
+                Ok(update) => {
                     one.failed = None;
-                    told.extend(news.map(|summary| format!("{}: {summary}", one.name)));
+                    summaries.extend(update.map(|summary| format!("{}: {summary}", one.name)));
                 }
                 Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
                 Err(error) => {
-                    told.push(error.message.clone());
+                    summaries.push(error.message.clone());
                     one.failed = Some(error.sentence());
                     failures.push(error);
                 }
@@ -107,27 +107,27 @@ impl Subscriptions {
             one.checked_at = Some(self.workspace.clock.stamp());
             self.change(|all| {
                 // The subscription may have been removed meanwhile.
-                if let Some(kept) = all.iter_mut().find(|kept| kept.id == one.id) {
-                    *kept = one;
+                if let Some(saved) = all.iter_mut().find(|other| other.id == one.id) {
+                    *saved = one;
                 }
                 Ok(())
             })
             .await?;
         }
-        progress.at(total, total);
+        progress.set_done(total, total);
         if failures.len() as u64 == total
             && let Some(first) = failures.into_iter().next()
         {
             return Err(first);
         }
-        let summary = if told.is_empty() { "Nothing new".to_owned() } else { told.join("; ") };
+        let summary = if summaries.is_empty() { "Nothing new".to_owned() } else { summaries.join("; ") };
         Ok(Outcome { summary, tally: None })
     }
 
     /// Checks one subscription; returns a summary if there was something new.
-    async fn look_for_newer(&self, one: &mut Subscription, progress: &Progress) -> Result<Option<String>> {
+    async fn check_one(&self, one: &mut Subscription, progress: &Progress) -> Result<Option<String>> {
         let by = "Subscription";
-        let incoming = self.sources.read_anew(one.source.clone(), by).await?;
+        let incoming = self.sources.read_uncached(one.source.clone(), by).await?;
         if one.digest.as_ref() == Some(&incoming.digest) {
             return Ok(None);
         }
@@ -155,7 +155,7 @@ impl Subscriptions {
         let options = ImportOptions {
             existing: ExistingCards::Merge,
             landing: if unsigned { Landing::Review } else { one.landing },
-            suspect_too: false,
+            flagged_too: false,
             choices: std::collections::HashMap::new(),
             reason: format!("Newer version of {}", one.name),
             by: Author(by.to_owned()),
@@ -217,7 +217,7 @@ impl Handle<AddSubscription> for Subscriptions {
             Ok(())
         });
         let all = all.await?;
-        self.start_looking(Some(vec![id]));
+        self.start_check(Some(vec![id]));
         Ok(all)
     }
 }
@@ -225,10 +225,10 @@ impl Handle<AddSubscription> for Subscriptions {
 #[async_trait]
 impl Handle<RemoveSubscription> for Subscriptions {
     async fn handle(&self, _: &Context, request: SubscriptionRef) -> Result<Vec<Subscription>> {
-        let without = |all: &mut Vec<Subscription>| {
-            let were = all.len();
+        let remove = |all: &mut Vec<Subscription>| {
+            let before = all.len();
             all.retain(|one| one.id != request.id);
-            if all.len() == were {
+            if all.len() == before {
                 return Err(ApiError::new(
                     ErrorCode::NotFound,
                     format!("subscription {:?} not found", request.id),
@@ -237,13 +237,13 @@ impl Handle<RemoveSubscription> for Subscriptions {
             }
             Ok(())
         };
-        self.change(without).await
+        self.change(remove).await
     }
 }
 
 #[async_trait]
 impl Handle<CheckSubscriptions> for Subscriptions {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<JobRef> {
-        Ok(self.start_looking(None))
+        Ok(self.start_check(None))
     }
 }

@@ -30,9 +30,9 @@ use crate::subscriptions::Subscriptions;
 use runs::{ActiveRuns, RunOrigin, starter_keys};
 
 /// How long the library has to be unchanged before it is searched for new cards.
-const REST: Duration = Duration::from_secs(3);
+const QUIET_PERIOD: Duration = Duration::from_secs(3);
 /// How often a long-running process looks for checks that are due.
-const LOOK_EVERY: Duration = Duration::from_mins(10);
+const CHECK_INTERVAL: Duration = Duration::from_mins(10);
 /// Most days in a setting; more is a typing error.
 const MAX_DAYS: u32 = 3_650;
 
@@ -45,7 +45,7 @@ fn days_before(now: Timestamp, days: u32) -> Option<Timestamp> {
 ///
 /// # Errors
 /// `invalid` for more than ten years.
-fn sensible(days: u32) -> Result<()> {
+fn check_days(days: u32) -> Result<()> {
     if days <= MAX_DAYS {
         return Ok(());
     }
@@ -64,7 +64,7 @@ pub struct Checking {
     providers: Providers,
     proposals: Proposals,
     catalogue: Catalogue,
-    under_way: Arc<ActiveRuns>,
+    active: Arc<ActiveRuns>,
 }
 
 impl Checking {
@@ -76,11 +76,11 @@ impl Checking {
         proposals: Proposals,
         catalogue: Catalogue,
     ) -> Checking {
-        Checking { workspace, models, providers, proposals, catalogue, under_way: Arc::default() }
+        Checking { workspace, models, providers, proposals, catalogue, active: Arc::default() }
     }
 
     /// Records today's health and notifies listeners.
-    async fn note_health(&self) -> Result<()> {
+    async fn record_health(&self) -> Result<()> {
         let day = self.workspace.clock.stamp().date();
         let counts = self.workspace.library.health().await?;
         self.workspace.library.record_health_day(&day, counts).await?;
@@ -89,12 +89,12 @@ impl Checking {
     }
 
     async fn check_settings(&self) -> Result<CheckSettings> {
-        Ok(self.workspace.saved(Setting::Checks).await?.unwrap_or_default())
+        Ok(self.workspace.load_setting(Setting::Checks).await?.unwrap_or_default())
     }
 
     /// Starts a run of what is due: pages to retry, cards last checked long ago, new cards, and cards that
     /// changed since their check.
-    pub(crate) async fn check_what_is_due(&self) -> Result<Option<JobRef>> {
+    pub(crate) async fn check_due(&self) -> Result<Option<JobRef>> {
         if self.is_checking() {
             return Ok(None);
         }
@@ -119,25 +119,25 @@ impl Checking {
         let page = due.iter().find_map(|record| record.card().text(fields::DOCUMENTATION).map(str::to_owned));
         // Nobody requested this run, so without a network it is not started at all.
         let Some(page) = page else { return Ok(None) };
-        if !self.fuel(false).reaches(&page).await {
+        if !self.fuel(false).can_reach(&page).await {
             return Ok(None);
         }
         let cards = due.iter().map(|record| record.id.to_string()).collect();
-        Ok(Some(self.start_verify(VerifyScope::Cards { cards }, false, RunOrigin::Unasked)))
+        Ok(Some(self.start_verify(VerifyScope::Cards { cards }, false, RunOrigin::Automatic)))
     }
 }
 
-/// Waits until the library has changed and then no event has come for [`REST`].
-async fn changed(news: &mut broadcast::Receiver<Event>) {
+/// Waits until the library has changed and then no event has come for [`QUIET_PERIOD`].
+async fn wait_for_change(events: &mut broadcast::Receiver<Event>) {
     let mut seen = false;
     loop {
         let next = if seen {
-            match tokio::time::timeout(REST, news.recv()).await {
+            match tokio::time::timeout(QUIET_PERIOD, events.recv()).await {
                 Ok(next) => next,
                 Err(_) => return,
             }
         } else {
-            news.recv().await
+            events.recv().await
         };
         match next {
             Ok(Event::Library { .. }) | Err(broadcast::error::RecvError::Lagged(_)) => seen = true,
@@ -153,26 +153,26 @@ impl Checking {
     /// whenever the library changes, and regularly besides.
     pub fn start_background_checks(&self, subscriptions: Subscriptions) {
         let checking = self.clone();
-        let mut news = self.workspace.events().subscribe();
+        let mut events = self.workspace.events().subscribe();
         tokio::spawn(async move {
-            let mut pause = tokio::time::interval(LOOK_EVERY);
+            let mut pause = tokio::time::interval(CHECK_INTERVAL);
             let mut first = true;
             loop {
                 tokio::select! {
                     _ = pause.tick() => {}
-                    () = changed(&mut news) => {}
-                    () = checking.workspace.given_up() => return,
+                    () = wait_for_change(&mut events) => {}
+                    () = checking.workspace.wait_for_shutdown() => return,
                 }
-                let looked = if first { checking.resume_run().await } else { Ok(()) };
+                let resumed = if first { checking.resume_run().await } else { Ok(()) };
                 first = false;
-                let looked = match looked {
-                    Ok(()) => checking.check_what_is_due().await.map(|_| ()),
+                let checked = match resumed {
+                    Ok(()) => checking.check_due().await.map(|_| ()),
                     Err(error) => Err(error),
                 };
                 if let Err(error) = subscriptions.start_due().await {
                     tracing::warn!(%error, "failed to check subscriptions");
                 }
-                if let Err(error) = looked {
+                if let Err(error) = checked {
                     tracing::warn!(%error, "failed to run due checks");
                 }
             }
@@ -186,27 +186,27 @@ impl Handle<StartVerify> for Checking {
         let scope = match request.scope {
             VerifyScope::Cards { cards } => {
                 // An unknown name is an error now rather than a failed job later.
-                let ids = cards.iter().map(|card| Ok(self.workspace.find(card)?.id.to_string()));
+                let ids = cards.iter().map(|card| Ok(self.workspace.find_card(card)?.id.to_string()));
                 let mut ids: Vec<String> = ids.collect::<Result<_>>()?;
                 ids.sort();
                 ids.dedup();
                 VerifyScope::Cards { cards: ids }
             }
             VerifyScope::Older { days } => {
-                sensible(days)?;
+                check_days(days)?;
                 VerifyScope::Older { days }
             }
             scope => scope,
         };
-        let wanted = if request.anew { RunOrigin::Anew } else { RunOrigin::Asked };
-        Ok(self.start_verify(scope, request.improve, wanted))
+        let origin = if request.anew { RunOrigin::Restarted } else { RunOrigin::Requested };
+        Ok(self.start_verify(scope, request.improve, origin))
     }
 }
 
 #[async_trait]
 impl Handle<GetVerification> for Checking {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardVerification> {
-        let record = self.workspace.find(&request.card)?;
+        let record = self.workspace.find_card(&request.card)?;
         let id = record.id.clone();
         let checked = match self.workspace.library.verification(&id).await? {
             None => None,
@@ -219,8 +219,8 @@ impl Handle<GetVerification> for Checking {
                     .map_err(|error| ApiError::internal(format!("invalid report on {id}: {error}")))?,
             }),
         };
-        let waiting = self.workspace.library.waiting().await?;
-        let about: Vec<ProposalId> = waiting
+        let pending = self.workspace.library.pending().await?;
+        let about: Vec<ProposalId> = pending
             .iter()
             .filter(|proposal| proposal.draft.card.as_ref() == Some(&id))
             .map(|proposal| proposal.id)
@@ -239,8 +239,8 @@ impl Handle<GetCheckSettings> for Checking {
 #[async_trait]
 impl Handle<SetCheckSettings> for Checking {
     async fn handle(&self, _: &Context, request: CheckSettings) -> Result<CheckSettings> {
-        sensible(request.every_days)?;
-        self.workspace.save(Setting::Checks, &request).await?;
+        check_days(request.every_days)?;
+        self.workspace.save_setting(Setting::Checks, &request).await?;
         Ok(request)
     }
 }

@@ -7,19 +7,19 @@ use autokit_toolcard::fields;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::claims::{Claim, Shown};
+use crate::claims::{Claim, PageUsage};
 use autokit_pages::Page;
 use autokit_pages::Subject;
 
 /// Compares the card's arguments with those its classes are constructed with on the page.
-pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Option<Claim> {
+pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &PageUsage<'_>) -> Option<Claim> {
     let code = &page.facts.code;
     let classes: Vec<&str> = match shown {
-        Shown::AsWritten(imports) | Shown::FromElsewhere(imports) | Shown::Others(imports, _) => {
+        PageUsage::AsWritten(imports) | PageUsage::FromElsewhere(imports) | PageUsage::Others(imports, _) => {
             imports.iter().map(|import| import.name.as_str()).collect()
         }
-        Shown::Called(_) => subject.classes.iter().map(String::as_str).collect(),
-        Shown::Nothing => {
+        PageUsage::Called(_) => subject.classes.iter().map(String::as_str).collect(),
+        PageUsage::Nothing => {
             return (!subject.init_args.is_empty()).then(|| Claim::not_found(fields::INIT_ARGS));
         }
     };
@@ -42,7 +42,7 @@ pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Op
     if own.is_empty() {
         // A card without arguments is not wrong; those on the page improve it.
         return (!shown.is_empty())
-            .then(|| Claim::unsaid(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
+            .then(|| Claim::unclaimed(fields::INIT_ARGS, Value::Object(shown), lines.join("\n"), 0.7));
     }
     if supported {
         let quote = match lines.join("\n") {
@@ -77,7 +77,7 @@ mod tests {
     use super::is_credential;
 
     #[test]
-    fn keys_and_tokens_are_told_from_other_arguments() {
+    fn credentials_are_distinguished_from_other_arguments() {
         for name in
             ["api_key", "apiKey", "OPENAI_API_KEY", "token", "accessToken", "client_secret", "password"]
         {

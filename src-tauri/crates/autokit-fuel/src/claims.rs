@@ -76,7 +76,7 @@ impl Claim {
         }
     }
 
-    pub(crate) fn unsaid(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
+    pub(crate) fn unclaimed(field: &str, value: Value, quote: impl Into<String>, confidence: f32) -> Claim {
         Claim { standing: ClaimVerdict::Unsaid, ..Claim::contradicted(field, value, quote, confidence) }
     }
 
@@ -131,7 +131,7 @@ pub(crate) fn claims(subject: &Subject, marks: &PageFeatures, page: &Page) -> Ve
         name(subject, marks, page),
         description(subject, marks, page),
     ];
-    let shown = shown(subject, page);
+    let shown = page_usage(subject, page);
     all.extend(import(subject, page, &shown));
     all.extend(init_args(subject, page, &shown));
     all.extend(openapi(subject, page));
@@ -186,7 +186,7 @@ fn description(subject: &Subject, marks: &PageFeatures, page: &Page) -> Claim {
 }
 
 /// Checks language, module and class against the page's code.
-fn import(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Vec<Claim> {
+fn import(subject: &Subject, page: &Page, shown: &PageUsage<'_>) -> Vec<Claim> {
     if subject.classes.is_empty() && subject.module.is_none() {
         return Vec::new();
     }
@@ -199,17 +199,17 @@ fn import(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Vec<Claim> {
                 Claim::supported(fields::LANGUAGE, import.line.as_str(), 0.95)
             }
             Some(_) => Claim::contradicted(fields::LANGUAGE, Value::from(name), import.line.as_str(), 0.8),
-            None => Claim::unsaid(fields::LANGUAGE, Value::from(name), import.line.as_str(), 0.9),
+            None => Claim::unclaimed(fields::LANGUAGE, Value::from(name), import.line.as_str(), 0.9),
         }
     };
     match shown {
-        Shown::AsWritten(imports) => {
+        PageUsage::AsWritten(imports) => {
             all.push(language(imports[0]));
             let lines = lines_of(imports);
             all.push(match &subject.module {
                 Some(_) => Claim::supported(fields::MODULE, lines.as_str(), 1.0),
                 // A card without a module makes no claim to confirm.
-                None => Claim::unsaid(
+                None => Claim::unclaimed(
                     fields::MODULE,
                     Value::from(imports[0].module.as_str()),
                     lines.as_str(),
@@ -218,7 +218,7 @@ fn import(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Vec<Claim> {
             });
             all.push(Claim::supported(fields::CLASS, lines, 1.0));
         }
-        Shown::FromElsewhere(imports) => {
+        PageUsage::FromElsewhere(imports) => {
             all.push(language(imports[0]));
             let lines = lines_of(imports);
             let module = Value::from(imports[0].module.as_str());
@@ -229,7 +229,7 @@ fn import(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Vec<Claim> {
                 Claim::contradicted(fields::CLASS, names_of(imports), lines, 0.8)
             });
         }
-        Shown::Others(imports, score) => {
+        PageUsage::Others(imports, score) => {
             all.push(language(imports[0]));
             let lines = lines_of(imports);
             let confidence = (0.5 + 0.5 * score).min(0.9);
@@ -241,11 +241,11 @@ fn import(subject: &Subject, page: &Page, shown: &Shown<'_>) -> Vec<Claim> {
             });
             all.push(Claim::contradicted(fields::CLASS, names_of(imports), lines, confidence));
         }
-        Shown::Called(line) => {
+        PageUsage::Called(line) => {
             all.push(Claim::not_found(fields::MODULE));
             all.push(Claim::supported(fields::CLASS, line.as_str(), 0.8));
         }
-        Shown::Nothing => {
+        PageUsage::Nothing => {
             let module = subject.module.as_deref().unwrap_or("");
             let line = code.imports.iter().find(|import| import.module == module);
             all.push(match line {
@@ -276,7 +276,7 @@ fn names_of(imports: &[&Import]) -> Value {
 }
 
 /// How a page's code shows the card's tool.
-pub(crate) enum Shown<'a> {
+pub(crate) enum PageUsage<'a> {
     /// All its classes, imported from its module.
     AsWritten(Vec<&'a Import>),
     /// Some or all of its classes, imported from another module.
@@ -289,7 +289,7 @@ pub(crate) enum Shown<'a> {
     Nothing,
 }
 
-fn shown<'a>(subject: &Subject, page: &'a Page) -> Shown<'a> {
+fn page_usage<'a>(subject: &Subject, page: &'a Page) -> PageUsage<'a> {
     let code = &page.facts.code;
     let module = subject.module.as_deref();
     let own = |module: Option<&str>| -> Vec<&'a Import> {
@@ -305,27 +305,28 @@ fn shown<'a>(subject: &Subject, page: &'a Page) -> Shown<'a> {
     };
     let as_written = own(module);
     if !as_written.is_empty() && as_written.len() == subject.classes.len() {
-        return Shown::AsWritten(as_written);
+        return PageUsage::AsWritten(as_written);
     }
-    let ranked = ranked(subject, page);
+    let ranked_imports = ranked_imports(subject, page);
     let found = own(None);
     if let Some(first) = found.first() {
         // Of several modules that export the first class, the one most like the card's.
         let likest = code
             .imports_of(&first.name)
-            .max_by(|a, b| agreed(module, a).total_cmp(&agreed(module, b)))
+            .max_by(|a, b| module_agreement(module, a).total_cmp(&module_agreement(module, b)))
             .unwrap_or(first);
         // A class of the same name in another vendor's package is a different class, and a class that the
-        // page calls deprecated has a successor: `ranked` leaves both out if the page shows a better import.
-        if ranked.iter().any(|(_, import)| std::ptr::eq(*import, likest)) {
-            return Shown::FromElsewhere(own(Some(&likest.module)));
+        // page calls deprecated has a successor: `ranked_imports` leaves both out if the page shows a better
+        // import.
+        if ranked_imports.iter().any(|(_, import)| std::ptr::eq(*import, likest)) {
+            return PageUsage::FromElsewhere(own(Some(&likest.module)));
         }
     }
-    if let Some((best, first)) = ranked.first().copied()
+    if let Some((best, first)) = ranked_imports.first().copied()
         && best >= LIKE_ENOUGH
     {
         let stem = subject.classes.first().map_or("", String::as_str);
-        let others = ranked
+        let others = ranked_imports
             .iter()
             .filter(|(score, import)| {
                 *score >= best - AS_GOOD
@@ -337,29 +338,29 @@ fn shown<'a>(subject: &Subject, page: &'a Page) -> Shown<'a> {
         let mut others: Vec<&Import> = others.collect();
         // All of them lie in one list, so sorting by memory address restores the order on the page.
         others.sort_by_key(|import| std::ptr::from_ref::<Import>(import).addr());
-        return Shown::Others(others, best);
+        return PageUsage::Others(others, best);
     }
     let called = code.calls.iter().find(|call| subject.classes.contains(&call.callee));
     match called {
-        Some(call) => Shown::Called(call.line.clone()),
-        None => Shown::Nothing,
+        Some(call) => PageUsage::Called(call.line.clone()),
+        None => PageUsage::Nothing,
     }
 }
 
-fn agreed(module: Option<&str>, import: &Import) -> f32 {
+fn module_agreement(module: Option<&str>, import: &Import) -> f32 {
     module.map_or(0.0, |module| agreement(&words(module), &words(&import.module)))
 }
 
 /// Whether an import is from the same package or framework as the card's module: `langchain.tools` and
 /// `langchain_google` are, `google` is not.
-fn of_one_family(module: Option<&str>, import: &Import) -> bool {
+fn same_top_level_module(module: Option<&str>, import: &Import) -> bool {
     let first = |module: &str| words(module).into_iter().next();
     module.is_none_or(|module| first(module) == first(&import.module))
 }
 
 /// Whether an import's name says that it is obsolete. Such an import is never a successor, and a class with
 /// the card's own name from another package is preferred to it.
-fn is_old(import: &Import) -> bool {
+fn is_deprecated_name(import: &Import) -> bool {
     let says = |text: &str| {
         words(text).iter().any(|word| matches!(word.as_str(), "old" | "legacy" | "deprecated" | "obsolete"))
     };
@@ -369,7 +370,7 @@ fn is_old(import: &Import) -> bool {
 /// Ranks the page's imports by likeness to what the card means: to its class and module, to its name, and to
 /// the page's main import. If a current import from the card's own family is like enough, obsolete imports
 /// and those of other families are left out.
-fn ranked<'a>(subject: &Subject, page: &'a Page) -> Vec<(f32, &'a Import)> {
+fn ranked_imports<'a>(subject: &Subject, page: &'a Page) -> Vec<(f32, &'a Import)> {
     let main = page.facts.import.as_ref().map(|fact| &fact.value);
     let mut all: Vec<(f32, &Import)> = page
         .facts
@@ -392,7 +393,9 @@ fn ranked<'a>(subject: &Subject, page: &'a Page) -> Vec<(f32, &'a Import)> {
         .collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
     let current = |import: &Import| {
-        !import.deprecated && !is_old(import) && of_one_family(subject.module.as_deref(), import)
+        !import.deprecated
+            && !is_deprecated_name(import)
+            && same_top_level_module(subject.module.as_deref(), import)
     };
     if all.iter().any(|(score, import)| *score >= LIKE_IT && current(import)) {
         all.retain(|(_, import)| current(import));
@@ -412,12 +415,12 @@ fn openapi(subject: &Subject, page: &Page) -> Option<Claim> {
 }
 
 fn pricing(subject: &Subject, page: &Page) -> Option<Claim> {
-    let said = page.facts.price.as_ref();
+    let price = page.facts.price.as_ref();
     let written = subject.pricing.as_deref();
-    match (written, said) {
+    match (written, price) {
         (None, None) => None,
         (None, Some(fact)) => {
-            Some(Claim::unsaid(fields::PRICING, Value::from(fact.value.name()), fact.quote.as_str(), 0.6))
+            Some(Claim::unclaimed(fields::PRICING, Value::from(fact.value.name()), fact.quote.as_str(), 0.6))
         }
         (Some(_), None) => Some(Claim::not_found(fields::PRICING)),
         (Some(written), Some(fact)) => Some(match Price::read(written) {
@@ -468,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_of_the_past_is_nobodys_successor() {
+    fn a_deprecated_class_is_not_a_successor() {
         let claims = told(
             card("langchain_community.tools", &json!({})),
             "from a.b import WidgetTool\nfrom c.d import WidgetTool\nfrom langchain.old import WidgetToolOld",

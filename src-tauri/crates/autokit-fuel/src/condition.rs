@@ -28,9 +28,9 @@ pub enum Condition {
 }
 
 /// A page without code and with fewer characters of text than this is empty.
-const NEXT_TO_NOTHING: usize = 80;
+const MIN_CONTENT_CHARS: usize = 80;
 /// A page with more characters of text than this is more than a notice.
-const MORE_THAN_A_NOTICE: usize = 2_500;
+const MAX_NOTICE_CHARS: usize = 2_500;
 
 static NOT_FOUND: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -60,7 +60,7 @@ pub(crate) fn condition(page: &Page) -> (Condition, String) {
         .collect();
     let length: usize = text.iter().map(|part| part.chars().count()).sum();
     let title = page.document.page_title.as_str();
-    if has_code || length > MORE_THAN_A_NOTICE {
+    if has_code || length > MAX_NOTICE_CHARS {
         return (Condition::Content, page.document.title.clone());
     }
     let found = |what: &Regex| {
@@ -75,7 +75,7 @@ pub(crate) fn condition(page: &Page) -> (Condition, String) {
     if let Some(quote) = found(&NOT_FOUND) {
         return (Condition::NotFound, quote);
     }
-    if length < NEXT_TO_NOTHING {
+    if length < MIN_CONTENT_CHARS {
         return (Condition::Empty, text.join(" "));
     }
     (Condition::Content, page.document.title.clone())

@@ -10,8 +10,8 @@ use crate::condition::{Condition, condition};
 use crate::fuel::Fuel;
 use crate::link::{LinkHealth, LinkState};
 use crate::report::{Examination, Judgement, PageSearchOutcome, Report, ScoredPage};
-use crate::seek::{Candidate, Unanswered, rank};
-use crate::settle::unverified;
+use crate::seek::{Candidate, SearchStatus, rank};
+use crate::settle::draft_unverified;
 use autokit_pages::{PageFeature, Subject};
 use autokit_pages::{Result, run_blocking};
 
@@ -26,7 +26,7 @@ const CHOSEN_BY_A_MODEL: f32 = 1.0;
 /// Least probability of a page that is shown to a person as a possibility.
 const POSSIBLE: f32 = 0.15;
 /// A response within this time shows that the network works.
-const LATELY: Duration = Duration::from_mins(5);
+const RECENT: Duration = Duration::from_mins(5);
 /// Most candidates kept in a report.
 const SHOWN: usize = 5;
 
@@ -76,7 +76,7 @@ impl Fuel {
             let mut text: Option<String> = None;
             if let Some(url) = &subject.documentation {
                 // Always fetched anew: an earlier response cannot tell whether the page still exists.
-                let visit = self.reader.visit(url, self.patience).await?;
+                let visit = self.reader.visit(url, self.page_timeout).await?;
                 report.link = LinkHealth::of(url, &visit);
                 if report.link.state == LinkState::Closed {
                     report.state = CardState::Unreachable;
@@ -102,7 +102,7 @@ impl Fuel {
                     let judgement = judge(&report.link, &candidate);
                     if judgement.about && candidate.marks.has(PageFeature::Code) {
                         report.page = Some(judgement);
-                        return self.settle(case, &subject, report, &candidate, false).await;
+                        return self.complete_examination(case, &subject, report, &candidate, false).await;
                     }
                     if judgement.condition == Condition::Content && !report.link.redirected_to_home() {
                         candidate.logit += NAMED_BY_THE_CARD;
@@ -111,22 +111,22 @@ impl Fuel {
                     report.page = Some(judgement);
                 }
             }
-            let here = current.as_ref().map(|page| page.page.fetched.url.clone());
+            let current_url = current.as_ref().map(|page| page.page.fetched.url.clone());
             let mut found: Vec<Candidate> = current.into_iter().collect();
-            let searched = self.searched(&subject).await;
-            self.weigh(&subject, vector, &searched.urls, &mut found).await?;
+            let searched = self.search_web(&subject).await;
+            self.score_urls(&subject, vector, &searched.urls, &mut found).await?;
             rank(&mut found);
-            if sure_of(&found).is_none() {
-                let urls = self.relatives(&subject).await?;
-                self.weigh(&subject, vector, &urls, &mut found).await?;
+            if certain_match(&found).is_none() {
+                let urls = self.related_urls(&subject).await?;
+                self.score_urls(&subject, vector, &urls, &mut found).await?;
                 rank(&mut found);
             }
-            if let Some(advisor) = self.advisor.as_ref().filter(|_| sure_of(&found).is_none()) {
-                let led = self.led(advisor, case.card, &report.why_broken()).await;
-                self.weigh_pages(&subject, vector, led.opened, &mut found).await?;
-                if let Some(chosen) = &led.chosen {
+            if let Some(advisor) = self.advisor.as_ref().filter(|_| certain_match(&found).is_none()) {
+                let search = self.search_with_model(advisor, case.card, &report.why_broken()).await;
+                self.score_pages(&subject, vector, search.opened, &mut found).await?;
+                if let Some(chosen) = &search.chosen {
                     for page in
-                        found.iter_mut().filter(|page| page.is_at(chosen) && page.marks.mention_tool())
+                        found.iter_mut().filter(|page| page.has_url(chosen) && page.marks.mention_tool())
                     {
                         page.logit += CHOSEN_BY_A_MODEL;
                     }
@@ -135,9 +135,9 @@ impl Fuel {
                 report.judged_by = format!("rules and {}", advisor.large.config().model);
             }
             report.candidates = found.iter().take(SHOWN).map(Candidate::scored_page).collect();
-            if let Some(best) = sure_of(&found) {
+            if let Some(best) = certain_match(&found) {
                 // It may be the card's own page, with new names in its code.
-                let moved = here.as_ref() != Some(&best.page.fetched.url);
+                let moved = current_url.as_ref() != Some(&best.page.fetched.url);
                 if moved {
                     report.search = Some(PageSearchOutcome::Found { page: best.scored_page() });
                 } else if let Some(page) = &mut report.page {
@@ -145,42 +145,43 @@ impl Fuel {
                     page.why = best.marks.why();
                     page.score = best.score;
                 }
-                return self.settle(case, &subject, report, best, moved).await;
+                return self.complete_examination(case, &subject, report, best, moved).await;
             }
             if let Some(page) = &mut report.page {
                 page.about = false;
             }
             let possible = found.first().is_some_and(|best| best.score >= POSSIBLE);
-            report.search = Some(match searched.unanswered {
+            report.search = Some(match searched.status {
                 // The site's own lists may still show where the page moved, but not that no other page exists.
-                Unanswered::NoService => PageSearchOutcome::NoSearch,
-                Unanswered::Failed(why) => PageSearchOutcome::SearchFailed { why },
-                Unanswered::No if possible => PageSearchOutcome::Unsure,
-                Unanswered::No if found.is_empty() => PageSearchOutcome::NothingFound,
-                Unanswered::No => PageSearchOutcome::Gone,
+                SearchStatus::NoService => PageSearchOutcome::NoSearch,
+                SearchStatus::Failed(why) => PageSearchOutcome::SearchFailed { why },
+                SearchStatus::Answered if possible => PageSearchOutcome::Unsure,
+                SearchStatus::Answered if found.is_empty() => PageSearchOutcome::NothingFound,
+                SearchStatus::Answered => PageSearchOutcome::Gone,
             });
             if report.page.as_ref().is_some_and(|page| page.condition == Condition::Empty) {
                 // A browser may have to render it; an empty page proves nothing.
                 report.state = CardState::Unreachable;
                 return Ok(Examination { report, draft: None });
             }
-            let draft = if report.is_judged() { unverified(case, &report, text.as_deref()) } else { None };
+            let draft =
+                if report.is_judged() { draft_unverified(case, &report, text.as_deref()) } else { None };
             Ok(Examination { report, draft })
         })
     }
 
     /// Whether the network works; requests this page if nothing responded recently.
-    pub async fn reaches(&self, url: &str) -> bool {
-        let answers = async || self.reader.fetcher.get_within(url, self.patience).await.is_ok();
-        self.reader.fetcher.answered_within(LATELY) || answers().await || self.searches().await
+    pub async fn can_reach(&self, url: &str) -> bool {
+        let answers = async || self.reader.fetcher.get_within(url, self.page_timeout).await.is_ok();
+        self.reader.fetcher.responded_within(RECENT) || answers().await || self.can_search().await
     }
 
     /// Whether the network works: something responded recently, or a search service does now.
     async fn online(&self) -> bool {
-        self.reader.fetcher.answered_within(LATELY) || self.searches().await
+        self.reader.fetcher.responded_within(RECENT) || self.can_search().await
     }
 
-    async fn searches(&self) -> bool {
+    async fn can_search(&self) -> bool {
         for provider in &self.providers {
             if provider.search("documentation", 1).await.is_ok() {
                 return true;
@@ -198,7 +199,7 @@ impl Fuel {
 
 impl Candidate {
     /// Whether this is the page at a URL, before or after redirects.
-    fn is_at(&self, url: &str) -> bool {
+    fn has_url(&self, url: &str) -> bool {
         let fetched = &self.page.fetched;
         fetched.url == url || fetched.hops.iter().any(|hop| hop.url == url)
     }
@@ -215,7 +216,7 @@ impl Candidate {
 }
 
 /// Returns the best of the ranked pages if it is certain enough to be the right one.
-fn sure_of(found: &[Candidate]) -> Option<&Candidate> {
+fn certain_match(found: &[Candidate]) -> Option<&Candidate> {
     found.first().filter(|best| best.score >= SURE)
 }
 

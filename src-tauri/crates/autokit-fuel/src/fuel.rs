@@ -18,11 +18,11 @@ pub struct Fuel {
     /// Search services; without any, only the site itself is searched for its pages.
     pub providers: Vec<Provider>,
     /// Limits concurrent searches, because the services are rate-limited.
-    pub searching: Arc<Semaphore>,
+    pub search_permits: Arc<Semaphore>,
     /// Recent visits, shared by the cards of one run.
     pub visits: Visits,
     /// Time limit for fetching one page.
-    pub patience: Duration,
+    pub page_timeout: Duration,
     /// Consecutive failures after which another page is searched for.
     pub attempts: u32,
     /// Language models, if there are any.
@@ -33,6 +33,6 @@ pub struct Fuel {
 
 impl Fuel {
     pub(crate) async fn visit(&self, url: &str) -> Result<Visit> {
-        self.visits.visit(&self.reader, url, self.patience).await
+        self.visits.visit(&self.reader, url, self.page_timeout).await
     }
 }

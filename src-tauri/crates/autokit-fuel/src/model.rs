@@ -20,7 +20,7 @@ const SHOWN: usize = 12_000;
 /// Confidence of a claim that only a model makes.
 const CONFIDENCE: f32 = 0.6;
 /// Words of which a sentence about prices contains at least one.
-const OF_PRICES: &[&str] = &[
+const PRICE_WORDS: &[&str] = &[
     "free",
     "price",
     "pricing",
@@ -120,20 +120,22 @@ impl Advisor {
             }
         };
         // The response was validated against the schema, so other standings cannot occur.
-        let said: Vec<ModelClaim> =
+        let model_claims: Vec<ModelClaim> =
             serde_json::from_value::<Answer>(answer).map(|answer| answer.claims).unwrap_or_default();
         let mut added = false;
-        for said in said {
+        for model_claim in model_claims {
             let open = claims
                 .iter_mut()
-                .find(|claim| claim.field == said.field && claim.standing == ClaimVerdict::NotFound);
+                .find(|claim| claim.field == model_claim.field && claim.standing == ClaimVerdict::NotFound);
             if let Some(claim) = open
-                && believed(&said, subject, page)
+                && is_backed_by_page(&model_claim, subject, page)
             {
-                claim.standing = said.standing;
-                claim.quote = said.quote;
-                claim.value =
-                    said.value.filter(|_| said.standing == ClaimVerdict::Contradicted).map(Value::from);
+                claim.standing = model_claim.standing;
+                claim.quote = model_claim.quote;
+                claim.value = model_claim
+                    .value
+                    .filter(|_| model_claim.standing == ClaimVerdict::Contradicted)
+                    .map(Value::from);
                 claim.confidence = CONFIDENCE;
                 claim.by_model = true;
                 added = true;
@@ -144,17 +146,17 @@ impl Advisor {
 }
 
 /// Whether a model's claim can be trusted: its quote is on the page, and the page shows what the claim needs.
-fn believed(said: &ModelClaim, subject: &Subject, page: &Page) -> bool {
-    if !page.holds(&said.quote) {
+fn is_backed_by_page(claim: &ModelClaim, subject: &Subject, page: &Page) -> bool {
+    if !page.contains_quote(&claim.quote) {
         return false;
     }
     let code = &page.facts.code;
-    let value = said.value.as_deref().map(str::trim).filter(|value| !value.is_empty());
-    let contradicted = said.standing == ClaimVerdict::Contradicted;
-    if contradicted && value.is_none_or(|value| !said.quote.contains(value)) {
+    let value = claim.value.as_deref().map(str::trim).filter(|value| !value.is_empty());
+    let contradicted = claim.standing == ClaimVerdict::Contradicted;
+    if contradicted && value.is_none_or(|value| !claim.quote.contains(value)) {
         return false;
     }
-    match (said.field.as_str(), contradicted) {
+    match (claim.field.as_str(), contradicted) {
         // The parser either finds an import or the page does not have it.
         (fields::CLASS, false) => subject.classes.iter().all(|class| code.has(class)),
         (fields::CLASS, true) => value.is_some_and(|value| code.imports_of(value).next().is_some()),
@@ -164,21 +166,21 @@ fn believed(said: &ModelClaim, subject: &Subject, page: &Page) -> bool {
         }
         (fields::INIT_ARGS, false) => subject.init_args.keys().all(|name| code.has(name)),
         (fields::NAME, false) => {
-            let said = distinctive_words(&said.quote);
-            subject.name_words.iter().all(|word| said.contains(word))
+            let words = distinctive_words(&claim.quote);
+            subject.name_words.iter().all(|word| words.contains(word))
         }
         (fields::DESCRIPTION, false) => {
-            content_words(&said.quote).intersection(&subject.content).count() >= 2
+            content_words(&claim.quote).intersection(&subject.content).count() >= 2
         }
         (fields::PRICING, contradicted) => {
-            let quote = content_words(&said.quote);
-            let of_prices =
-                OF_PRICES.iter().any(|word| quote.contains(*word)) || said.quote.contains(['$', '€', '£']);
+            let quote = content_words(&claim.quote);
+            let about_prices =
+                PRICE_WORDS.iter().any(|word| quote.contains(*word)) || claim.quote.contains(['$', '€', '£']);
             let short = value.is_none_or(|value| value.chars().count() <= 80);
             let same = || {
                 subject.pricing.as_deref().is_some_and(|pricing| !content_words(pricing).is_disjoint(&quote))
             };
-            of_prices && short && (contradicted || same())
+            about_prices && short && (contradicted || same())
         }
         (fields::OPENAPI, false) => subject.openapi.as_deref().is_some_and(|url| page.text.contains(url)),
         _ => false,
@@ -196,7 +198,12 @@ pub(crate) struct ModelSearch {
 
 impl Fuel {
     /// Lets the model search for the page of a card.
-    pub(crate) async fn led(&self, advisor: &Advisor, card: &Toolcard, problem: &str) -> ModelSearch {
+    pub(crate) async fn search_with_model(
+        &self,
+        advisor: &Advisor,
+        card: &Toolcard,
+        problem: &str,
+    ) -> ModelSearch {
         let text = advisor
             .prompts
             .fill(&prompts::REPAIR, &[("card", shown_card(card).as_str()), ("problem", problem)]);
@@ -212,13 +219,13 @@ impl Fuel {
         };
         let web = WebTools::new(&self.reader, &self.providers);
         let ended = React::default().run(&advisor.large, request, &web, &finish, |_| {}).await;
-        let (_, opened) = web.into_seen();
+        let (_, opened) = web.into_results();
         let chosen = match ended {
             Ok((RunOutcome::Answer(answer), _)) => answer
                 .get("url")
                 .and_then(Value::as_str)
                 .map(str::to_owned)
-                .filter(|url| opened.iter().any(|page| page.asked == *url)),
+                .filter(|url| opened.iter().any(|page| page.requested_url == *url)),
             Ok((RunOutcome::GaveUp(why), _)) => {
                 tracing::info!(?why, "model gave up searching for a page");
                 None

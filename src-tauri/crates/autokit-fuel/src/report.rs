@@ -109,7 +109,7 @@ impl Report {
 
     /// Returns a hexadecimal hash of what was seen at the card's URL: it stays the same as long as that does.
     /// `page` is the hash of the delivered text.
-    pub(crate) fn seen(&self, page: Option<&str>) -> String {
+    pub(crate) fn page_fingerprint(&self, page: Option<&str>) -> String {
         let link = &self.link;
         let state = format!("{:?} {:?}", link.state, link.status);
         let found = link.found.as_deref().or(link.url.as_deref()).unwrap_or_default();

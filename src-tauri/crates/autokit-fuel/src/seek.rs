@@ -18,11 +18,11 @@ use autokit_pages::{PageFeatures, agreement};
 /// Most pages found by searching that are read for one card.
 const PAGES: usize = 24;
 /// Most pages found on the site itself that are read for one card.
-const RELATIVES: usize = 8;
+const MAX_RELATED: usize = 8;
 /// Time limit of the search services for one card, all queries together.
-const SEARCHING: Duration = Duration::from_secs(20);
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(20);
 /// The error when no service responded in that time.
-const TOO_SLOW: &str = "no search service responded within 20 seconds";
+const SEARCH_TIMED_OUT: &str = "no search service responded within 20 seconds";
 /// Most words of a description used in a query.
 const WORDS: usize = 12;
 
@@ -39,18 +39,18 @@ pub(crate) struct Candidate {
 
 /// Result of searching.
 #[derive(Debug)]
-pub(crate) struct Searched {
+pub(crate) struct SearchResult {
     /// URLs of the pages; those that more queries agree on come first.
     pub(crate) urls: Vec<String>,
     /// Whether, and why, no service responded at all.
-    pub(crate) unanswered: Unanswered,
+    pub(crate) status: SearchStatus,
 }
 
 /// Why the absence of search results proves nothing.
 #[derive(Debug)]
-pub(crate) enum Unanswered {
+pub(crate) enum SearchStatus {
     /// Some service responded, so what it did not find is hard to find.
-    No,
+    Answered,
     /// No service is chosen.
     NoService,
     /// All services failed; the error of one.
@@ -76,12 +76,12 @@ pub(crate) fn queries(subject: &Subject) -> Vec<String> {
     add(&[&subject.name, &package]);
     add(&[class, module]);
     add(&[&class_words, &leaf]);
-    let said: Vec<String> = distinctive_words(&subject.description)
+    let words_of_description: Vec<String> = distinctive_words(&subject.description)
         .into_iter()
         .filter(|word| word.len() > 2)
         .take(WORDS)
         .collect();
-    add(&[&subject.name_words.join(" "), &said.join(" ")]);
+    add(&[&subject.name_words.join(" "), &words_of_description.join(" ")]);
     if let Some(old) = subject.documentation.as_deref().and_then(|url| Url::parse(url).ok()) {
         let last = old.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()).map(words));
         add(&[&last.unwrap_or_default().join(" ")]);
@@ -91,12 +91,12 @@ pub(crate) fn queries(subject: &Subject) -> Vec<String> {
 
 impl Fuel {
     /// Searches for pages for a card; results that do not arrive in time are ignored.
-    pub(crate) async fn searched(&self, subject: &Subject) -> Searched {
+    pub(crate) async fn search_web(&self, subject: &Subject) -> SearchResult {
         // Waits for a permit first, so that waiting behind other cards' searches does not use up the time
         // limit.
-        let _turn = self.searching.acquire().await;
+        let _permit = self.search_permits.acquire().await;
         let queries = queries(subject);
-        let mut asked: FuturesUnordered<_> = queries
+        let mut requests: FuturesUnordered<_> = queries
             .iter()
             .enumerate()
             .flat_map(|(at, query)| {
@@ -105,26 +105,29 @@ impl Fuel {
                     .map(move |provider| async move { (at, provider.search(query, HITS).await) })
             })
             .collect();
-        let mut unanswered =
-            if asked.is_empty() { Unanswered::NoService } else { Unanswered::Failed(TOO_SLOW.to_owned()) };
+        let mut status = if requests.is_empty() {
+            SearchStatus::NoService
+        } else {
+            SearchStatus::Failed(SEARCH_TIMED_OUT.to_owned())
+        };
         let mut answers = Vec::new();
         let all = async {
-            while let Some((at, answer)) = asked.next().await {
+            while let Some((at, answer)) = requests.next().await {
                 match answer {
                     Ok(hits) => {
-                        unanswered = Unanswered::No;
+                        status = SearchStatus::Answered;
                         answers.push((at, hits));
                     }
                     Err(error) => {
                         tracing::info!(%error, "web search failed");
-                        if !matches!(unanswered, Unanswered::No) {
-                            unanswered = Unanswered::Failed(error.to_string());
+                        if !matches!(status, SearchStatus::Answered) {
+                            status = SearchStatus::Failed(error.to_string());
                         }
                     }
                 }
             }
         };
-        if tokio::time::timeout(SEARCHING, all).await.is_err() {
+        if tokio::time::timeout(SEARCH_TIMEOUT, all).await.is_err() {
             tracing::info!("web searches timed out; continuing with partial results");
         }
         // In the order of the queries, whichever response came first.
@@ -134,16 +137,16 @@ impl Fuel {
             found.add(hits);
         }
         let urls = found.best().into_iter().take(PAGES).map(|hit| hit.url.clone()).collect();
-        Searched { urls, unanswered }
+        SearchResult { urls, status }
     }
 
     /// Finds pages through the site itself: variants of the old URL, and entries of its lists that match the
     /// card's name.
-    pub(crate) async fn relatives(&self, subject: &Subject) -> Result<Vec<String>> {
+    pub(crate) async fn related_urls(&self, subject: &Subject) -> Result<Vec<String>> {
         let Some(old) = subject.documentation.as_deref().and_then(|url| Url::parse(url).ok()) else {
             return Ok(Vec::new());
         };
-        let mut found = respelled(&old);
+        let mut found = url_variants(&old);
         let mut lists = Vec::new();
         let mut above = old.clone();
         // The folder of the page and its parent usually list their pages.
@@ -162,24 +165,24 @@ impl Fuel {
                 && page.fetched.is_success()
             {
                 named.extend(page.document.links.iter().filter_map(|link| {
-                    let likeness = sounds_like(subject, &link.text, &link.url);
+                    let likeness = link_likeness(subject, &link.text, &link.url);
                     (likeness >= 0.5).then(|| (likeness, without_fragment(&link.url)))
                 }));
             }
         }
-        named.extend(self.mapped(subject, &old).await);
+        named.extend(self.sitemap_matches(subject, &old).await);
         named.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut seen: HashSet<String> = HashSet::new();
         found.retain(|url| seen.insert(url.clone()));
-        let room = RELATIVES;
+        let room = MAX_RELATED;
         found.extend(named.into_iter().map(|(_, url)| url).filter(|url| seen.insert(url.clone())).take(room));
         Ok(found)
     }
 
     /// Returns the entries of the site's sitemap that match the card's name.
-    async fn mapped(&self, subject: &Subject, old: &Url) -> Vec<(f32, String)> {
+    async fn sitemap_matches(&self, subject: &Subject, old: &Url) -> Vec<(f32, String)> {
         let Ok(map) = old.join("/sitemap.xml") else { return Vec::new() };
-        let Ok(answer) = self.reader.fetcher.get_within(map.as_str(), self.patience).await else {
+        let Ok(answer) = self.reader.fetcher.get_within(map.as_str(), self.page_timeout).await else {
             return Vec::new();
         };
         if !answer.is_success() {
@@ -192,7 +195,7 @@ impl Fuel {
             .filter_map(|entry| entry.split("</loc>").next())
             .map(|entry| entry.trim().replace("&amp;", "&"))
             .filter_map(|entry| {
-                let likeness = sounds_like(subject, "", &entry);
+                let likeness = link_likeness(subject, "", &entry);
                 (likeness >= 0.5).then_some((likeness, entry))
             })
             .collect()
@@ -200,7 +203,7 @@ impl Fuel {
 
     /// Fetches pages and scores them against a card. Failed fetches are left out, as are pages already scored
     /// under another URL.
-    pub(crate) async fn weigh(
+    pub(crate) async fn score_urls(
         &self,
         subject: &Subject,
         vector: Option<&[f32]>,
@@ -211,11 +214,11 @@ impl Fuel {
         for visit in join_all(urls.iter().map(|url| self.visit(url))).await {
             pages.extend(visit?);
         }
-        self.weigh_pages(subject, vector, pages, into).await
+        self.score_pages(subject, vector, pages, into).await
     }
 
-    /// As [`Fuel::weigh`], for pages already read.
-    pub(crate) async fn weigh_pages(
+    /// As [`Fuel::score_urls`], for pages already read.
+    pub(crate) async fn score_pages(
         &self,
         subject: &Subject,
         vector: Option<&[f32]>,
@@ -258,7 +261,7 @@ pub(crate) fn rank(pages: &mut [Candidate]) {
 }
 
 /// Returns how well a link matches the card's name, 0 to 1.
-fn sounds_like(subject: &Subject, text: &str, url: &str) -> f32 {
+fn link_likeness(subject: &Subject, text: &str, url: &str) -> f32 {
     let path = url.split(['#', '?']).next().unwrap_or(url).trim_end_matches('/');
     let last = words(path.rsplit('/').next().unwrap_or(""));
     agreement(&subject.name_words, &distinctive_words(text))
@@ -267,7 +270,7 @@ fn sounds_like(subject: &Subject, text: &str, url: &str) -> f32 {
 
 /// Returns variants of a URL: with or without its extension, and without trailing characters that were copied
 /// along.
-fn respelled(old: &Url) -> Vec<String> {
+fn url_variants(old: &Url) -> Vec<String> {
     let path = old.path();
     let mut paths = Vec::new();
     let trimmed = path.trim_end_matches(|c: char| !c.is_alphanumeric());

@@ -24,7 +24,7 @@ impl Fuel {
     ///
     /// # Errors
     /// [`Error::Embedding`].
-    pub(crate) async fn settle(
+    pub(crate) async fn complete_examination(
         &self,
         case: &CheckRequest<'_>,
         subject: &Subject,
@@ -49,12 +49,13 @@ impl Fuel {
             (false, false, true) => CardState::Verified,
             (false, _, _) => CardState::Stale,
         };
-        let improved = if self.improve { self.improved(case, subject, &page.page).await? } else { None };
+        let improved =
+            if self.improve { self.improve_description(case, subject, &page.page).await? } else { None };
         let draft = self.draft(case, &report, &page.page, moved, sound, improved.as_ref());
         Ok(Examination { report, draft })
     }
 
-    async fn improved(
+    async fn improve_description(
         &self,
         case: &CheckRequest<'_>,
         subject: &Subject,
@@ -89,9 +90,9 @@ impl Fuel {
             // A field the card lacks is not an error; it is added along with corrections, or where the card
             // has the field but left it blank.
             let blank = case.card.text(&claim.field).is_some_and(|text| text.trim().is_empty());
-            let wanted = claim.is_contradicted()
+            let is_proposed = claim.is_contradicted()
                 || claim.standing == ClaimVerdict::Unsaid && (self.improve || moved || blank);
-            if let Some(value) = claim.value.clone().filter(|_| wanted) {
+            if let Some(value) = claim.value.clone().filter(|_| is_proposed) {
                 add(&claim.field, value, &[claim.quote.as_str()], claim.confidence);
             }
         }
@@ -130,7 +131,11 @@ impl Fuel {
         let (origin, reason) = match (moved, wrong) {
             (true, _) => (
                 Origin::Repair,
-                format!("{}; its documentation is at {}", capital(&report.why_broken()), page.fetched.url),
+                format!(
+                    "{}; its documentation is at {}",
+                    capitalized(&report.why_broken()),
+                    page.fetched.url
+                ),
             ),
             (false, true) => {
                 (Origin::Refresh, format!("Differs from the documentation: {}", names.join(", ")))
@@ -150,7 +155,7 @@ impl Fuel {
             fields: proposed,
             similar: Vec::new(),
             basis: Some(page.hash.clone()),
-            candidates: others(report, &page.fetched.url),
+            candidates: other_candidates(report, &page.fetched.url),
             arrived: None,
         })
     }
@@ -159,7 +164,11 @@ impl Fuel {
 /// Drafts `verified: false` for a card whose page is gone or wrong and for which no other was found. The
 /// pages that were scored are included for a person to choose from. `text` is the hash of what its URL
 /// delivered, if that was a page.
-pub(crate) fn unverified(case: &CheckRequest<'_>, report: &Report, text: Option<&str>) -> Option<Draft> {
+pub(crate) fn draft_unverified(
+    case: &CheckRequest<'_>,
+    report: &Report,
+    text: Option<&str>,
+) -> Option<Draft> {
     if !case.card.verified() {
         return None;
     }
@@ -174,7 +183,7 @@ pub(crate) fn unverified(case: &CheckRequest<'_>, report: &Report, text: Option<
         card: Some(case.id.clone()),
         base: Some(case.revision),
         origin: Origin::Repair,
-        reason: format!("{}, and no other page clearly documents it", capital(&report.why_broken())),
+        reason: format!("{}, and no other page clearly documents it", capitalized(&report.why_broken())),
         fields: vec![ProposedField {
             field: fields::VERIFIED.to_owned(),
             value: Some(Value::Bool(false)),
@@ -183,8 +192,8 @@ pub(crate) fn unverified(case: &CheckRequest<'_>, report: &Report, text: Option<
         }],
         similar: Vec::new(),
         // A reviewer's rejection holds for what was seen, not forever.
-        basis: Some(report.seen(text)),
-        candidates: others(report, ""),
+        basis: Some(report.page_fingerprint(text)),
+        candidates: other_candidates(report, ""),
         arrived: None,
     })
 }
@@ -202,7 +211,7 @@ fn evidence(page: &Page, quote: &str, now: Timestamp) -> Evidence {
 }
 
 /// Returns the pages that were scored and not chosen.
-fn others(report: &Report, taken: &str) -> Vec<PageCandidate> {
+fn other_candidates(report: &Report, taken: &str) -> Vec<PageCandidate> {
     report
         .candidates
         .iter()
@@ -217,7 +226,7 @@ fn others(report: &Report, taken: &str) -> Vec<PageCandidate> {
 }
 
 /// Capitalizes a sentence, unless it starts with a URL or host name.
-fn capital(text: &str) -> String {
+fn capitalized(text: &str) -> String {
     if text.split_whitespace().next().is_some_and(|word| word.contains(['/', '.', ':'])) {
         return text.to_owned();
     }
@@ -227,13 +236,13 @@ fn capital(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::capital;
+    use super::capitalized;
 
     #[test]
     fn addresses_keep_their_letters() {
-        assert_eq!(capital("the site returned 404"), "The site returned 404");
+        assert_eq!(capitalized("the site returned 404"), "The site returned 404");
         for address in ["https://a.b is larger than 5 MB", "docs.example.org has no valid certificate"] {
-            assert_eq!(capital(address), address);
+            assert_eq!(capitalized(address), address);
         }
     }
 }

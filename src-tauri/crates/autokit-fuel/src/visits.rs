@@ -8,7 +8,7 @@ use autokit_pages::{PageReader, Result, Visit};
 use lru::LruCache;
 
 /// Most visits kept.
-const KEPT: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
 
 /// Results of recent visits, including failures, by requested URL.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Visits(Arc<Mutex<LruCache<String, Visit>>>);
 
 impl Default for Visits {
     fn default() -> Visits {
-        Visits(Arc::new(Mutex::new(LruCache::new(KEPT))))
+        Visits(Arc::new(Mutex::new(LruCache::new(CAPACITY))))
     }
 }
 
@@ -25,11 +25,16 @@ impl Visits {
     ///
     /// # Errors
     /// Returns an error when the embedding model fails; failures of the site are part of the [`Visit`].
-    pub(crate) async fn visit(&self, reader: &PageReader, url: &str, patience: Duration) -> Result<Visit> {
-        if let Some(kept) = self.0.lock().expect("no holder panics").get(url) {
-            return Ok(kept.clone());
+    pub(crate) async fn visit(
+        &self,
+        reader: &PageReader,
+        url: &str,
+        page_timeout: Duration,
+    ) -> Result<Visit> {
+        if let Some(cached) = self.0.lock().expect("no holder panics").get(url) {
+            return Ok(cached.clone());
         }
-        let visit = reader.visit(url, patience).await?;
+        let visit = reader.visit(url, page_timeout).await?;
         self.0.lock().expect("no holder panics").put(url.to_owned(), visit.clone());
         Ok(visit)
     }

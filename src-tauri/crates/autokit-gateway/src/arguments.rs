@@ -15,30 +15,30 @@ const TRACKING: [&str; 17] = [
 
 /// Returns the normalized arguments: fields sorted and without `null`s, addresses without tracking
 /// parameters and the like, texts trimmed, `1.0` as `1`.
-pub fn normalised(arguments: &Map<String, Value>) -> Value {
-    object(arguments)
+pub fn normalized(arguments: &Map<String, Value>) -> Value {
+    normalized_object(arguments)
 }
 
 /// Returns a short digest of a call, equal for the same tool with the same normalized arguments.
-pub fn mark(tool: &str, arguments: &Map<String, Value>) -> String {
+pub fn call_digest(tool: &str, arguments: &Map<String, Value>) -> String {
     let mut hasher = Sha256::new();
     hasher.update(tool.as_bytes());
     hasher.update([0]);
-    hasher.update(normalised(arguments).to_string().as_bytes());
+    hasher.update(normalized(arguments).to_string().as_bytes());
     hex::encode(&hasher.finalize()[..8])
 }
 
-fn object(map: &Map<String, Value>) -> Value {
+fn normalized_object(map: &Map<String, Value>) -> Value {
     let mut fields: Vec<(&String, &Value)> = map.iter().filter(|(_, value)| !value.is_null()).collect();
     fields.sort_by_key(|(name, _)| *name);
-    Value::Object(fields.into_iter().map(|(name, value)| (name.clone(), one(value))).collect())
+    Value::Object(fields.into_iter().map(|(name, value)| (name.clone(), normalized_value(value))).collect())
 }
 
-fn one(value: &Value) -> Value {
+fn normalized_value(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(text_of(text)),
-        Value::Array(items) => Value::Array(items.iter().map(one).collect()),
-        Value::Object(map) => object(map),
+        Value::String(text) => Value::String(normalized_text(text)),
+        Value::Array(items) => Value::Array(items.iter().map(normalized_value).collect()),
+        Value::Object(map) => normalized_object(map),
         Value::Number(number) => match number.as_f64() {
             // Above 2^53, a double cannot represent every integer.
             Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole.abs() < 9e15 => {
@@ -50,15 +50,15 @@ fn one(value: &Value) -> Value {
     }
 }
 
-fn text_of(text: &str) -> String {
+fn normalized_text(text: &str) -> String {
     let text = text.trim();
-    address(text).unwrap_or_else(|| text.to_owned())
+    normalized_url(text).unwrap_or_else(|| text.to_owned())
 }
 
 /// Normalizes an address: lower-case host, no default port, no empty fragment, no trailing slash,
 /// parameters sorted and without tracking. A non-empty fragment stays, because many pages are selected by
 /// it.
-fn address(text: &str) -> Option<String> {
+fn normalized_url(text: &str) -> Option<String> {
     if !(text.starts_with("http://") || text.starts_with("https://") || text.starts_with("HTTP")) {
         return None;
     }
@@ -100,27 +100,27 @@ mod tests {
 
     use super::*;
 
-    fn marked(arguments: &Value) -> String {
-        mark("browse", arguments.as_object().expect("an object"))
+    fn digest(arguments: &Value) -> String {
+        call_digest("browse", arguments.as_object().expect("an object"))
     }
 
     #[test]
-    fn what_makes_no_difference_is_not_seen() {
-        let plain = marked(&json!({"url": "https://example.org/a?x=1&y=2", "depth": 1}));
+    fn equivalent_arguments_have_the_same_digest() {
+        let plain = digest(&json!({"url": "https://example.org/a?x=1&y=2", "depth": 1}));
         for same in [
             json!({"depth": 1, "url": "https://example.org/a?x=1&y=2"}),
             json!({"url": "https://example.org/a/?y=2&x=1", "depth": 1.0}),
             json!({"url": " HTTPS://EXAMPLE.ORG:443/a?utm_source=q&x=1&y=2&fbclid=7#", "depth": 1}),
             json!({"url": "https://example.org/a?x=1&y=2&UTM_Campaign=z", "depth": 1, "more": null}),
         ] {
-            assert_eq!(marked(&same), plain, "{same}");
+            assert_eq!(digest(&same), plain, "{same}");
         }
-        assert_eq!(marked(&json!({"u": "http://a.io"})), marked(&json!({"u": "http://a.io/"})));
-        assert_eq!(marked(&json!({"u": "http://a.io?gclid=1"})), marked(&json!({"u": "http://a.io/"})));
+        assert_eq!(digest(&json!({"u": "http://a.io"})), digest(&json!({"u": "http://a.io/"})));
+        assert_eq!(digest(&json!({"u": "http://a.io?gclid=1"})), digest(&json!({"u": "http://a.io/"})));
     }
 
     #[test]
-    fn what_makes_a_difference_is_seen() {
+    fn different_arguments_have_different_digests() {
         let all = [
             json!({"url": "https://example.org/a"}),
             json!({"url": "https://example.org/b"}),
@@ -142,9 +142,9 @@ mod tests {
             json!({"n": 1.5}),
             json!({}),
         ];
-        let marks: std::collections::HashSet<String> = all.iter().map(marked).collect();
-        assert_eq!(marks.len(), all.len());
-        assert_ne!(mark("a", &Map::new()), mark("b", &Map::new()));
+        let digests: std::collections::HashSet<String> = all.iter().map(digest).collect();
+        assert_eq!(digests.len(), all.len());
+        assert_ne!(call_digest("a", &Map::new()), call_digest("b", &Map::new()));
     }
 
     fn value() -> impl Strategy<Value = Value> {
@@ -167,18 +167,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_form_is_its_own_form(fields in prop::collection::vec(("[a-z]{1,3}", value()), 0..4)) {
+        fn normalization_is_idempotent(fields in prop::collection::vec(("[a-z]{1,3}", value()), 0..4)) {
             let arguments: Map<String, Value> = fields.into_iter().collect();
-            let once = normalised(&arguments);
-            let twice = normalised(once.as_object().expect("an object"));
+            let once = normalized(&arguments);
+            let twice = normalized(once.as_object().expect("an object"));
             prop_assert_eq!(once, twice);
         }
 
         #[test]
         fn order_does_not_matter(fields in prop::collection::btree_map("[a-z]{1,3}", value(), 0..5)) {
-            let there: Map<String, Value> = fields.clone().into_iter().collect();
-            let back: Map<String, Value> = fields.into_iter().rev().collect();
-            prop_assert_eq!(mark("t", &there), mark("t", &back));
+            let forward: Map<String, Value> = fields.clone().into_iter().collect();
+            let reversed: Map<String, Value> = fields.into_iter().rev().collect();
+            prop_assert_eq!(call_digest("t", &forward), call_digest("t", &reversed));
         }
     }
 }

@@ -47,7 +47,7 @@ pub struct Folders {
 
 /// The command that starts AutoKit as an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct LaunchCommand {
     /// The `autokit` program.
     pub command: String,
     /// Its arguments.
@@ -127,7 +127,7 @@ impl Client {
 
     /// Returns whether the program seems to be used on this machine: whether the folder of its file exists
     /// or, if that is the home directory, the file itself.
-    pub fn is_here(self, folders: &Folders) -> bool {
+    pub fn is_installed(self, folders: &Folders) -> bool {
         let file = self.file(folders);
         let own_folder = file.parent().filter(|parent| *parent != folders.home);
         own_folder.map_or_else(|| file.is_file(), Path::is_dir)
@@ -145,21 +145,26 @@ impl Client {
     }
 
     /// Returns the lines to paste into its file by hand.
-    pub fn snippet(self, start: &Start) -> String {
+    pub fn snippet(self, launch: &LaunchCommand) -> String {
         // An empty file can always be changed.
-        self.changed(None, Path::new(""), start).unwrap_or_default()
+        self.with_server(None, Path::new(""), launch).unwrap_or_default()
     }
 
     /// Returns the file with AutoKit among its servers, updating an existing entry.
     ///
     /// # Errors
     /// [`ClientError`] if the file cannot be changed without losing something.
-    pub fn changed(self, before: Option<&str>, path: &Path, start: &Start) -> Result<String, ClientError> {
+    pub fn with_server(
+        self,
+        before: Option<&str>,
+        path: &Path,
+        launch: &LaunchCommand,
+    ) -> Result<String, ClientError> {
         let unreadable = |why: String| ClientError::Unreadable { path: path.display().to_string(), why };
         let before = before.unwrap_or_default();
         match self.layout() {
-            Layout::Json { key, typed } => json_with(before, key, typed, start).map_err(unreadable),
-            Layout::Toml { table } => toml_with(before, table, start).map_err(unreadable),
+            Layout::Json { key, typed } => json_with(before, key, typed, launch).map_err(unreadable),
+            Layout::Toml { table } => toml_with(before, table, launch).map_err(unreadable),
         }
     }
 
@@ -167,7 +172,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`] if the file cannot be changed without losing something.
-    pub fn without(self, before: &str, path: &Path) -> Result<Option<String>, ClientError> {
+    pub fn without_server(self, before: &str, path: &Path) -> Result<Option<String>, ClientError> {
         let unreadable = |why: String| ClientError::Unreadable { path: path.display().to_string(), why };
         if before.trim().is_empty() {
             return Ok(None);
@@ -179,21 +184,23 @@ impl Client {
     }
 
     /// Returns whether a file already starts AutoKit with this command.
-    pub fn has(self, text: &str, start: &Start) -> bool {
-        let wanted = json!({"command": start.command, "args": start.args});
-        let there = match self.layout() {
+    pub fn has_server(self, text: &str, launch: &LaunchCommand) -> bool {
+        let expected = json!({"command": launch.command, "args": launch.args});
+        let entry = match self.layout() {
             Layout::Json { key, .. } => CstRootNode::parse(text, &ParseOptions::default())
                 .ok()
                 .and_then(|file| file.to_serde_value()?.get(key)?.get(SERVER).cloned()),
-            Layout::Toml { table } => {
-                text.parse::<DocumentMut>().ok().and_then(|file| Some(plain(file.get(table)?.get(SERVER)?)))
-            }
+            Layout::Toml { table } => text
+                .parse::<DocumentMut>()
+                .ok()
+                .and_then(|file| Some(command_and_args(file.get(table)?.get(SERVER)?))),
         };
-        there.is_some_and(|there| there["command"] == wanted["command"] && there["args"] == wanted["args"])
+        entry
+            .is_some_and(|entry| entry["command"] == expected["command"] && entry["args"] == expected["args"])
     }
 }
 
-fn plain(item: &Item) -> Value {
+fn command_and_args(item: &Item) -> Value {
     let text = |key: &str| item.get(key).and_then(Item::as_str).map(Value::from);
     let args = item.get("args").and_then(Item::as_array);
     let args =
@@ -201,7 +208,7 @@ fn plain(item: &Item) -> Value {
     json!({"command": text("command"), "args": args})
 }
 
-fn json_with(before: &str, key: &str, typed: bool, start: &Start) -> Result<String, String> {
+fn json_with(before: &str, key: &str, typed: bool, launch: &LaunchCommand) -> Result<String, String> {
     let empty = before.trim().is_empty();
     let file = CstRootNode::parse(if empty { "{}\n" } else { before }, &ParseOptions::default())
         .map_err(|error| format!("it is not valid JSON ({error})"))?;
@@ -209,16 +216,16 @@ fn json_with(before: &str, key: &str, typed: bool, start: &Start) -> Result<Stri
     let servers = servers.object_value_or_create(key).ok_or_else(|| format!("`{key}` is not an object"))?;
     let entry =
         servers.object_value_or_create(SERVER).ok_or_else(|| format!("`{SERVER}` is not an object"))?;
-    let put = |name: &str, value: CstInputValue| match entry.get(name) {
+    let set = |name: &str, value: CstInputValue| match entry.get(name) {
         // Other fields that somebody set, such as a timeout, stay.
-        Some(there) => there.set_value(value),
+        Some(field) => field.set_value(value),
         None => drop(entry.append(name, value)),
     };
     if typed {
-        put("type", "stdio".into());
+        set("type", "stdio".into());
     }
-    put("command", start.command.as_str().into());
-    put("args", CstInputValue::Array(start.args.iter().map(|arg| arg.as_str().into()).collect()));
+    set("command", launch.command.as_str().into());
+    set("args", CstInputValue::Array(launch.args.iter().map(|arg| arg.as_str().into()).collect()));
     Ok(file.to_string())
 }
 
@@ -235,22 +242,22 @@ fn toml_without(before: &str, table: &str) -> Result<Option<String>, String> {
     let mut file: DocumentMut =
         before.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     let servers = file.get_mut(table).and_then(Item::as_table_like_mut);
-    let gone = servers.and_then(|servers| servers.remove(SERVER));
-    Ok(gone.map(|_| file.to_string()))
+    let removed = servers.and_then(|servers| servers.remove(SERVER));
+    Ok(removed.map(|_| file.to_string()))
 }
 
-fn toml_with(before: &str, table: &str, start: &Start) -> Result<String, String> {
+fn toml_with(before: &str, table: &str, launch: &LaunchCommand) -> Result<String, String> {
     let mut file: DocumentMut =
         before.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
-    let mut hidden = Table::new();
+    let mut implicit = Table::new();
     // Implicit, so that only the tables of servers get a heading.
-    hidden.set_implicit(true);
-    let servers = file.entry(table).or_insert(Item::Table(hidden));
+    implicit.set_implicit(true);
+    let servers = file.entry(table).or_insert(Item::Table(implicit));
     let servers = servers.as_table_like_mut().ok_or_else(|| format!("`{table}` is not a table"))?;
     let entry = servers.entry(SERVER).or_insert(Item::Table(Table::new()));
     let entry = entry.as_table_like_mut().ok_or_else(|| format!("`{SERVER}` is not a table"))?;
-    entry.insert("command", value(start.command.as_str()));
-    entry.insert("args", value(start.args.iter().map(String::as_str).collect::<Array>()));
+    entry.insert("command", value(launch.command.as_str()));
+    entry.insert("args", value(launch.args.iter().map(String::as_str).collect::<Array>()));
     Ok(file.to_string())
 }
 
@@ -258,73 +265,79 @@ fn toml_with(before: &str, table: &str, start: &Start) -> Result<String, String>
 mod tests {
     use super::*;
 
-    fn start() -> Start {
-        Start { command: "/opt/autokit".to_owned(), args: vec!["mcp".to_owned()] }
+    fn launch() -> LaunchCommand {
+        LaunchCommand { command: "/opt/autokit".to_owned(), args: vec!["mcp".to_owned()] }
     }
 
     #[test]
-    fn every_client_gets_lines_it_reads_back() {
+    fn every_client_reads_back_its_snippet() {
         for client in Client::ALL {
-            let text = client.snippet(&start());
-            assert!(client.has(&text, &start()), "{client:?}: {text}");
-            assert!(!client.has(&text, &Start { args: Vec::new(), ..start() }), "{client:?}");
-            assert!(!client.has("", &start()), "{client:?}");
+            let text = client.snippet(&launch());
+            assert!(client.has_server(&text, &launch()), "{client:?}: {text}");
+            assert!(!client.has_server(&text, &LaunchCommand { args: Vec::new(), ..launch() }), "{client:?}");
+            assert!(!client.has_server("", &launch()), "{client:?}");
             // Changing the file is idempotent.
             assert_eq!(
-                client.changed(Some(&text), Path::new("x"), &start()).as_ref(),
+                client.with_server(Some(&text), Path::new("x"), &launch()).as_ref(),
                 Ok(&text),
                 "{client:?}"
             );
         }
         assert_eq!(
-            Client::VsCode.snippet(&start()),
+            Client::VsCode.snippet(&launch()),
             "{\n  \"servers\": {\n    \"autokit\": {\n      \"type\": \"stdio\",\n      \"command\": \"/opt/autokit\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n"
         );
         assert_eq!(
-            Client::Codex.snippet(&start()),
+            Client::Codex.snippet(&launch()),
             "[mcp_servers.autokit]\ncommand = \"/opt/autokit\"\nargs = [\"mcp\"]\n"
         );
     }
 
     #[test]
-    fn what_is_there_stays() {
+    fn existing_content_is_preserved() {
         // Preserved down to tabs, comments and the spelling of numbers.
         let before = "{\n\t// mine\n\t\"z\": 1.50,\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"},\n\t\t\"autokit\": {\"timeout\": 9}\n\t}\n}\n";
-        let after = Client::Cursor.changed(Some(before), Path::new("x"), &start()).expect("changed");
+        let after = Client::Cursor.with_server(Some(before), Path::new("x"), &launch()).expect("changed");
         let (kept, changed) = before.split_once("\"autokit\"").expect("parts");
         assert!(after.starts_with(kept) && after.contains("\"timeout\": 9"), "{after}");
         assert!(after.ends_with("\n\t}\n}\n") && changed.ends_with("\n\t}\n}\n"), "{after}");
-        assert!(Client::Cursor.has(&after, &start()), "{after}");
+        assert!(Client::Cursor.has_server(&after, &launch()), "{after}");
 
         let before = "# mine\nmodel = \"x\" # the best\n\n[mcp_servers.other]\ncommand = 'y' # why\n";
-        let after = Client::Codex.changed(Some(before), Path::new("x"), &start()).expect("changed");
+        let after = Client::Codex.with_server(Some(before), Path::new("x"), &launch()).expect("changed");
         assert!(after.starts_with(before) && after.ends_with("args = [\"mcp\"]\n"), "{after}");
     }
 
     #[test]
-    fn what_came_goes_and_nothing_else() {
+    fn removing_autokit_restores_the_file() {
         for client in Client::ALL {
-            let text = client.snippet(&start());
-            let without = client.without(&text, Path::new("x")).expect("changed").expect("it was there");
-            assert!(!client.has(&without, &start()) && !without.contains(SERVER), "{client:?}: {without}");
-            assert_eq!(client.without(&without, Path::new("x")), Ok(None), "{client:?}");
-            assert_eq!(client.without("", Path::new("x")), Ok(None), "{client:?}");
+            let text = client.snippet(&launch());
+            let without =
+                client.without_server(&text, Path::new("x")).expect("changed").expect("it was there");
+            assert!(
+                !client.has_server(&without, &launch()) && !without.contains(SERVER),
+                "{client:?}: {without}"
+            );
+            assert_eq!(client.without_server(&without, Path::new("x")), Ok(None), "{client:?}");
+            assert_eq!(client.without_server("", Path::new("x")), Ok(None), "{client:?}");
         }
         let before = "{\n\t// mine\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"}\n\t},\n\t\"z\": 1.50\n}\n";
-        let with = Client::Cursor.changed(Some(before), Path::new("x"), &start()).expect("changed");
-        let after = Client::Cursor.without(&with, Path::new("x")).expect("changed").expect("it was there");
+        let with = Client::Cursor.with_server(Some(before), Path::new("x"), &launch()).expect("changed");
+        let after =
+            Client::Cursor.without_server(&with, Path::new("x")).expect("changed").expect("it was there");
         assert_eq!(after, before);
         let before = "# mine\nmodel = \"x\" # the best\n\n[mcp_servers.other]\ncommand = 'y' # why\n";
-        let with = Client::Codex.changed(Some(before), Path::new("x"), &start()).expect("changed");
-        let after = Client::Codex.without(&with, Path::new("x")).expect("changed").expect("it was there");
+        let with = Client::Codex.with_server(Some(before), Path::new("x"), &launch()).expect("changed");
+        let after =
+            Client::Codex.without_server(&with, Path::new("x")).expect("changed").expect("it was there");
         assert_eq!(after, before);
-        assert!(Client::VsCode.without("{ mine", Path::new("f")).is_err());
+        assert!(Client::VsCode.without_server("{ mine", Path::new("f")).is_err());
     }
 
     #[test]
-    fn what_would_be_lost_is_not_written() {
+    fn invalid_files_are_not_changed() {
         let refused = |client: Client, text: &str| {
-            client.changed(Some(text), Path::new("f"), &start()).expect_err("refused").to_string()
+            client.with_server(Some(text), Path::new("f"), &launch()).expect_err("refused").to_string()
         };
         assert!(refused(Client::VsCode, "{ mine").contains("not valid JSON"));
         assert!(refused(Client::Cursor, "[1]").contains("not a JSON object"));
@@ -350,6 +363,6 @@ mod tests {
                 "/h/.codeium/windsurf/mcp_config.json",
             ]
         );
-        assert!(Client::ALL.iter().all(|client| !client.is_here(&folders)));
+        assert!(Client::ALL.iter().all(|client| !client.is_installed(&folders)));
     }
 }

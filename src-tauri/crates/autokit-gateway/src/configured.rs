@@ -14,7 +14,7 @@ use crate::clients::SERVER;
 
 /// A server in a program's settings.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Configured {
+pub struct ConfiguredServer {
     /// Its name in the settings.
     pub name: String,
     /// How it is reached.
@@ -24,9 +24,9 @@ pub struct Configured {
 }
 
 /// Omits variables and headers.
-impl fmt::Debug for Configured {
+impl fmt::Debug for ConfiguredServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Configured").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("ConfiguredServer").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -53,7 +53,7 @@ pub enum ConfiguredReach {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The servers that can be reached from here, in the order of the settings, without AutoKit itself.
-    pub servers: Vec<Configured>,
+    pub servers: Vec<ConfiguredServer>,
     /// Why each of the other servers cannot be reached.
     pub problems: Vec<String>,
 }
@@ -62,7 +62,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// A sentence, if the text is not JSON or contains no servers.
-pub fn configured(text: &str) -> Result<Settings, String> {
+pub fn parse_servers(text: &str) -> Result<Settings, String> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())
         .map_err(|error| format!("these settings are not valid JSON: {error}"))?;
     let value: Value = parsed.value.map_or(Value::Null, Value::from);
@@ -74,7 +74,7 @@ pub fn configured(text: &str) -> Result<Settings, String> {
         .ok_or("these settings have neither \"mcpServers\" nor \"servers\"")?;
     let mut settings = Settings::default();
     for (name, entry) in servers {
-        match server(name, entry) {
+        match parse_server(name, entry) {
             Ok(Some(server)) => settings.servers.push(server),
             Ok(None) => {}
             Err(why) => settings.problems.push(format!("{name:?} {why}")),
@@ -83,7 +83,7 @@ pub fn configured(text: &str) -> Result<Settings, String> {
     Ok(settings)
 }
 
-fn server(name: &str, entry: &Value) -> Result<Option<Configured>, String> {
+fn parse_server(name: &str, entry: &Value) -> Result<Option<ConfiguredServer>, String> {
     let entry = entry.as_object().ok_or("is not an object")?;
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     let url = ["url", "serverUrl", "httpUrl"].into_iter().map(text).find(|url| !url.is_empty());
@@ -112,11 +112,11 @@ fn server(name: &str, entry: &Value) -> Result<Option<Configured>, String> {
             (ConfiguredReach::Stdio { command: command.to_owned(), args, folder }, texts(entry, "env")?)
         }
     };
-    let open = secrets.values().chain(arguments(&reach)).any(|text| text.contains("${"));
-    if open {
+    let has_placeholder = secrets.values().chain(arguments(&reach)).any(|text| text.contains("${"));
+    if has_placeholder {
         return Err("has a placeholder (`${…}`) that its client fills in; add it manually".to_owned());
     }
-    Ok(Some(Configured { name: name.to_owned(), reach, secrets }))
+    Ok(Some(ConfiguredServer { name: name.to_owned(), reach, secrets }))
 }
 
 fn arguments(reach: &ConfiguredReach) -> Vec<&String> {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_servers_of_each_program_are_read() {
-        let read = configured(
+        let read = parse_servers(
             r#"{
             // mine
             "mcpServers": {
@@ -169,13 +169,13 @@ mod tests {
         for other in
             [r#"{"servers": {"a": {"command": "x"}}}"#, r#"{"mcp": {"servers": {"a": {"command": "x"}}}}"#]
         {
-            assert_eq!(configured(other).expect("settings").servers.len(), 1, "{other}");
+            assert_eq!(parse_servers(other).expect("settings").servers.len(), 1, "{other}");
         }
     }
 
     #[test]
-    fn what_cannot_be_reached_is_named_and_the_others_are_read() {
-        let read = configured(
+    fn unusable_servers_are_reported_and_the_others_are_read() {
+        let read = parse_servers(
             r#"{"mcpServers": {
                 "a": 7, "b": {}, "c": {"command": "x", "args": [1]}, "d": {"type": "sse", "url": "https://x.y"},
                 "e": {"command": "x", "env": {"K": "${input:key}"}}, "f": {"command": "x"}
@@ -183,12 +183,12 @@ mod tests {
         )
         .expect("settings");
         assert_eq!(read.servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["f"]);
-        let told = read.problems.join("\n");
+        let problems = read.problems.join("\n");
         for (name, why) in
             [("a", "not an object"), ("b", "neither"), ("c", "argument"), ("d", "SSE"), ("e", "manually")]
         {
-            assert!(told.contains(&format!("{name:?} ")) && told.contains(why), "{told}");
+            assert!(problems.contains(&format!("{name:?} ")) && problems.contains(why), "{problems}");
         }
-        assert!(configured("{").is_err() && configured("{\"x\": {}}").is_err());
+        assert!(parse_servers("{").is_err() && parse_servers("{\"x\": {}}").is_err());
     }
 }

@@ -78,13 +78,13 @@ pub struct Binding {
     /// The name by which each definition can be called, in order.
     pub names: Vec<String>,
     /// The tools that were evicted to make room.
-    pub gone: Vec<(String, EvictionReason)>,
+    pub evicted: Vec<(String, EvictionReason)>,
     /// Whether the names or definitions of the session's tools changed.
     pub changed: bool,
 }
 
 /// Most names of revoked tools that are remembered, to explain a call of one.
-const REVOKED: usize = 50;
+const MAX_REVOKED: usize = 50;
 /// Most characters of a shortened description.
 const SHORT_CHARS: usize = 160;
 /// Most characters of the name of a bound tool. Clients prefix it with the name of the server and allow 64
@@ -117,14 +117,14 @@ impl ToolContext {
         self.bound.get(name)
     }
 
-    /// Returns the name of the tool a client means: by name, by id, or by name ignoring case. No two names
+    /// Returns the name of the tool a client requests: by name, by id, or by name ignoring case. No two names
     /// differ in case only.
-    pub fn name_of(&self, meant: &str) -> Option<&str> {
-        let named = self.bound.get_key_value(meant).map(|(name, _)| name);
+    pub fn resolve_name(&self, requested: &str) -> Option<&str> {
+        let named = self.bound.get_key_value(requested).map(|(name, _)| name);
         let by_id =
-            || self.bound.iter().find(|(_, bound)| bound.definition.id == meant).map(|(name, _)| name);
-        let alike = || self.bound.keys().find(|name| name.eq_ignore_ascii_case(meant));
-        named.or_else(by_id).or_else(alike).map(String::as_str)
+            || self.bound.iter().find(|(_, bound)| bound.definition.id == requested).map(|(name, _)| name);
+        let ignoring_case = || self.bound.keys().find(|name| name.eq_ignore_ascii_case(requested));
+        named.or_else(by_id).or_else(ignoring_case).map(String::as_str)
     }
 
     /// Returns whether a tool was evicted because of a loop and has not been found again since.
@@ -158,13 +158,13 @@ impl ToolContext {
             self.revoked.retain(|revoked| *revoked != name);
             binding.names.push(name);
         }
-        binding.gone = self.make_room(settings, &binding.names, now);
-        binding.changed |= !binding.gone.is_empty();
+        binding.evicted = self.make_room(settings, &binding.names, now);
+        binding.changed |= !binding.evicted.is_empty();
         binding
     }
 
     /// Records that a tool was called.
-    pub fn called(&mut self, name: &str, now: Timestamp) {
+    pub fn record_call(&mut self, name: &str, now: Timestamp) {
         if let Some(bound) = self.bound.get_mut(name) {
             bound.used = bound.used.max(now);
             bound.calls += 1;
@@ -181,7 +181,7 @@ impl ToolContext {
     }
 
     /// Updates the definition of a tool. Returns whether the tool is bound and its definition changed.
-    pub fn renew(&mut self, name: &str, definition: Definition) -> bool {
+    pub fn update_definition(&mut self, name: &str, definition: Definition) -> bool {
         let Some(bound) = self.bound.get_mut(name).filter(|bound| bound.definition != definition) else {
             return false;
         };
@@ -196,7 +196,7 @@ impl ToolContext {
         if there {
             self.revoked.retain(|revoked| revoked != name);
             self.revoked.push(name.to_owned());
-            let more = self.revoked.len().saturating_sub(REVOKED);
+            let more = self.revoked.len().saturating_sub(MAX_REVOKED);
             self.revoked.drain(..more);
         }
         there
@@ -213,16 +213,16 @@ impl ToolContext {
     fn make_room(
         &mut self,
         settings: &Settings,
-        fresh: &[String],
+        just_bound: &[String],
         now: Timestamp,
     ) -> Vec<(String, EvictionReason)> {
-        let keeps = |name: &String, bound: &BoundTool| {
+        let is_pinned = |name: &String, bound: &BoundTool| {
             let Definition { id, name: own, .. } = &bound.definition;
             settings.always.iter().any(|other| other == name || other == own || other == id)
         };
-        let mut gone = Vec::new();
-        let over = |context: &ToolContext| {
-            let counted = context.bound.iter().filter(|(name, bound)| !keeps(name, bound)).count();
+        let mut evicted = Vec::new();
+        let exceeded = |context: &ToolContext| {
+            let counted = context.bound.iter().filter(|(name, bound)| !is_pinned(name, bound)).count();
             if counted > settings.capacity {
                 Some(EvictionReason::LeastRecent)
             } else if context.tokens() > settings.budget() {
@@ -231,38 +231,38 @@ impl ToolContext {
                 None
             }
         };
-        if over(self).is_none() {
-            return gone;
+        if exceeded(self).is_none() {
+            return evicted;
         }
         let ttl = settings.ttl_secs as i64;
         self.bound.retain(|name, bound| {
             let idle = now.as_second() - bound.used.as_second() > ttl;
-            let goes = idle && !keeps(name, bound) && !fresh.contains(name);
-            if goes {
-                gone.push((name.clone(), EvictionReason::Idle));
+            let evict = idle && !is_pinned(name, bound) && !just_bound.contains(name);
+            if evict {
+                evicted.push((name.clone(), EvictionReason::Idle));
             }
-            !goes
+            !evict
         });
-        while let Some(why) = over(self) {
+        while let Some(why) = exceeded(self) {
             let oldest = self
                 .bound
                 .iter()
-                .filter(|(name, bound)| !keeps(name, bound) && !fresh.contains(name))
+                .filter(|(name, bound)| !is_pinned(name, bound) && !just_bound.contains(name))
                 .min_by_key(|(_, bound)| bound.used)
                 .map(|(name, _)| name.clone());
             // Only tools just found and tools that always stay are left.
             let Some(name) = oldest else { break };
             self.bound.shift_remove(&name);
-            gone.push((name, why));
+            evicted.push((name, why));
         }
-        gone
+        evicted
     }
 
     /// Returns a name that no other tool of the session has: that of the card, or with its provider as a
     /// prefix, or with a part of its id as a suffix.
     fn free_name(&self, definition: &Definition) -> String {
-        let own = plain(&definition.name);
-        let full = plain(&format!("{}_{}", definition.provider, definition.name));
+        let own = sanitized_name(&definition.name);
+        let full = sanitized_name(&format!("{}_{}", definition.provider, definition.name));
         let with_id = |length: usize| {
             let id: String = definition.id.chars().filter(char::is_ascii_alphanumeric).take(length).collect();
             let short: String = own.chars().take(NAME_CHARS - id.len() - 1).collect();
@@ -270,18 +270,18 @@ impl ToolContext {
         };
         // Clients may ignore case.
         let taken = |name: &String| self.bound.keys().any(|other| other.eq_ignore_ascii_case(name));
-        let free = |name: &String| !name.is_empty() && !taken(name) && !is_own(name);
+        let free = |name: &String| !name.is_empty() && !taken(name) && !is_own_tool(name);
         [own.clone(), full, with_id(8)].into_iter().find(free).unwrap_or_else(|| with_id(24))
     }
 }
 
 /// Returns whether this is the name of a tool every session has, which a discovered tool must not take.
-pub(crate) fn is_own(name: &str) -> bool {
+pub(crate) fn is_own_tool(name: &str) -> bool {
     crate::names::OWN_TOOLS.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Replaces characters other than letters, digits, `_` and `-`, which are all that some clients allow.
-fn plain(name: &str) -> String {
+fn sanitized_name(name: &str) -> String {
     let mut plain = String::new();
     for c in name.chars() {
         if c.is_ascii_alphanumeric() || c == '-' {
@@ -294,7 +294,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Shortens a tool's description and schema, for a list that has to be short.
-fn shortened(definition: &Definition) -> Definition {
+fn abbreviated(definition: &Definition) -> Definition {
     let schema = Value::Object(definition.schema.clone());
     let Value::Object(schema) = without_explanations(&schema) else { return definition.clone() };
     let short: String = definition.description.chars().take(SHORT_CHARS).collect();
@@ -307,29 +307,29 @@ fn shortened(definition: &Definition) -> Definition {
 /// Returns the discovered tools of a session as MCP lists them, in the order of their discovery. The latest
 /// are listed in full while they fit into `budget` tokens, the others shortened. Which ones are shortened
 /// changes only when tools are bound, of which clients are notified.
-pub(crate) fn list(context: &ToolContext, budget: u32) -> Vec<Tool> {
+pub(crate) fn list_tools(context: &ToolContext, budget: u32) -> Vec<Tool> {
     let mut newest: Vec<(&str, &BoundTool)> = context.iter().collect();
     newest.sort_by_key(|(_, bound)| std::cmp::Reverse(bound.discovered));
-    let mut left = budget;
-    let mut whole = HashSet::new();
+    let mut remaining = budget;
+    let mut full = HashSet::new();
     for (name, bound) in newest {
-        if bound.tokens <= left {
-            left -= bound.tokens;
-            whole.insert(name);
+        if bound.tokens <= remaining {
+            remaining -= bound.tokens;
+            full.insert(name);
         }
     }
     let tool = |(name, bound): (&str, &BoundTool)| {
-        if whole.contains(name) {
-            listed(name, &bound.definition)
+        if full.contains(name) {
+            to_mcp_tool(name, &bound.definition)
         } else {
-            listed(name, &shortened(&bound.definition))
+            to_mcp_tool(name, &abbreviated(&bound.definition))
         }
     };
     context.iter().map(tool).collect()
 }
 
 /// Converts a tool to its entry in MCP's list.
-pub fn listed(name: &str, definition: &Definition) -> Tool {
+pub fn to_mcp_tool(name: &str, definition: &Definition) -> Tool {
     let mut tool = Tool::new(name.to_owned(), definition.description.clone(), definition.schema.clone());
     // Invalid annotations are left out; they are only hints.
     tool.annotations = definition.annotations.clone().and_then(|hints| serde_json::from_value(hints).ok());
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_letters_alone_are_told_apart() {
+    fn names_that_differ_only_in_case_are_distinguished() {
         let (mut context, settings) = (ToolContext::default(), Settings::default());
         let echo = |id: &str, name: &str, provider: &str| Definition {
             provider: provider.to_owned(),
@@ -372,20 +372,20 @@ mod tests {
         let found = vec![echo("1", "echo", "a"), echo("2", "Echo", "b"), echo("3", "Search_Tools", "c")];
         let binding = context.bind(&settings, found, at(0));
         assert_eq!(binding.names, ["echo", "b_Echo", "c_Search_Tools"]);
-        for (meant, name) in [
+        for (requested, name) in [
             ("echo", "echo"),
             ("ECHO", "echo"),
             ("B_echo", "b_Echo"),
             ("3", "c_Search_Tools"),
             ("2", "b_Echo"),
         ] {
-            assert_eq!(context.name_of(meant), Some(name), "{meant}");
+            assert_eq!(context.resolve_name(requested), Some(name), "{requested}");
         }
-        assert_eq!(context.name_of("4"), None);
+        assert_eq!(context.resolve_name("4"), None);
     }
 
     #[test]
-    fn binding_twice_is_binding_once() {
+    fn binding_is_idempotent() {
         let (mut context, settings) = (ToolContext::default(), Settings::default());
         let first = context.bind(&settings, vec![tool("1", "get weather!")], at(0));
         assert_eq!((first.names, first.changed), (vec!["get_weather".to_owned()], true));
@@ -416,25 +416,25 @@ mod tests {
         for name in &names {
             let fits =
                 name.len() <= 46 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-            assert!(fits && !name.is_empty() && !is_own(name), "{name}");
+            assert!(fits && !name.is_empty() && !is_own_tool(name), "{name}");
         }
     }
 
     #[test]
-    fn what_is_idle_goes_first_then_what_was_used_longest_ago() {
+    fn idle_tools_are_evicted_first_then_the_least_recently_used() {
         let settings = Settings { capacity: 3, ttl_secs: 100, ..Settings::default() };
         let mut context = ToolContext::default();
         for (second, name) in [(0, "a"), (1, "b"), (2, "c")] {
             context.bind(&settings, vec![tool(name, name)], at(second));
         }
-        context.called("a", at(50));
+        context.record_call("a", at(50));
         // Within the limits nothing is evicted, however idle.
-        assert!(context.bind(&settings, vec![tool("c", "c")], at(200)).gone.is_empty());
+        assert!(context.bind(&settings, vec![tool("c", "c")], at(200)).evicted.is_empty());
         let binding = context.bind(&settings, vec![tool("d", "d")], at(140));
-        assert_eq!(binding.gone, [("b".to_owned(), EvictionReason::Idle)]);
+        assert_eq!(binding.evicted, [("b".to_owned(), EvictionReason::Idle)]);
         let binding = context.bind(&settings, vec![tool("e", "e"), tool("f", "f")], at(141));
         assert_eq!(
-            binding.gone,
+            binding.evicted,
             [("a".to_owned(), EvictionReason::LeastRecent), ("d".to_owned(), EvictionReason::LeastRecent)]
         );
         assert_eq!(names(&context), ["c", "e", "f"]);
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_short_and_what_was_found_last_is_in_full() {
+    fn only_the_latest_tools_are_listed_in_full() {
         let schema = |length: usize| json!({"type": "object", "properties": {"x": {"type": "integer", "description": "y".repeat(length)}}});
         let found = |name: &str| {
             let schema = schema(800).as_object().cloned().unwrap_or_default();
@@ -458,7 +458,7 @@ mod tests {
         }
         let tokens = context.get("a").map(|bound| bound.tokens).unwrap_or_default();
         let shown = |budget: u32| {
-            let tools = list(&context, budget);
+            let tools = list_tools(&context, budget);
             assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["a", "b", "c"]);
             let full = |tool: &Tool| *tool.input_schema == *schema(800).as_object().expect("an object");
             tools.iter().map(full).collect::<Vec<_>>()
@@ -467,7 +467,7 @@ mod tests {
         assert_eq!(shown(tokens * 2), [false, true, true]);
         assert_eq!(shown(tokens), [false, false, true]);
         assert_eq!(shown(0), [false, false, false]);
-        let short = &list(&context, 0)[0];
+        let short = &list_tools(&context, 0)[0];
         assert_eq!(short.description.as_deref(), Some("Does a.…"));
         assert_eq!(
             Value::Object((*short.input_schema).clone()),
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn some_tools_always_stay_and_do_not_count() {
+    fn pinned_tools_are_never_evicted_and_do_not_count() {
         let always = vec!["core".to_owned(), "id-expert".to_owned()];
         let settings = Settings { capacity: 1, ttl_secs: 1, always, ..Settings::default() };
         let mut context = ToolContext::default();
@@ -487,20 +487,20 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_holds() {
+    fn the_token_budget_is_respected() {
         let settings = Settings { context_tokens: 1_100, reserved_tokens: 1_000, ..Settings::default() };
         let mut context = ToolContext::default();
         for n in 0..10 {
             let big = Definition { description: "x".repeat(160), ..tool(&n.to_string(), &format!("t{n}")) };
             let binding = context.bind(&settings, vec![big], at(n));
             assert!(context.tokens() <= 100, "{}", context.tokens());
-            assert!(binding.gone.iter().all(|(_, why)| *why == EvictionReason::Budget));
+            assert!(binding.evicted.iter().all(|(_, why)| *why == EvictionReason::Budget));
         }
         assert_eq!(names(&context), ["t8", "t9"]);
     }
 
     #[test]
-    fn a_search_brings_back_what_went_by_a_loop() {
+    fn a_search_restores_a_tool_evicted_by_a_loop() {
         let (mut context, settings) = (ToolContext::default(), Settings::default());
         context.bind(&settings, vec![tool("1", "a")], at(0));
         assert!(context.evict("a") && context.is_evicted("a") && context.get("a").is_none());
@@ -520,7 +520,7 @@ mod tests {
                 let name = format!("t{which}");
                 match what {
                     0 => { context.bind(&settings, vec![tool(&name, &name)], at(now)); }
-                    1 => context.called(&name, at(now)),
+                    1 => context.record_call(&name, at(now)),
                     _ => { if which > 0 { context.evict(&name); } }
                 }
                 prop_assert!(context.iter().filter(|(name, _)| *name != "t0").count() <= 4);

@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{Definition, EvictionReason, is_own, list, listed};
+use crate::context::{Definition, EvictionReason, is_own_tool, list_tools, to_mcp_tool};
 use crate::guard::{Loop, Outcome};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
-use crate::session::{McpSessionId, Session, SessionRecord, Sessions, is_over, new_handle};
+use crate::session::{McpSessionId, Session, SessionRecord, Sessions, is_expired, new_handle};
 use crate::settings::Settings;
 use crate::toolbox::{
     Audit, Call, CallOutcome, DecidedBy, Event, HitKind, Progress, Refusal, Search, Target, Toolbox,
@@ -62,7 +62,7 @@ pub struct CallResponse {
 
 impl CallResponse {
     /// A response that leaves the tools of the session unchanged.
-    pub(crate) fn same(result: CallToolResult) -> CallResponse {
+    pub(crate) fn unchanged(result: CallToolResult) -> CallResponse {
         CallResponse { result, changed: false }
     }
 }
@@ -95,7 +95,7 @@ impl Gateway {
     }
 
     /// Returns the parameters that apply to all sessions together.
-    fn bounds(&self) -> Arc<Settings> {
+    fn global_settings(&self) -> Arc<Settings> {
         self.inner.toolbox.settings("", "")
     }
 
@@ -116,7 +116,7 @@ impl Gateway {
             return session;
         }
         let id = McpSessionId::of_connection(connection, profile);
-        self.begin(id, profile, client, protocol).await
+        self.start_session(id, profile, client, protocol).await
     }
 
     /// Returns the session of a connection, if it is in memory or was saved.
@@ -128,17 +128,17 @@ impl Gateway {
     /// Returns the context of a handle; `None` if there never was one or it has expired.
     pub async fn context(&self, handle: &McpSessionId) -> Option<Arc<Session>> {
         let inner = &*self.inner;
-        let bounds = self.bounds();
-        if let Some(session) = inner.sessions.get(&bounds, handle, self.now()) {
+        let settings = self.global_settings();
+        if let Some(session) = inner.sessions.get(&settings, handle, self.now()) {
             return Some(session);
         }
-        let mut record = inner.toolbox.kept(handle).await?;
+        let mut record = inner.toolbox.load_session(handle).await?;
         let now = self.now();
-        if is_over(&bounds, &record, now) {
+        if is_expired(&settings, &record, now) {
             return None;
         }
         record.used = record.used.max(now);
-        Some(inner.sessions.insert(&bounds, record, now))
+        Some(inner.sessions.insert(&settings, record, now))
     }
 
     /// Creates a context with a new handle.
@@ -152,26 +152,32 @@ impl Gateway {
         protocol: &str,
     ) -> Result<Arc<Session>, Refusal> {
         let handle = new_handle().map_err(|error| Refusal::Failed(error.to_string()))?;
-        Ok(self.begin(handle, profile, client, protocol).await)
+        Ok(self.start_session(handle, profile, client, protocol).await)
     }
 
-    async fn begin(&self, id: McpSessionId, profile: &str, client: &str, protocol: &str) -> Arc<Session> {
+    async fn start_session(
+        &self,
+        id: McpSessionId,
+        profile: &str,
+        client: &str,
+        protocol: &str,
+    ) -> Arc<Session> {
         let inner = &*self.inner;
         let began = Event::Began { client: client.to_owned(), protocol: protocol.to_owned() };
-        inner.toolbox.note(&id, began);
+        inner.toolbox.record_event(&id, began);
         let mut record = SessionRecord::new(id, profile.to_owned(), client.to_owned(), self.now());
         let settings = inner.toolbox.settings(profile, client);
         if !settings.always.is_empty() {
             let always = inner.toolbox.always(profile).await;
             record.tools.bind(&settings, always, self.now());
         }
-        inner.sessions.insert(&self.bounds(), record, self.now())
+        inner.sessions.insert(&self.global_settings(), record, self.now())
     }
 
     /// Returns the tools every session of a profile has.
     pub fn own_tools(&self, profile: &str) -> Vec<Tool> {
         let mut tools = vec![search_tools(), call_tool()];
-        tools.extend(self.inner.toolbox.own_tools(profile).iter().map(|own| listed(&own.name, own)));
+        tools.extend(self.inner.toolbox.own_tools(profile).iter().map(|tool| to_mcp_tool(&tool.name, tool)));
         tools
     }
 
@@ -181,7 +187,7 @@ impl Gateway {
         let record = session.lock();
         let mut tools = self.own_tools(&record.profile);
         let settings = self.inner.toolbox.settings(&record.profile, &record.client);
-        tools.extend(list(&record.tools, settings.listed_tokens));
+        tools.extend(list_tools(&record.tools, settings.listed_tokens));
         tools
     }
 
@@ -194,9 +200,9 @@ impl Gateway {
         handle: bool,
     ) -> CallResponse {
         let began = Instant::now();
-        let query = match wanted(arguments) {
+        let query = match query_of(arguments) {
             Ok(query) => query,
-            Err(words) => return CallResponse::same(problem(&words)),
+            Err(message) => return CallResponse::unchanged(error_result(&message)),
         };
         let inner = &*self.inner;
         let (id, profile, client, always) = {
@@ -217,7 +223,9 @@ impl Gateway {
             Some(limit) => match limit.as_u64() {
                 Some(limit) if (1..=MAX_RESULTS as u64).contains(&limit) => limit as usize,
                 _ => {
-                    return CallResponse::same(problem(&format!("`limit` must be from 1 to {MAX_RESULTS}.")));
+                    return CallResponse::unchanged(error_result(&format!(
+                        "`limit` must be from 1 to {MAX_RESULTS}."
+                    )));
                 }
             },
         };
@@ -225,24 +233,24 @@ impl Gateway {
             Search { query: query.to_owned(), limit, threshold: settings.threshold, profile, always };
         let found = match inner.toolbox.search(search).await {
             Ok(found) => found,
-            Err(refusal) => return CallResponse::same(problem(&refusal.to_string())),
+            Err(refusal) => return CallResponse::unchanged(error_result(&refusal.to_string())),
         };
         let now = self.now();
         let definitions: Vec<Definition> = found
             .hits
             .iter()
-            .filter_map(|hit| match &hit.what {
+            .filter_map(|hit| match &hit.kind {
                 HitKind::Callable(definition) => Some((**definition).clone()),
                 HitKind::Reference { .. } | HitKind::Installable { .. } => None,
             })
             .collect();
         let ids: Vec<String> = found.hits.iter().map(|hit| hit.id.clone()).collect();
         let mut notes = found.notes;
-        let (binding, fresh, repeated, gone, record) = {
+        let (binding, newly_bound, repeated, evicted, record) = {
             let mut record = session.lock();
-            let repeated = record.searches.note(settings, query, ids.clone(), now);
+            let repeated = record.searches.record(settings, query, ids.clone(), now);
             let bound: Vec<String> = definitions.iter().map(|definition| definition.id.clone()).collect();
-            let had: Vec<String> =
+            let known: Vec<String> =
                 record.tools.iter().map(|(_, bound)| bound.definition.id.clone()).collect();
             let before = record.tools.clone();
             let binding = record.tools.bind(settings, definitions, now);
@@ -250,39 +258,39 @@ impl Gateway {
                 record.guard.forget(name);
             }
             record.discovered.extend(bound.iter().cloned());
-            let fresh: Vec<String> = bound.into_iter().filter(|id| !had.contains(id)).collect();
+            let newly_bound: Vec<String> = bound.into_iter().filter(|id| !known.contains(id)).collect();
             let card = |name: &String| before.get(name).map(|bound| bound.definition.id.clone());
-            let gone: Vec<(String, EvictionReason)> =
-                binding.gone.iter().map(|(name, why)| (card(name).unwrap_or_default(), *why)).collect();
-            (binding, fresh, repeated, gone, record.clone())
+            let evicted: Vec<(String, EvictionReason)> =
+                binding.evicted.iter().map(|(name, why)| (card(name).unwrap_or_default(), *why)).collect();
+            (binding, newly_bound, repeated, evicted, record.clone())
         };
         if let Some(earlier) = &repeated {
             notes.push(format!(
                 "These are mostly the same results as for \u{201c}{earlier}\u{201d}; they can already be called. For different results, describe more precisely what the tool should do."
             ));
         }
-        if !binding.gone.is_empty() {
-            let names: Vec<&str> = binding.gone.iter().map(|(name, _)| name.as_str()).collect();
+        if !binding.evicted.is_empty() {
+            let names: Vec<&str> = binding.evicted.iter().map(|(name, _)| name.as_str()).collect();
             notes.push(format!("Removed to make room: {}. Search to get them back.", names.join(", ")));
         }
         let handle = handle.then_some(&id);
-        let reply = reply::write(&found.hits, &binding.names, handle, &notes, settings.reply_tokens);
-        for (tool, why) in gone {
-            inner.toolbox.note(&id, Event::Gone { tool, why });
+        let reply = reply::build(&found.hits, &binding.names, handle, &notes, settings.reply_tokens);
+        for (tool, why) in evicted {
+            inner.toolbox.record_event(&id, Event::Gone { tool, why });
         }
-        inner.toolbox.note(
+        inner.toolbox.record_event(
             &id,
             Event::Searched {
                 query: query.to_owned(),
                 found: ids,
-                bound: fresh,
+                bound: newly_bound,
                 took_ms: began.elapsed().as_secs_f64() * 1e3,
                 tiers: found.took_ms,
                 tokens: reply.tokens,
                 repeated: repeated.is_some(),
             },
         );
-        inner.toolbox.keep(record, true);
+        inner.toolbox.save_session(record, true);
         CallResponse {
             result: CallToolResult::success(vec![ContentBlock::text(reply.text)]),
             changed: binding.changed,
@@ -294,7 +302,9 @@ impl Gateway {
         let inner = &*self.inner;
         let (id, profile, client, bound) = {
             let record = session.lock();
-            if let Some(name) = record.tools.name_of(&invocation.name).filter(|_| !is_own(&invocation.name)) {
+            if let Some(name) =
+                record.tools.resolve_name(&invocation.name).filter(|_| !is_own_tool(&invocation.name))
+            {
                 invocation.name = name.to_owned();
             }
             let bound = record.tools.get(&invocation.name).cloned();
@@ -305,34 +315,34 @@ impl Gateway {
             Target::Own(invocation.name.clone())
         } else {
             let Some(bound) = bound else {
-                let result = not_there(session, &invocation.name);
+                let result = unknown_tool_result(session, &invocation.name);
                 self.record_rejected_call(session, &invocation.name, None, "the session has no such tool");
-                return CallResponse::same(result);
+                return CallResponse::unchanged(result);
             };
             // The card may have changed since the tool was bound.
             match inner.toolbox.resolve(&bound.definition, &profile).await {
                 Ok(Some(definition)) => {
                     if definition != bound.definition {
                         let mut record = session.lock();
-                        changed = record.tools.renew(&invocation.name, definition.clone());
+                        changed = record.tools.update_definition(&invocation.name, definition.clone());
                     }
                     Target::Discovered(Box::new(definition))
                 }
                 Ok(None) => {
                     let changed = session.lock().tools.revoke(&invocation.name);
-                    let words = revoked(&invocation.name);
-                    self.record_rejected_call(session, &invocation.name, Some(&bound.definition), &words);
-                    return CallResponse { result: problem(&words), changed };
+                    let message = revoked_message(&invocation.name);
+                    self.record_rejected_call(session, &invocation.name, Some(&bound.definition), &message);
+                    return CallResponse { result: error_result(&message), changed };
                 }
                 Err(refusal) => {
-                    let words = refusal.to_string();
-                    self.record_rejected_call(session, &invocation.name, Some(&bound.definition), &words);
-                    return CallResponse::same(problem(&words));
+                    let message = refusal.to_string();
+                    self.record_rejected_call(session, &invocation.name, Some(&bound.definition), &message);
+                    return CallResponse::unchanged(error_result(&message));
                 }
             }
         };
         let began = Instant::now();
-        let mark = arguments::mark(&invocation.name, &invocation.arguments);
+        let digest = arguments::call_digest(&invocation.name, &invocation.arguments);
         let call = Call {
             session: id.clone(),
             client: client.clone(),
@@ -344,27 +354,29 @@ impl Gateway {
         };
         let (mut result, outcome) = match inner.toolbox.call(call).await {
             Ok(result) => (result, Some(Outcome::Answered)),
-            Err(refusal @ Refusal::NotMade(_)) => (problem(&refusal.to_string()), Some(Outcome::Answered)),
-            Err(refusal @ Refusal::Failed(_)) => (problem(&refusal.to_string()), Some(Outcome::Failed)),
+            Err(refusal @ Refusal::Rejected(_)) => {
+                (error_result(&refusal.to_string()), Some(Outcome::Answered))
+            }
+            Err(refusal @ Refusal::Failed(_)) => (error_result(&refusal.to_string()), Some(Outcome::Failed)),
             // Nobody waits for the result.
-            Err(refusal @ Refusal::Cancelled) => (problem(&refusal.to_string()), None),
+            Err(refusal @ Refusal::Cancelled) => (error_result(&refusal.to_string()), None),
         };
         let took_ms = began.elapsed().as_secs_f64() * 1e3;
         let now = self.now();
-        let (looped, record) = {
+        let (detected, record) = {
             let mut record = session.lock();
-            record.tools.called(&invocation.name, now);
+            record.tools.record_call(&invocation.name, now);
             if let Target::Discovered(definition) = &target {
                 let id = definition.id.clone();
                 record.called.insert(id);
             }
             let guard = &inner.toolbox.settings(&profile, &client).guard;
-            let looped =
-                outcome.and_then(|outcome| record.guard.note(guard, &invocation.name, &mark, outcome, now));
-            if looped.is_some() {
+            let detected = outcome
+                .and_then(|outcome| record.guard.record(guard, &invocation.name, &digest, outcome, now));
+            if detected.is_some() {
                 changed |= record.tools.evict(&invocation.name);
             }
-            (looped, record.clone())
+            (detected, record.clone())
         };
         let tool = match &target {
             Target::Own(name) => name.clone(),
@@ -372,13 +384,13 @@ impl Gateway {
         };
         let good = result.is_error != Some(true);
         let event = Event::Called { tool: tool.clone(), took_ms, good, tokens: tokens_of(&result) };
-        inner.toolbox.note(&id, event);
-        if let Some(looped) = looped {
-            let guidance = self.guidance(&invocation.name, &target, &profile, looped).await;
+        inner.toolbox.record_event(&id, event);
+        if let Some(detected) = detected {
+            let guidance = self.guidance(&invocation.name, &target, &profile, detected).await;
             result.content.push(ContentBlock::text(guidance));
-            inner.toolbox.note(&id, Event::Gone { tool, why: EvictionReason::Loop });
+            inner.toolbox.record_event(&id, Event::Gone { tool, why: EvictionReason::Loop });
         }
-        inner.toolbox.keep(record, changed);
+        inner.toolbox.save_session(record, changed);
         CallResponse { result, changed }
     }
 
@@ -403,12 +415,12 @@ impl Gateway {
             why: why.to_owned(),
             took_ms: 0.0,
         };
-        self.inner.toolbox.note(&id, Event::Audited(Box::new(audit)));
+        self.inner.toolbox.record_event(&id, Event::Audited(Box::new(audit)));
     }
 
     /// Returns advice for an agent in a loop (section 7.3).
-    async fn guidance(&self, name: &str, target: &Target, profile: &str, looped: Loop) -> String {
-        let calls = looped.calls();
+    async fn guidance(&self, name: &str, target: &Target, profile: &str, detected: Loop) -> String {
+        let calls = detected.calls();
         let start = format!("You called `{name}` {calls} times with the same arguments.");
         let Target::Discovered(definition) = target else {
             return format!(
@@ -416,27 +428,27 @@ impl Gateway {
             );
         };
         let others = self.inner.toolbox.alternatives(definition, profile).await;
-        let instead = if others.is_empty() {
+        let advice = if others.is_empty() {
             format!("Use {SEARCH_TOOLS} to look for another tool.")
         } else {
             format!("Use {SEARCH_TOOLS} to look for another, such as {}.", others.join(" or "))
         };
         format!(
-            "{start} It was removed from your tools; the result above is final. Reconsider your approach. {instead} If you need this one with other arguments, search for it again."
+            "{start} It was removed from your tools; the result above is final. Reconsider your approach. {advice} If you need this one with other arguments, search for it again."
         )
     }
 }
 
 /// Returns the query of a search, or what is wrong with it. Checked before anything else, because a query
 /// may be as long as a message.
-pub(crate) fn wanted(arguments: &Map<String, Value>) -> Result<&str, String> {
+pub(crate) fn query_of(arguments: &Map<String, Value>) -> Result<&str, String> {
     let query = arguments.get("query").and_then(Value::as_str).unwrap_or("");
     if query.len() > QUERY_BYTES {
-        let words = format!(
+        let message = format!(
             "`query` has {} bytes; the limit is {QUERY_BYTES}. Describe in one sentence what the tool should do.",
             query.len()
         );
-        return Err(words);
+        return Err(message);
     }
     let query = query.trim();
     if query.is_empty() {
@@ -445,16 +457,16 @@ pub(crate) fn wanted(arguments: &Map<String, Value>) -> Result<&str, String> {
     Ok(query)
 }
 
-fn revoked(name: &str) -> String {
+fn revoked_message(name: &str) -> String {
     format!(
         "`{name}` can no longer be called: it was removed, is not permitted, or is pending review. Use {SEARCH_TOOLS} to find another."
     )
 }
 
-fn not_there(session: &Session, name: &str) -> CallToolResult {
+fn unknown_tool_result(session: &Session, name: &str) -> CallToolResult {
     let record = session.lock();
-    problem(&if record.tools.is_revoked(name) {
-        revoked(name)
+    error_result(&if record.tools.is_revoked(name) {
+        revoked_message(name)
     } else if record.tools.is_evicted(name) {
         format!(
             "`{name}` was removed from your tools because you called it in a loop. Use {SEARCH_TOOLS} to find another, or to get it back if you change your approach."
@@ -467,8 +479,8 @@ fn not_there(session: &Session, name: &str) -> CallToolResult {
 }
 
 /// Returns a result that tells the agent what is wrong.
-pub(crate) fn problem(words: &str) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(words)])
+pub(crate) fn error_result(message: &str) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(message)])
 }
 
 fn tokens_of(result: &CallToolResult) -> u32 {
@@ -476,13 +488,13 @@ fn tokens_of(result: &CallToolResult) -> u32 {
     result.content.iter().map(text).sum()
 }
 
-fn own(name: &'static str, description: &'static str, schema: Value) -> Tool {
+fn own_tool(name: &'static str, description: &'static str, schema: Value) -> Tool {
     let Value::Object(schema) = schema else { return Tool::new(name, description, Map::new()) };
     Tool::new(name, description, schema)
 }
 
 fn search_tools() -> Tool {
-    own(
+    own_tool(
         SEARCH_TOOLS,
         "Finds tools for a task and makes them callable. Describe one capability per search, in plain language. Results marked `callable` can then be called by name or with call_tool; those marked `reference` are for use in code.",
         json!({
@@ -498,7 +510,7 @@ fn search_tools() -> Tool {
 }
 
 fn call_tool() -> Tool {
-    own(
+    own_tool(
         CALL_TOOL,
         "Calls a tool found by search_tools.",
         json!({

@@ -65,10 +65,10 @@ struct Call {
 }
 
 impl Guard {
-    /// Records a finished call, whose [`crate::arguments::mark`] is `mark`. Returns the loop it is part of,
-    /// if any; the tool's calls are then forgotten, so that counting starts over when the tool is found
-    /// again.
-    pub fn note(
+    /// Records a finished call with its [`crate::arguments::call_digest`] as `mark`. Returns the loop it is
+    /// part of, if any; the tool's calls are then forgotten, so that counting starts over when the tool is
+    /// found again.
+    pub fn record(
         &mut self,
         settings: &GuardSettings,
         tool: &str,
@@ -89,9 +89,9 @@ impl Guard {
         let recent = || same().filter(|call| now.as_second() - call.at.as_second() <= window);
         let failures = recent().filter(|call| call.failed).count();
         let answered = recent().count() - failures;
-        let in_turn = self.latest.iter().rev().filter(|call| !call.failed).take(settings.window_calls);
+        let answered_calls = self.latest.iter().rev().filter(|call| !call.failed).take(settings.window_calls);
         let (of, among) =
-            in_turn.fold((0, 0), |(of, among), call| (of + 1, among + usize::from(call.mark == mark)));
+            answered_calls.fold((0, 0), |(of, among), call| (of + 1, among + usize::from(call.mark == mark)));
         let found = if answered >= settings.repeats || failures >= settings.failures {
             Some(Loop::Time { calls: answered.max(failures), secs: settings.window_secs })
         } else if !failed && among >= settings.window_repeats {
@@ -124,8 +124,8 @@ mod tests {
         let mut guard = Guard::default();
         calls.chars().enumerate().find_map(|(index, tool)| {
             let tool = tool.to_string();
-            let noted = guard.note(settings, &tool, &tool, Outcome::Answered, at(index as i64 * apart));
-            noted.map(|found| (index + 1, found))
+            let detected = guard.record(settings, &tool, &tool, Outcome::Answered, at(index as i64 * apart));
+            detected.map(|found| (index + 1, found))
         })
     }
 
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn two_calls_in_turn_are_a_loop_however_slow() {
+    fn two_alternating_calls_are_a_loop_however_slow() {
         let settings = GuardSettings::default();
         assert_eq!(first_loop("ABABAB", 1, &settings).map(|(call, _)| call), Some(5));
         assert_eq!(first_loop("ABABAB", 600, &settings), Some((5, Loop::Window { calls: 3, of: 5 })));
@@ -147,10 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn to_try_again_is_right_for_a_while() {
+    fn failed_calls_may_be_retried_for_a_while() {
         let settings = GuardSettings::default();
         let mut guard = Guard::default();
-        let mut note = |outcome, second| guard.note(&settings, "a", "m", outcome, at(second));
+        let mut note = |outcome, second| guard.record(&settings, "a", "m", outcome, at(second));
         for second in 0..5 {
             assert_eq!(note(Outcome::Failed, second), None, "{second}");
         }
@@ -170,11 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_again_starts_anew_and_nothing_piles_up() {
+    fn counting_starts_over_after_a_loop_and_memory_is_bounded() {
         let settings = GuardSettings::default();
         let mut guard = Guard::default();
         let mut note = |tool: &str, mark: &str, second| {
-            guard.note(&settings, tool, mark, Outcome::Answered, at(second)).is_some()
+            guard.record(&settings, tool, mark, Outcome::Answered, at(second)).is_some()
         };
         assert_eq!([note("a", "1", 0), note("a", "1", 1), note("a", "1", 2)], [false, false, true]);
         // After a loop is reported, counting starts over.

@@ -50,8 +50,8 @@ pub use server::Server;
 pub use session::{McpSessionId, SessionRecord};
 pub use settings::{GuardSettings, Settings};
 pub use toolbox::{
-    Audit, Call, CallOutcome, DecidedBy, Event, Found, Hit, HitKind, Progress, Refusal, Search, Target, Tier,
-    Toolbox,
+    Audit, Call, CallOutcome, DecidedBy, Event, Hit, HitKind, Progress, Refusal, Search, SearchResults,
+    Target, Tier, Toolbox,
 };
 
 // Pins one feature set for the whole workspace; nothing to name.

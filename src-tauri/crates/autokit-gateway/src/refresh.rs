@@ -31,22 +31,22 @@ impl Gateway {
         if changed.is_empty() {
             return false;
         }
-        let (gone, record) = {
+        let (revoked, record) = {
             let mut record = session.lock();
-            let mut gone = Vec::new();
+            let mut revoked = Vec::new();
             let mut count = 0;
             for (name, before, now) in changed {
                 // Another tool may have taken the name since.
                 if record.tools.get(&name).is_none_or(|bound| bound.definition.id != before.id) {
                     continue;
                 }
-                let other = if let Some(now) = now {
-                    record.tools.renew(&name, now)
+                let updated = if let Some(now) = now {
+                    record.tools.update_definition(&name, now)
                 } else {
-                    gone.push(before.id);
+                    revoked.push(before.id);
                     record.tools.revoke(&name)
                 };
-                count += u64::from(other);
+                count += u64::from(updated);
             }
             if count == 0 {
                 return false;
@@ -54,17 +54,17 @@ impl Gateway {
             // Counted while the lock is held, so that no observer sees the new tools with the old count.
             session.count_changed(count);
             *self.changed().entry(profile).or_default() += count;
-            (gone, record.clone())
+            (revoked, record.clone())
         };
-        for tool in gone {
-            self.inner.toolbox.note(&id, Event::Gone { tool, why: EvictionReason::Revoked });
+        for tool in revoked {
+            self.inner.toolbox.record_event(&id, Event::Gone { tool, why: EvictionReason::Revoked });
         }
-        self.inner.toolbox.keep(record, true);
+        self.inner.toolbox.save_session(record, true);
         true
     }
 
     /// Refreshes all sessions of a profile that are in memory.
-    pub(crate) async fn refresh_contexts(&self, profile: &str) {
+    pub(crate) async fn refresh_sessions(&self, profile: &str) {
         for session in self.inner.sessions.of_profile(profile) {
             self.refresh(&session).await;
         }
@@ -85,7 +85,7 @@ impl Gateway {
     }
 
     /// As [`Gateway::own_tool_names`], for the profile of a session.
-    pub(crate) fn own_names(&self, session: &Session) -> Vec<String> {
+    pub(crate) fn own_tool_names_in(&self, session: &Session) -> Vec<String> {
         let profile = session.lock().profile.clone();
         self.own_tool_names(&profile)
     }

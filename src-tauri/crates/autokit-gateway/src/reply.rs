@@ -21,7 +21,7 @@ pub struct Reply {
 ///
 /// The best callable result has its full schema, unless that alone exceeds the budget. The others have
 /// theirs while the budget lasts: in full, then without explanations, then not at all, which a note says.
-pub fn write(
+pub fn build(
     hits: &[Hit],
     names: &[String],
     handle: Option<&McpSessionId>,
@@ -29,14 +29,15 @@ pub fn write(
     budget: u32,
 ) -> Reply {
     let mut names = names.iter();
-    let mut left = i64::from(budget) - notes.iter().map(|note| i64::from(tokens::of_text(note))).sum::<i64>();
+    let mut remaining =
+        i64::from(budget) - notes.iter().map(|note| i64::from(tokens::of_text(note))).sum::<i64>();
     let mut rows = Vec::new();
     let (mut shortened, mut left_out) = (Vec::new(), Vec::new());
     let mut first = true;
     for hit in hits {
         let mut row = Map::new();
         let mut put = |key: &str, value: Value| row.insert(key.to_owned(), value);
-        let callable = match &hit.what {
+        let callable = match &hit.kind {
             HitKind::Callable(definition) => names.next().map(|name| (name, definition)),
             HitKind::Reference { .. } | HitKind::Installable { .. } => None,
         };
@@ -45,11 +46,11 @@ pub fn write(
         if !hit.provider.is_empty() {
             put("provider", hit.provider.as_str().into());
         }
-        put("about", hit.line.as_str().into());
+        put("about", hit.summary.as_str().into());
         put("tier", json!(hit.tier));
         put("score", json!((f64::from(hit.score) * 100.0).round() / 100.0));
         put("callable", callable.is_some().into());
-        match &hit.what {
+        match &hit.kind {
             HitKind::Callable(_) => {}
             HitKind::Reference { stub, documentation } => {
                 put("reference", true.into());
@@ -70,15 +71,15 @@ pub fn write(
                 }
             }
         }
-        left -= cost(&Value::Object(row.clone()));
+        remaining -= cost(&Value::Object(row.clone()));
         if let Some((name, definition)) = callable {
-            let whole = Value::Object(definition.schema.clone());
-            let bare = without_explanations(&whole);
-            if cost(&whole) <= left || (first && cost(&whole) <= i64::from(budget)) {
-                left -= cost(&whole);
-                row.insert("input_schema".to_owned(), whole);
-            } else if cost(&bare) <= left || (first && cost(&bare) <= i64::from(budget)) {
-                left -= cost(&bare);
+            let full = Value::Object(definition.schema.clone());
+            let bare = without_explanations(&full);
+            if cost(&full) <= remaining || (first && cost(&full) <= i64::from(budget)) {
+                remaining -= cost(&full);
+                row.insert("input_schema".to_owned(), full);
+            } else if cost(&bare) <= remaining || (first && cost(&bare) <= i64::from(budget)) {
+                remaining -= cost(&bare);
                 row.insert("input_schema".to_owned(), bare);
                 shortened.push(name.as_str());
             } else {
@@ -136,10 +137,10 @@ mod tests {
             id: definition.id.clone(),
             name: name.to_owned(),
             provider: "Acme".to_owned(),
-            line: "Does it.".to_owned(),
+            summary: "Does it.".to_owned(),
             tier: Tier::Library,
             score: 0.734_5,
-            what: HitKind::Callable(Box::new(definition)),
+            kind: HitKind::Callable(Box::new(definition)),
         }
     }
 
@@ -152,12 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn results_say_what_can_be_done_with_them() {
+    fn results_state_how_they_can_be_used() {
         let reference = Hit {
-            what: HitKind::Reference { stub: Some("import x".to_owned()), documentation: None },
+            kind: HitKind::Reference { stub: Some("import x".to_owned()), documentation: None },
             ..hit("book", &json!({}))
         };
-        let reply = write(
+        let reply = build(
             &[hit("send", &schema(10)), reference],
             &["send_2".to_owned()],
             Some(&McpSessionId::new("ctx_1")),
@@ -174,28 +175,28 @@ mod tests {
             ]})
         );
         assert_eq!(reply.tokens as usize, reply.text.chars().count().div_ceil(4));
-        let nothing = read(&write(&[], &[], None, &[], 1_000));
+        let nothing = read(&build(&[], &[], None, &[], 1_000));
         assert!(nothing["notes"][0].as_str().is_some_and(|note| note.contains("Rephrase")));
     }
 
     #[test]
-    fn schemas_are_shortened_as_the_budget_goes_and_that_is_said() {
+    fn schemas_are_shortened_to_fit_the_budget_with_a_note() {
         let hits: Vec<Hit> = ["a", "b", "c", "d"].map(|name| hit(name, &schema(800))).into();
         let names: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).into();
         let bare = json!({"type": "object", "properties": {"description": {"type": "string"}}});
-        let full = read(&write(&hits, &names, None, &[], 10_000));
+        let full = read(&build(&hits, &names, None, &[], 10_000));
         assert!(full.get("notes").is_none() && full["results"][3]["input_schema"] == schema(800));
-        let reply = write(&hits, &names, None, &[], 400);
+        let reply = build(&hits, &names, None, &[], 400);
         let shortened = read(&reply);
         assert_eq!(shortened["results"][0]["input_schema"], schema(800));
         assert_eq!(shortened["results"][1]["input_schema"], bare);
         assert!(shortened["notes"][0].as_str().is_some_and(|note| note.contains("of: b, c")), "{shortened}");
-        let tight = read(&write(&hits, &names, None, &[], 60));
+        let tight = read(&build(&hits, &names, None, &[], 60));
         assert_eq!(tight["results"][0]["input_schema"], bare);
         assert!(tight["results"][1].get("input_schema").is_none());
         assert!(tight["notes"][1].as_str().is_some_and(|note| note.contains("b, c, d")), "{tight}");
         // However large a schema is, the response stays within a small multiple of the budget.
         let huge: Vec<Hit> = ["a", "b", "c", "d"].map(|name| hit(name, &schema(1_000_000))).into();
-        assert!(write(&huge, &names, None, &[], 400).tokens < 800);
+        assert!(build(&huge, &names, None, &[], 400).tokens < 800);
     }
 }

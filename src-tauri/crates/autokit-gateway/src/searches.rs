@@ -23,7 +23,7 @@ struct Search {
 impl RecentSearches {
     /// Records a search with the ids it found. Returns the query of an earlier search that found mostly the
     /// same; a search without results repeats none.
-    pub fn note(
+    pub fn record(
         &mut self,
         settings: &Settings,
         query: &str,
@@ -55,23 +55,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_that_finds_the_same_again_is_noticed() {
+    fn a_search_with_the_same_results_is_detected() {
         let settings = Settings { recent_searches: 2, search_secs: 100, ..Settings::default() };
         let mut searches = RecentSearches::default();
         let at = |second: i64| Timestamp::from_second(1_700_000_000 + second).expect("a time");
-        let mut note = |query: &str, found: &str, second| {
-            searches.note(&settings, query, found.chars().map(String::from).collect(), at(second))
+        let mut search = |query: &str, found: &str, second| {
+            searches.record(&settings, query, found.chars().map(String::from).collect(), at(second))
         };
-        assert_eq!(note("mail", "abcd", 0), None);
-        assert_eq!(note("send mail", "abcd", 1).as_deref(), Some("mail"));
+        assert_eq!(search("mail", "abcd", 0), None);
+        assert_eq!(search("send mail", "abcd", 1).as_deref(), Some("mail"));
         // Three of five are not most.
-        assert_eq!(note("letters", "abce", 2), None);
-        assert_eq!(note("nothing", "", 3), None);
-        assert_eq!(note("nothing again", "", 4), None);
-        assert_eq!(note("post", "ecba", 5).as_deref(), Some("letters"));
-        assert_eq!(note("calendar", "xyz", 6), None);
+        assert_eq!(search("letters", "abce", 2), None);
+        assert_eq!(search("nothing", "", 3), None);
+        assert_eq!(search("nothing again", "", 4), None);
+        assert_eq!(search("post", "ecba", 5).as_deref(), Some("letters"));
+        assert_eq!(search("calendar", "xyz", 6), None);
         // Only the latest are remembered, and only for a while.
-        assert_eq!(note("mail", "abcd", 7), None);
-        assert_eq!(note("mail", "abcd", 207), None);
+        assert_eq!(search("mail", "abcd", 7), None);
+        assert_eq!(search("mail", "abcd", 207), None);
     }
 }

@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::gateway::{CallResponse, Gateway, ToolCallRequest, problem, wanted};
+use crate::gateway::{CallResponse, Gateway, ToolCallRequest, error_result, query_of};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::{McpSessionId, Session};
 use crate::subscribers::Subscribers;
@@ -84,14 +84,14 @@ impl Server {
     fn profile(&self, extensions: &Extensions) -> String {
         let parts = extensions.get::<http::request::Parts>();
         let of_token = parts.and_then(|parts| parts.extensions.get::<TokenProfile>());
-        let own = of_token.map_or(&self.profile, |TokenProfile(profile)| profile);
-        parts.map_or_else(|| own.clone(), |parts| narrowed(own, parts))
+        let base = of_token.map_or(&self.profile, |TokenProfile(profile)| profile);
+        parts.map_or_else(|| base.clone(), |parts| narrowed(base, parts))
     }
 
     /// Returns the profile of a request, or an error if it does not exist.
-    fn admitted(&self, extensions: &Extensions) -> Result<String, ErrorData> {
+    fn checked_profile(&self, extensions: &Extensions) -> Result<String, ErrorData> {
         let profile = self.profile(extensions);
-        match self.gateway.toolbox().admits(&profile) {
+        match self.gateway.toolbox().check_profile(&profile) {
             Ok(()) => Ok(profile),
             Err(refusal) => Err(ErrorData::invalid_request(refusal.to_string(), None)),
         }
@@ -112,15 +112,15 @@ impl Server {
             return Scope::Stateless;
         }
         let connection = self.connection_of(&context.extensions);
-        let (client, protocol) = who(context);
+        let (client, protocol) = client_and_protocol(context);
         let profile = self.profile(&context.extensions);
         let session = self.gateway.session(&connection, &profile, &client, &protocol).await;
-        self.subscribers.follow(&self.gateway, &session, &context.peer);
+        self.subscribers.subscribe(&self.gateway, &session, &context.peer);
         Scope::Session(session)
     }
 
     /// Returns the context a stateless request names.
-    async fn named(
+    async fn named_context(
         &self,
         arguments: &Map<String, Value>,
         context: &RequestContext<RoleServer>,
@@ -134,7 +134,7 @@ impl Server {
         let profile = self.profile(&context.extensions);
         match session.filter(|session| session.lock().profile == profile) {
             Some(session) => Ok(Some(session)),
-            None => Err(CallResponse::same(problem(&format!(
+            None => Err(CallResponse::unchanged(error_result(&format!(
                 "Unknown context: it is mistyped or has expired. Omit `context` in {SEARCH_TOOLS} to start a new one."
             )))),
         }
@@ -147,25 +147,25 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> CallResponse {
         // Checked before a context is created for it.
-        if let Err(words) = wanted(arguments) {
-            return CallResponse::same(problem(&words));
+        if let Err(message) = query_of(arguments) {
+            return CallResponse::unchanged(error_result(&message));
         }
         match scope {
             Scope::Session(session) => self.gateway.search(session, arguments, false).await,
             Scope::Stateless => {
-                let session = match self.named(arguments, context).await {
+                let session = match self.named_context(arguments, context).await {
                     Ok(Some(session)) => session,
                     Ok(None) => {
-                        let (client, protocol) = who(context);
+                        let (client, protocol) = client_and_protocol(context);
                         let profile = self.profile(&context.extensions);
                         match self.gateway.new_context(&profile, &client, &protocol).await {
                             Ok(session) => session,
                             Err(refusal) => {
-                                return CallResponse::same(problem(&refusal.to_string()));
+                                return CallResponse::unchanged(error_result(&refusal.to_string()));
                             }
                         }
                     }
-                    Err(answered) => return answered,
+                    Err(response) => return response,
                 };
                 self.gateway.search(&session, arguments, true).await
             }
@@ -180,30 +180,30 @@ impl Server {
         mut arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> CallResponse {
-        let through = name == CALL_TOOL;
+        let via_call_tool = name == CALL_TOOL;
         let session = match scope {
             Scope::Session(session) => Arc::clone(session),
-            Scope::Stateless => match self.named(&arguments, context).await {
+            Scope::Stateless => match self.named_context(&arguments, context).await {
                 Ok(Some(session)) => session,
                 // AutoKit's own tools need no context; their calls are counted in one session per client
                 // program.
-                Ok(None) if !through && OWN_TOOLS.contains(&name.as_str()) => {
-                    let (client, protocol) = who(context);
+                Ok(None) if !via_call_tool && OWN_TOOLS.contains(&name.as_str()) => {
+                    let (client, protocol) = client_and_protocol(context);
                     let id = format!("own:{client}");
                     let profile = self.profile(&context.extensions);
                     self.gateway.session(&id, &profile, &client, &protocol).await
                 }
                 Ok(None) => {
-                    let words = format!(
+                    let message = format!(
                         "`context` is missing: {SEARCH_TOOLS} returns one with its results, and {CALL_TOOL} requires it."
                     );
-                    return CallResponse::same(problem(&words));
+                    return CallResponse::unchanged(error_result(&message));
                 }
-                Err(answered) => return answered,
+                Err(response) => return response,
             },
         };
-        let (name, arguments) = if through {
-            let wrong = |words: &str| CallResponse::same(problem(words));
+        let (name, arguments) = if via_call_tool {
+            let wrong = |message: &str| CallResponse::unchanged(error_result(message));
             let Some(name) = arguments.get("name").and_then(Value::as_str).map(str::to_owned) else {
                 return wrong(&format!("`name` is missing: pass the name of a tool {SEARCH_TOOLS} found."));
             };
@@ -223,23 +223,23 @@ impl Server {
         } else {
             (name, arguments)
         };
-        let (progress, told) = mpsc::channel(PROGRESS_BUFFER);
+        let (progress, receiver) = mpsc::channel(PROGRESS_BUFFER);
         let invocation = ToolCallRequest { name, arguments, cancel: context.ct.clone(), progress };
-        let telling = tell(context.clone(), told);
+        let forwarding = forward_progress(context.clone(), receiver);
         // The channel closes when the call ends, and forwarding ends with it.
-        let (answered, ()) = tokio::join!(self.gateway.call(&session, invocation), telling);
-        answered
+        let (response, ()) = tokio::join!(self.gateway.call(&session, invocation), forwarding);
+        response
     }
 }
 
-/// Narrows a profile by those that the headers or the URL of a request name: `own/other`. The toolbox
+/// Narrows a profile by those that the headers or the URL of a request name: `base/other`. The toolbox
 /// requires that both allow what is done.
-fn narrowed(own: &str, parts: &http::request::Parts) -> String {
+fn narrowed(base: &str, parts: &http::request::Parts) -> String {
     let headers = parts.headers.get_all(PROFILE_HEADER).into_iter();
     let headers = headers.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
     let query = query.filter(|(key, _)| key == "profile").map(|(_, value)| value.into_owned());
-    let mut profile = vec![own.to_owned()];
+    let mut profile = vec![base.to_owned()];
     for named in headers.chain(query).filter(|named| !named.is_empty()) {
         if !profile.contains(&named) {
             profile.push(named);
@@ -248,11 +248,11 @@ fn narrowed(own: &str, parts: &http::request::Parts) -> String {
     profile.join("/")
 }
 
-/// Forwards the progress of a call, if the client asked for it.
-async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::Receiver<Progress>) {
+/// Forwards the progress of a call, if the client requested it.
+async fn forward_progress(context: RequestContext<RoleServer>, mut receiver: mpsc::Receiver<Progress>) {
     let token = context.meta.get_progress_token();
     let mut last = f64::NEG_INFINITY;
-    while let Some(progress) = told.recv().await {
+    while let Some(progress) = receiver.recv().await {
         let Some(token) = &token else { continue };
         // The protocol requires progress to increase with each notification.
         if progress.done <= last {
@@ -268,10 +268,10 @@ async fn tell(context: RequestContext<RoleServer>, mut told: mpsc::Receiver<Prog
 }
 
 /// Returns the client's own name with its version, and the protocol it speaks.
-fn who(context: &RequestContext<RoleServer>) -> (String, String) {
+fn client_and_protocol(context: &RequestContext<RoleServer>) -> (String, String) {
     let client = context.client_info().map_or_else(String::new, |client| {
-        let words = format!("{} {}", client.name, client.version);
-        words.chars().filter(|c| !c.is_control()).take(80).collect()
+        let label = format!("{} {}", client.name, client.version);
+        label.chars().filter(|c| !c.is_control()).take(80).collect()
     });
     (client, context.protocol_version().map_or_else(String::new, |version| version.to_string()))
 }
@@ -291,13 +291,13 @@ impl ServerHandler for Server {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.admitted(&context.extensions)?;
+        self.checked_profile(&context.extensions)?;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        self.admitted(&context.extensions)?;
+        self.checked_profile(&context.extensions)?;
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
@@ -309,8 +309,8 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         // The SDK treats a request it cannot parse like one with an unknown method.
         if METHODS.contains(&request.method.as_str()) {
-            let words = format!("invalid parameters for {}", request.method);
-            return Err(ErrorData::invalid_params(words, None));
+            let message = format!("invalid parameters for {}", request.method);
+            return Err(ErrorData::invalid_params(message, None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
@@ -320,7 +320,7 @@ impl ServerHandler for Server {
         let profile = self.profile(&context.extensions);
         let connection = self.connection_of(&context.extensions);
         if let Some(session) = self.gateway.known_session(&connection, &profile).await {
-            self.subscribers.follow(&self.gateway, &session, &context.peer);
+            self.subscribers.subscribe(&self.gateway, &session, &context.peer);
         }
     }
 
@@ -329,7 +329,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let profile = self.admitted(&context.request_context().extensions)?;
+        let profile = self.checked_profile(&context.request_context().extensions)?;
         self.gateway.notify_subscription(&profile, &context).await;
         Ok(())
     }
@@ -339,7 +339,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let profile = self.admitted(&context.extensions)?;
+        let profile = self.checked_profile(&context.extensions)?;
         let tools = match self.scope(&context).await {
             Scope::Session(session) => self.gateway.tools(&session).await,
             Scope::Stateless => self.gateway.own_tools(&profile),
@@ -352,18 +352,18 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if let Err(refusal) = self.admitted(&context.extensions) {
-            return Ok(problem(&refusal.message).into());
+        if let Err(refusal) = self.checked_profile(&context.extensions) {
+            return Ok(error_result(&refusal.message).into());
         }
         let scope = self.scope(&context).await;
         let name = request.name.into_owned();
         let arguments = request.arguments.unwrap_or_default();
-        let mut answered = if name == SEARCH_TOOLS {
+        let mut response = if name == SEARCH_TOOLS {
             self.search(&scope, &arguments, &context).await
         } else {
             self.call(&scope, name, arguments, &context).await
         };
-        if answered.changed
+        if response.changed
             && matches!(scope, Scope::Session(_))
             && let Err(error) = context.peer.notify_tool_list_changed().await
         {
@@ -371,7 +371,7 @@ impl ServerHandler for Server {
         }
         // Upstream servers of the older generation do not set it. The newer protocol requires it; for older
         // clients the SDK removes it.
-        answered.result.result_type = Some(ResultType::COMPLETE);
-        Ok(answered.result.into())
+        response.result.result_type = Some(ResultType::COMPLETE);
+        Ok(response.result.into())
     }
 }

@@ -126,16 +126,16 @@ impl Session {
 /// The sessions of a process, limited in number and age by the settings.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    kept: Mutex<HashMap<McpSessionId, Arc<Session>>>,
+    by_id: Mutex<HashMap<McpSessionId, Arc<Session>>>,
 }
 
 impl Sessions {
     /// Returns the session of this id unless it has expired, and marks it as used.
     pub fn get(&self, settings: &Settings, id: &McpSessionId, now: Timestamp) -> Option<Arc<Session>> {
-        let kept = self.lock();
-        let session = kept.get(id)?;
+        let sessions = self.lock();
+        let session = sessions.get(id)?;
         let mut record = session.lock();
-        if is_over(settings, &record, now) {
+        if is_expired(settings, &record, now) {
             return None;
         }
         record.used = record.used.max(now);
@@ -146,39 +146,40 @@ impl Sessions {
     /// Adds a session and returns it, or returns the existing one of its id. Expired sessions are evicted
     /// and then, while there are too many, the one idle longest.
     pub fn insert(&self, settings: &Settings, record: SessionRecord, now: Timestamp) -> Arc<Session> {
-        let mut kept = self.lock();
-        kept.retain(|_, session| {
+        let mut sessions = self.lock();
+        sessions.retain(|_, session| {
             let record = session.lock();
             // A session without a connection or a running call continues from where it was saved.
-            let resting = Arc::strong_count(session) == 1 && idle(&record, now) > RESTING_SECS;
-            !resting && !is_over(settings, &record, now)
+            let resting = Arc::strong_count(session) == 1 && idle_secs(&record, now) > RESTING_SECS;
+            !resting && !is_expired(settings, &record, now)
         });
-        if let Some(there) = kept.get(&record.id) {
-            return Arc::clone(there);
+        if let Some(existing) = sessions.get(&record.id) {
+            return Arc::clone(existing);
         }
-        while kept.len() >= settings.sessions.max(1) {
-            let oldest = kept.iter().min_by_key(|(_, session)| session.lock().used).map(|(id, _)| id.clone());
+        while sessions.len() >= settings.sessions.max(1) {
+            let oldest =
+                sessions.iter().min_by_key(|(_, session)| session.lock().used).map(|(id, _)| id.clone());
             let Some(oldest) = oldest else { break };
-            kept.remove(&oldest);
+            sessions.remove(&oldest);
         }
         let id = record.id.clone();
         let session = Arc::new(Session::new(record));
-        kept.insert(id, Arc::clone(&session));
+        sessions.insert(id, Arc::clone(&session));
         session
     }
 
     /// Returns the sessions of a profile.
     pub(crate) fn of_profile(&self, profile: &str) -> Vec<Arc<Session>> {
-        let kept = self.lock();
-        kept.values().filter(|session| session.lock().profile == profile).cloned().collect()
+        let sessions = self.lock();
+        sessions.values().filter(|session| session.lock().profile == profile).cloned().collect()
     }
 
     /// Releases a session from memory, unless another one has taken its id.
     pub(crate) fn release(&self, session: &Arc<Session>) {
         let id = session.lock().id.clone();
-        let mut kept = self.lock();
-        if kept.get(&id).is_some_and(|there| Arc::ptr_eq(there, session)) {
-            kept.remove(&id);
+        let mut sessions = self.lock();
+        if sessions.get(&id).is_some_and(|existing| Arc::ptr_eq(existing, session)) {
+            sessions.remove(&id);
         }
     }
 
@@ -201,17 +202,17 @@ impl Sessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<McpSessionId, Arc<Session>>> {
-        self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.by_id.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 /// Returns whether a session has expired.
-pub fn is_over(settings: &Settings, record: &SessionRecord, now: Timestamp) -> bool {
-    idle(record, now) > settings.session_secs as i64
+pub fn is_expired(settings: &Settings, record: &SessionRecord, now: Timestamp) -> bool {
+    idle_secs(record, now) > settings.session_secs as i64
 }
 
 /// Returns the seconds since the last request.
-fn idle(record: &SessionRecord, now: Timestamp) -> i64 {
+fn idle_secs(record: &SessionRecord, now: Timestamp) -> i64 {
     now.as_second() - record.used.as_second()
 }
 
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_are_long_and_never_the_same() {
+    fn handles_are_long_and_unique() {
         let all: BTreeSet<McpSessionId> = (0..100).map(|_| new_handle().expect("random")).collect();
         assert!(all.len() == 100 && all.iter().all(|handle| handle.as_str().len() == 36));
     }

@@ -10,39 +10,38 @@ use ts_rs::TS;
 pub struct Settings {
     /// Tools a search binds at most. The paper's limit: more would fill the context by one search.
     pub results: usize,
-    /// Score below which a card is no result. Scores are comparable between queries; below this, the
-    /// best card of a library that has nothing fitting is usually found.
+    /// Minimum score of a result. Scores are comparable between queries; the best card of a library without a
+    /// suitable one usually scores lower.
     pub threshold: f32,
-    /// Discovered tools a session keeps. The paper sees sessions settle at 5–8; a half more leaves room
-    /// for a change of subject before anything in use has to go.
+    /// Most discovered tools of a session. Sessions in the paper use 5–8; half as many more leave room for a
+    /// change of subject before a tool in use is evicted.
     pub capacity: usize,
-    /// Seconds after which a tool that was not used is let go: longer than one task, shorter than a day.
+    /// Seconds without use after which a tool may be evicted: longer than one task, shorter than a day.
     #[ts(type = "number")]
     pub ttl_secs: u64,
-    /// Names or ids of tools that are there from the start and never let go.
+    /// Names or ids of tools that every session has from the start and that are never evicted.
     pub always: Vec<String>,
-    /// Tokens a model can read (C_max in equation 1). What common models offer at least.
+    /// Size of the model's context in tokens (C_max in equation 1): the minimum of common models.
     pub context_tokens: u32,
-    /// Tokens kept for everything but tools (C_reserved). With the default context this leaves 16,000.
+    /// Tokens reserved for everything but tools (C_reserved). With the default context this leaves 16,000.
     pub reserved_tokens: u32,
-    /// Tokens one search may answer with; results beyond are shortened, which the answer says. With the
-    /// tools that are always there, this stays below the paper's totals at every size of library.
+    /// Most tokens of the response to a search; further results are shortened, which a note says. Together
+    /// with the tools every session has, this is less than in the paper for any size of library.
     pub reply_tokens: u32,
-    /// Tokens that discovered tools may cost together in the list of a session. Beyond, those found earlier are
-    /// listed without explanations: the answer that found them had them in full. Answer and list together
-    /// stay below the paper's totals so.
+    /// Most tokens of the discovered tools in the list of a session. Earlier ones are then listed without
+    /// explanations, which the response to their search contained.
     pub listed_tokens: u32,
-    /// Sessions kept at most; the one that was idle longest goes first.
+    /// Most sessions; the one idle longest is removed first.
     pub sessions: usize,
-    /// Seconds after which a session nobody used is forgotten: a day, so that one which was left in the
-    /// evening goes on in the morning.
+    /// Seconds without use after which a session expires: a day, so that a session left in the evening
+    /// continues in the morning.
     #[ts(type = "number")]
     pub session_secs: u64,
-    /// What breaks loops.
+    /// Parameters of loop detection.
     pub guard: GuardSettings,
-    /// Searches that are remembered, to notice one that finds the same again.
+    /// Number of latest searches compared, to detect one that finds the same again.
     pub recent_searches: usize,
-    /// Seconds a search is remembered for this.
+    /// Seconds for which a search is compared.
     #[ts(type = "number")]
     pub search_secs: u64,
     /// Share of common results (of the union) from which a search counts as a repetition.
@@ -53,21 +52,21 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
 pub struct GuardSettings {
-    /// The call that makes it this many of one tool with the same arguments within the time window lets
-    /// the tool go. Two may be a retry, three are none.
+    /// Number of calls of one tool with the same arguments within the time window that count as a loop. Two
+    /// may be a retry.
     pub repeats: usize,
     /// Length of the time window in seconds.
     #[ts(type = "number")]
     pub window_secs: u64,
-    /// The same within the latest calls, however long they take: catches two tools called in turn.
+    /// The same among the latest calls, however long they take: detects two tools called alternately.
     pub window_repeats: usize,
     /// Calls in that sliding window.
     pub window_calls: usize,
-    /// Calls that are remembered at most: with more than so many others in between, a call is no loop.
+    /// Most calls remembered: with more calls in between, repeated calls are not a loop.
     pub remembered: usize,
-    /// As `repeats`, for calls that failed on their way: to try again is right then, though not forever.
+    /// As `repeats`, for calls that failed in transit, which may be retried for a while.
     pub failures: usize,
-    /// Tools that may be called with the same arguments as often as one likes: they tell what changes.
+    /// Tools that may be called with the same arguments any number of times, because their results change.
     pub exempt: Vec<String>,
 }
 

@@ -20,20 +20,20 @@ use crate::session::{McpSessionId, Session};
 pub(crate) struct Subscribers {
     sessions: Mutex<HashSet<McpSessionId>>,
     ended: CancellationToken,
-    _ends: DropGuard,
+    _end_on_drop: DropGuard,
 }
 
 impl Default for Subscribers {
     fn default() -> Subscribers {
         let ended = CancellationToken::new();
-        Subscribers { sessions: Mutex::default(), ended: ended.clone(), _ends: ended.drop_guard() }
+        Subscribers { sessions: Mutex::default(), ended: ended.clone(), _end_on_drop: ended.drop_guard() }
     }
 }
 
 impl Subscribers {
     /// Notifies a client of changes to the tools of its session, as long as the connection lives. Then the
     /// session is released from memory.
-    pub(crate) fn follow(&self, gateway: &Gateway, session: &Arc<Session>, peer: &Peer<RoleServer>) {
+    pub(crate) fn subscribe(&self, gateway: &Gateway, session: &Arc<Session>, peer: &Peer<RoleServer>) {
         let id = session.lock().id.clone();
         if !self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(id) {
             return;
@@ -42,16 +42,16 @@ impl Subscribers {
         let ended = self.ended.clone();
         let mut changes = gateway.toolbox().changes();
         tokio::spawn(async move {
-            let state = || (session.changed(), gateway.own_names(&session));
-            let mut told = state();
-            let telling = async {
+            let state = || (session.changed(), gateway.own_tool_names_in(&session));
+            let mut notified = state();
+            let notifying = async {
                 while changes.changed().await.is_ok() {
                     gateway.refresh(&session).await;
                     let now = state();
-                    if now == told {
+                    if now == notified {
                         continue;
                     }
-                    told = now;
+                    notified = now;
                     if let Err(error) = peer.notify_tool_list_changed().await {
                         tracing::debug!(%error, "failed to notify a client of changed tools");
                         return;
@@ -59,7 +59,7 @@ impl Subscribers {
                 }
             };
             tokio::select! {
-                () = telling => ended.cancelled().await,
+                () = notifying => ended.cancelled().await,
                 () = ended.cancelled() => {}
             }
             gateway.release(&session);
@@ -72,18 +72,18 @@ impl Gateway {
     pub(crate) async fn notify_subscription(&self, profile: &str, subscription: &SubscriptionContext) {
         let mut changes = self.toolbox().changes();
         let state = || (self.changed_tools(profile), self.own_tool_names(profile));
-        let mut told = state();
+        let mut notified = state();
         loop {
             tokio::select! {
                 changed = changes.changed() => if changed.is_err() { return },
                 () = subscription.cancelled() => return,
             }
-            self.refresh_contexts(profile).await;
+            self.refresh_sessions(profile).await;
             let now = state();
-            if now == told {
+            if now == notified {
                 continue;
             }
-            told = now;
+            notified = now;
             if let Err(error) = subscription.sink().notify_tool_list_changed().await {
                 tracing::debug!(%error, "failed to notify a subscription of changed tools");
                 return;

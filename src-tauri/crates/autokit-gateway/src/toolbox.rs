@@ -53,13 +53,13 @@ pub struct Hit {
     /// The provider of the tool.
     pub provider: String,
     /// What it does, in one line.
-    pub line: String,
+    pub summary: String,
     /// The tier it was found in.
     pub tier: Tier,
     /// Between 0 and 1, comparable between searches.
     pub score: f32,
     /// What can be done with it.
-    pub what: HitKind,
+    pub kind: HitKind,
 }
 
 /// What can be done with a result.
@@ -83,7 +83,7 @@ pub enum HitKind {
 
 /// The outcome of a search.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct SearchResults {
     /// The results, best first.
     pub hits: Vec<Hit>,
     /// Notes for the agent on how the search went.
@@ -136,7 +136,7 @@ pub struct Progress {
 pub enum Refusal {
     /// It was not made: the arguments are invalid, or it is not permitted.
     #[error("{0}")]
-    NotMade(String),
+    Rejected(String),
     /// It failed in transit; a retry may help.
     #[error("{0}")]
     Failed(String),
@@ -195,7 +195,7 @@ pub enum Event {
     },
 }
 
-/// Who let a call be made, or did not.
+/// Who decided whether a call may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
@@ -203,21 +203,21 @@ pub enum DecidedBy {
     Rules,
     /// A person who was asked.
     Person,
-    /// Nobody: there was nobody to ask, or nothing to decide on.
+    /// Nobody: no person could be asked, or there was nothing to decide.
     Nobody,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
     /// The tool answered.
     Done,
-    /// It was made, and failed.
+    /// It was made and failed.
     Failed,
-    /// It was not made.
+    /// It was refused.
     Refused,
-    /// The agent took it back, or went away.
+    /// The agent cancelled it or disconnected.
     Cancelled,
 }
 
@@ -259,7 +259,7 @@ pub trait Toolbox: Send + Sync + 'static {
     ///
     /// # Errors
     /// Why the profile cannot be served.
-    fn admits(&self, profile: &str) -> Result<(), Refusal>;
+    fn check_profile(&self, profile: &str) -> Result<(), Refusal>;
 
     /// Returns AutoKit's own tools that a profile may use, besides `search_tools` and `call_tool`; every
     /// session of it has them.
@@ -273,7 +273,7 @@ pub trait Toolbox: Send + Sync + 'static {
     async fn always(&self, profile: &str) -> Vec<Definition>;
 
     /// Searches all tiers the profile may see.
-    async fn search(&self, search: Search) -> Result<Found, Refusal>;
+    async fn search(&self, search: Search) -> Result<SearchResults, Refusal>;
 
     /// Returns the current version of a definition, by id or, if that is gone, by provider and name; `None`
     /// if the tool is gone or can no longer be called.
@@ -286,12 +286,12 @@ pub trait Toolbox: Send + Sync + 'static {
     async fn alternatives(&self, definition: &Definition, profile: &str) -> Vec<String>;
 
     /// Records an event. Does not block.
-    fn note(&self, session: &McpSessionId, event: Event);
+    fn record_event(&self, session: &McpSessionId, event: Event);
 
     /// Saves the state of a session, for after a restart: soon if its tools changed, or else eventually.
     /// Does not block.
-    fn keep(&self, session: SessionRecord, soon: bool);
+    fn save_session(&self, session: SessionRecord, soon: bool);
 
     /// Loads a saved session.
-    async fn kept(&self, id: &McpSessionId) -> Option<SessionRecord>;
+    async fn load_session(&self, id: &McpSessionId) -> Option<SessionRecord>;
 }

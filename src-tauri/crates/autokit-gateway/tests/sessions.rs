@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autokit_gateway::{
-    Call, CallOutcome, Definition, Event, Found, Gateway, Hit, HitKind, McpSessionId, Refusal, Search,
-    Server, SessionRecord, Settings, Target, Tier, Toolbox,
+    Call, CallOutcome, Definition, Event, Gateway, Hit, HitKind, McpSessionId, Refusal, Search,
+    SearchResults, Server, SessionRecord, Settings, Target, Tier, Toolbox,
 };
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
@@ -23,7 +23,7 @@ use tokio::sync::watch;
 #[derive(Default)]
 struct Fake {
     /// Saved sessions, in place of a library.
-    kept: Mutex<HashMap<McpSessionId, SessionRecord>>,
+    saved: Mutex<HashMap<McpSessionId, SessionRecord>>,
     events: Mutex<Vec<Event>>,
     /// Ids of deleted cards.
     gone: Mutex<Vec<String>>,
@@ -55,7 +55,7 @@ impl Toolbox for Toolkit {
         self.0.changes.subscribe()
     }
 
-    fn admits(&self, _: &str) -> Result<(), Refusal> {
+    fn check_profile(&self, _: &str) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -73,28 +73,28 @@ impl Toolbox for Toolkit {
     }
 
     /// Every word of the query finds a tool; "book" finds one that cannot be called.
-    async fn search(&self, search: Search) -> Result<Found, Refusal> {
+    async fn search(&self, search: Search) -> Result<SearchResults, Refusal> {
         let hit = |name: &str| {
             let definition = self.0.definition(name);
-            let what = if name == "book" {
+            let kind = if name == "book" {
                 HitKind::Reference { stub: Some("import book".to_owned()), documentation: None }
             } else {
                 HitKind::Callable(Box::new(definition.clone()))
             };
-            let line = definition.description.clone();
+            let summary = definition.description.clone();
             Hit {
                 id: definition.id,
                 name: name.to_owned(),
                 provider: String::new(),
-                line,
+                summary,
                 tier: Tier::Library,
                 score: 0.5,
-                what,
+                kind,
             }
         };
         let known = |word: &&str| *word != "nothing" && !search.always.contains(&format!("card-{word}"));
         let words = search.query.split_whitespace().filter(known);
-        Ok(Found { hits: words.take(search.limit).map(hit).collect(), ..Found::default() })
+        Ok(SearchResults { hits: words.take(search.limit).map(hit).collect(), ..SearchResults::default() })
     }
 
     async fn resolve(&self, definition: &Definition, _: &str) -> Result<Option<Definition>, Refusal> {
@@ -127,16 +127,16 @@ impl Toolbox for Toolkit {
         vec!["another_tool".to_owned()]
     }
 
-    fn note(&self, _: &McpSessionId, event: Event) {
+    fn record_event(&self, _: &McpSessionId, event: Event) {
         self.0.events.lock().unwrap().push(event);
     }
 
-    fn keep(&self, session: SessionRecord, _: bool) {
-        self.0.kept.lock().unwrap().insert(session.id.clone(), session);
+    fn save_session(&self, session: SessionRecord, _: bool) {
+        self.0.saved.lock().unwrap().insert(session.id.clone(), session);
     }
 
-    async fn kept(&self, id: &McpSessionId) -> Option<SessionRecord> {
-        self.0.kept.lock().unwrap().get(id).cloned()
+    async fn load_session(&self, id: &McpSessionId) -> Option<SessionRecord> {
+        self.0.saved.lock().unwrap().get(id).cloned()
     }
 }
 
@@ -158,7 +158,7 @@ impl ClientHandler for Agent {
 
 struct Connection {
     client: RunningService<RoleClient, Agent>,
-    told: watch::Receiver<u32>,
+    notified: watch::Receiver<u32>,
 }
 
 impl Connection {
@@ -173,7 +173,7 @@ impl Connection {
             let served = server.serve(ours).await.expect("a handshake");
             served.waiting().await.expect("an orderly end")
         });
-        let (sender, told) = watch::channel(0);
+        let (sender, notified) = watch::channel(0);
         let lifecycle = if newest {
             ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
         } else {
@@ -181,7 +181,7 @@ impl Connection {
         };
         let client =
             Agent(Arc::new(sender)).serve_with_lifecycle(theirs, lifecycle).await.expect("a handshake");
-        Connection { client, told }
+        Connection { client, notified }
     }
 
     async fn names(&self) -> Vec<String> {
@@ -232,7 +232,7 @@ async fn a_session_gets_the_tools_it_searches_for() {
         (&json!(false), &json!("import book"))
     );
     assert!(found.get("context").is_none(), "the connection is the context");
-    agent.told.wait_for(|times| *times == 1).await.expect("told");
+    agent.notified.wait_for(|times| *times == 1).await.expect("notified");
     assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask", "send"]);
     // By its own name, and by `call_tool` for clients that ignore changed lists.
     assert_eq!(agent.call("send", json!({"x": 1})).await, ("send {\"x\":1}".to_owned(), false));
@@ -245,10 +245,10 @@ async fn a_session_gets_the_tools_it_searches_for() {
     assert!(again["notes"][0].as_str().is_some_and(|note| note.contains("same results")), "{again}");
     // The capacity is three: the least recently used tool is evicted.
     agent.search("a b c").await;
-    agent.told.wait_for(|times| *times == 2).await.expect("told");
+    agent.notified.wait_for(|times| *times == 2).await.expect("notified");
     assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask", "a", "b", "c"]);
-    let (words, failed) = agent.call("send", json!({})).await;
-    assert!(failed && words.contains("search_tools"), "{words}");
+    let (message, failed) = agent.call("send", json!({})).await;
+    assert!(failed && message.contains("search_tools"), "{message}");
     // Another session has none of these tools.
     let other = Connection::new(&gateway, "s2", false).await;
     assert_eq!(other.names().await.len(), 3);
@@ -256,18 +256,18 @@ async fn a_session_gets_the_tools_it_searches_for() {
     drop(agent);
     let again = Connection::new(&self::gateway(&toolkit), "s1", false).await;
     assert_eq!(again.names().await, ["search_tools", "call_tool", "ask", "a", "b", "c"]);
-    let record = toolkit.0.kept.lock().unwrap()[&McpSessionId::new("s1")].clone();
+    let record = toolkit.0.saved.lock().unwrap()[&McpSessionId::new("s1")].clone();
     assert_eq!((record.accuracy(), record.client.as_str()), (Some(0.25), "test agent 1"));
 }
 
 #[tokio::test]
-async fn some_tools_are_there_from_the_start_and_stay() {
+async fn pinned_tools_are_always_bound() {
     let gateway = gateway(&toolkit());
     let agent = Connection::of(&gateway, "s", false, "expert").await;
     assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask", "core"]);
     agent.search("a b c").await;
     let found = agent.search("core d").await;
-    assert_eq!(found["results"].as_array().map(Vec::len), Some(1), "what is there needs no result: {found}");
+    assert_eq!(found["results"].as_array().map(Vec::len), Some(1), "a bound tool is no result: {found}");
     assert_eq!(agent.names().await[3..], ["core", "b", "c", "d"]);
     assert!(!agent.call("core", json!({})).await.1);
     // Agents that use a handle do not see the list with this tool: a search finds it, and it can be called.
@@ -292,25 +292,22 @@ async fn a_stateless_agent_names_its_context() {
     let mut params = CallToolRequestParams::new("call_tool");
     params.arguments = call("send", json!(context)).as_object().cloned();
     let complete = agent.client.call_tool(params).await.expect("a result").result_type;
-    assert!(
-        complete.is_some_and(|result_type| result_type.is_complete()),
-        "the newer generation wants it said"
-    );
+    assert!(complete.is_some_and(|result_type| result_type.is_complete()), "the newer protocol requires it");
     let right = agent.call("call_tool", call("send", json!(context))).await;
     assert_eq!(right, ("send {\"x\":1}".to_owned(), false));
     for (context, word) in
         [(Value::Null, "missing"), (json!("ctx_0"), "Unknown context"), (json!(7), "Unknown")]
     {
-        let (words, failed) = agent.call("call_tool", call("send", context)).await;
-        assert!(failed && words.contains(word), "{words}");
+        let (message, failed) = agent.call("call_tool", call("send", context)).await;
+        assert!(failed && message.contains(word), "{message}");
     }
     // A later search continues in the context; one without a context creates another.
     let (text, _) = agent.call("search_tools", json!({"query": "post", "context": context})).await;
     assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON")["context"], json!(context));
     let other = agent.search("x").await;
     assert_ne!(other["context"], json!(context));
-    let (words, failed) = agent.call("call_tool", call("send", other["context"].clone())).await;
-    assert!(failed && words.contains("no tool `send`"), "{words}");
+    let (message, failed) = agent.call("call_tool", call("send", other["context"].clone())).await;
+    assert!(failed && message.contains("no tool `send`"), "{message}");
     // Any connection may use a context whose handle it knows, also after a restart.
     let second = Connection::new(&self::gateway(&toolkit), "elsewhere", true).await;
     assert_eq!(second.call("call_tool", call("post", json!(context))).await.0, "post {\"x\":1}");
@@ -318,29 +315,29 @@ async fn a_stateless_agent_names_its_context() {
 }
 
 #[tokio::test]
-async fn a_loop_costs_the_tool_and_a_search_brings_it_back() {
+async fn a_loop_evicts_the_tool_and_a_search_restores_it() {
     let toolkit = toolkit();
     let gateway = gateway(&toolkit);
     let mut agent = Connection::new(&gateway, "s", false).await;
     agent.search("look").await;
-    agent.told.wait_for(|times| *times == 1).await.expect("told");
+    agent.notified.wait_for(|times| *times == 1).await.expect("notified");
     for _ in 0..2 {
         assert_eq!(agent.call("look", json!({"x": 1})).await.0, "look {\"x\":1}");
     }
-    let (words, failed) = agent.call("look", json!({"x": 1.0})).await;
-    assert!(!failed && words.starts_with("look {\"x\":1.0}\n"), "the call itself counts: {words}");
-    assert!(words.contains("3 times") && words.contains("another_tool"), "{words}");
-    agent.told.wait_for(|times| *times == 2).await.expect("told");
+    let (message, failed) = agent.call("look", json!({"x": 1.0})).await;
+    assert!(!failed && message.starts_with("look {\"x\":1.0}\n"), "the call itself counts: {message}");
+    assert!(message.contains("3 times") && message.contains("another_tool"), "{message}");
+    agent.notified.wait_for(|times| *times == 2).await.expect("notified");
     assert!(!agent.names().await.contains(&"look".to_owned()));
-    let (words, failed) = agent.call("look", json!({"x": 1})).await;
-    assert!(failed && words.contains("in a loop"), "{words}");
+    let (message, failed) = agent.call("look", json!({"x": 1})).await;
+    assert!(failed && message.contains("in a loop"), "{message}");
     agent.search("look").await;
     assert_eq!(agent.call("look", json!({"x": 1})).await.0, "look {\"x\":1}");
     // Calls that fail in transit may be retried.
     agent.search("flaky").await;
     for _ in 0..5 {
-        let (words, failed) = agent.call("flaky", json!({})).await;
-        assert!(failed && !words.contains("times"), "{words}");
+        let (message, failed) = agent.call("flaky", json!({})).await;
+        assert!(failed && !message.contains("times"), "{message}");
     }
     assert!(agent.call("flaky", json!({})).await.0.contains("6 times"));
     let gone =
@@ -349,34 +346,34 @@ async fn a_loop_costs_the_tool_and_a_search_brings_it_back() {
 }
 
 #[tokio::test]
-async fn a_card_that_changed_or_went_is_noticed_at_the_call() {
+async fn a_changed_or_deleted_card_is_detected_at_the_call() {
     let toolkit = toolkit();
     let gateway = gateway(&toolkit);
     let mut agent = Connection::new(&gateway, "s", false).await;
     agent.search("send").await;
     toolkit.0.edition.store(2, Ordering::Relaxed);
     assert!(!agent.call("send", json!({})).await.1);
-    agent.told.wait_for(|times| *times == 2).await.expect("told");
+    agent.notified.wait_for(|times| *times == 2).await.expect("notified");
     let tools = agent.client.list_all_tools().await.expect("a list");
     assert_eq!(tools[3].description.as_deref(), Some("Does send, edition 2."));
     toolkit.0.gone.lock().unwrap().push("card-send".to_owned());
-    let (words, failed) = agent.call("send", json!({})).await;
-    assert!(failed && words.contains("no longer"), "{words}");
+    let (message, failed) = agent.call("send", json!({})).await;
+    assert!(failed && message.contains("no longer"), "{message}");
     let tried: Vec<(String, CallOutcome)> = {
         let events = toolkit.0.events.lock().unwrap();
-        let told = events.iter().filter_map(|event| match event {
+        let matching = events.iter().filter_map(|event| match event {
             Event::Audited(audit) => Some((audit.id.clone(), audit.outcome)),
             _ => None,
         });
-        told.collect()
+        matching.collect()
     };
-    assert_eq!(tried, [("card-send".to_owned(), CallOutcome::Refused)], "what was only tried is told");
-    agent.told.wait_for(|times| *times == 3).await.expect("told");
+    assert_eq!(tried, [("card-send".to_owned(), CallOutcome::Refused)], "rejected calls are recorded");
+    agent.notified.wait_for(|times| *times == 3).await.expect("notified");
     assert_eq!(agent.names().await.len(), 3);
 }
 
 #[tokio::test]
-async fn what_is_asked_wrongly_is_answered_with_what_to_do() {
+async fn invalid_requests_are_answered_with_advice() {
     let toolkit = toolkit();
     let gateway = gateway(&toolkit);
     let agent = Connection::new(&gateway, "s", false).await;
@@ -391,8 +388,8 @@ async fn what_is_asked_wrongly_is_answered_with_what_to_do() {
         ("call_tool", json!({"name": "ask", "arguments": [1]}), "must be an object"),
         ("no_such_tool", json!({}), "no tool `no_such_tool`"),
     ] {
-        let (words, failed) = agent.call(tool, arguments).await;
-        assert!(failed && words.contains(word), "{tool}: {words}");
+        let (message, failed) = agent.call(tool, arguments).await;
+        assert!(failed && message.contains(word), "{tool}: {message}");
     }
     assert_eq!(agent.search("nothing").await["results"], json!([]));
     // Arguments that a model wrote as text.
@@ -403,7 +400,7 @@ async fn what_is_asked_wrongly_is_answered_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_taken_back_ends() {
+async fn a_cancelled_call_ends() {
     let toolkit = toolkit();
     let gateway = gateway(&toolkit);
     let agent = Connection::new(&gateway, "s", false).await;
@@ -432,7 +429,7 @@ async fn a_call_that_is_taken_back_ends() {
 }
 
 #[tokio::test]
-async fn clients_are_told_at_once_when_a_tool_is_taken_away() {
+async fn clients_are_notified_at_once_when_a_tool_is_removed() {
     let toolkit = toolkit();
     let gateway = gateway(&toolkit);
     let mut first = Connection::new(&gateway, "s1", false).await;
@@ -442,29 +439,29 @@ async fn clients_are_told_at_once_when_a_tool_is_taken_away() {
         agent.search("send").await;
     }
     for agent in [&mut first, &mut second] {
-        agent.told.wait_for(|times| *times == 1).await.expect("told");
+        agent.notified.wait_for(|times| *times == 1).await.expect("notified");
     }
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
     let mut subscription = stateless.client.listen(filter).await.expect("acknowledged");
     toolkit.0.gone.lock().unwrap().push("card-send".to_owned());
     toolkit.0.changes.send_modify(|version| *version += 1);
     for agent in [&mut first, &mut second] {
-        agent.told.wait_for(|times| *times == 2).await.expect("told");
+        agent.notified.wait_for(|times| *times == 2).await.expect("notified");
         assert_eq!(agent.names().await, ["search_tools", "call_tool", "ask"]);
-        let (words, failed) = agent.call("send", json!({})).await;
-        assert!(failed && words.contains("can no longer be called"), "{words}");
+        let (message, failed) = agent.call("send", json!({})).await;
+        assert!(failed && message.contains("can no longer be called"), "{message}");
     }
     assert!(subscription.next().await.expect("open").is_some());
     // Changes that do not affect a session are not reported.
     toolkit.0.changes.send_modify(|version| *version += 1);
     toolkit.0.gone.lock().unwrap().clear();
     first.search("send").await;
-    first.told.wait_for(|times| *times == 3).await.expect("told");
-    assert_eq!(*second.told.borrow(), 2);
+    first.notified.wait_for(|times| *times == 3).await.expect("notified");
+    assert_eq!(*second.notified.borrow(), 2);
 }
 
 #[tokio::test]
-async fn a_list_that_was_not_told_yet_is_up_to_date_all_the_same() {
+async fn a_list_is_up_to_date_before_the_notification() {
     let toolkit = toolkit();
     let agent = Connection::new(&gateway(&toolkit), "s", false).await;
     agent.search("send").await;

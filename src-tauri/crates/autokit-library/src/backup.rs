@@ -63,7 +63,7 @@ const BACKED_UP: [&str; 21] = [
 #[cfg(test)]
 const LEFT_OUT: [&str; 5] = ["vector", "page_vector", "redo", "redo_whole", "staging"];
 /// How many backups are kept.
-const KEPT: usize = 7;
+const RETAINED: usize = 7;
 /// File name suffix of a backup.
 const SUFFIX: &str = ".autokit-backup";
 const FORMAT: &str = "autokit-backup";
@@ -134,7 +134,7 @@ impl DataDir {
     /// Verifies a backup: reads it, loads it into an in-memory database and verifies that library.
     ///
     /// # Errors
-    /// [`LibraryError::NoBackup`]; [`LibraryError::BadBackup`] when the file is not as it was written.
+    /// [`LibraryError::NoBackup`]; [`LibraryError::BadBackup`] when the file is damaged.
     pub async fn verify_backup(&self, name: &str, clock: Clock) -> Result<Verified> {
         verify_file(&self.backup_file(name)?, clock).await
     }
@@ -164,7 +164,7 @@ impl Library {
         let partial = dir.backups().join(format!("{name}.partial"));
         let written = async {
             let snapshot = {
-                let _turn = self.writer.lock().await;
+                let _guard = self.writer.lock().await;
                 self.recover_state().await?;
                 self.snapshot().await?
             };
@@ -182,10 +182,10 @@ impl Library {
         let backup = match written.await {
             Ok(backup) => backup,
             Err(error) => {
-                if let Err(left) = fs::remove_file(&partial)
-                    && left.kind() != io::ErrorKind::NotFound
+                if let Err(cleanup) = fs::remove_file(&partial)
+                    && cleanup.kind() != io::ErrorKind::NotFound
                 {
-                    tracing::warn!(error = %left, "failed to remove an unfinished backup");
+                    tracing::warn!(error = %cleanup, "failed to remove an unfinished backup");
                 }
                 return Err(error);
             }
@@ -194,7 +194,7 @@ impl Library {
         // nor removed.
         let now = self.clock.stamp();
         let made_here = |old: &Backup| old.name == file_stamp(old.created_at) && old.created_at <= now;
-        for old in dir.list_backups().into_iter().filter(made_here).skip(KEPT) {
+        for old in dir.list_backups().into_iter().filter(made_here).skip(RETAINED) {
             fs::remove_file(dir.backups().join(format!("{}{SUFFIX}", old.name))).map_err(failed)?;
         }
         Ok(backup)
@@ -287,7 +287,7 @@ pub(crate) fn file_stamp(at: Timestamp) -> String {
 pub(crate) fn describe(file: &Path) -> Option<Backup> {
     let name = file.file_name()?.to_str()?.strip_suffix(SUFFIX)?.to_owned();
     // The folder may contain anything: a pipe would block, and an endless line would exhaust memory.
-    let about = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
+    let metadata = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
     let mut line = String::new();
     let start = MultiGzDecoder::new(File::open(file).ok()?).take(LONGEST_HEADER);
     BufReader::new(start).read_line(&mut line).ok()?;
@@ -295,13 +295,13 @@ pub(crate) fn describe(file: &Path) -> Option<Backup> {
     (header.format == FORMAT).then_some(())?;
     (!name.chars().any(char::is_control)).then_some(())?;
     let Header { created_at, cards, commit, .. } = header;
-    Some(Backup { name, created_at, cards, commit, bytes: about.len() })
+    Some(Backup { name, created_at, cards, commit, bytes: metadata.len() })
 }
 
 pub(crate) async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
     let database = Database::in_memory().await.map_err(LibraryError::Database)?;
     let header = load(file, &database.ready(|| ()).await?.db).await?;
-    let library = Library::over(database, clock).await?;
+    let library = Library::from_database(database, clock).await?;
     let mut verified = library.verify().await?;
     let tip = library.newest_commit().await?;
     if tip.map_or((0, String::new()), |record| (record.seq(), record.hash)) != (header.commit, header.hash) {
@@ -397,7 +397,7 @@ fn to_line(table: &str, row: &Object) -> Option<Row> {
 
 fn to_json(value: &Value) -> Option<Json> {
     Some(match value {
-        Value::Bool(is) => Json::from(*is),
+        Value::Bool(bool) => Json::from(*bool),
         Value::Number(Number::Int(number)) => Json::from(*number),
         Value::String(text) => Json::from(text.as_str()),
         Value::Array(values) => Json::Array(values.iter().map(to_json).collect::<Option<_>>()?),
@@ -416,7 +416,7 @@ fn from_line(row: Row) -> Object {
 
 fn from_json(value: Json) -> Value {
     match value {
-        Json::Bool(is) => Value::Bool(is),
+        Json::Bool(bool) => Value::Bool(bool),
         Json::Number(number) => Value::Number(Number::Int(number.as_i64().unwrap_or_default())),
         Json::String(text) => Value::String(text),
         Json::Array(values) => {
@@ -432,7 +432,7 @@ mod tests {
     use crate::store::Storage;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn every_table_is_backed_up_or_left_out_on_purpose() {
+    async fn every_table_is_either_backed_up_or_deliberately_left_out() {
         let library = Library::open(Storage::Memory, Clock::system()).await.expect("opens");
         let mut response = library.db().await.expect("open").query("INFO FOR DB").await.expect("answers");
         let info: Option<Value> = response.take(0).expect("read");

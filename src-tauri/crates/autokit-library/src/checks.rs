@@ -88,8 +88,12 @@ impl Checks {
         self.0.get(card)
     }
 
-    pub(crate) fn keep(&mut self, found: &Verification) {
-        let last = LastCheck { state: found.state, checked_at: found.checked_at, revision: found.revision };
-        self.0.insert(found.card.clone(), last);
+    pub(crate) fn insert(&mut self, verification: &Verification) {
+        let last = LastCheck {
+            state: verification.state,
+            checked_at: verification.checked_at,
+            revision: verification.revision,
+        };
+        self.0.insert(verification.card.clone(), last);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) enum RowChange {
     /// Inserted or overwrote the row. For a rejection, `proposal` is the proposal it belongs to.
     Written { row: String, digest: RowDigest, proposal: Option<ProposalId> },
     /// Deleted the rejections of a proposal.
-    Forgiven { proposal: ProposalId },
+    RejectionsDeleted { proposal: ProposalId },
 }
 
 impl RowChange {
@@ -64,9 +64,9 @@ pub(crate) fn row_name(id: &RecordId) -> String {
 pub(crate) fn digest(row: &Object) -> RowDigest {
     let mut hasher = Sha256::new();
     absorb_object(row, &mut hasher);
-    let whole = hasher.finalize();
+    let hash = hasher.finalize();
     let mut first = RowDigest::default();
-    first.copy_from_slice(&whole[..16]);
+    first.copy_from_slice(&hash[..16]);
     first
 }
 
@@ -84,7 +84,7 @@ fn absorb_object(row: &Object, hasher: &mut Sha256) {
 fn absorb(value: &Value, hasher: &mut Sha256) {
     match value {
         Value::None | Value::Null => hasher.update(b"-"),
-        Value::Bool(is) => hasher.update(if *is { b"t" } else { b"f" }),
+        Value::Bool(bool) => hasher.update(if *bool { b"t" } else { b"f" }),
         Value::Number(number) => absorb_bytes(b'n', number.to_string().as_bytes(), hasher),
         Value::String(text) => absorb_bytes(b's', text.as_bytes(), hasher),
         Value::Bytes(bytes) => absorb_bytes(b'y', bytes, hasher),
@@ -214,7 +214,7 @@ fn lines(changes: &[RowChange]) -> String {
             RowChange::Written { row, digest, proposal: Some(proposal) } => {
                 writeln!(text, "+\t{row}\t{}\t{proposal}", hex::encode(digest))
             }
-            RowChange::Forgiven { proposal } => writeln!(text, "-\t{proposal}"),
+            RowChange::RejectionsDeleted { proposal } => writeln!(text, "-\t{proposal}"),
         };
     }
     text
@@ -230,7 +230,7 @@ fn parse_line(line: &str) -> Option<RowChange> {
             let proposal = parts.next().map(str::parse).transpose().ok()?;
             Some(RowChange::Written { row, digest, proposal })
         }
-        "-" => Some(RowChange::Forgiven { proposal: parts.next()?.parse().ok()? }),
+        "-" => Some(RowChange::RejectionsDeleted { proposal: parts.next()?.parse().ok()? }),
         _ => None,
     }
 }
@@ -246,7 +246,7 @@ pub(crate) struct Expected {
 
 impl Expected {
     /// Applies the next record.
-    pub(crate) fn fold(&mut self, record: &CommitRecord) {
+    pub(crate) fn apply(&mut self, record: &CommitRecord) {
         for change in record.changes() {
             match change {
                 RowChange::Written { row, digest, proposal } => {
@@ -255,13 +255,13 @@ impl Expected {
                     }
                     self.rows.insert(row, (digest, record.seq()));
                 }
-                RowChange::Forgiven { proposal } => {
+                RowChange::RejectionsDeleted { proposal } => {
                     self.rejections.retain(|row, owner| {
-                        let stays = *owner != proposal;
-                        if !stays {
+                        let keep = *owner != proposal;
+                        if !keep {
                             self.rows.remove(row);
                         }
-                        stays
+                        keep
                     });
                 }
             }
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_one_digest_however_its_empty_columns_are_told() {
+    fn empty_columns_do_not_change_the_digest_of_a_row() {
         let full = row("revision", "1", "a");
         let mut bare = full.clone();
         bare.remove("none");
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_survive_being_written_down() {
+    fn changes_survive_a_round_trip() {
         let changes = vec![
             RowChange::of(&row("proposal", "0000000001", "x")).expect("protected"),
             RowChange::Written {
@@ -300,7 +300,7 @@ mod tests {
                 digest: [7; 16],
                 proposal: Some(ProposalId::new(3)),
             },
-            RowChange::Forgiven { proposal: ProposalId::new(3) },
+            RowChange::RejectionsDeleted { proposal: ProposalId::new(3) },
         ];
         let record = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &changes);
         assert_eq!(record.changes().collect::<Vec<_>>(), changes);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_was_altered_does_not_follow() {
+    fn an_altered_record_does_not_follow() {
         let first = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &[]);
         let second = CommitRecord::after(&first.tip(), 2, moment(), "r", 1, &[]);
         assert!(second.follows(&first.tip()));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgiven_is_no_longer_expected() {
+    fn deleted_rejections_are_no_longer_expected() {
         let noes = ["rejection:a", "rejection:b"].map(|row| RowChange::Written {
             row: row.to_owned(),
             digest: [1; 16],
@@ -331,14 +331,14 @@ mod tests {
         });
         let mut expected = Expected::default();
         let first = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &noes);
-        expected.fold(&first);
-        expected.fold(&CommitRecord::after(
+        expected.apply(&first);
+        expected.apply(&CommitRecord::after(
             &first.tip(),
             2,
             moment(),
             "r",
             0,
-            &[RowChange::Forgiven { proposal: ProposalId::new(1) }],
+            &[RowChange::RejectionsDeleted { proposal: ProposalId::new(1) }],
         ));
         assert_eq!(expected.rows.keys().collect::<Vec<_>>(), ["rejection:b"]);
     }

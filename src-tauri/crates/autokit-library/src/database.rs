@@ -33,7 +33,7 @@ use crate::head::{HeadFile, LogPosition, StoreState};
 use crate::space::Space;
 use crate::step::bytes_of;
 use crate::store_files::{
-    copy_to_temp, detach, end_of_log, folders, next_folder, settle_folder, truncate_log, unlock,
+    copy_to_temp, detach, end_of_log, folders, next_folder, restore_folder_name, truncate_log, unlock,
 };
 
 /// Time limit of a write, plus one second for each MiB.
@@ -105,11 +105,11 @@ impl ReadOnlyReason {
 impl Database {
     /// Opens an in-memory database.
     pub(crate) async fn in_memory() -> std::result::Result<Database, String> {
-        Ok(Database::over(connect("memory").await?))
+        Ok(Database::from_instance(connect("memory").await?))
     }
 
     /// Wraps an instance that has no files or head.
-    fn over(instance: Instance) -> Database {
+    fn from_instance(instance: Instance) -> Database {
         Database {
             instance: ArcSwapOption::from_pointee(instance),
             closed: AtomicBool::new(false),
@@ -141,7 +141,7 @@ impl Database {
         if let Some(StoreState::Failed(position)) = HeadFile::peek(&dir.head_file()).map(|head| head.state) {
             truncate_log(&folder, position).map_err(|error| LibraryError::io(dir.root(), error))?;
         }
-        Ok(Database { _copy: Some(copy), ..Database::over(open_folder(dir, &folder).await?) })
+        Ok(Database { _copy: Some(copy), ..Database::from_instance(open_folder(dir, &folder).await?) })
     }
 
     /// Opens the database of a data directory this process owns, first finishing a recovery that an earlier
@@ -152,7 +152,7 @@ impl Database {
     pub(crate) async fn on_disk(dir: &DataDir, mut head: HeadFile) -> Result<Database> {
         let failed = |error| LibraryError::io(dir.root(), error);
         let space = Space::new(dir.root());
-        let mut folder = settle_folder(dir).map_err(failed)?;
+        let mut folder = restore_folder_name(dir).map_err(failed)?;
         if let StoreState::Failed(position) = head.get().state {
             space.release_reserve();
             truncate_log(&folder, position).map_err(failed)?;
@@ -172,7 +172,7 @@ impl Database {
         let position = end_of_log(&folder);
         let files =
             Files { dir: dir.clone(), space, folder: Mutex::new(folder), position: Mutex::new(position) };
-        Ok(Database { files: Some(files), head: Some(Mutex::new(head)), ..Database::over(instance) })
+        Ok(Database { files: Some(files), head: Some(Mutex::new(head)), ..Database::from_instance(instance) })
     }
 
     /// Refuses all writes from now on.
@@ -196,14 +196,14 @@ impl Database {
         }
         // Boxed, because every read would otherwise carry this future.
         Box::pin(async {
-            let _turn = self.writing.lock().await;
-            self.ready_in_turn(&recovered).await
+            let _guard = self.writing.lock().await;
+            self.ready_locked(&recovered).await
         })
         .await
     }
 
     /// As [`Database::ready`], for a caller that holds the `writing` lock.
-    async fn ready_in_turn(&self, recovered: &(impl Fn() + Send + Sync)) -> Result<Arc<Instance>> {
+    async fn ready_locked(&self, recovered: &(impl Fn() + Send + Sync)) -> Result<Arc<Instance>> {
         if let Some(instance) = self.instance.load_full() {
             return Ok(instance);
         }
@@ -247,11 +247,11 @@ impl Database {
         variables: Object,
         recovered: impl Fn() + Send + Sync,
     ) -> Result<()> {
-        let _turn = self.writing.lock().await;
+        let _guard = self.writing.lock().await;
         let bytes = bytes_of(&variables);
         self.check_space(bytes)?;
-        let again = self.files.as_ref().map(|files| (&files.space, variables.clone()));
-        match (self.execute_once(query, variables, &recovered).await, again) {
+        let retry = self.files.as_ref().map(|files| (&files.space, variables.clone()));
+        match (self.execute_once(query, variables, &recovered).await, retry) {
             // The store compacts its log into tables by itself. Once that has failed on a full disk, it
             // refuses every later write with the same error, even when there is space again.
             (Err(LibraryError::DiskFull { .. }), Some((space, variables)))
@@ -270,13 +270,13 @@ impl Database {
         variables: Object,
         recovered: &(impl Fn() + Send + Sync),
     ) -> Result<()> {
-        let instance = self.ready_in_turn(recovered).await?;
+        let instance = self.ready_locked(recovered).await?;
         let limit = self.longest_write + Duration::from_secs((bytes_of(&variables) >> 20) as u64);
         // With a full disk, the database retries some of its own writes for minutes.
         let outcome = tokio::time::timeout(limit, run(&instance.db, query, variables)).await;
         let outcome = outcome.unwrap_or_else(|_| {
-            let why = format!("the write did not finish within {} seconds", limit.as_secs());
-            Err(Failure { why, of_statement: false })
+            let reason = format!("the write did not finish within {} seconds", limit.as_secs());
+            Err(Failure { reason, is_statement_error: false })
         });
         let Err(failure) = outcome else {
             if let Some(files) = &self.files {
@@ -287,10 +287,10 @@ impl Database {
             return Ok(());
         };
         let root = self.files.as_ref().map(|files| files.dir.root());
-        let error = LibraryError::database(root, &failure.why);
-        if !failure.of_statement && self.files.is_some() {
+        let error = LibraryError::database(root, &failure.reason);
+        if !failure.is_statement_error && self.files.is_some() {
             drop(instance);
-            tracing::warn!(%error, why = failure.why, "write failed; reopening the store without it");
+            tracing::warn!(%error, why = failure.reason, "write failed; reopening the store without it");
             self.abandon();
             crash::point("recover.noted");
             if let Err(error) = Box::pin(self.reopen()).await {
@@ -354,7 +354,7 @@ impl Database {
     /// # Errors
     /// Returns an error when the store could not be flushed; acknowledged changes are still in its log.
     pub(crate) async fn close(&self) -> Result<()> {
-        let _turn = self.writing.lock().await;
+        let _guard = self.writing.lock().await;
         self.closed.store(true, Ordering::Release);
         let Some(instance) = self.instance.swap(None) else { return Ok(()) };
         let root = self.files.as_ref().map(|files| files.dir.root());
@@ -403,13 +403,13 @@ fn close_instance(
 
 /// Why statements did not run.
 struct Failure {
-    why: String,
+    reason: String,
     /// Whether the statements themselves are at fault, and the store is intact.
-    of_statement: bool,
+    is_statement_error: bool,
 }
 
 async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::Result<(), Failure> {
-    let of_statement = |error: &surrealdb::Error| {
+    let is_statement_error = |error: &surrealdb::Error| {
         error.is_already_exists()
             || error.is_validation()
             || error.is_not_found()
@@ -419,16 +419,20 @@ async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::R
             || error.to_string().contains("conflict")
     };
     let response = db.query(query).bind(variables).await;
-    let mut response =
-        response.map_err(|error| Failure { why: error.to_string(), of_statement: of_statement(&error) })?;
+    let mut response = response.map_err(|error| Failure {
+        reason: error.to_string(),
+        is_statement_error: is_statement_error(&error),
+    })?;
     let errors = response.take_errors();
     // When a transaction fails, all its statements report that it failed; only one gives the reason.
-    let echo = |error: &&surrealdb::Error| {
+    let is_cause = |error: &&surrealdb::Error| {
         let text = error.to_string();
         !text.contains("failed transaction") && !text.contains("due to a prior error")
     };
-    let why = errors.values().find(echo).or_else(|| errors.values().next());
-    why.map_or(Ok(()), |error| Err(Failure { why: error.to_string(), of_statement: of_statement(error) }))
+    let reason = errors.values().find(is_cause).or_else(|| errors.values().next());
+    reason.map_or(Ok(()), |error| {
+        Err(Failure { reason: error.to_string(), is_statement_error: is_statement_error(error) })
+    })
 }
 
 async fn open_folder(dir: &DataDir, folder: &Path) -> Result<Instance> {
@@ -442,7 +446,7 @@ async fn open_folder(dir: &DataDir, folder: &Path) -> Result<Instance> {
     let opened = connect(&format!("surrealkv://{text}?sync=every")).await;
     opened.map_err(|error| match LibraryError::database(Some(dir.root()), &error) {
         LibraryError::Database(reason) => LibraryError::Damaged { path: dir.root().to_owned(), reason },
-        sorted => sorted,
+        other => other,
     })
 }
 
@@ -475,14 +479,14 @@ async fn open_datastore(address: &str) -> std::result::Result<Arc<Datastore>, St
         .build_with_path(address)
         .await
         .map_err(|error| error.to_string())?;
-    let begun = async {
+    let started = async {
         // The two calls below retry for two minutes, as suits a cluster; `get_version` reports a damaged
         // store at once.
         datastore.get_version().await?;
         datastore.check_version().await?;
         datastore.bootstrap().await
     };
-    if let Err(error) = begun.await {
+    if let Err(error) = started.await {
         // Dropping it would close the store in the background, when the next attempt may already have opened
         // it.
         std::mem::forget(Arc::clone(&datastore));

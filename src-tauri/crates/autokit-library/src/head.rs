@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_that_is_cut_off_leaves_the_head_before_it() {
+    fn an_interrupted_write_leaves_the_previous_head() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("head");
         let (mut file, found) = HeadFile::open(&path).expect("made");
@@ -198,16 +198,16 @@ mod tests {
             file.update(|head| head.seq = seq).expect("written");
         }
         drop(file);
-        let whole = std::fs::read(&path).expect("read");
+        let intact = std::fs::read(&path).expect("read");
         // The third write went to the second slot.
         let newest = SLOT as usize;
         for cut in [0, 1, 17, 60] {
-            let mut torn = whole.clone();
+            let mut torn = intact.clone();
             torn[newest + cut..newest + SLOT as usize].fill(0);
             std::fs::write(&path, &torn).expect("written");
             assert_eq!(HeadFile::peek(&path).map(|head| head.seq), Some(2), "cut after {cut} bytes");
         }
-        std::fs::write(&path, &whole).expect("written");
+        std::fs::write(&path, &intact).expect("written");
         let (file, found) = HeadFile::open(&path).expect("opened");
         assert!(found);
         assert_eq!(file.get().seq, 3);
@@ -221,10 +221,10 @@ mod tests {
         for seq in 1..=2 {
             file.update(|head| head.seq = seq).expect("written");
         }
-        let whole = std::fs::read(&path).expect("read");
-        let text = whole.iter().position(|byte| *byte == b'\n').expect("a line") + 65;
+        let intact = std::fs::read(&path).expect("read");
+        let text = intact.iter().position(|byte| *byte == b'\n').expect("a line") + 65;
         for bit in 0..text * 8 {
-            let mut flipped = whole.clone();
+            let mut flipped = intact.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &flipped).expect("written");
             let seq = HeadFile::peek(&path).map(|head| head.seq);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn many_losses_are_told_as_fewer_that_span_them() {
+    fn many_losses_are_merged_into_fewer() {
         let mut head = Head::default();
         for n in 0..200 {
             let at = "2026-11-22T10:00:00.000Z".parse().expect("a time");

@@ -63,7 +63,7 @@ impl Library {
         // Updated after the database, so that readers never wait for it. A task loading all checks holds this
         // lock meanwhile; whatever it read is corrected here.
         if let Some(checks) = self.checks.write().await.as_mut() {
-            checks.keep(verification);
+            checks.insert(verification);
         }
         self.checks_version.fetch_add(1, Ordering::Relaxed);
         Ok(())
@@ -115,7 +115,7 @@ impl Library {
             let mut unknown = self.checks.write().await;
             if unknown.is_none() {
                 let mut checks = Checks::default();
-                self.verifications().await?.iter().for_each(|found| checks.keep(found));
+                self.verifications().await?.iter().for_each(|check| checks.insert(check));
                 *unknown = Some(checks);
             }
         }

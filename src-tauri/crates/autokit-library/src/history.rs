@@ -15,7 +15,7 @@ use crate::write::{CommitExtras, Committed, Meta, UndoTarget, Undone, Write};
 pub(crate) const MANY: usize = 500;
 
 /// Parses stored revision ids.
-pub(crate) fn names(texts: Vec<String>) -> Result<Vec<RevisionId>> {
+pub(crate) fn revision_ids(texts: Vec<String>) -> Result<Vec<RevisionId>> {
     texts.into_iter().map(|text| RevisionId::try_from(text).map_err(LibraryError::Database)).collect()
 }
 
@@ -34,7 +34,7 @@ impl RevisionRow {
             at: timestamp(&self.at).map_err(|_| unreadable("readable time"))?,
             body: self.body,
             id: self.uid.map(RevisionId::try_from).transpose().map_err(LibraryError::Database)?,
-            merged: names(self.merged.unwrap_or_default())?,
+            merged: revision_ids(self.merged.unwrap_or_default())?,
         })
     }
 }
@@ -123,9 +123,8 @@ impl Library {
     /// # Errors
     /// [`LibraryError::NothingToUndo`]; [`LibraryError::ChangedSince`] when every card would be kept;
     /// otherwise as [`Library::commit`].
-    /// otherwise as [`Library::commit`].
     pub async fn undo(&self, change: &str, author: Author, request: Option<String>) -> Result<Undone> {
-        self.undo_of(change, None, false, author, request).await
+        self.undo_revisions(change, None, false, author, request).await
     }
 
     /// Undoes the acceptance of a proposal, which becomes pending again. If the change accepted several
@@ -147,83 +146,83 @@ impl Library {
         // A new card may have been accepted under another name; then it is the only card of its change.
         let only = only.filter(|card| others.iter().any(|revision| revision.card == **card));
         // The proposal becomes pending again even if its card has changed since and stays as it is.
-        self.undo_of(&change, only, true, author, request).await
+        self.undo_revisions(&change, only, true, author, request).await
     }
 
     /// Returns the bodies of cards before these revisions; `None` where a card did not exist.
-    async fn texts_before(&self, revisions: &[&Revision]) -> Result<HashMap<CardId, Option<String>>> {
-        let mut texts = HashMap::with_capacity(revisions.len());
+    async fn bodies_before(&self, revisions: &[&Revision]) -> Result<HashMap<CardId, Option<String>>> {
+        let mut bodies = HashMap::with_capacity(revisions.len());
         let changed = revisions.iter().filter(|revision| revision.number > 1);
         if changed.clone().count() <= MANY {
             for after in changed {
                 let before = self.revision(&after.card, after.number - 1).await?;
-                texts.insert(before.card, before.body);
+                bodies.insert(before.card, before.body);
             }
-            return Ok(texts);
+            return Ok(bodies);
         }
-        let wanted: HashSet<(&str, i64)> =
+        let previous: HashSet<(&str, i64)> =
             changed.map(|after| (after.card.as_str(), i64::from(after.number) - 1)).collect();
-        self.each_window(|rows| {
-            for row in rows.into_iter().filter(|row| wanted.contains(&(row.card.as_str(), row.number))) {
-                texts.insert(CardId::new(row.card), row.body);
+        self.for_each_window(|rows| {
+            for row in rows.into_iter().filter(|row| previous.contains(&(row.card.as_str(), row.number))) {
+                bodies.insert(CardId::new(row.card), row.body);
             }
             Ok(())
         })
         .await?;
-        Ok(texts)
+        Ok(bodies)
     }
 
     /// Whether a card equals its revision `number`: any later changes were undone.
-    async fn is_as_left(&self, card: &CardId, number: u32) -> Result<bool> {
-        let left = self.revision(card, number).await?.body;
-        Ok(self.read(|replica| replica.get(card).map(|record| record.body.to_string())) == left)
+    async fn is_unchanged_since(&self, card: &CardId, number: u32) -> Result<bool> {
+        let body = self.revision(card, number).await?.body;
+        Ok(self.read(|replica| replica.get(card).map(|record| record.body.to_string())) == body)
     }
 
     /// Reads the whole journal, oldest first, one window at a time.
-    pub(crate) async fn each_window(
+    pub(crate) async fn for_each_window(
         &self,
-        mut look: impl FnMut(Vec<RevisionRow>) -> Result<()>,
+        mut visit: impl FnMut(Vec<RevisionRow>) -> Result<()>,
     ) -> Result<()> {
         /// Revisions read at a time.
         const WINDOW: u64 = 2_000;
         let newest = self.read(crate::Replica::cursor);
         let mut next = 1;
         while next <= newest {
-            look(self.journal(next..next + WINDOW).await?)?;
+            visit(self.journal(next..next + WINDOW).await?)?;
             next += WINDOW;
         }
         Ok(())
     }
 
     /// Undoes a change, or only its effect on one card, in which case the change still counts as made.
-    /// `reopens` is set when a proposal becomes pending again: that alone is something to undo, even if every
-    /// card changed since and is kept.
-    async fn undo_of(
+    /// `reopens_proposal` is set when a proposal becomes pending again: that alone is something to undo, even
+    /// if every card changed since and is kept.
+    async fn undo_revisions(
         &self,
         change: &str,
         only: Option<&CardId>,
-        reopens: bool,
+        reopens_proposal: bool,
         author: Author,
         request: Option<String>,
     ) -> Result<Undone> {
         let mut revisions = self.revisions_of_change(change).await?;
         revisions.retain(|revision| only.is_none_or(|only| *only == revision.card));
         // An import may have made proposals only.
-        let Some(made) = self.change(change).await?.filter(|made| !made.undone) else {
+        let Some(undone) = self.change(change).await?.filter(|row| !row.undone) else {
             return Err(LibraryError::NothingToUndo);
         };
-        if revisions.is_empty() && !(only.is_none() && made.operation == Operation::Import.as_str()) {
+        if revisions.is_empty() && !(only.is_none() && undone.operation == Operation::Import.as_str()) {
             return Err(LibraryError::NothingToUndo);
         }
-        let reason = made.reason;
+        let reason = undone.reason;
         let (mut writes, mut cards, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         let last: HashMap<&CardId, u32> =
             revisions.iter().map(|revision| (&revision.card, revision.number)).collect();
-        let mut firsts: Vec<&Revision> = Vec::new();
+        let mut first_revisions: Vec<&Revision> = Vec::new();
         let mut seen = HashSet::new();
-        firsts.extend(revisions.iter().filter(|revision| seen.insert(&revision.card)));
-        let mut before = self.texts_before(&firsts).await?;
-        for first in firsts {
+        first_revisions.extend(revisions.iter().filter(|revision| seen.insert(&revision.card)));
+        let mut before = self.bodies_before(&first_revisions).await?;
+        for first in first_revisions {
             let now = self.read(|replica| {
                 replica
                     .get(&first.card)
@@ -231,23 +230,23 @@ impl Library {
                     .or_else(|| replica.deleted.get(&first.card).map(|(number, _)| *number))
             });
             let last = last.get(&first.card).copied().unwrap_or(first.number);
-            if now != Some(last) && !self.is_as_left(&first.card, last).await? {
+            if now != Some(last) && !self.is_unchanged_since(&first.card, last).await? {
                 kept.push(first.card.clone());
                 continue;
             }
-            let lives = self.read(|replica| replica.get(&first.card).is_some());
+            let exists = self.read(|replica| replica.get(&first.card).is_some());
             match before.remove(&first.card).flatten() {
-                Some(body) => writes.push(Write::Revive {
+                Some(body) => writes.push(Write::Restore {
                     id: first.card.clone(),
                     card: Box::new(stored(&body)?),
                     vectors: None,
                 }),
-                None if lives => writes.push(Write::Delete { id: first.card.clone() }),
+                None if exists => writes.push(Write::Delete { id: first.card.clone() }),
                 None => {}
             }
             cards.push(first.card.clone());
         }
-        if cards.is_empty() && !kept.is_empty() && !reopens {
+        if cards.is_empty() && !kept.is_empty() && !reopens_proposal {
             return Err(LibraryError::ChangedSince { cards: kept.len() });
         }
         let meta = Meta {
@@ -261,12 +260,12 @@ impl Library {
         // Kept cards can still be undone once the later changes to them are.
         let undoes = UndoTarget {
             change,
-            whole: only.is_none() && (reopens || kept.is_empty()),
+            mark_undone: only.is_none() && (reopens_proposal || kept.is_empty()),
             proposals: &proposals,
         };
         let rows = |_: Option<&str>| Ok(rows.clone());
-        let beside = CommitExtras { undoes: Some(undoes), also: Some(&rows), ..CommitExtras::default() };
-        self.commit_with(&meta, &writes, beside).await?;
+        let extras = CommitExtras { undoes: Some(undoes), rows: Some(&rows), ..CommitExtras::default() };
+        self.commit_with(&meta, &writes, extras).await?;
         Ok(Undone { change: change.to_owned(), reason, cards, kept })
     }
 
@@ -293,7 +292,7 @@ impl Library {
             change: None,
             request,
         };
-        let write = Write::Revive { id: card.clone(), card: Box::new(stored(&body)?), vectors: None };
+        let write = Write::Restore { id: card.clone(), card: Box::new(stored(&body)?), vectors: None };
         self.commit(&meta, &[write]).await
     }
 }

@@ -18,7 +18,7 @@ use surrealdb::types::{Object, RecordId, SurrealValue, object};
 use crate::commit_log::RowChange;
 use crate::crash;
 use crate::error::{LibraryError, Result};
-use crate::history::{MANY, names};
+use crate::history::{MANY, revision_ids};
 use crate::rows::{RevisionRow, key_text, seq_text};
 use crate::step::{Step, bytes_of, parts};
 use crate::store::Library;
@@ -71,7 +71,7 @@ pub struct ForeignState {
     /// The card's JSON text.
     pub body: String,
     /// Its ancestors.
-    pub before: Vec<RevisionId>,
+    pub ancestors: Vec<RevisionId>,
 }
 
 /// Everything one import brings in.
@@ -82,7 +82,7 @@ pub struct LibraryImport {
     /// The reason for the change, as a sentence.
     pub reason: String,
     /// Cards to write.
-    pub arrivals: Vec<ImportedCard>,
+    pub cards: Vec<ImportedCard>,
     /// Drafts that become proposals.
     pub drafts: Vec<Draft>,
     /// Revisions of other libraries that the drafts and merges are based on.
@@ -116,7 +116,7 @@ pub struct ImportRecord {
 }
 
 /// A progress callback: takes the number of staged cards and returns whether to continue.
-pub type Watch<'a> = &'a (dyn Fn(usize) -> bool + Sync);
+pub type OnProgress<'a> = &'a (dyn Fn(usize) -> bool + Sync);
 
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
@@ -138,18 +138,18 @@ struct ForeignRow {
 /// The id of a row and of the card it belongs to.
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
-struct OfCard {
+struct CardRowId {
     id: RecordId,
     card: String,
 }
 
 impl ForeignRow {
-    fn into_state(self) -> Result<ForeignState> {
+    fn into_foreign(self) -> Result<ForeignState> {
         Ok(ForeignState {
             id: RevisionId::try_from(key_text(&self.id)).map_err(LibraryError::Database)?,
             card: CardId::new(self.card),
             body: self.body,
-            before: names(self.before)?,
+            ancestors: revision_ids(self.before)?,
         })
     }
 }
@@ -159,17 +159,17 @@ impl ForeignRow {
 struct Rows {
     revisions: Vec<Object>,
     vectors: Vec<Object>,
-    live: Vec<Object>,
-    told: Vec<Object>,
+    cards: Vec<Object>,
+    provenance: Vec<Object>,
 }
 
 /// What remains to be written after staging.
 #[derive(Default)]
 struct Staged {
     /// Card rows.
-    live: Vec<Object>,
+    cards: Vec<Object>,
     /// Provenance rows.
-    told: Vec<Object>,
+    provenance: Vec<Object>,
     /// Changes to protected rows.
     changes: Vec<RowChange>,
 }
@@ -189,8 +189,8 @@ fn key_of(body: &str) -> Result<CardKey> {
 }
 
 impl Library {
-    /// Imports cards and proposals of another library, all or nothing. `watch` is called with the number of
-    /// staged cards; when it returns false, the import is cancelled.
+    /// Imports cards and proposals of another library, all or nothing. `on_progress` is called with the
+    /// number of staged cards; when it returns false, the import is cancelled.
     ///
     /// # Errors
     /// [`LibraryError::Conflict`] when a card is no longer at the revision it was merged with,
@@ -198,33 +198,33 @@ impl Library {
     /// Whatever the error, nothing of the import remains.
     pub async fn import_cards(
         &self,
-        intake: LibraryImport,
+        input: LibraryImport,
         by: &Author,
-        watch: Watch<'_>,
+        on_progress: OnProgress<'_>,
     ) -> Result<ImportResult> {
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
-        let request = intake.request.as_deref().map(|key| format!("import {key}"));
+        let request = input.request.as_deref().map(|key| format!("import {key}"));
         if let Some(text) = self.outcome_text(request.as_deref()).await? {
             return serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()));
         }
-        let (proposals, events) = self.plan_proposals(intake.drafts, by).await?;
-        if intake.arrivals.is_empty() && proposals.is_empty() {
+        let (proposals, events) = self.plan_proposals(input.drafts, by).await?;
+        if input.cards.is_empty() && proposals.is_empty() {
             return Ok(ImportResult::default());
         }
-        self.fits(&intake.arrivals)?;
+        self.check_import(&input.cards)?;
         // Each text is written twice: with its revision and with its card.
-        let bytes = |arrival: &ImportedCard| {
-            let texts: usize = arrival.revisions.iter().map(|revision| revision.body.len()).sum();
-            2 * texts + arrival.vectors.as_ref().map_or(0, |vectors| 4 * vectors.values.len())
+        let bytes = |card: &ImportedCard| {
+            let texts: usize = card.revisions.iter().map(|revision| revision.body.len()).sum();
+            2 * texts + card.vectors.as_ref().map_or(0, |vectors| 4 * vectors.values.len())
         };
-        self.database.check_space(intake.arrivals.iter().map(bytes).sum())?;
+        self.database.check_space(input.cards.iter().map(bytes).sum())?;
         let import = self.next_import().await?;
         let outcome = self.read(|replica| {
-            let known = |arrival: &&ImportedCard| replica.get(&arrival.id).is_some();
-            let ids = |known_ones| {
-                let of = intake.arrivals.iter().filter(|arrival| known(arrival) == known_ones);
-                of.map(|arrival| arrival.id.clone()).collect::<Vec<_>>()
+            let known = |card: &&ImportedCard| replica.get(&card.id).is_some();
+            let ids = |is_known| {
+                let matching = input.cards.iter().filter(|card| known(card) == is_known);
+                matching.map(|card| card.id.clone()).collect::<Vec<_>>()
             };
             ImportResult {
                 import: Some(import.clone()),
@@ -239,12 +239,12 @@ impl Library {
         )
         .await?;
         let written = async {
-            let Staged { live, told, changes } = self.stage(&import, intake.arrivals, watch).await?;
+            let Staged { cards, provenance, changes } = self.stage(&import, input.cards, on_progress).await?;
             let mut rows = Vec::new();
-            rows.extend(intake.foreign.iter().map(|state| foreign_row(state, &import)));
+            rows.extend(input.foreign.iter().map(|state| foreign_row(state, &import)));
             rows.push(object! {
                 id: RecordId::new("import", import.as_str()),
-                note: intake.note.clone(),
+                note: input.note.clone(),
                 undone: false,
             });
             for proposal in &proposals {
@@ -263,7 +263,7 @@ impl Library {
             let close = object! {
                 change: RecordId::new("change", import.as_str()),
                 operation: Operation::Import.as_str().to_owned(),
-                reason: intake.reason.clone(),
+                reason: input.reason.clone(),
                 forgiven: Vec::<i64>::new(),
                 request: request.map(|key| RecordId::new("request", key)),
                 outcome: serde_json::to_string(&outcome).unwrap_or_default(),
@@ -272,20 +272,20 @@ impl Library {
             };
             let steps = vec![
                 Step::Drop(dropped),
-                Step::Cards(live),
-                Step::Put(told),
+                Step::Cards(cards),
+                Step::Put(provenance),
                 Step::Put(rows),
                 Step::Events(events),
                 Step::Close(close),
             ];
-            self.apply_change(steps, changes, &intake.reason).await
+            self.apply_change(steps, changes, &input.reason).await
         };
         if let Err(error) = written.await {
             // The first error is the one to report; leftovers are cleared when the library next opens.
-            if !self.is_redo_in_doubt()
-                && let Err(also) = self.delete_staged().await
+            if !self.is_redo_uncertain()
+                && let Err(cleanup) = self.delete_staged().await
             {
-                tracing::warn!(error = %also, "failed to delete the staged rows of an import");
+                tracing::warn!(error = %cleanup, "failed to delete the staged rows of an import");
             }
             return Err(error);
         }
@@ -301,31 +301,31 @@ impl Library {
     }
 
     /// Checks that the cards are still at the expected revisions and no name is taken.
-    fn fits(&self, arrivals: &[ImportedCard]) -> Result<()> {
+    fn check_import(&self, cards: &[ImportedCard]) -> Result<()> {
         let mut keys: HashMap<CardKey, &CardId> = HashMap::new();
-        let coming: HashSet<&CardId> = arrivals.iter().map(|arrival| &arrival.id).collect();
-        if coming.len() != arrivals.len() {
+        let ids: HashSet<&CardId> = cards.iter().map(|card| &card.id).collect();
+        if ids.len() != cards.len() {
             return Err(LibraryError::Invalid("the import contains a card twice".to_owned()));
         }
         self.read(|replica| {
-            for arrival in arrivals {
-                let is = replica.get(&arrival.id).map(|record| record.number);
-                if is != arrival.expected {
+            for card in cards {
+                let current = replica.get(&card.id).map(|record| record.number);
+                if current != card.expected {
                     return Err(LibraryError::Conflict {
-                        card: arrival.id.clone(),
-                        expected: arrival.expected.unwrap_or_default(),
-                        current: is.unwrap_or_default(),
+                        card: card.id.clone(),
+                        expected: card.expected.unwrap_or_default(),
+                        current: current.unwrap_or_default(),
                     });
                 }
-                let Some(newest) = arrival.revisions.last() else {
-                    return Err(LibraryError::Invalid(format!("{} has no revision", arrival.id)));
+                let Some(newest) = card.revisions.last() else {
+                    return Err(LibraryError::Invalid(format!("{} has no revision", card.id)));
                 };
                 let key = key_of(&newest.body)?;
-                let here = replica.by_key.get(&key).filter(|id| !coming.contains(id));
-                if let Some(other) = here.or(keys.get(&key).copied()) {
+                let existing = replica.by_key.get(&key).filter(|id| !ids.contains(id));
+                if let Some(other) = existing.or(keys.get(&key).copied()) {
                     return Err(LibraryError::Duplicate { key: key.to_string(), existing: other.clone() });
                 }
-                keys.insert(key, &arrival.id);
+                keys.insert(key, &card.id);
             }
             Ok(())
         })
@@ -339,20 +339,25 @@ impl Library {
             .query("SELECT VALUE record::id(id) FROM import")
             .await
             .map_err(|error| self.failed(&error))?;
-        let made: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
-        let numbers = made.iter().filter_map(|id| id.rsplit('.').next()?.parse::<u64>().ok());
+        let ids: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
+        let numbers = ids.iter().filter_map(|id| id.rsplit('.').next()?.parse::<u64>().ok());
         let next = numbers.max().unwrap_or(0) + 1;
         Ok(format!("{}.{next:06}", seq_text(self.read(crate::Replica::cursor))))
     }
 
     /// Writes revisions and vectors in batches, where nobody reads them yet.
-    async fn stage(&self, import: &str, arrivals: Vec<ImportedCard>, watch: Watch<'_>) -> Result<Staged> {
+    async fn stage(
+        &self,
+        import: &str,
+        cards: Vec<ImportedCard>,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Staged> {
         let mut seq = self.read(crate::Replica::cursor) + 1;
-        let mut staged = Staged { live: Vec::with_capacity(arrivals.len()), ..Staged::default() };
-        let mut arrivals = arrivals.into_iter();
+        let mut staged = Staged { cards: Vec::with_capacity(cards.len()), ..Staged::default() };
+        let mut cards = cards.into_iter();
         loop {
-            let batch: Vec<ImportedCard> = arrivals.by_ref().take(BATCH).collect();
-            if !watch(staged.live.len()) {
+            let batch: Vec<ImportedCard> = cards.by_ref().take(BATCH).collect();
+            if !on_progress(staged.cards.len()) {
                 return Err(LibraryError::Stopped);
             }
             if batch.is_empty() {
@@ -372,28 +377,29 @@ impl Library {
                 object! { vectors: rows.vectors },
             )
             .await?;
-            staged.live.extend(rows.live);
-            staged.told.extend(rows.told);
+            staged.cards.extend(rows.cards);
+            staged.provenance.extend(rows.provenance);
             crash::point("import.staged");
         }
     }
 
     fn rows_of(&self, import: &str, batch: Vec<ImportedCard>, seq: &mut u64) -> Result<Rows> {
         let mut rows = Rows::default();
-        for arrival in batch {
+        for card in batch {
             let (mut number, created_at) = self.read(|replica| {
-                let here = replica.get(&arrival.id).map(|record| (record.number, record.created_at));
-                here.or_else(|| replica.deleted.get(&arrival.id).copied())
-                    .unwrap_or_else(|| (0, arrival.revisions[0].at))
+                let existing = replica.get(&card.id).map(|record| (record.number, record.created_at));
+                existing
+                    .or_else(|| replica.deleted.get(&card.id).copied())
+                    .unwrap_or_else(|| (0, card.revisions[0].at))
             });
-            let newest = &arrival.revisions[arrival.revisions.len() - 1];
+            let newest = &card.revisions[card.revisions.len() - 1];
             let key = key_of(&newest.body)?;
             let updated_at = newest.at;
-            for revision in arrival.revisions {
+            for revision in card.revisions {
                 number += 1;
                 rows.revisions.push(object! {
                     id: RecordId::new("revision", seq_text(*seq)),
-                    card: arrival.id.as_str().to_owned(),
+                    card: card.id.as_str().to_owned(),
                     number: i64::from(number),
                     change: import.to_owned(),
                     operation: revision.operation.as_str().to_owned(),
@@ -407,8 +413,8 @@ impl Library {
                 });
                 *seq += 1;
             }
-            rows.live.push(object! {
-                id: RecordId::new("card", arrival.id.as_str()),
+            rows.cards.push(object! {
+                id: RecordId::new("card", card.id.as_str()),
                 provider: key.provider,
                 name: key.name,
                 number: i64::from(number),
@@ -416,14 +422,14 @@ impl Library {
                 created_at: created_at.to_string(),
                 updated_at: updated_at.to_string(),
             });
-            if let Some(told) = arrival.provenance {
-                rows.told.push(object! {
-                    id: RecordId::new("provenance", arrival.id.as_str()),
-                    told: told,
+            if let Some(provenance) = card.provenance {
+                rows.provenance.push(object! {
+                    id: RecordId::new("provenance", card.id.as_str()),
+                    told: provenance,
                 });
             }
-            if let Some(vectors) = &arrival.vectors {
-                rows.vectors.push(vectors.row(&arrival.id, number));
+            if let Some(vectors) = &card.vectors {
+                rows.vectors.push(vectors.row(&card.id, number));
             }
         }
         Ok(rows)
@@ -451,8 +457,8 @@ impl Library {
                 .bind(("change", change.clone()))
                 .await
                 .map_err(|error| self.failed(&error))?;
-            let revisions: Vec<OfCard> = response.take(0).map_err(|error| self.failed(&error))?;
-            let mut vectors: Vec<OfCard> = response.take(1).map_err(|error| self.failed(&error))?;
+            let revisions: Vec<CardRowId> = response.take(0).map_err(|error| self.failed(&error))?;
+            let mut vectors: Vec<CardRowId> = response.take(1).map_err(|error| self.failed(&error))?;
             let cards: HashSet<&str> = revisions.iter().map(|row| row.card.as_str()).collect();
             vectors.retain(|row| cards.contains(row.card.as_str()));
             // The revisions are deleted last, since they tell which cards' vectors were staged.
@@ -489,18 +495,18 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn lineages(&self, cards: &[CardId]) -> Result<HashMap<CardId, Vec<LineageEntry>>> {
-        let mut of: HashMap<CardId, Vec<_>> = HashMap::with_capacity(cards.len());
-        of.extend(cards.iter().map(|card| (card.clone(), Vec::new())));
-        let mut keep = |rows: Vec<RevisionRow>| -> Result<()> {
+        let mut revisions_of: HashMap<CardId, Vec<_>> = HashMap::with_capacity(cards.len());
+        revisions_of.extend(cards.iter().map(|card| (card.clone(), Vec::new())));
+        let mut add = |rows: Vec<RevisionRow>| -> Result<()> {
             for row in rows {
-                if let Some(revisions) = of.get_mut(&CardId::new(row.card.as_str())) {
+                if let Some(revisions) = revisions_of.get_mut(&CardId::new(row.card.as_str())) {
                     revisions.push(row.into_revision()?);
                 }
             }
             Ok(())
         };
         if cards.len() > MANY {
-            self.each_window(keep).await?;
+            self.for_each_window(add).await?;
         } else {
             for card in cards {
                 let mut response = self
@@ -510,10 +516,10 @@ impl Library {
                     .bind(("card", card.as_str().to_owned()))
                     .await
                     .map_err(|error| self.failed(&error))?;
-                keep(response.take(0).map_err(|error| self.failed(&error))?)?;
+                add(response.take(0).map_err(|error| self.failed(&error))?)?;
             }
         }
-        Ok(of
+        Ok(revisions_of
             .into_iter()
             .filter(|(_, revisions)| !revisions.is_empty())
             .map(|(card, revisions)| (card, lineage(revisions)))
@@ -548,7 +554,7 @@ impl Library {
         let ids: Vec<RecordId> =
             revisions.iter().map(|revision| RecordId::new("foreign", revision.as_str())).collect();
         let rows: Vec<ForeignRow> = self.rows_by_id(ids).await?;
-        rows.into_iter().map(|row| row.into_state().map(|state| (state.id.clone(), state))).collect()
+        rows.into_iter().map(|row| row.into_foreign().map(|state| (state.id.clone(), state))).collect()
     }
 }
 
@@ -558,6 +564,6 @@ fn foreign_row(state: &ForeignState, import: &str) -> Object {
         card: state.card.to_string(),
         import: import.to_owned(),
         body: state.body.clone(),
-        before: state.before.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        before: state.ancestors.iter().map(ToString::to_string).collect::<Vec<_>>(),
     }
 }

@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::store::Library;
 
 /// Rows checked when a library opens; the rest is left to [`Library::verify`].
-const AT_OPENING: usize = 200;
+const ROWS_AT_OPENING: usize = 200;
 
 impl Library {
     /// Returns what was found missing or altered when the library was opened or later verified, and losses
@@ -32,9 +32,9 @@ impl Library {
         if self.head_was_missing() {
             problems.push(Problem::HeadMissing);
         }
-        for found in self.found.lock().expect("no holder panics").iter() {
-            if !problems.contains(found) {
-                problems.push(found.clone());
+        for problem in self.problems.lock().expect("no holder panics").iter() {
+            if !problems.contains(problem) {
+                problems.push(problem.clone());
             }
         }
         problems
@@ -67,7 +67,7 @@ impl Library {
     /// # Errors
     /// When the store or the head cannot be written.
     pub async fn accept_missing_changes(&self) -> Result<()> {
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         if !self.has_losses() {
             return Ok(());
@@ -81,7 +81,7 @@ impl Library {
         })?;
         let is_loss =
             |problem: &Problem| matches!(problem, Problem::CommitsMissing { .. } | Problem::HeadMissing);
-        self.found.lock().expect("no holder panics").retain(|problem| !is_loss(problem));
+        self.problems.lock().expect("no holder panics").retain(|problem| !is_loss(problem));
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl Library {
     pub(crate) async fn check_head(&self, head: Option<&Head>) -> Result<Vec<Problem>> {
         let Some(newest) = self.newest_commit().await? else {
             return match head.filter(|head| head.seq > 0) {
-                Some(head) => self.note_loss(head, &Tip::default(), None),
+                Some(head) => self.record_loss(head, &Tip::default(), None),
                 None => self.begin_log().await,
             };
         };
@@ -118,7 +118,7 @@ impl Library {
             return Ok(problems);
         };
         if tip.seq < head.seq {
-            problems.extend(self.note_loss(head, &tip, newest.at())?);
+            problems.extend(self.record_loss(head, &tip, newest.at())?);
         } else {
             problems.extend(self.check_tail(head, &tip).await?);
             if tip.seq > head.seq {
@@ -154,11 +154,11 @@ impl Library {
         }
         let mut expected = Expected::default();
         for record in tail.iter().filter(|record| record.seq() > head.closed_at) {
-            expected.fold(record);
+            expected.apply(record);
         }
         let mut names: Vec<&String> = expected.rows.keys().collect();
         names.sort_by_key(|name| std::cmp::Reverse(expected.rows[*name].1));
-        names.truncate(AT_OPENING);
+        names.truncate(ROWS_AT_OPENING);
         let ids = names.iter().filter_map(|name| record_id(name)).collect();
         let rows: Vec<Value> = self.rows_by_id(ids).await?;
         let found: HashMap<String, RowDigest> = rows.iter().filter_map(named_digest).collect();
@@ -177,7 +177,7 @@ impl Library {
     }
 
     /// Records that acknowledged commits are missing, so that the loss is reported until somebody accepts it.
-    fn note_loss(&self, head: &Head, tip: &Tip, since: Option<Timestamp>) -> Result<Vec<Problem>> {
+    fn record_loss(&self, head: &Head, tip: &Tip, since: Option<Timestamp>) -> Result<Vec<Problem>> {
         let loss = Loss { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
         tracing::warn!(?loss, "acknowledged changes are missing from the store");
         let known = head.losses.iter().any(|known| known.first == loss.first && known.last == loss.last);
@@ -217,20 +217,20 @@ impl Library {
     /// problem in the report, not an error.
     pub async fn verify(&self) -> Result<Verified> {
         let (snapshot, cards) = {
-            let _turn = self.writer.lock().await;
+            let _guard = self.writer.lock().await;
             self.recover_state().await?;
             let snapshot = self.snapshot().await?;
             (snapshot, self.read(|replica| replica.iter().cloned().collect::<Vec<_>>()))
         };
         let mut report = Verified::default();
         // Other problems are found again if they still exist.
-        let opening_alone = |problem: &Problem| {
+        let only_at_opening = |problem: &Problem| {
             matches!(
                 problem,
                 Problem::CommitsMissing { .. } | Problem::CardCount { .. } | Problem::HeadMissing
             )
         };
-        for problem in self.known_problems().into_iter().filter(opening_alone) {
+        for problem in self.known_problems().into_iter().filter(only_at_opening) {
             report.add(problem);
         }
         let compared = compare_all(&snapshot, &cards, &mut report).await;
@@ -239,7 +239,7 @@ impl Library {
             Err(LibraryError::Database(reason)) => report.add(Problem::Unreadable { reason }),
             other => other?,
         }
-        self.found.lock().expect("no holder panics").clone_from(&report.problems);
+        self.problems.lock().expect("no holder panics").clone_from(&report.problems);
         *self.verified.lock().expect("no holder panics") = Some((self.clock.stamp(), report.clone()));
         Ok(report)
     }
@@ -259,7 +259,7 @@ async fn compare_all(
         if !record.follows(&before) {
             report.add(Problem::LogBroken { commit: record.seq() });
         }
-        expected.fold(&record);
+        expected.apply(&record);
         before = record.tip();
         report.commits += 1;
         times.extend(record.at().map(|at| (record.seq(), at)));
@@ -282,7 +282,7 @@ async fn compare_all(
             let name = row_name(id);
             match expected.rows.remove(&name) {
                 None => unknown.push(name),
-                Some((was, _)) if was == digest(row) => {}
+                Some((stored, _)) if stored == digest(row) => {}
                 Some((_, seq)) => {
                     let written_at = times.get(&seq).copied();
                     report.add(Problem::RowAltered { row: name, written_at });
@@ -312,32 +312,32 @@ async fn compare_cards(
     report: &mut Verified,
 ) -> Result<()> {
     let mut seen: HashSet<String> = HashSet::new();
-    let mut differ: Vec<String> = Vec::new();
+    let mut differing: Vec<String> = Vec::new();
     let each = |row: &Object| {
         report.cards += 1;
         let Some(Value::RecordId(id)) = row.get("id") else { return };
         let card = key_text(id);
         let same = newest.get(&card).is_some_and(|(number, body)| {
             row.get("number") == Some(&number.into_value())
-                && matches!((row.get("body"), body), (Some(Value::String(is)), Some(was)) if hash_of(is) == *was)
+                && matches!((row.get("body"), body), (Some(Value::String(is)), Some(stored)) if hash_of(is) == *stored)
         });
         if !same {
-            differ.push(card.clone());
+            differing.push(card.clone());
         }
         seen.insert(card);
     };
     snapshot.each_row("card", each).await?;
     let gone = newest.iter().filter(|(card, (_, body))| body.is_some() && !seen.contains(*card));
-    differ.extend(gone.map(|(card, _)| card.clone()));
+    differing.extend(gone.map(|(card, _)| card.clone()));
     for record in cards {
-        let was = newest.get(record.id.as_str()).and_then(|(_, body)| *body);
-        if was != Some(hash_of(&record.body)) {
-            differ.push(record.id.to_string());
+        let stored = newest.get(record.id.as_str()).and_then(|(_, body)| *body);
+        if stored != Some(hash_of(&record.body)) {
+            differing.push(record.id.to_string());
         }
     }
-    differ.sort();
-    differ.dedup();
-    for card in differ {
+    differing.sort();
+    differing.dedup();
+    for card in differing {
         report.add(Problem::CardDiffers { card: CardId::new(card) });
     }
     Ok(())

@@ -50,7 +50,7 @@ pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
 pub use head::Loss;
 pub use import::{
-    ForeignState, ImportRecord, ImportResult, ImportedCard, ImportedRevision, LibraryImport, Watch,
+    ForeignState, ImportRecord, ImportResult, ImportedCard, ImportedRevision, LibraryImport, OnProgress,
 };
 pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;

@@ -41,7 +41,7 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn remember(&self, feedback: &Feedback, request: Option<&str>) -> Result<()> {
+    pub async fn put_feedback(&self, feedback: &Feedback, request: Option<&str>) -> Result<()> {
         let id = match request {
             Some(key) => RecordId::new("feedback", key),
             None => RecordId::new("feedback", RecordIdKey::rand()),

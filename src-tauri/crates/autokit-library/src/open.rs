@@ -21,10 +21,10 @@ impl Library {
     /// [`LibraryError::NewerSchema`] for a store of a later version, which is left untouched;
     /// [`LibraryError::ReadOnly`], [`LibraryError::DiskFull`] or [`LibraryError::Damaged`] when the directory
     /// cannot be used.
-    pub async fn open(place: Storage, clock: Clock) -> Result<Library> {
-        let root = place.root().map(Path::to_owned);
+    pub async fn open(storage: Storage, clock: Clock) -> Result<Library> {
+        let root = storage.root().map(Path::to_owned);
         // The database panics on some kinds of damage.
-        match tokio::spawn(Library::open_place(place, clock)).await {
+        match tokio::spawn(Library::open_storage(storage, clock)).await {
             Ok(opened) => opened,
             Err(broken) => Err(LibraryError::Damaged {
                 path: root.unwrap_or_default(),
@@ -33,8 +33,8 @@ impl Library {
         }
     }
 
-    async fn open_place(place: Storage, clock: Clock) -> Result<Library> {
-        match place {
+    async fn open_storage(storage: Storage, clock: Clock) -> Result<Library> {
+        match storage {
             Storage::Memory => {
                 let database = Database::in_memory().await.map_err(LibraryError::Database)?;
                 Library::start(database, None, None, clock, None).await
@@ -85,7 +85,7 @@ impl Library {
     }
 
     /// Opens a library over a database that already holds one.
-    pub(crate) async fn over(database: Database, clock: Clock) -> Result<Library> {
+    pub(crate) async fn from_database(database: Database, clock: Clock) -> Result<Library> {
         Box::pin(Library::start(database, None, None, clock, None)).await
     }
 
@@ -109,11 +109,11 @@ impl Library {
             queue: RwLock::default(),
             queue_stale: AtomicBool::new(false),
             redo_uncertain: AtomicBool::new(false),
-            steps: AtomicU32::new(0),
+            event_count: AtomicU32::new(0),
             checks: tokio::sync::RwLock::default(),
             checks_version: AtomicU64::new(0),
-            found: Mutex::default(),
-            checked_in: Mutex::default(),
+            problems: Mutex::default(),
+            check_duration: Mutex::default(),
             verified: Mutex::default(),
             migrated_from,
             observer: OnceLock::new(),
@@ -121,8 +121,8 @@ impl Library {
         match library.read_store(&path, head.as_ref()).await {
             Ok(()) => Ok(library),
             Err(error) => {
-                if let Err(also) = library.close().await {
-                    tracing::warn!(error = %also, "failed to close a library that failed to open");
+                if let Err(cleanup) = library.close().await {
+                    tracing::warn!(error = %cleanup, "failed to close a library that failed to open");
                 }
                 Err(error)
             }
@@ -134,13 +134,13 @@ impl Library {
         let db = self.db().await?;
         migrate::migrate(&db, path).await?;
         drop(db);
-        self.settle_redo().await?;
+        self.finish_redo().await?;
         self.delete_staged().await?;
         self.load().await?;
-        let began = Instant::now();
+        let started = Instant::now();
         let found = self.check_head(head).await?;
-        *self.checked_in.lock().expect("no holder panics") = began.elapsed();
-        *self.found.lock().expect("no holder panics") = found;
+        *self.check_duration.lock().expect("no holder panics") = started.elapsed();
+        *self.problems.lock().expect("no holder panics") = found;
         // Boxed, because opening is part of many larger futures.
         Box::pin(self.load_queue()).await
     }

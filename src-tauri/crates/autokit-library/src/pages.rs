@@ -140,9 +140,9 @@ impl Library {
             .await
             .map_err(|error| self.failed(&error))?;
         let pages: Vec<PageHash> = response.take(0).map_err(|error| self.failed(&error))?;
-        let made: Vec<VectorHash> = response.take(1).map_err(|error| self.failed(&error))?;
-        let made: HashMap<String, String> = made.into_iter().map(|row| (row.card, row.hash)).collect();
-        let missing = |page: &PageHash| made.get(&key_text(&page.id)) != Some(&page.hash);
+        let vectors: Vec<VectorHash> = response.take(1).map_err(|error| self.failed(&error))?;
+        let vectors: HashMap<String, String> = vectors.into_iter().map(|row| (row.card, row.hash)).collect();
+        let missing = |page: &PageHash| vectors.get(&key_text(&page.id)) != Some(&page.hash);
         Ok(pages.iter().filter(|page| missing(page)).map(|page| CardId::new(key_text(&page.id))).collect())
     }
 

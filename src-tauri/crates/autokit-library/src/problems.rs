@@ -9,7 +9,7 @@ use ts_rs::TS;
 use crate::head::Loss;
 
 /// Most problems listed in a report; there can be as many as there are cards.
-const NAMED: usize = 100;
+const MAX_LISTED: usize = 100;
 
 /// Acknowledged data that is missing or was altered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -112,7 +112,7 @@ pub struct Verified {
 impl Verified {
     pub(crate) fn add(&mut self, problem: Problem) {
         self.problem_count += 1;
-        if self.problems.len() < NAMED {
+        if self.problems.len() < MAX_LISTED {
             self.problems.push(problem);
         }
     }

@@ -19,14 +19,14 @@ impl Queue {
     /// Inserts or replaces a proposal; one that is no longer pending is removed.
     pub(crate) fn put(&mut self, proposal: Proposal) {
         self.newest = self.newest.max(proposal.id);
-        self.take_out(proposal.id);
+        self.remove(proposal.id);
         if proposal.state == ProposalState::Pending {
             self.by_subject.entry(proposal.draft.subject()).or_default().insert(proposal.id);
             self.pending.insert(proposal.id, Arc::new(proposal));
         }
     }
 
-    fn take_out(&mut self, id: ProposalId) {
+    fn remove(&mut self, id: ProposalId) {
         let Some(old) = self.pending.remove(&id) else { return };
         let subject = old.draft.subject();
         if let Some(ids) = self.by_subject.get_mut(&subject) {
@@ -42,13 +42,13 @@ impl Queue {
     }
 
     /// Returns the pending proposals about a card, oldest first.
-    pub(crate) fn about(&self, card: &CardId) -> Vec<Arc<Proposal>> {
+    pub(crate) fn for_card(&self, card: &CardId) -> Vec<Arc<Proposal>> {
         let ids = self.by_subject.get(card);
         ids.into_iter().flatten().filter_map(|id| self.pending.get(id).cloned()).collect()
     }
 
     /// Returns all pending proposals, oldest first.
-    pub(crate) fn waiting(&self) -> Vec<Arc<Proposal>> {
+    pub(crate) fn pending(&self) -> Vec<Arc<Proposal>> {
         self.pending.values().cloned().collect()
     }
 

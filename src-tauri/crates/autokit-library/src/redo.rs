@@ -35,7 +35,7 @@ impl Library {
     ///
     /// # Errors
     /// Returns an error when the database fails. The change was then not applied, unless
-    /// [`Library::is_redo_in_doubt`]: in that case it is settled before the next write.
+    /// [`Library::is_redo_uncertain`]: it is then completed or discarded before the next write.
     pub(crate) async fn apply_change(
         &self,
         mut steps: Vec<Step>,
@@ -74,8 +74,8 @@ impl Library {
             self.redo_uncertain.store(false, Ordering::Release);
             return Ok(());
         };
-        // The redo log tells the outcome. While it cannot be read, the outcome stays in doubt.
-        if self.settle_redo().await? { Ok(()) } else { Err(error) }
+        // The redo log tells the outcome. While it cannot be read, the outcome stays unknown.
+        if self.finish_redo().await? { Ok(()) } else { Err(error) }
     }
 
     async fn apply_in_one_transaction(&self, steps: Vec<Step>) -> Result<()> {
@@ -149,23 +149,23 @@ impl Library {
     }
 
     /// Whether a change may be half made.
-    pub(crate) fn is_redo_in_doubt(&self) -> bool {
+    pub(crate) fn is_redo_uncertain(&self) -> bool {
         self.redo_uncertain.load(Ordering::Acquire)
     }
 
     /// Completes a fully logged change, or discards a partly logged one; returns whether it was completed.
-    pub(crate) async fn settle_redo(&self) -> Result<bool> {
+    pub(crate) async fn finish_redo(&self) -> Result<bool> {
         let mut response = self
             .db()
             .await?
             .query("SELECT VALUE id FROM redo; SELECT VALUE id FROM redo_whole;")
             .await
             .map_err(|error| self.failed(&error))?;
-        let mut left: Vec<RecordId> = response.take(0).map_err(|error| self.failed(&error))?;
-        let whole: Vec<RecordId> = response.take(1).map_err(|error| self.failed(&error))?;
-        left.sort_by_key(key_text);
-        for id in left {
-            if whole.is_empty() {
+        let mut pending: Vec<RecordId> = response.take(0).map_err(|error| self.failed(&error))?;
+        let complete: Vec<RecordId> = response.take(1).map_err(|error| self.failed(&error))?;
+        pending.sort_by_key(key_text);
+        for id in pending {
+            if complete.is_empty() {
                 self.execute("DELETE $id RETURN NONE", object! { id: id }).await?;
                 continue;
             }
@@ -175,6 +175,6 @@ impl Library {
         }
         self.execute("DELETE redo_whole RETURN NONE", Object::new()).await?;
         self.redo_uncertain.store(false, Ordering::Release);
-        Ok(!whole.is_empty())
+        Ok(!complete.is_empty())
     }
 }

@@ -39,13 +39,13 @@ pub struct CardRecord {
 }
 
 /// Normalizes a page URL for comparison: a trailing slash makes no difference.
-fn page(url: &str) -> &str {
+fn normalized_url(url: &str) -> &str {
     url.trim_end_matches('/')
 }
 
 fn fingerprint(url: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    page(url).hash(&mut hasher);
+    normalized_url(url).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -153,7 +153,10 @@ impl Replica {
         let fingerprint = fingerprint(url);
         let named = move |record: &&Arc<CardRecord>| {
             record.page == Some(fingerprint)
-                && record.card().text(fields::DOCUMENTATION).is_some_and(|other| page(other) == page(url))
+                && record
+                    .card()
+                    .text(fields::DOCUMENTATION)
+                    .is_some_and(|other| normalized_url(other) == normalized_url(url))
         };
         self.iter().filter(named)
     }

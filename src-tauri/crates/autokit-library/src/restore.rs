@@ -39,7 +39,7 @@ struct Journal {
     schema: u32,
 }
 
-fn fresh(dir: &DataDir) -> PathBuf {
+fn staging_dir(dir: &DataDir) -> PathBuf {
     dir.root().join("restoring")
 }
 
@@ -65,9 +65,9 @@ impl Ownership {
             return Err(bad(&problem.to_string()));
         }
         let failed = |error| LibraryError::io(dir.root(), error);
-        let fresh = fresh(&dir);
-        fs::create_dir_all(&fresh).map_err(failed)?;
-        let address = std::path::absolute(&fresh).map_err(failed)?;
+        let staging = staging_dir(&dir);
+        fs::create_dir_all(&staging).map_err(failed)?;
+        let address = std::path::absolute(&staging).map_err(failed)?;
         let instance = connect(&format!("surrealkv://{}?sync=every", address.display()))
             .await
             .map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
@@ -100,18 +100,18 @@ impl Ownership {
 /// When the files cannot be renamed.
 pub(crate) fn finish_restore(dir: &DataDir) -> Result<()> {
     let failed = |error| LibraryError::io(dir.root(), error);
-    let (fresh, file) = (fresh(dir), journal_file(dir));
+    let (staging, file) = (staging_dir(dir), journal_file(dir));
     let journal: Journal = match fs::read(&file) {
         Ok(text) => serde_json::from_slice(&text).map_err(|error| failed(error.into()))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return match fs::remove_dir_all(&fresh) {
+            return match fs::remove_dir_all(&staging) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
                 _ => Ok(()),
             };
         }
         Err(error) => return Err(failed(error)),
     };
-    if fresh.exists() {
+    if staging.exists() {
         fs::create_dir_all(&journal.replaced).map_err(failed)?;
         for entry in fs::read_dir(dir.root()).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -121,7 +121,7 @@ pub(crate) fn finish_restore(dir: &DataDir) -> Result<()> {
                 crash::point("restore.moved");
             }
         }
-        fs::rename(&fresh, dir.store()).map_err(failed)?;
+        fs::rename(&staging, dir.store()).map_err(failed)?;
         crash::point("restore.placed");
     }
     let (mut head, _) = HeadFile::open(&dir.head_file())?;

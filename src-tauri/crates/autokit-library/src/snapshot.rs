@@ -35,7 +35,7 @@ impl Library {
     /// # Errors
     /// [`crate::LibraryError::DiskFull`] while a failed write could not be recovered from.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot<'_>> {
-        let instance = self.database.ready(|| self.doubt()).await?;
+        let instance = self.database.ready(|| self.mark_stale()).await?;
         let transaction = instance.db.clone().begin().await.map_err(|error| self.failed(&error))?;
         Ok(Snapshot {
             library: self,
@@ -59,25 +59,25 @@ impl Snapshot<'_> {
         Ok(newest.first().map_or_else(Tip::default, CommitRecord::tip))
     }
 
-    /// Calls `look` with every record of the log from `first` to `last`, in order.
+    /// Calls `visit` with every record of the log from `first` to `last`, in order.
     pub(crate) async fn each_commit(
         &self,
         first: u64,
         last: u64,
-        mut look: impl FnMut(CommitRecord) + Send,
+        mut visit: impl FnMut(CommitRecord) + Send,
     ) -> Result<()> {
         let mut next = first;
         while next <= last {
             let window = RecordIdKeyRange::from(seq_text(next)..seq_text(next.saturating_add(WINDOW)));
             let records: Vec<CommitRecord> = self.rows("commit_log", window).await?;
-            records.into_iter().for_each(&mut look);
+            records.into_iter().for_each(&mut visit);
             next += WINDOW;
         }
         Ok(())
     }
 
-    /// Calls `look` with every row of a table, in key order.
-    pub(crate) async fn each_row(&self, table: &str, mut look: impl FnMut(&Object) + Send) -> Result<()> {
+    /// Calls `visit` with every row of a table, in key order.
+    pub(crate) async fn each_row(&self, table: &str, mut visit: impl FnMut(&Object) + Send) -> Result<()> {
         // Ids are read first: for a range without an end the database reads everything, whatever the limit.
         let query = format!("SELECT VALUE id FROM {table}");
         let response = self.transaction.query(query).await;
@@ -90,7 +90,7 @@ impl Snapshot<'_> {
             let rows: Vec<Value> = self.rows(table, window).await?;
             for row in &rows {
                 if let Value::Object(row) = row {
-                    look(row);
+                    visit(row);
                 }
             }
         }

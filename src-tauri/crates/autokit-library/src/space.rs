@@ -42,8 +42,8 @@ impl Space {
         self.fits(bytes, RESERVE)
     }
 
-    fn fits(&self, bytes: u64, kept_free: u64) -> bool {
-        let needed = bytes.saturating_mul(BYTES_ON_DISK).saturating_add(MARGIN).saturating_add(kept_free);
+    fn fits(&self, bytes: u64, reserve: u64) -> bool {
+        let needed = bytes.saturating_mul(BYTES_ON_DISK).saturating_add(MARGIN).saturating_add(reserve);
         available(&self.root).is_none_or(|free| free >= needed)
     }
 
@@ -85,8 +85,8 @@ impl Space {
 /// Returns the bytes an ordinary user can still write; `None` where the system does not tell.
 #[cfg(unix)]
 fn available(path: &Path) -> Option<u64> {
-    let about = rustix::fs::statvfs(path).ok()?;
-    Some(about.f_bavail.saturating_mul(about.f_frsize))
+    let stats = rustix::fs::statvfs(path).ok()?;
+    Some(stats.f_bavail.saturating_mul(stats.f_frsize))
 }
 
 /// Returns the bytes an ordinary user can still write; `None` where the system does not tell.

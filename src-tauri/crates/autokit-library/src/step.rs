@@ -90,10 +90,10 @@ impl Step {
 
     /// Estimates the rows and bytes it writes.
     pub(crate) fn size(&self) -> (usize, usize) {
-        let of = |rows: &[Object]| (rows.len(), rows.iter().map(bytes_of).sum());
+        let size_of = |rows: &[Object]| (rows.len(), rows.iter().map(bytes_of).sum());
         match self {
             Step::Drop(ids) => (ids.len(), ids.iter().map(id_bytes).sum()),
-            Step::Revisions(rows) | Step::Cards(rows) | Step::Events(rows) | Step::Put(rows) => of(rows),
+            Step::Revisions(rows) | Step::Cards(rows) | Step::Events(rows) | Step::Put(rows) => size_of(rows),
             Step::Record(row) | Step::Close(row) => (1, bytes_of(row)),
         }
     }
@@ -122,8 +122,8 @@ impl Step {
                         Value::Number(Number::Int(number)) => proposal_id(*number),
                         _ => None,
                     };
-                    let forgiven = proposals.iter().filter_map(id);
-                    forgiven.map(|proposal| RowChange::Forgiven { proposal }).collect()
+                    let reopened = proposals.iter().filter_map(id);
+                    reopened.map(|proposal| RowChange::RejectionsDeleted { proposal }).collect()
                 }
                 _ => Vec::new(),
             },

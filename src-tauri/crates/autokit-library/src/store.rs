@@ -38,7 +38,7 @@ pub trait ChangeObserver: Send + Sync {
     /// Called with the cards a change touched, in the order of changes. The change is already stored and
     /// readable; no other change is made, and this one is not acknowledged, until the future completes. It
     /// must not change the library.
-    fn follow<'a>(
+    fn on_change<'a>(
         &'a self,
         library: &'a Library,
         touched: &'a [CardId],
@@ -64,14 +64,14 @@ pub struct Library {
     /// Whether a large change may be half made.
     pub(crate) redo_uncertain: AtomicBool,
     /// Number of proposal events since the store was opened.
-    pub(crate) steps: AtomicU32,
+    pub(crate) event_count: AtomicU32,
     /// The newest check of each card, once loaded.
     pub(crate) checks: tokio::sync::RwLock<Option<Checks>>,
     pub(crate) checks_version: AtomicU64,
     /// What opening or a later verification found missing or altered.
-    pub(crate) found: Mutex<Vec<Problem>>,
+    pub(crate) problems: Mutex<Vec<Problem>>,
     /// How long opening took to compare the newest changes with the head.
-    pub(crate) checked_in: Mutex<Duration>,
+    pub(crate) check_duration: Mutex<Duration>,
     /// When the library was last fully verified, and the result.
     pub(crate) verified: Mutex<Option<(Timestamp, Verified)>>,
     pub(crate) migrated_from: Option<PathBuf>,
@@ -107,8 +107,8 @@ impl Library {
     }
 
     /// How long opening took to compare the newest changes and the number of cards with the head.
-    pub fn checked_in(&self) -> Duration {
-        *self.checked_in.lock().expect("no holder panics")
+    pub fn check_duration(&self) -> Duration {
+        *self.check_duration.lock().expect("no holder panics")
     }
 
     /// Whether the library is read-only, and why.
@@ -121,7 +121,7 @@ impl Library {
     ///
     /// # Errors
     /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`].
-    pub fn writable(&self) -> Result<()> {
+    pub fn ensure_writable(&self) -> Result<()> {
         self.database.check_space(0)
     }
 
@@ -135,12 +135,12 @@ impl Library {
         self.dir.as_ref()
     }
 
-    /// Runs `look` on the cards in memory. Writers wait meanwhile, so keep it short.
+    /// Runs `read` on the cards in memory. Writers wait meanwhile, so keep it short.
     ///
     /// # Panics
     /// When an earlier holder of the lock panicked.
-    pub fn read<T>(&self, look: impl FnOnce(&Replica) -> T) -> T {
-        look(&self.replica.read().expect("no reader panics"))
+    pub fn read<T>(&self, read: impl FnOnce(&Replica) -> T) -> T {
+        read(&self.replica.read().expect("no reader panics"))
     }
 
     /// Returns a read-only view of the cards.
@@ -172,11 +172,11 @@ impl Library {
     /// # Errors
     /// [`LibraryError::DiskFull`] while a failed write could not be recovered from.
     pub(crate) async fn db(&self) -> Result<DbHandle> {
-        self.database.ready(|| self.doubt()).await.map(DbHandle)
+        self.database.ready(|| self.mark_stale()).await.map(DbHandle)
     }
 
     /// Marks state in memory as possibly ahead of a store that was reopened.
-    pub(crate) fn doubt(&self) {
+    pub(crate) fn mark_stale(&self) {
         self.redo_uncertain.store(true, Ordering::Release);
         *self.tip.lock().expect("no holder panics") = None;
     }
@@ -195,7 +195,7 @@ impl Library {
     /// [`LibraryError::DiskFull`] when there is not enough space, or the failure, in which case nothing of
     /// the write remains.
     pub(crate) async fn execute(&self, query: &str, variables: surrealdb::types::Object) -> Result<()> {
-        self.database.execute(query, variables, || self.doubt()).await
+        self.database.execute(query, variables, || self.mark_stale()).await
     }
 
     /// Returns the rows with these ids; missing ones are left out.
@@ -228,7 +228,7 @@ impl Library {
         let row = object! { id: RecordId::new("setting", name), value: value.to_owned() };
         // Boxed, because settings are changed from within large futures.
         Box::pin(async {
-            let _turn = self.writer.lock().await;
+            let _guard = self.writer.lock().await;
             self.recover_state().await?;
             self.apply_change(vec![Step::Put(vec![row])], Vec::new(), "Change a setting").await
         })
@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_card_that_a_newer_rule_refuses_is_still_read() {
+    async fn a_card_refused_by_a_newer_rule_is_still_read() {
         let library = Library::open(Storage::Memory, Clock::system()).await.expect("opens");
         let body = r#"{"name":"Kettle","verified":"yes"}"#;
         assert!(Toolcard::from_json(body).is_err());
@@ -343,7 +343,7 @@ mod tests {
         };
         library.execute("INSERT INTO card $row RETURN NONE", object! { row: row }).await.expect("written");
         library.load().await.expect("read");
-        let record = library.card(&CardId::new("kettle")).expect("there");
+        let record = library.card(&CardId::new("kettle")).expect("exists");
         assert_eq!(record.card().text(fields::NAME), Some("Kettle"));
     }
 }

@@ -11,14 +11,14 @@ use crate::head::LogPosition;
 
 /// Copies a store to wherever there is space: the system's temporary folder, or memory.
 pub(crate) fn copy_to_temp(store: &Path) -> io::Result<TempDir> {
-    let mut places = vec![std::env::temp_dir()];
-    places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
+    let mut folders_to_try = vec![std::env::temp_dir()];
+    folders_to_try.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
     if cfg!(target_os = "linux") {
-        places.push(PathBuf::from("/dev/shm"));
+        folders_to_try.push(PathBuf::from("/dev/shm"));
     }
     let mut failure = None;
-    for place in places {
-        let copied = tempfile::Builder::new().prefix("autokit-").tempdir_in(&place).and_then(|copy| {
+    for folder in folders_to_try {
+        let copied = tempfile::Builder::new().prefix("autokit-").tempdir_in(&folder).and_then(|copy| {
             copy_tree(store, &copy.path().join("store"))?;
             Ok(copy)
         });
@@ -118,7 +118,7 @@ pub(crate) fn folders(dir: &DataDir) -> io::Result<Vec<(u64, PathBuf)>> {
 }
 
 /// Renames the store back to its usual name, which it lost when a write failed in another process.
-pub(crate) fn settle_folder(dir: &DataDir) -> io::Result<PathBuf> {
+pub(crate) fn restore_folder_name(dir: &DataDir) -> io::Result<PathBuf> {
     let store = std::path::absolute(dir.store())?;
     if let Some((number, newest)) = folders(dir)?.into_iter().max()
         && number > 0

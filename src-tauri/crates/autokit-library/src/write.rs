@@ -53,7 +53,7 @@ pub enum Write {
         vectors: Option<PackedVectors>,
     },
     /// Adds a card that has this id in another library; if a card here has that id, a new id is assigned.
-    Arrive {
+    Import {
         /// Its id there.
         id: CardId,
         /// The card.
@@ -73,7 +73,7 @@ pub enum Write {
         vectors: Option<PackedVectors>,
     },
     /// Restores a card, which may have been deleted.
-    Revive {
+    Restore {
         /// The card.
         id: CardId,
         /// Its new content.
@@ -120,7 +120,7 @@ pub struct Undone {
 #[derive(Clone)]
 enum Staged {
     Live { key: CardKey, number: u32, body: Arc<str>, created_at: Timestamp, revision: u64 },
-    Gone { number: u32, created_at: Timestamp },
+    Deleted { number: u32, created_at: Timestamp },
 }
 
 /// A batch being computed against the replica.
@@ -155,10 +155,10 @@ impl Batch<'_> {
             });
         }
         let (number, created_at) = self.replica.deleted.get(id)?;
-        Some(Staged::Gone { number: *number, created_at: *created_at })
+        Some(Staged::Deleted { number: *number, created_at: *created_at })
     }
 
-    fn holder(&self, key: &CardKey) -> Option<CardId> {
+    fn id_of_key(&self, key: &CardKey) -> Option<CardId> {
         match self.keys.get(key) {
             Some(staged) => staged.clone(),
             None => self.replica.by_key.get(key).cloned(),
@@ -181,7 +181,7 @@ impl Batch<'_> {
         match write {
             Write::Put { card, mode, vectors } => {
                 let key = card.key();
-                match (self.holder(&key), mode) {
+                match (self.id_of_key(&key), mode) {
                     (Some(existing), PutMode::Create) => {
                         Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.clone() })
                     }
@@ -192,9 +192,9 @@ impl Batch<'_> {
                     }
                 }
             }
-            Write::Arrive { id, card, vectors } => {
+            Write::Import { id, card, vectors } => {
                 let key = card.key();
-                if let Some(existing) = self.holder(&key) {
+                if let Some(existing) = self.id_of_key(&key) {
                     return Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.clone() });
                 }
                 let taken = matches!(self.staged(id), Some(Staged::Live { .. }));
@@ -210,7 +210,7 @@ impl Batch<'_> {
                 }
                 self.put(id.clone(), card, vectors.as_ref())
             }
-            Write::Revive { id, card, vectors } => {
+            Write::Restore { id, card, vectors } => {
                 if self.staged(id).is_none() {
                     return Err(LibraryError::NoCard(id.clone()));
                 }
@@ -219,8 +219,8 @@ impl Batch<'_> {
             Write::Delete { id } => match self.staged(id) {
                 Some(Staged::Live { key, number, created_at, .. }) => {
                     self.keys.insert(key, None);
-                    self.cards.insert(id.clone(), Staged::Gone { number: number + 1, created_at });
-                    self.revise(id, number + 1, None);
+                    self.cards.insert(id.clone(), Staged::Deleted { number: number + 1, created_at });
+                    self.push_revision(id, number + 1, None);
                     self.outcome.deleted.push(id.clone());
                     Ok(())
                 }
@@ -231,7 +231,7 @@ impl Batch<'_> {
 
     fn put(&mut self, id: CardId, card: &Toolcard, vectors: Option<&PackedVectors>) -> Result<()> {
         let key = card.key();
-        if let Some(existing) = self.holder(&key).filter(|holder| *holder != id) {
+        if let Some(existing) = self.id_of_key(&key).filter(|existing| *existing != id) {
             return Err(LibraryError::Duplicate { key: key.to_string(), existing: existing.clone() });
         }
         let text = card.to_json();
@@ -246,11 +246,11 @@ impl Batch<'_> {
                 }
                 (number + 1, created_at, true)
             }
-            Some(Staged::Gone { number, created_at }) => (number + 1, created_at, false),
+            Some(Staged::Deleted { number, created_at }) => (number + 1, created_at, false),
             None => (1, self.now, false),
         };
         let revision = self.next;
-        self.revise(&id, number, Some(&text));
+        self.push_revision(&id, number, Some(&text));
         if let Some(vectors) = vectors {
             self.vectors.push(vectors.row(&id, number));
         }
@@ -265,7 +265,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn revise(&mut self, card: &CardId, number: u32, body: Option<&str>) {
+    fn push_revision(&mut self, card: &CardId, number: u32, body: Option<&str>) {
         self.revisions.push(object! {
             id: RecordId::new("revision", seq_text(self.next)),
             card: card.as_str().to_owned(),
@@ -283,7 +283,7 @@ impl Batch<'_> {
 
     /// Returns the rows of cards after the batch: new and changed ones, and tombstones.
     fn card_rows(&self) -> (Vec<Object>, Vec<Object>) {
-        let (mut live, mut gone) = (Vec::new(), Vec::new());
+        let (mut live, mut tombstones) = (Vec::new(), Vec::new());
         for (id, staged) in &self.cards {
             match staged {
                 Staged::Live { key, number, created_at, revision, .. } => live.push(object! {
@@ -295,14 +295,14 @@ impl Batch<'_> {
                     created_at: created_at.to_string(),
                     updated_at: self.now.to_string(),
                 }),
-                Staged::Gone { number, created_at } => gone.push(object! {
+                Staged::Deleted { number, created_at } => tombstones.push(object! {
                     id: RecordId::new("tombstone", id.as_str()),
                     number: i64::from(*number),
                     created_at: created_at.to_string(),
                 }),
             }
         }
-        (live, gone)
+        (live, tombstones)
     }
 }
 
@@ -315,8 +315,8 @@ pub(crate) type RowsOfChange<'a> = &'a (dyn Fn(Option<&str>) -> Result<Vec<Objec
 pub(crate) struct UndoTarget<'a> {
     /// Its id.
     pub(crate) change: &'a str,
-    /// Whether all of it is undone.
-    pub(crate) whole: bool,
+    /// Whether all of it is undone, so that it counts as undone.
+    pub(crate) mark_undone: bool,
     /// Proposals it decided, whose rejections are deleted with it.
     pub(crate) proposals: &'a [ProposalId],
 }
@@ -327,7 +327,7 @@ pub(crate) struct CommitExtras<'a> {
     /// The change this one undoes.
     pub(crate) undoes: Option<UndoTarget<'a>>,
     /// Rows of other tables.
-    pub(crate) also: Option<RowsOfChange<'a>>,
+    pub(crate) rows: Option<RowsOfChange<'a>>,
     /// Revisions of other libraries merged into what is written.
     pub(crate) merged: &'a [RevisionId],
     /// The import this change belongs to; undoing the import undoes this change too.
@@ -357,10 +357,10 @@ impl Library {
         &self,
         meta: &Meta,
         writes: &[Write],
-        beside: CommitExtras<'_>,
+        extras: CommitExtras<'_>,
     ) -> Result<Committed> {
-        let CommitExtras { undoes, also, merged, part_of } = beside;
-        let _turn = self.writer.lock().await;
+        let CommitExtras { undoes, rows, merged, part_of } = extras;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {
             return Ok(outcome);
@@ -389,14 +389,15 @@ impl Library {
             writes.iter().try_for_each(|write| batch.write(write))?;
             if !batch.revisions.is_empty() {
                 batch.outcome.change = Some(batch.change.clone());
-            } else if meta.request.is_none() && undoes.is_none() && also.is_none() {
+            } else if meta.request.is_none() && undoes.is_none() && rows.is_none() {
                 return Ok((None, batch.outcome, Vec::new()));
             }
-            let also = also.map_or_else(|| Ok(Vec::new()), |rows| rows(batch.outcome.change.as_deref()))?;
-            let decided: Vec<RecordId> = also.iter().filter_map(proposal_of).collect();
-            let (live, gone) = batch.card_rows();
-            let ids = |table: &str, of: &[&CardId]| -> Vec<RecordId> {
-                of.iter().map(|id| RecordId::new(table, id.as_str())).collect()
+            let other_rows =
+                rows.map_or_else(|| Ok(Vec::new()), |rows| rows(batch.outcome.change.as_deref()))?;
+            let decided: Vec<RecordId> = other_rows.iter().filter_map(proposal_of).collect();
+            let (live, tombstones) = batch.card_rows();
+            let ids = |table: &str, cards: &[&CardId]| -> Vec<RecordId> {
+                cards.iter().map(|id| RecordId::new(table, id.as_str())).collect()
             };
             let touched: Vec<&CardId> = batch.cards.keys().collect();
             let moved: Vec<&CardId> =
@@ -415,7 +416,7 @@ impl Library {
                 operation: meta.operation.as_str().to_owned(),
                 reason: meta.reason.clone(),
                 undoes: undoes
-                    .filter(|undoes| undoes.whole)
+                    .filter(|undoes| undoes.mark_undone)
                     .map(|undoes| RecordId::new("change", undoes.change)),
                 undone: undoes.map(|undoes| undoes.change.to_owned()),
                 part_of: part_of.map(str::to_owned),
@@ -431,12 +432,12 @@ impl Library {
             // Removed cards come first, so that a key freed in this batch can be reused in it; for the same
             // reason existing rows are deleted before the new ones are written.
             let steps = vec![
-                Step::Put(gone),
+                Step::Put(tombstones),
                 Step::Drop(dropped),
                 Step::Revisions(batch.revisions),
                 Step::Cards(live),
                 Step::Put(batch.vectors),
-                Step::Put(also),
+                Step::Put(other_rows),
                 Step::Close(close),
             ];
             Ok::<_, LibraryError>((Some(steps), batch.outcome, decided))
@@ -488,9 +489,9 @@ impl Library {
         let newest = self.newest_revision().await?;
         let mut next = self.read(Replica::cursor) + 1;
         while next <= newest {
-            let touched = self.follow(self.journal(next..next + WINDOW).await?)?;
+            let touched = self.apply_revisions(self.journal(next..next + WINDOW).await?)?;
             if let Some(observer) = self.observer.get() {
-                observer.follow(self, &touched).await;
+                observer.on_change(self, &touched).await;
             }
             next += WINDOW;
         }
@@ -511,15 +512,15 @@ impl Library {
     }
 
     /// Applies these revisions to the replica; returns the cards they touched, each once.
-    fn follow(&self, rows: Vec<RevisionRow>) -> Result<Vec<CardId>> {
+    fn apply_revisions(&self, rows: Vec<RevisionRow>) -> Result<Vec<CardId>> {
         // Of several revisions of one card, only the last is parsed.
         let newest: HashMap<String, i64> = rows.iter().map(|row| (row.card.clone(), row.number)).collect();
         let touched = newest.keys().map(CardId::new).collect();
         let mut replica = self.replica.write().expect("no reader panics");
         for row in rows {
-            let passed = newest.get(&row.card).is_some_and(|number| *number != row.number);
+            let superseded = newest.get(&row.card).is_some_and(|number| *number != row.number);
             let known = replica.cards.contains_key(&CardId::new(row.card.clone()));
-            if passed && known && row.body.is_some() {
+            if superseded && known && row.body.is_some() {
                 replica.cursor = key_text(&row.id).parse().unwrap_or(replica.cursor);
                 continue;
             }

@@ -26,7 +26,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
             |tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema }),
         )
         .collect();
-    if let ResponseFormat::Json { name, schema } = &request.form {
+    if let ResponseFormat::Json { name, schema } = &request.response_format {
         tools.push(json!({ "name": name, "description": "Gives the answer.", "input_schema": schema }));
         body["tool_choice"] = json!({ "type": "tool", "name": name });
     }
@@ -84,7 +84,7 @@ fn usage(value: &Value, usage: &mut Usage) {
 }
 
 /// Parses a reply that was not streamed.
-pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
+pub(crate) fn parse_reply(answer: &Value) -> Result<Reply, String> {
     let content = answer.get("content").and_then(Value::as_array).ok_or("it has no content")?;
     let mut reply = Reply::default();
     for block in content {
@@ -105,7 +105,11 @@ pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
 }
 
 /// Processes an event of a streamed reply.
-pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, StreamError> {
+pub(crate) fn parse_event(
+    draft: &mut Draft,
+    data: &str,
+    on_text: OnText<'_>,
+) -> Result<Progress, StreamError> {
     let event: Value =
         serde_json::from_str(data).map_err(|error| StreamError::Unreadable(format!("an event: {error}")))?;
     let string =
@@ -125,7 +129,7 @@ pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Resul
         }
         "content_block_delta" => match string("/delta/type").as_str() {
             "text_delta" => {
-                draft.say(&string("/delta/text"), on_text);
+                draft.push_text(&string("/delta/text"), on_text);
             }
             "input_json_delta" => {
                 if let Some(call) = draft.calls.get_mut(&index) {
@@ -141,7 +145,7 @@ pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Resul
             }
         }
         "message_stop" => return Ok(Progress::Done),
-        "error" => return Err(StreamError::Said(string("/error/message"))),
+        "error" => return Err(StreamError::Reported(string("/error/message"))),
         _ => {}
     }
     Ok(Progress::More)

@@ -37,32 +37,32 @@ struct Attempt<'a> {
     model: &'a Model,
     sent: usize,
     /// Characters of the reply received so far.
-    heard: usize,
+    received: usize,
     /// Whether the service reported the usage.
-    told: bool,
+    recorded: bool,
 }
 
 impl<'a> Attempt<'a> {
-    fn new(model: &'a Model, form: &Value) -> Attempt<'a> {
-        Attempt { model, sent: form.to_string().chars().count(), heard: 0, told: false }
+    fn new(model: &'a Model, body: &Value) -> Attempt<'a> {
+        Attempt { model, sent: body.to_string().chars().count(), received: 0, recorded: false }
     }
 
-    fn hear(&mut self, text: &str) {
-        self.heard += text.chars().count();
+    fn receive(&mut self, text: &str) {
+        self.received += text.chars().count();
     }
 }
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if !self.told && self.heard > 0 {
-            self.model.enter_estimate(self.sent, self.heard);
+        if !self.recorded && self.received > 0 {
+            self.model.record_estimate(self.sent, self.received);
         }
     }
 }
 
 impl Protocol {
     /// The base URL used when none is configured.
-    pub fn home(self) -> &'static str {
+    pub fn default_base_url(self) -> &'static str {
         match self {
             Protocol::Anthropic => "https://api.anthropic.com",
             Protocol::Openai => "https://api.openai.com/v1",
@@ -192,7 +192,7 @@ impl Model {
     /// header.
     pub fn new(config: ModelConfig, ledger: Ledger) -> Result<Model> {
         let base = config.base.trim().trim_end_matches('/');
-        let base = if base.is_empty() { config.protocol.home() } else { base }.to_owned();
+        let base = if base.is_empty() { config.protocol.default_base_url() } else { base }.to_owned();
         let wrong = |reason: String| Error::WrongAddress { url: base.clone(), reason };
         let url = reqwest::Url::parse(&base).map_err(|error| wrong(error.to_string()))?;
         let host = url.host_str().ok_or_else(|| wrong("it has no host".into()))?.to_owned();
@@ -254,7 +254,7 @@ impl Model {
             .await
             .unwrap_or_else(|_| Err(Error::Timeout { host: self.host.clone(), after: total }))?;
         reply.ms = began.elapsed().as_millis() as u64;
-        self.ledger.enter(&self.config.model, reply.usage, self.config.price);
+        self.ledger.record(&self.config.model, reply.usage, self.config.price);
         Ok(reply)
     }
 
@@ -278,39 +278,42 @@ impl Model {
         began: Instant,
     ) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(async move {
-            let mut form = self.body(request);
+            let mut body = self.body(request);
             let mut pause = self.config.retry.pause;
-            let first_by = began + self.config.limits.idle;
+            let first_deadline = began + self.config.limits.idle;
             let mut attempt = 1;
             loop {
-                let mut attempted = Attempt::new(self, &form);
-                let mut heard = |text: &str| {
-                    attempted.hear(text);
+                let mut attempted = Attempt::new(self, &body);
+                let mut received = |text: &str| {
+                    attempted.receive(text);
                     on_text(text);
                 };
-                let error = match self.once(&form, first_by, &mut heard).await {
+                let error = match self.send_once(&body, first_deadline, &mut received).await {
                     Ok(reply) => {
-                        attempted.told = true;
+                        attempted.recorded = true;
                         return Ok(reply);
                     }
                     Err(error) => error,
                 };
-                let said = attempted.heard > 0;
+                let has_text = attempted.received > 0;
                 drop(attempted);
                 // Servers without schema support say so; the prompt asks for JSON anyway.
-                if let (Error::BadRequest { reason, .. }, Some(_)) = (&error, form.get("response_format"))
+                if let (Error::BadRequest { reason, .. }, Some(_)) = (&error, body.get("response_format"))
                     && (reason.contains("response_format") || reason.contains("json_schema"))
                 {
-                    form.as_object_mut().map(|body| body.remove("response_format"));
+                    body.as_object_mut().map(|body| body.remove("response_format"));
                     continue;
                 }
-                if said || attempt >= self.config.retry.attempts || !error.may_pass() {
+                if has_text || attempt >= self.config.retry.attempts || !error.is_transient() {
                     return Err(error);
                 }
                 let wait = error.retry_after().unwrap_or(pause);
                 // Waiting until the timeout would only hide the actual error.
                 let again = Instant::now() + wait;
-                if wait > LONGEST_PAUSE || again >= first_by || again >= began + self.config.limits.total {
+                if wait > LONGEST_PAUSE
+                    || again >= first_deadline
+                    || again >= began + self.config.limits.total
+                {
                     return Err(error);
                 }
                 tracing::debug!(%error, attempt, ?wait, "retrying a request");
@@ -322,15 +325,15 @@ impl Model {
     }
 
     /// Records the estimated usage of an attempt for which the service reported none.
-    fn enter_estimate(&self, sent: usize, heard: usize) {
+    fn record_estimate(&self, sent: usize, received: usize) {
         let tokens = |chars: usize| chars.div_ceil(CHARS_PER_TOKEN) as u64;
-        let usage = Usage { input: tokens(sent), output: tokens(heard) };
-        self.ledger.enter(&self.config.model, usage, self.config.price);
+        let usage = Usage { input: tokens(sent), output: tokens(received) };
+        self.ledger.record(&self.config.model, usage, self.config.price);
     }
 
     fn body(&self, request: &Request) -> Value {
         let mut request = request.clone();
-        if let ResponseFormat::Json { schema, .. } = &request.form {
+        if let ResponseFormat::Json { schema, .. } = &request.response_format {
             request.system.push_str("\n\nAnswer with one JSON object after this schema and nothing else:\n");
             request.system.push_str(&schema.to_string());
         }
@@ -340,36 +343,36 @@ impl Model {
         }
     }
 
-    fn silent(&self) -> Error {
+    fn timeout_error(&self) -> Error {
         Error::Timeout { host: self.host.clone(), after: self.config.limits.idle }
     }
 
-    /// A single attempt, whose first part has to arrive by `first_by`.
-    async fn once(&self, body: &Value, first_by: Instant, on_text: OnText<'_>) -> Result<Reply> {
+    /// A single attempt, whose first part has to arrive by `first_deadline`.
+    async fn send_once(&self, body: &Value, first_deadline: Instant, on_text: OnText<'_>) -> Result<Reply> {
         let path = match self.config.protocol {
             Protocol::Anthropic => anthropic::PATH,
             Protocol::Openai => openai::PATH,
         };
         let url = format!("{}{path}", self.base);
-        let sent = timeout_at(first_by, self.http.post(&url).json(body).send()).await;
-        let response = sent.map_err(|_| self.silent())?.map_err(|error| self.broken(&error))?;
+        let sent = timeout_at(first_deadline, self.http.post(&url).json(body).send()).await;
+        let response =
+            sent.map_err(|_| self.timeout_error())?.map_err(|error| self.connection_error(&error))?;
         if !response.status().is_success() {
-            return Err(self.refused(&url, response, first_by).await);
+            return Err(self.status_error(&url, response, first_deadline).await);
         }
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("").to_owned();
         if kind.starts_with("text/event-stream") {
-            return self.stream(response, first_by, on_text).await;
+            return self.stream(response, first_deadline, on_text).await;
         }
-        let text = self.read(response, self.config.limits.bytes, first_by).await?;
+        let text = self.read(response, self.config.limits.bytes, first_deadline).await?;
         if text.trim_start().starts_with('<') {
             return Err(Error::WrongAddress { url, reason: "it returned a web page".into() });
         }
-        let whole: Value =
-            serde_json::from_str(&text).map_err(|error| self.unreadable(&error.to_string()))?;
+        let json: Value = serde_json::from_str(&text).map_err(|error| self.unreadable(&error.to_string()))?;
         let reply = match self.config.protocol {
-            Protocol::Anthropic => anthropic::whole(&whole),
-            Protocol::Openai => openai::whole(&whole),
+            Protocol::Anthropic => anthropic::parse_reply(&json),
+            Protocol::Openai => openai::parse_reply(&json),
         }
         .map_err(|reason| self.unreadable(&reason))?;
         if !reply.text.is_empty() {
@@ -378,7 +381,12 @@ impl Model {
         Ok(reply)
     }
 
-    async fn stream(&self, response: Response, first_by: Instant, on_text: OnText<'_>) -> Result<Reply> {
+    async fn stream(
+        &self,
+        response: Response,
+        first_deadline: Instant,
+        on_text: OnText<'_>,
+    ) -> Result<Reply> {
         let limit = self.config.limits.bytes;
         let read = AtomicUsize::new(0);
         // Limited here, before an endless line accumulates in memory.
@@ -389,15 +397,15 @@ impl Model {
         });
         let mut events = std::pin::pin!(bytes.eventsource());
         let read_event: ReadEvent = match self.config.protocol {
-            Protocol::Anthropic => anthropic::event,
-            Protocol::Openai => openai::event,
+            Protocol::Anthropic => anthropic::parse_event,
+            Protocol::Openai => openai::parse_event,
         };
         let mut draft = Draft::default();
-        let mut next_by = first_by;
+        let mut next_deadline = first_deadline;
         loop {
-            let event = timeout_at(next_by, events.next()).await.map_err(|_| self.silent())?;
+            let event = timeout_at(next_deadline, events.next()).await.map_err(|_| self.timeout_error())?;
             let Some(event) = event else { break };
-            next_by = Instant::now() + self.config.limits.idle;
+            next_deadline = Instant::now() + self.config.limits.idle;
             let event = event.map_err(|error| Error::NoConnection {
                 host: self.host.clone(),
                 reason: error.to_string(),
@@ -406,7 +414,7 @@ impl Model {
                 Ok(Progress::More) => {}
                 Ok(Progress::Done) => return Ok(draft.finish()),
                 Err(StreamError::Unreadable(reason)) => return Err(self.unreadable(&reason)),
-                Err(StreamError::Said(reason)) => {
+                Err(StreamError::Reported(reason)) => {
                     let reason = self.quoted(&reason);
                     return Err(Error::Provider { host: self.host.clone(), reason, retry_after: None });
                 }
@@ -419,13 +427,15 @@ impl Model {
     }
 
     /// Reads a body up to a limit.
-    async fn read(&self, response: Response, limit: usize, first_by: Instant) -> Result<String> {
+    async fn read(&self, response: Response, limit: usize, first_deadline: Instant) -> Result<String> {
         let mut body = Vec::new();
         let mut stream = response.bytes_stream();
-        let mut next_by = first_by;
-        while let Some(part) = timeout_at(next_by, stream.next()).await.map_err(|_| self.silent())? {
-            next_by = Instant::now() + self.config.limits.idle;
-            let part = part.map_err(|error| self.broken(&error))?;
+        let mut next_deadline = first_deadline;
+        while let Some(part) =
+            timeout_at(next_deadline, stream.next()).await.map_err(|_| self.timeout_error())?
+        {
+            next_deadline = Instant::now() + self.config.limits.idle;
+            let part = part.map_err(|error| self.connection_error(&error))?;
             if body.len() + part.len() > limit {
                 return Err(Error::TooLong { host: self.host.clone(), limit });
             }
@@ -434,7 +444,7 @@ impl Model {
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
-    fn broken(&self, error: &reqwest::Error) -> Error {
+    fn connection_error(&self, error: &reqwest::Error) -> Error {
         let mut reason = error.to_string();
         let mut cause = std::error::Error::source(error);
         while let Some(error) = cause {
@@ -459,7 +469,7 @@ impl Model {
     }
 
     /// Classifies a failure by what the user has to fix.
-    async fn refused(&self, url: &str, response: Response, first_by: Instant) -> Error {
+    async fn status_error(&self, url: &str, response: Response, first_deadline: Instant) -> Error {
         let host = self.host.clone();
         let status = response.status();
         let retry_after = response
@@ -468,10 +478,10 @@ impl Model {
             .and_then(|value| seconds(value.to_str().ok()?.trim()))
             .map(Duration::from_secs);
         // If the message cannot be read, the status is enough.
-        let text = self.read(response, 64 << 10, first_by).await.unwrap_or_default();
-        let said = serde_json::from_str::<Value>(&text).ok();
+        let text = self.read(response, 64 << 10, first_deadline).await.unwrap_or_default();
+        let json = serde_json::from_str::<Value>(&text).ok();
         let field = |name: &str| {
-            said.as_ref().and_then(|v| v.pointer(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
+            json.as_ref().and_then(|v| v.pointer(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let message = [field("/error/message"), field("/message"), field("/error")]
             .into_iter()
@@ -510,7 +520,7 @@ pub(crate) enum StreamError {
     /// The data violates the protocol.
     Unreadable(String),
     /// The service reports an error in the middle of a reply.
-    Said(String),
+    Reported(String),
 }
 
 /// A reply that is being assembled, with its tool calls by index.
@@ -524,7 +534,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// Appends text and passes it on.
-    pub(crate) fn say(&mut self, text: &str, on_text: OnText<'_>) {
+    pub(crate) fn push_text(&mut self, text: &str, on_text: OnText<'_>) {
         on_text(text);
         self.text.push_str(text);
     }

@@ -187,7 +187,7 @@ impl Error {
     }
 
     /// Whether the same request may succeed after a pause.
-    pub(crate) fn may_pass(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         matches!(self.code(), Code::RateLimited | Code::Provider | Code::NoConnection)
     }
 

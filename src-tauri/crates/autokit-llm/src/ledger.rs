@@ -48,7 +48,7 @@ struct LedgerState {
 /// The token usage and cost of a run or a person. Clones share the same data.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    books: Arc<Mutex<LedgerState>>,
+    state: Arc<Mutex<LedgerState>>,
     /// Incremented with each recorded call.
     changes: watch::Sender<u64>,
 }
@@ -67,7 +67,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, LedgerState> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notifies of each recorded call, for whoever persists the ledger.
@@ -86,9 +86,9 @@ impl Ledger {
     /// # Errors
     /// [`Error::OverBudget`].
     pub fn check(&self) -> Result<()> {
-        let books = self.lock();
-        match books.cap {
-            Some(cap) if books.entries.values().map(|entry| entry.cost).sum::<f64>() >= cap => {
+        let state = self.lock();
+        match state.cap {
+            Some(cap) if state.entries.values().map(|entry| entry.cost).sum::<f64>() >= cap => {
                 Err(Error::OverBudget { cap })
             }
             _ => Ok(()),
@@ -96,14 +96,14 @@ impl Ledger {
     }
 
     /// Records a call.
-    pub fn enter(&self, model: &str, usage: Usage, price: Price) {
-        let mut books = self.lock();
-        let entry = books.entries.entry(model.to_owned()).or_default();
+    pub fn record(&self, model: &str, usage: Usage, price: Price) {
+        let mut state = self.lock();
+        let entry = state.entries.entry(model.to_owned()).or_default();
         model.clone_into(&mut entry.model);
         entry.calls += 1;
         entry.usage += usage;
         entry.cost += price.of(usage);
-        drop(books);
+        drop(state);
         self.changes.send_modify(|version| *version += 1);
     }
 

@@ -100,7 +100,7 @@ pub struct Request {
     /// Tools that the model may call.
     pub tools: Vec<Tool>,
     /// Format of the reply.
-    pub form: ResponseFormat,
+    pub response_format: ResponseFormat,
     /// Maximum length of the reply, in tokens.
     pub max_tokens: u32,
 }

@@ -30,7 +30,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         };
         body["tools"] = request.tools.iter().map(tool).collect();
     }
-    if let ResponseFormat::Json { name, schema } = &request.form {
+    if let ResponseFormat::Json { name, schema } = &request.response_format {
         body["response_format"] = json!({ "type": "json_schema", "json_schema": { "name": name, "schema": schema, "strict": false } });
     }
     body
@@ -86,7 +86,7 @@ fn arguments(value: Option<&Value>) -> String {
 }
 
 /// Parses a reply that was not streamed, from servers without streaming.
-pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
+pub(crate) fn parse_reply(answer: &Value) -> Result<Reply, String> {
     let choice = answer.pointer("/choices/0").ok_or("it has no choices")?;
     let mut reply = Reply {
         text: choice.pointer("/message/content").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -105,7 +105,11 @@ pub(crate) fn whole(answer: &Value) -> Result<Reply, String> {
 }
 
 /// Processes an event of a streamed reply.
-pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Result<Progress, StreamError> {
+pub(crate) fn parse_event(
+    draft: &mut Draft,
+    data: &str,
+    on_text: OnText<'_>,
+) -> Result<Progress, StreamError> {
     if data.trim() == "[DONE]" {
         return Ok(Progress::Done);
     }
@@ -113,14 +117,14 @@ pub(crate) fn event(draft: &mut Draft, data: &str, on_text: OnText<'_>) -> Resul
         serde_json::from_str(data).map_err(|error| StreamError::Unreadable(format!("an event: {error}")))?;
     if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
         let message = error.get("message").and_then(Value::as_str).or(error.as_str());
-        return Err(StreamError::Said(message.unwrap_or("unknown error").to_owned()));
+        return Err(StreamError::Reported(message.unwrap_or("unknown error").to_owned()));
     }
     if let Some(usage) = event.get("usage").and_then(usage) {
         draft.usage = usage;
     }
     let Some(choice) = event.pointer("/choices/0") else { return Ok(Progress::More) };
     if let Some(text) = choice.pointer("/delta/content").and_then(Value::as_str).filter(|t| !t.is_empty()) {
-        draft.say(text, on_text);
+        draft.push_text(text, on_text);
     }
     let pieces = choice.pointer("/delta/tool_calls").and_then(Value::as_array);
     for (at, piece) in pieces.into_iter().flatten().enumerate() {

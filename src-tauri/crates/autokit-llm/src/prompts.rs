@@ -39,7 +39,7 @@ impl fmt::Display for SlotError {
 }
 
 /// Whether `text` contains every slot and no unknown one.
-const fn fits(text: &str, slots: &[&str]) -> bool {
+const fn has_all_slots(text: &str, slots: &[&str]) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at + 1 < bytes.len() {
@@ -47,7 +47,7 @@ const fn fits(text: &str, slots: &[&str]) -> bool {
             let mut known = false;
             let mut slot = 0;
             while slot < slots.len() {
-                if stands_at(bytes, at + 2, slots[slot].as_bytes()) {
+                if is_slot_at(bytes, at + 2, slots[slot].as_bytes()) {
                     known = true;
                 }
                 slot += 1;
@@ -63,7 +63,7 @@ const fn fits(text: &str, slots: &[&str]) -> bool {
         let mut found = false;
         let mut at = 0;
         while at + 1 < bytes.len() {
-            if bytes[at] == b'{' && bytes[at + 1] == b'{' && stands_at(bytes, at + 2, slots[slot].as_bytes())
+            if bytes[at] == b'{' && bytes[at + 1] == b'{' && is_slot_at(bytes, at + 2, slots[slot].as_bytes())
             {
                 found = true;
             }
@@ -78,7 +78,7 @@ const fn fits(text: &str, slots: &[&str]) -> bool {
 }
 
 /// Whether `name}}` is found at this position.
-const fn stands_at(bytes: &[u8], at: usize, name: &[u8]) -> bool {
+const fn is_slot_at(bytes: &[u8], at: usize, name: &[u8]) -> bool {
     if at + name.len() + 2 > bytes.len() {
         return false;
     }
@@ -99,7 +99,7 @@ macro_rules! prompts {
             pub const $name: Prompt = {
                 const TEXT: &str = include_str!(concat!("../../../../prompts/", $file, ".md"));
                 const SLOTS: &[&str] = &[$($slot),*];
-                const { assert!(fits(TEXT, SLOTS), concat!("the slots of prompts/", $file, ".md do not match the code")) };
+                const { assert!(has_all_slots(TEXT, SLOTS), concat!("the slots of prompts/", $file, ".md do not match the code")) };
                 Prompt { name: $file, text: TEXT, slots: SLOTS }
             };
         )+
@@ -202,9 +202,9 @@ mod tests {
 
     #[test]
     fn slots_are_checked_when_compiled_and_when_saved() {
-        assert!(fits("a {{x}} b {{y}} {{x}}", &["x", "y"]));
-        assert!(!fits("a {{x}}", &["x", "y"]));
-        assert!(!fits("a {{x}} {{z}}", &["x"]));
+        assert!(has_all_slots("a {{x}} b {{y}} {{x}}", &["x", "y"]));
+        assert!(!has_all_slots("a {{x}}", &["x", "y"]));
+        assert!(!has_all_slots("a {{x}} {{z}}", &["x"]));
         assert!(ALL.iter().all(|prompt| prompt.validate_slots(prompt.text).is_empty()));
         assert_eq!(
             GRADE.validate_slots("{{question}} {{anser}}"),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_is_not_searched_for_slots() {
+    fn filled_in_values_are_not_searched_for_slots() {
         let own = BTreeMap::from([
             ("grade".to_owned(), "Q {{question}} A {{answer}}!".to_owned()),
             ("rewrite".to_owned(), "no slots".to_owned()),

@@ -113,7 +113,7 @@ impl React {
         if native {
             request.tools.clone_from(&tools);
         } else {
-            request.system.push_str(&by_text(&tools));
+            request.system.push_str(&text_tool_prompt(&tools));
         }
         let mut usage = Usage::default();
         let mut mistakes = 0;
@@ -124,7 +124,7 @@ impl React {
             // Excess calls and text are dropped, since they would be resent with every further request.
             reply.calls.truncate(self.calls);
             if native {
-                reply.text = cut(&reply.text, self.observation);
+                reply.text = truncated(&reply.text, self.observation);
             }
             let (thought, calls) =
                 if native { (reply.text.clone(), reply.calls.clone()) } else { from_text(&reply) };
@@ -136,8 +136,8 @@ impl React {
                 if mistakes >= self.mistakes {
                     return Ok((RunOutcome::GaveUp(GaveUp::Confused), usage));
                 }
-                let said = if reply.text.is_empty() { "(nothing)".to_owned() } else { reply.text };
-                request.messages.push(Message::assistant(cut(&said, self.observation)));
+                let text = if reply.text.is_empty() { "(nothing)".to_owned() } else { reply.text };
+                request.messages.push(Message::assistant(truncated(&text, self.observation)));
                 request.messages.push(Message::user(format!(
                     "Call one of the tools: {}. Hand in the answer with {}.",
                     names(&tools),
@@ -148,7 +148,7 @@ impl React {
             request.messages.push(if native {
                 reply.message()
             } else {
-                Message::assistant(cut(&reply.text, self.observation))
+                Message::assistant(truncated(&reply.text, self.observation))
             });
             let mut results = Vec::new();
             for call in calls {
@@ -178,14 +178,14 @@ impl React {
                                 Observation { text, failed: before.failed }
                             }
                             _ => {
-                                let said = toolbox.call(&call.name, arguments).await;
-                                let said = Observation {
-                                    text: cut(&said.text, self.observation),
-                                    failed: said.failed,
+                                let observation = toolbox.call(&call.name, arguments).await;
+                                let observation = Observation {
+                                    text: truncated(&observation.text, self.observation),
+                                    failed: observation.failed,
                                 };
                                 let times = asked.get(&key).map_or(0, |(times, _)| *times) + 1;
-                                asked.insert(key, (times, said.clone()));
-                                said
+                                asked.insert(key, (times, observation.clone()));
+                                observation
                             }
                         }
                     }
@@ -196,7 +196,7 @@ impl React {
                     return Ok((RunOutcome::GaveUp(GaveUp::Confused), usage));
                 }
             }
-            request.messages.push(observed(native, results));
+            request.messages.push(observation_message(native, results));
         }
         Ok((RunOutcome::GaveUp(GaveUp::Steps), usage))
     }
@@ -226,7 +226,7 @@ fn names(tools: &[Tool]) -> String {
     tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn cut(text: &str, limit: usize) -> String {
+fn truncated(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         None => text.to_owned(),
         Some((at, _)) => {
@@ -235,7 +235,7 @@ fn cut(text: &str, limit: usize) -> String {
     }
 }
 
-fn observed(native: bool, results: Vec<(String, Observation)>) -> Message {
+fn observation_message(native: bool, results: Vec<(String, Observation)>) -> Message {
     if native {
         let part =
             |(call, seen): (String, Observation)| Part::Result { call, text: seen.text, failed: seen.failed };
@@ -247,7 +247,7 @@ fn observed(native: bool, results: Vec<(String, Observation)>) -> Message {
 }
 
 /// Instructions for a model without tool support on how to call the tools.
-fn by_text(tools: &[Tool]) -> String {
+fn text_tool_prompt(tools: &[Tool]) -> String {
     let list: Vec<Value> = tools
         .iter()
         .map(|tool| json!({ "tool": tool.name, "description": tool.description, "arguments": tool.schema }))

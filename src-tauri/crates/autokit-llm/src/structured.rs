@@ -31,15 +31,15 @@ impl Model {
         let validator = jsonschema::validator_for(schema)
             .map_err(|error| Error::BadRequest { host: "the schema".into(), reason: error.to_string() })?;
         let mut request = request.clone();
-        request.form = ResponseFormat::Json { name: name.to_owned(), schema: schema.clone() };
+        request.response_format = ResponseFormat::Json { name: name.to_owned(), schema: schema.clone() };
         let (mut usage, mut ms) = (Usage::default(), 0);
         let mut problems = Vec::new();
         for repaired in [false, true] {
             let reply = self.chat(&request, &mut |_| {}).await?;
             usage += reply.usage;
             ms += reply.ms;
-            let said = answer_of(&reply, name);
-            problems = match json_in(&said) {
+            let answer = answer_of(&reply, name);
+            problems = match json_in(&answer) {
                 None => vec!["it is not a JSON object".to_owned()],
                 Some(value) => {
                     let wrong: Vec<String> = problems_of(&validator, &value);
@@ -51,7 +51,7 @@ impl Model {
             };
             // Sent back as text rather than as a tool call: a call without its result would be an invalid
             // conversation.
-            let shown: String = said.chars().take(4000).collect();
+            let shown: String = answer.chars().take(4000).collect();
             request.messages.push(Message::assistant(if shown.is_empty() {
                 "(nothing)".into()
             } else {
@@ -73,8 +73,8 @@ pub(crate) fn problems_of(validator: &jsonschema::Validator, value: &Value) -> V
         .take(PROBLEMS)
         .map(|error| {
             let at = error.instance_path().to_string();
-            let words: String = error.to_string().chars().take(200).collect();
-            if at.is_empty() { words } else { format!("{at}: {words}") }
+            let message: String = error.to_string().chars().take(200).collect();
+            if at.is_empty() { message } else { format!("{at}: {message}") }
         })
         .collect()
 }
@@ -108,7 +108,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn json_is_found_among_words() {
+    fn json_is_found_within_text() {
         let wanted = Some(json!({ "a": { "b": 1 } }));
         for text in [
             r#"{"a":{"b":1}}"#,

@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientLifecycleMode, ClientServiceExt, Peer, RoleClient};
 use tokio::sync::mpsc;
 
-use super::error::{begin_in_words, in_words, is_closed};
+use super::error::{describe_handshake_error, describe_service_error, is_closed};
 use super::program::Program;
 use super::progress::{OrderedProgress, ProgressSubscribers, ProgressSubscription};
 use super::{Limits, Progress, Reach, UpstreamError};
@@ -68,15 +68,15 @@ impl Connection {
     ) -> Result<Connection, UpstreamError> {
         let listener =
             Listener { name: name.to_owned(), changed, subscribers: ProgressSubscribers::default() };
-        let old = Connection::open(&listener, reach, limits, ClientLifecycleMode::Initialize).await;
-        match old {
-            Err(OpenError::Refused(refused)) => {
+        let connection = Connection::open(&listener, reach, limits, ClientLifecycleMode::Initialize).await;
+        match connection {
+            Err(OpenError::Refused(why)) => {
                 // It may be of the newer generation, which does not support `initialize`.
                 let newest =
                     ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
                 match Connection::open(&listener, reach, limits, newest).await {
                     Ok(connection) => Ok(connection),
-                    Err(_) => Err(not_started(name, refused)),
+                    Err(_) => Err(not_started(name, why)),
                 }
             }
             Err(OpenError::Failed(why)) => Err(not_started(name, why)),
@@ -90,7 +90,7 @@ impl Connection {
         limits: &Limits,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Connection, OpenError> {
-        let (mut program, opening) = match reach {
+        let (mut program, opened) = match reach {
             Reach::Stdio { command, args, env, folder } => {
                 let mut program =
                     Program::start(command, args, env, folder.as_deref()).map_err(OpenError::Failed)?;
@@ -100,24 +100,23 @@ impl Connection {
                 };
                 let transport =
                     AsyncRwTransport::new(stdout, stdin).with_max_line_length(limits.message_bytes);
-                let transport =
-                    OrderedProgress { line: transport, subscribers: listener.subscribers.clone() };
-                let shaking = listener.clone().serve_with_lifecycle(transport, lifecycle);
-                (Some(program), tokio::time::timeout(limits.start, shaking).await)
+                let transport = OrderedProgress { transport, subscribers: listener.subscribers.clone() };
+                let handshake = listener.clone().serve_with_lifecycle(transport, lifecycle);
+                (Some(program), tokio::time::timeout(limits.start, handshake).await)
             }
             Reach::Http { url, headers } => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(limits.message_bytes);
-                let mut named = HashMap::new();
+                let mut header_map = HashMap::new();
                 for (header, value) in headers {
                     let wrong = |_| OpenError::Failed(format!("the header {header:?} is not valid"));
                     let value =
                         http::HeaderValue::from_str(value).map_err(|error| wrong(error.to_string()))?;
                     let header = http::HeaderName::from_bytes(header.as_bytes())
                         .map_err(|error| wrong(error.to_string()))?;
-                    named.insert(header, value);
+                    header_map.insert(header, value);
                 }
-                config = config.custom_headers(named);
+                config = config.custom_headers(header_map);
                 let client = reqwest::Client::builder()
                     .connect_timeout(Duration::from_secs(10))
                     // A redirect would send the secrets in the headers to another server.
@@ -125,27 +124,26 @@ impl Connection {
                     .build()
                     .map_err(|error| OpenError::Failed(error.to_string()))?;
                 let transport = StreamableHttpClientTransport::with_client(client, config);
-                let transport =
-                    OrderedProgress { line: transport, subscribers: listener.subscribers.clone() };
-                let shaking = listener.clone().serve_with_lifecycle(transport, lifecycle);
-                (None, tokio::time::timeout(limits.start, shaking).await)
+                let transport = OrderedProgress { transport, subscribers: listener.subscribers.clone() };
+                let handshake = listener.clone().serve_with_lifecycle(transport, lifecycle);
+                (None, tokio::time::timeout(limits.start, handshake).await)
             }
         };
-        let shaken = match opening {
+        let handshake = match opened {
             Ok(Ok(service)) => Ok(service),
-            Ok(Err(error)) => Err((is_closed(&error), OpenError::Refused(begin_in_words(&error)))),
+            Ok(Err(error)) => Err((is_closed(&error), OpenError::Refused(describe_handshake_error(&error)))),
             Err(_) => {
                 let why = format!("it did not respond within {} seconds", limits.start.as_secs());
                 Err((false, OpenError::Failed(why)))
             }
         };
-        let service = match shaken {
+        let service = match handshake {
             Ok(service) => service,
             Err((closed, error)) => {
                 return Err(match &mut program {
                     Some(program) => {
-                        let ended = if closed { program.has_ended().await } else { None };
-                        error.with(ended, &program.stderr_tail().await)
+                        let ended = if closed { program.exit_description().await } else { None };
+                        error.with_program_output(ended, &program.stderr_tail().await)
                     }
                     None => error,
                 });
@@ -187,8 +185,8 @@ impl Connection {
     }
 
     /// Forwards the progress of a call that is about to be made.
-    pub(super) fn subscribe(&self, to: mpsc::Sender<Progress>) -> ProgressSubscription {
-        self.subscribers.subscribe(to)
+    pub(super) fn subscribe(&self, sender: mpsc::Sender<Progress>) -> ProgressSubscription {
+        self.subscribers.subscribe(sender)
     }
 
     /// Closes the connection and ends the program.
@@ -203,29 +201,29 @@ impl Connection {
         drop(program);
     }
 
-    pub(super) fn silent(&self, after: Duration) -> UpstreamError {
-        UpstreamError::Silent { name: self.name.clone(), after }
+    pub(super) fn timeout_error(&self, after: Duration) -> UpstreamError {
+        UpstreamError::Timeout { name: self.name.clone(), after }
     }
 
     /// Converts an error of the connection.
-    pub(super) async fn explain(&self, error: ServiceError, patience: Duration) -> UpstreamError {
+    pub(super) async fn to_upstream_error(&self, error: ServiceError, limit: Duration) -> UpstreamError {
         let name = self.name.clone();
         match error {
             ServiceError::McpError(error) => {
-                UpstreamError::Answered { name, words: error.message.into_owned() }
+                UpstreamError::ErrorResponse { name, message: error.message.into_owned() }
             }
-            ServiceError::Timeout { timeout } => UpstreamError::Silent { name, after: timeout.min(patience) },
+            ServiceError::Timeout { timeout } => UpstreamError::Timeout { name, after: timeout.min(limit) },
             ServiceError::Cancelled { .. } => UpstreamError::Cancelled,
             error => {
-                let words = {
+                let stderr = {
                     let program = self.program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    program.as_ref().map(Program::words)
+                    program.as_ref().map(Program::stderr)
                 };
-                let said = match words {
-                    Some(words) => words.last().await,
+                let output = match stderr {
+                    Some(stderr) => stderr.last_lines().await,
                     None => String::new(),
                 };
-                let why = if said.is_empty() { in_words(&error) } else { said };
+                let why = if output.is_empty() { describe_service_error(&error) } else { output };
                 UpstreamError::Ended { name, why }
             }
         }
@@ -250,10 +248,10 @@ enum OpenError {
 
 impl OpenError {
     /// Adds what is known of the program: how it ended, if it did so itself, and its last output.
-    fn with(self, ended: Option<String>, words: &str) -> OpenError {
+    fn with_program_output(self, ended: Option<String>, output: &str) -> OpenError {
         let add = |why: String| {
             let why = ended.unwrap_or(why);
-            if words.is_empty() { why } else { format!("{why}; its output: {words}") }
+            if output.is_empty() { why } else { format!("{why}; its output: {output}") }
         };
         match self {
             OpenError::Refused(why) => OpenError::Refused(add(why)),

@@ -27,19 +27,19 @@ pub enum UpstreamError {
     },
     /// It did not respond in time.
     #[error("the MCP server {name:?} did not respond within {} seconds", after.as_secs())]
-    Silent {
+    Timeout {
         /// The server.
         name: String,
         /// How long was waited.
         after: Duration,
     },
     /// It responded with a protocol error.
-    #[error("the MCP server {name:?} returned an error: {words}")]
-    Answered {
+    #[error("the MCP server {name:?} returned an error: {message}")]
+    ErrorResponse {
         /// The server.
         name: String,
         /// Its error message.
-        words: String,
+        message: String,
     },
     /// It has more tools than allowed.
     #[error("the MCP server {name:?} has more than {most} tools")]
@@ -56,10 +56,10 @@ pub enum UpstreamError {
 
 impl UpstreamError {
     /// Returns whether a retry may help.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_retryable(&self) -> bool {
         matches!(
             self,
-            UpstreamError::Ended { .. } | UpstreamError::Silent { .. } | UpstreamError::NotStarted { .. }
+            UpstreamError::Ended { .. } | UpstreamError::Timeout { .. } | UpstreamError::NotStarted { .. }
         )
     }
 }
@@ -70,10 +70,10 @@ pub(super) fn is_closed(error: &ClientInitializeError) -> bool {
 }
 
 /// Describes for people why the handshake failed, because the SDK's messages name types of its code.
-pub(super) fn begin_in_words(error: &ClientInitializeError) -> String {
+pub(super) fn describe_handshake_error(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed the connection before responding".to_owned(),
-        ClientInitializeError::TransportError { error, .. } => line_in_words(error),
+        ClientInitializeError::TransportError { error, .. } => describe_transport_error(error),
         ClientInitializeError::JsonRpcError(error) => format!("it returned an error: {}", error.message),
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_)
@@ -84,30 +84,30 @@ pub(super) fn begin_in_words(error: &ClientInitializeError) -> String {
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
             "it supports no protocol version that AutoKit supports".to_owned()
         }
-        error => chain(error),
+        error => error_chain(error),
     }
 }
 
 /// Describes for people why the connection broke.
-pub(super) fn in_words(error: &ServiceError) -> String {
+pub(super) fn describe_service_error(error: &ServiceError) -> String {
     match error {
-        ServiceError::TransportSend(error) => line_in_words(error),
+        ServiceError::TransportSend(error) => describe_transport_error(error),
         ServiceError::TransportClosed => "it closed the connection".to_owned(),
         ServiceError::UnexpectedResponse => "it returned an unexpected response".to_owned(),
-        error => chain(error),
+        error => error_chain(error),
     }
 }
 
-fn line_in_words(error: &DynamicTransportError) -> String {
+fn describe_transport_error(error: &DynamicTransportError) -> String {
     match error.error.downcast_ref::<std::io::Error>() {
         Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
             "it closed the connection".to_owned()
         }
-        _ => chain(&*error.error),
+        _ => error_chain(&*error.error),
     }
 }
 
-fn chain(error: &dyn Error) -> String {
+fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -72,7 +72,7 @@ pub struct Limits {
     /// Time a call may take without any progress.
     pub call: Duration,
     /// Total time of a call.
-    pub call_in_all: Duration,
+    pub call_total: Duration,
     /// Time to list all tools.
     pub list: Duration,
     /// Time without calls after which a server is stopped.
@@ -88,7 +88,7 @@ impl Default for Limits {
         Limits {
             start: Duration::from_mins(1),
             call: Duration::from_mins(1),
-            call_in_all: Duration::from_mins(10),
+            call_total: Duration::from_mins(10),
             list: Duration::from_mins(1),
             idle: Duration::from_mins(10),
             message_bytes: 64 << 20,
@@ -135,10 +135,13 @@ impl Pool {
                     let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
                     let request = ListToolsRequest { params: Some(params), ..Default::default() };
                     let page = connection.peer().send_request(ClientRequest::ListToolsRequest(request)).await;
-                    let page = page.and_then(|page| Page::of(page).ok_or(ServiceError::UnexpectedResponse));
+                    let page = page
+                        .and_then(|page| Page::from_response(page).ok_or(ServiceError::UnexpectedResponse));
                     let page = match page {
                         Ok(page) => page,
-                        Err(error) => return Err(connection.explain(error, self.limits.list).await),
+                        Err(error) => {
+                            return Err(connection.to_upstream_error(error, self.limits.list).await);
+                        }
                     };
                     tools.add(page.tools);
                     if tools.tools.len() + tools.skipped.len() > self.limits.tools {
@@ -156,7 +159,7 @@ impl Pool {
             };
             tokio::time::timeout(self.limits.list, all)
                 .await
-                .unwrap_or_else(|_| Err(connection.silent(self.limits.list)))
+                .unwrap_or_else(|_| Err(connection.timeout_error(self.limits.list)))
         })
     }
 
@@ -187,11 +190,11 @@ impl Pool {
             subscription.mark(&mut request);
             let mut options = PeerRequestOptions::with_timeout(self.limits.call);
             options.reset_timeout_on_progress = true;
-            options.max_total_timeout = Some(self.limits.call_in_all);
+            options.max_total_timeout = Some(self.limits.call_total);
             let sent = connection.peer().send_cancellable_request(request, options).await;
             let handle = match sent {
                 Ok(handle) => handle,
-                Err(error) => return Err(connection.explain(error, self.limits.call).await),
+                Err(error) => return Err(connection.to_upstream_error(error, self.limits.call).await),
             };
             let (peer, id) = (handle.peer.clone(), handle.id.clone());
             let answer = tokio::select! {
@@ -205,12 +208,14 @@ impl Pool {
             connection.touch();
             match answer {
                 Ok(ServerResult::CallToolResult(result)) => Ok(result),
-                Ok(ServerResult::InputRequiredResult(_)) => Err(UpstreamError::Answered {
+                Ok(ServerResult::InputRequiredResult(_)) => Err(UpstreamError::ErrorResponse {
                     name: name.to_owned(),
-                    words: "it asked for user input, which is not supported".to_owned(),
+                    message: "it asked for user input, which is not supported".to_owned(),
                 }),
-                Ok(_) => Err(connection.explain(ServiceError::UnexpectedResponse, self.limits.call).await),
-                Err(error) => Err(connection.explain(error, self.limits.call).await),
+                Ok(_) => Err(connection
+                    .to_upstream_error(ServiceError::UnexpectedResponse, self.limits.call)
+                    .await),
+                Err(error) => Err(connection.to_upstream_error(error, self.limits.call).await),
             }
         })
     }

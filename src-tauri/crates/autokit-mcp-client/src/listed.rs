@@ -32,11 +32,11 @@ pub(super) struct Page {
 
 impl Page {
     /// Returns the page in a response; `None` if the response is something else.
-    pub(super) fn of(answer: ServerResult) -> Option<Page> {
+    pub(super) fn from_response(response: ServerResult) -> Option<Page> {
         // The SDK treats a page with an invalid tool as a response of an unknown kind.
-        let value = match answer {
+        let value = match response {
             ServerResult::ListToolsResult(page) => serde_json::to_value(page).ok()?,
-            ServerResult::CustomResult(answer) => answer.0,
+            ServerResult::CustomResult(result) => result.0,
             _ => return None,
         };
         let tools = value.get("tools")?.as_array()?.clone();
@@ -51,9 +51,9 @@ impl ServerTools {
             let position = self.tools.len() + self.skipped.len() + 1;
             let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
             let name = name.map_or_else(|| format!("tool {position}"), str::to_owned);
-            let why = match read(tool) {
-                Ok(read) if self.tools.iter().all(|other| other.name != read.name) => {
-                    self.tools.push(read);
+            let why = match parse_tool(tool) {
+                Ok(parsed) if self.tools.iter().all(|other| other.name != parsed.name) => {
+                    self.tools.push(parsed);
                     continue;
                 }
                 Ok(_) => "has the same name as another tool of the server".to_owned(),
@@ -64,7 +64,7 @@ impl ServerTools {
     }
 }
 
-fn read(tool: Value) -> Result<Tool, String> {
+fn parse_tool(tool: Value) -> Result<Tool, String> {
     match tool.get("inputSchema") {
         None | Some(Value::Null) => return Err("has no input schema".to_owned()),
         Some(Value::Object(_)) => {}
@@ -81,10 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_bad_tool_leaves_the_others() {
+    fn invalid_tools_are_skipped() {
         let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
-        let mut read = ServerTools::default();
-        read.add(vec![
+        let mut listed = ServerTools::default();
+        listed.add(vec![
             tool("a"),
             json!({"name": "b"}),
             tool("a"),
@@ -94,10 +94,10 @@ mod tests {
             json!({"name": "e", "inputSchema": {}, "description": 7}),
             tool("A"),
         ]);
-        let names: Vec<&str> = read.tools.iter().map(|tool| &*tool.name).collect();
+        let names: Vec<&str> = listed.tools.iter().map(|tool| &*tool.name).collect();
         assert_eq!(names, ["a", "A"]);
         let skipped: Vec<(&str, &str)> =
-            read.skipped.iter().map(|skipped| (skipped.name.as_str(), skipped.why.as_str())).collect();
+            listed.skipped.iter().map(|skipped| (skipped.name.as_str(), skipped.why.as_str())).collect();
         assert_eq!(skipped[0], ("b", "has no input schema"));
         assert_eq!(skipped[1], ("a", "has the same name as another tool of the server"));
         assert_eq!(skipped[2].1, "has an input schema that is not an object");

@@ -34,13 +34,13 @@ const VARIABLES: [&str; 16] = [
 const STDERR_TAIL: usize = 4 << 10;
 
 /// How long to wait for a program that closed its output to end, and for the rest of its error output. Both
-/// take only moments, unless a child process holds the pipe open.
-const MOMENT: Duration = Duration::from_secs(2);
+/// are quick, unless a child process holds the pipe open.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A program started here. It is killed on drop, on Unix with its whole process group.
 pub(super) struct Program {
     pub(super) child: Child,
-    words: StderrTail,
+    stderr: StderrTail,
 }
 
 impl Program {
@@ -71,17 +71,17 @@ impl Program {
             let missing = error.kind() == std::io::ErrorKind::NotFound;
             if missing { format!("the program {command:?} was not found") } else { error.to_string() }
         })?;
-        let words = StderrTail::default();
+        let tail = StderrTail::default();
         match child.stderr.take() {
-            Some(stderr) => drop(tokio::spawn(words.clone().listen(stderr))),
-            None => words.all.cancel(),
+            Some(stderr) => drop(tokio::spawn(tail.clone().read_to_end(stderr))),
+            None => tail.ended.cancel(),
         }
-        Ok(Program { child, words })
+        Ok(Program { child, stderr: tail })
     }
 
     /// Kills the program, on Unix with its process group, because servers are often started by another
     /// program (`npx`, `uvx`).
-    fn end(&mut self) {
+    fn kill(&mut self) {
         #[cfg(unix)]
         if let Some(pid) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
             // Fails if the program has just ended.
@@ -90,35 +90,35 @@ impl Program {
         let _ = self.child.start_kill();
     }
 
-    /// Returns how the program ended, if it does so itself within a moment.
-    pub(super) async fn has_ended(&mut self) -> Option<String> {
-        match tokio::time::timeout(MOMENT, self.child.wait()).await {
-            Ok(Ok(status)) => Some(how(status)),
+    /// Returns how the program ended, if it exits by itself within [`EXIT_TIMEOUT`].
+    pub(super) async fn exit_description(&mut self) -> Option<String> {
+        match tokio::time::timeout(EXIT_TIMEOUT, self.child.wait()).await {
+            Ok(Ok(status)) => Some(describe_exit(status)),
             Ok(Err(_)) | Err(_) => None,
         }
     }
 
     /// Kills the program, if it is still running, and returns its last output.
     pub(super) async fn stderr_tail(&mut self) -> String {
-        self.end();
-        let _ = tokio::time::timeout(MOMENT, self.child.wait()).await;
-        self.words.last().await
+        self.kill();
+        let _ = tokio::time::timeout(EXIT_TIMEOUT, self.child.wait()).await;
+        self.stderr.last_lines().await
     }
 
     /// Returns a handle to its error output.
-    pub(super) fn words(&self) -> StderrTail {
-        self.words.clone()
+    pub(super) fn stderr(&self) -> StderrTail {
+        self.stderr.clone()
     }
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
-        self.end();
+        self.kill();
     }
 }
 
 /// Describes how a program ended.
-fn how(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("it exited immediately with code {code}"),
         None => "it was killed immediately".to_owned(),
@@ -130,33 +130,33 @@ fn how(status: ExitStatus) -> String {
 pub(super) struct StderrTail {
     bytes: Arc<Mutex<Vec<u8>>>,
     /// Cancelled at the end of the output.
-    all: CancellationToken,
+    ended: CancellationToken,
 }
 
 impl StderrTail {
     /// Reads until the end, because the program would block once the pipe is full.
-    async fn listen(self, mut stderr: impl AsyncRead + Unpin) {
-        let _all = self.all.clone().drop_guard();
+    async fn read_to_end(self, mut stderr: impl AsyncRead + Unpin) {
+        let _ended = self.ended.clone().drop_guard();
         let mut buffer = [0; 4096];
         while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
             let Ok(mut bytes) = self.bytes.lock() else { return };
             bytes.extend_from_slice(&buffer[..read]);
-            let over = bytes.len().saturating_sub(STDERR_TAIL);
-            bytes.drain(..over);
+            let excess = bytes.len().saturating_sub(STDERR_TAIL);
+            bytes.drain(..excess);
         }
     }
 
     /// Returns the last lines of a program that ended.
-    pub(super) async fn last(&self) -> String {
+    pub(super) async fn last_lines(&self) -> String {
         // If something holds the pipe open, returns what was read so far.
-        let _ = tokio::time::timeout(MOMENT, self.all.cancelled()).await;
-        said(&self.bytes)
+        let _ = tokio::time::timeout(EXIT_TIMEOUT, self.ended.cancelled()).await;
+        format_tail(&self.bytes)
     }
 }
 
-fn said(words: &Mutex<Vec<u8>>) -> String {
-    let words = words.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let text = String::from_utf8_lossy(&words);
+fn format_tail(bytes: &Mutex<Vec<u8>>) -> String {
+    let bytes = bytes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let shown: String = lines[lines.len().saturating_sub(3)..].join(" / ");
     shown.chars().filter(|c| !c.is_control()).take(400).collect()

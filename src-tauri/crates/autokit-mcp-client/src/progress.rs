@@ -1,8 +1,8 @@
 //! Progress of running calls, in the order in which servers report it.
 //!
 //! The SDK handles each notification in a separate task: on a busy machine, the last progress of a call
-//! arrives after its result, when nobody listens any more. Here it is read in the transport before the SDK
-//! sees it.
+//! arrives after its result, when nobody receives it any more. Here it is read in the transport before the
+//! SDK sees it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ struct Subscribers {
 struct Subscriber {
     /// The SDK chooses it while it sends the request.
     token: Option<ProgressToken>,
-    to: mpsc::Sender<Progress>,
+    sender: mpsc::Sender<Progress>,
 }
 
 /// The call that a request belongs to, among the extensions of the request.
@@ -40,12 +40,12 @@ struct CallId(u64);
 
 impl ProgressSubscribers {
     /// Forwards the progress of a call as long as the returned guard lives. A subscription is made before
-    /// its request is sent, because a fast server answers before the sender goes on.
-    pub(super) fn subscribe(&self, to: mpsc::Sender<Progress>) -> ProgressSubscription {
+    /// its request is sent, because a fast server answers before the sender continues.
+    pub(super) fn subscribe(&self, sender: mpsc::Sender<Progress>) -> ProgressSubscription {
         let mut subscribers = self.lock();
         subscribers.last += 1;
         let call = subscribers.last;
-        subscribers.by_call.insert(call, Subscriber { token: None, to });
+        subscribers.by_call.insert(call, Subscriber { token: None, sender });
         ProgressSubscription { call, subscribers: self.clone() }
     }
 
@@ -67,12 +67,12 @@ impl ProgressSubscribers {
         }
     }
 
-    fn tell(&self, told: &Progress) {
+    fn forward(&self, progress: &Progress) {
         let subscribers = self.lock();
-        let token = Some(&told.progress_token);
+        let token = Some(&progress.progress_token);
         if let Some(subscriber) = subscribers.by_call.values().find(|one| one.token.as_ref() == token) {
             // A slow receiver misses progress rather than blocking the server.
-            let _ = subscriber.to.try_send(told.clone());
+            let _ = subscriber.sender.try_send(progress.clone());
         }
     }
 }
@@ -98,7 +98,7 @@ impl Drop for ProgressSubscription {
 
 /// A transport from which progress is read as it arrives.
 pub(super) struct OrderedProgress<T> {
-    pub(super) line: T,
+    pub(super) transport: T,
     pub(super) subscribers: ProgressSubscribers,
 }
 
@@ -116,22 +116,22 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for OrderedProgress<T> {
         if let JsonRpcMessage::Request(request) = &item {
             self.subscribers.register(&request.request);
         }
-        self.line.send(item)
+        self.transport.send(item)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let message = self.line.receive().await?;
-        if let JsonRpcMessage::Notification(said) = &message
-            && let ServerNotification::ProgressNotification(progress) = &said.notification
+        let message = self.transport.receive().await?;
+        if let JsonRpcMessage::Notification(notification) = &message
+            && let ServerNotification::ProgressNotification(progress) = &notification.notification
         {
-            self.subscribers.tell(&progress.params);
+            self.subscribers.forward(&progress.params);
         }
-        // Progress goes on to the SDK too, which restarts the timeout of the call.
+        // Progress is passed on to the SDK too, which restarts the timeout of the call.
         Some(message)
     }
 
     fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.line.close()
+        self.transport.close()
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     /// A server that reports progress of a request at once.
     #[derive(Default)]
     struct FastServer {
-        told: Option<RxJsonRpcMessage<RoleClient>>,
+        pending: Option<RxJsonRpcMessage<RoleClient>>,
     }
 
     impl Transport<RoleClient> for FastServer {
@@ -161,13 +161,13 @@ mod tests {
                 let progress =
                     rmcp::model::ProgressNotification::new(ProgressNotificationParam::new(token, 1.0));
                 let notification = ServerNotification::ProgressNotification(progress);
-                self.told = Some(JsonRpcMessage::notification(notification));
+                self.pending = Some(JsonRpcMessage::notification(notification));
             }
             std::future::ready(Ok(()))
         }
 
         async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-            self.told.take()
+            self.pending.take()
         }
 
         async fn close(&mut self) -> Result<(), Infallible> {
@@ -183,35 +183,37 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn progress_that_arrives_before_the_sender_goes_on_is_forwarded() {
+    async fn progress_that_arrives_before_send_returns_is_forwarded() {
         let subscribers = ProgressSubscribers::default();
-        let mut line = OrderedProgress { line: FastServer::default(), subscribers: subscribers.clone() };
-        let (to, mut progress) = mpsc::channel(4);
-        let call = subscribers.subscribe(to);
+        let mut transport =
+            OrderedProgress { transport: FastServer::default(), subscribers: subscribers.clone() };
+        let (sender, mut progress) = mpsc::channel(4);
+        let call = subscribers.subscribe(sender);
         let mut marked = request(7);
         call.mark(&mut marked);
-        line.send(JsonRpcMessage::request(marked, RequestId::Number(1))).await.expect("nothing fails");
-        let passed = line.receive().await;
+        transport.send(JsonRpcMessage::request(marked, RequestId::Number(1))).await.expect("nothing fails");
+        let received = transport.receive().await;
         assert!(
-            matches!(&passed, Some(JsonRpcMessage::Notification(_))),
-            "the SDK does not learn of the progress and lets the call time out: {passed:?}"
+            matches!(&received, Some(JsonRpcMessage::Notification(_))),
+            "the SDK does not learn of the progress and lets the call time out: {received:?}"
         );
-        assert_eq!(progress.try_recv().map(|told| told.progress), Ok(1.0));
+        assert_eq!(progress.try_recv().map(|update| update.progress), Ok(1.0));
         drop(call);
         assert_eq!(subscribers.len(), 0);
     }
 
     #[tokio::test]
-    async fn a_call_that_ended_before_its_request_was_sent_leaves_nothing() {
+    async fn a_call_dropped_before_its_request_is_sent_leaves_no_subscriber() {
         let subscribers = ProgressSubscribers::default();
-        let mut line = OrderedProgress { line: FastServer::default(), subscribers: subscribers.clone() };
-        let (to, mut progress) = mpsc::channel(4);
-        let call = subscribers.subscribe(to);
+        let mut transport =
+            OrderedProgress { transport: FastServer::default(), subscribers: subscribers.clone() };
+        let (sender, mut progress) = mpsc::channel(4);
+        let call = subscribers.subscribe(sender);
         let mut marked = request(8);
         call.mark(&mut marked);
         drop(call);
-        line.send(JsonRpcMessage::request(marked, RequestId::Number(2))).await.expect("nothing fails");
-        line.receive().await.expect("the server reports progress");
+        transport.send(JsonRpcMessage::request(marked, RequestId::Number(2))).await.expect("nothing fails");
+        transport.receive().await.expect("the server reports progress");
         assert!(progress.try_recv().is_err());
         assert_eq!(subscribers.len(), 0);
     }

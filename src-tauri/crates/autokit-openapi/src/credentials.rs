@@ -55,9 +55,9 @@ pub(super) fn authenticate(
     };
     let usable = alternatives.iter().find(|all| !all.is_empty() && all.iter().all(fits));
     if let Some(all) = usable {
-        return all.iter().try_fold(AuthParts::default(), |admission, requirement| {
-            add(admission, requirement, credentials)
-        });
+        return all
+            .iter()
+            .try_fold(AuthParts::default(), |parts, requirement| add(parts, requirement, credentials));
     }
     if alternatives.is_empty() || alternatives.iter().any(Vec::is_empty) {
         return Ok(AuthParts::default());
@@ -69,7 +69,7 @@ pub(super) fn authenticate(
     let possible: Vec<String> = alternatives
         .iter()
         .filter(|all| all.iter().all(|one| unsupported(one).is_none()))
-        .map(|all| all.iter().map(wanted).collect::<Vec<_>>().join(" and "))
+        .map(|all| all.iter().map(describe_requirement).collect::<Vec<_>>().join(" and "))
         .collect();
     if possible.is_empty() {
         let reasons: Vec<String> = alternatives.iter().flatten().filter_map(unsupported).collect();
@@ -78,7 +78,7 @@ pub(super) fn authenticate(
     Err(CallError::MissingCredentials { needed: possible.join(", or ") })
 }
 
-fn wanted(requirement: &Requirement) -> String {
+fn describe_requirement(requirement: &Requirement) -> String {
     let what = match &requirement.scheme {
         Scheme::ApiKey { .. } => "an API key".to_owned(),
         Scheme::Basic => "a user name and password".to_owned(),
@@ -95,7 +95,7 @@ fn wanted(requirement: &Requirement) -> String {
 }
 
 fn add(
-    mut admission: AuthParts,
+    mut parts: AuthParts,
     requirement: &Requirement,
     credentials: &Credentials,
 ) -> Result<AuthParts, CallError> {
@@ -103,9 +103,9 @@ fn add(
         (Scheme::ApiKey { place, name }, Some(Credential::ApiKey(key))) => {
             let pair = (name.clone(), key.expose().to_owned());
             match place {
-                ParamLocation::Query => admission.query.push(pair),
-                ParamLocation::Cookie => admission.cookies.push(pair),
-                ParamLocation::Header | ParamLocation::Path => admission.headers.push(pair),
+                ParamLocation::Query => parts.query.push(pair),
+                ParamLocation::Cookie => parts.cookies.push(pair),
+                ParamLocation::Header | ParamLocation::Path => parts.headers.push(pair),
             }
         }
         (Scheme::Basic, Some(Credential::Basic { user, password })) => {
@@ -113,14 +113,14 @@ fn add(
                 let reason = "a user name with a colon cannot be sent with Basic (RFC 7617)".to_owned();
                 return Err(CallError::Header { name: "Authorization".to_owned(), reason });
             }
-            admission.headers.push(("Authorization".to_owned(), basic(user, password.expose())));
+            parts.headers.push(("Authorization".to_owned(), basic(user, password.expose())));
         }
         (_, Some(Credential::Token(token))) => {
-            admission.headers.push(("Authorization".to_owned(), format!("Bearer {}", token.expose())));
+            parts.headers.push(("Authorization".to_owned(), format!("Bearer {}", token.expose())));
         }
-        _ => return Err(CallError::MissingCredentials { needed: wanted(requirement) }),
+        _ => return Err(CallError::MissingCredentials { needed: describe_requirement(requirement) }),
     }
-    Ok(admission)
+    Ok(parts)
 }
 
 fn basic(user: &str, password: &str) -> String {
@@ -128,7 +128,7 @@ fn basic(user: &str, password: &str) -> String {
 }
 
 /// Whether nobody on the network can read what is sent to a URL: it is encrypted or stays on this machine.
-pub(crate) fn is_private(url: &Url) -> bool {
+pub(crate) fn is_confidential(url: &Url) -> bool {
     let this_machine = match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),
@@ -152,7 +152,7 @@ pub fn client_credentials_form(
     scopes: &[String],
 ) -> Result<HttpRequest, CallError> {
     let url = Url::parse(token_url).map_err(|error| CallError::Url { reason: error.to_string() })?;
-    if !is_private(&url) {
+    if !is_confidential(&url) {
         return Err(CallError::Url { reason: "secrets are only sent over https".to_owned() });
     }
     let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();

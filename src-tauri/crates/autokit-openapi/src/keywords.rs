@@ -21,7 +21,7 @@ pub(super) enum Shape {
     /// A text for people, which may be dropped to save space.
     Description,
     /// Written differently in OpenAPI 3.0.
-    Old,
+    Legacy,
     /// Has no meaning outside the document.
     Dropped,
     /// Not part of JSON Schema; validators ignore it.
@@ -67,7 +67,7 @@ pub(super) fn shape(keyword: &str) -> Shape {
         "discriminator" => Shape::Plain(Value::is_object),
         "description" | "externalDocs" | "$comment" => Shape::Description,
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "nullable" | "example"
-        | "examples" => Shape::Old,
+        | "examples" => Shape::Legacy,
         "$ref" | "$id" | "id" | "$schema" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor"
         | "$vocabulary" | "$defs" | "definitions" | "xml" => Shape::Dropped,
         _ if keyword.starts_with("x-") => Shape::Dropped,

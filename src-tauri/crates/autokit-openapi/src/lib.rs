@@ -65,7 +65,7 @@ pub use call::{
     BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, ParamLocation, Parameter, PartEncoding, Requirement,
     Scheme, Server, Style,
 };
-pub(crate) use credentials::is_private;
+pub(crate) use credentials::is_confidential;
 pub use credentials::{Credential, Credentials, client_credentials_form};
 pub use error::{CallError, MAX_DOCUMENT_BYTES, SpecError};
 pub use request::HttpRequest;
@@ -92,7 +92,7 @@ pub struct Imported {
 /// its top level. Versions that are not supported, such as Swagger 2.0, are refused by [`read_openapi`] with
 /// the reason.
 pub fn is_openapi(bytes: &[u8]) -> bool {
-    static SAYS: LazyLock<Regex> = LazyLock::new(|| {
+    static VERSION_KEY: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
             r#"(?m)(?:^|[{,])\s*["']?(?:openapi|swagger|swaggerVersion|asyncapi)["']?\s*:\s*["']?\d+\.\d"#,
         )
@@ -102,7 +102,7 @@ pub fn is_openapi(bytes: &[u8]) -> bool {
     const START: usize = 64 << 10;
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(START)]);
     // A list holds cards, which may mention the version of a document.
-    !start.trim_start().starts_with('[') && SAYS.is_match(&start)
+    !start.trim_start().starts_with('[') && VERSION_KEY.is_match(&start)
 }
 
 /// Reads an OpenAPI 3.0, 3.1 or 3.2 document in JSON or YAML. Version 3.2 is read as if it were 3.1.
@@ -214,13 +214,13 @@ fn operations<'d>(paths: &'d [PathItem<'d>], before: usize) -> Vec<Operation<'d>
             });
         }
     }
-    name(&mut found);
+    assign_names(&mut found);
     found
 }
 
 /// Names the operations. If several share an `operationId`, method and path are added to all of their names,
 /// so that the name of one does not depend on the order.
-fn name(operations: &mut [Operation<'_>]) {
+fn assign_names(operations: &mut [Operation<'_>]) {
     let written = |operation: &Operation<'_>| {
         let id = operation.value.get("operationId").and_then(Value::as_str).map(str::trim);
         id.filter(|id| !id.is_empty()).map(str::to_owned)
@@ -232,14 +232,14 @@ fn name(operations: &mut [Operation<'_>]) {
     let mut taken: HashSet<CardKey> =
         uses.iter().filter(|(_, count)| **count == 1).map(|(key, _)| key.clone()).collect();
     for operation in operations {
-        let made = method_and_path(&operation.method, operation.path);
+        let fallback = method_and_path(&operation.method, operation.path);
         let base = match written(operation) {
-            Some(id) if uses.get(&CardKey::new("", &id)) == Some(&1) && fits(&id) => {
+            Some(id) if uses.get(&CardKey::new("", &id)) == Some(&1) && is_valid_name(&id) => {
                 operation.name = id;
                 continue;
             }
-            Some(id) => format!("{id}_{made}"),
-            None => made,
+            Some(id) => format!("{id}_{fallback}"),
+            None => fallback,
         };
         // Leaves room for the number.
         let base: String = base.chars().take(Limits::CARD.name_chars - 8).collect();
@@ -253,7 +253,7 @@ fn name(operations: &mut [Operation<'_>]) {
     }
 }
 
-fn fits(name: &str) -> bool {
+fn is_valid_name(name: &str) -> bool {
     name.chars().count() <= Limits::CARD.name_chars
 }
 

@@ -25,7 +25,7 @@ const MAX_CHAIN: usize = 200;
 
 /// Removes the references in `$defs` that close a cycle and returns the names they referred to; `None` when a
 /// chain has more than [`MAX_CHAIN`] entries.
-pub(super) fn cut(defs: &mut Map<String, Value>) -> Option<BTreeSet<String>> {
+pub(super) fn break_circles(defs: &mut Map<String, Value>) -> Option<BTreeSet<String>> {
     let names: Vec<String> = defs.keys().cloned().collect();
     let mut walk = Walk { defs, states: BTreeMap::new(), found: BTreeSet::new(), chain: 0 };
     for name in names {

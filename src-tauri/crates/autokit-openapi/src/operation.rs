@@ -77,21 +77,21 @@ fn attempt(
     // Some documents distinguish two operations on one path by a fragment, which is never sent.
     let sent = operation.path.split('#').next().unwrap_or("");
     let path = if sent.starts_with('/') { sent.to_owned() } else { format!("/{sent}") };
-    let made = parameters::arguments(&found, &path, &mut schemas, &mut notes).and_then(|arguments| {
+    let converted = parameters::arguments(&found, &path, &mut schemas, &mut notes).and_then(|arguments| {
         let body = body::body(document, value.get("requestBody"), &mut schemas, &mut notes)?;
         Ok((arguments, body))
     });
-    let (arguments, body) = match made {
-        Ok(made) => made,
+    let (arguments, body) = match converted {
+        Ok(converted) => converted,
         Err(ConvertError::TooLarge) => return Ok(None),
-        Err(ConvertError::Because(reason)) => return Err(reason),
+        Err(ConvertError::Other(reason)) => return Err(reason),
     };
-    let (defs, left_out) = match schemas.finish() {
+    let (defs, omitted) = match schemas.finish() {
         Ok(finished) => finished,
         Err(SchemaError::TooLarge) => return Ok(None),
         Err(error) => return Err(format!("has a schema that {error}")),
     };
-    notes.extend(left_out);
+    notes.extend(omitted);
     if detail == Detail::Bare {
         notes.push("omits descriptions and examples within its schemas, which would be too large".to_owned());
     }
@@ -226,7 +226,7 @@ fn accept(document: &Document, operation: &Value) -> Option<String> {
         }
         let Ok(response) = document.resolve(response) else { continue };
         for name in response.get("content").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
-            if !types.contains(&name.as_str()) && super::request::header_value(name) {
+            if !types.contains(&name.as_str()) && super::request::is_header_value(name) {
                 types.push(name);
             }
         }

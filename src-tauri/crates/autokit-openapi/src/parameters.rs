@@ -40,7 +40,7 @@ pub(super) fn find<'d>(
             let object = item.as_object().ok_or("has a parameter that is not an object")?;
             let parameter = read(object)?;
             let Parameter { place, wire_name, .. } = &parameter;
-            if let Some(reason) = sent_otherwise(*place, wire_name, security) {
+            if let Some(reason) = reserved_reason(*place, wire_name, security) {
                 if let Some(reason) = reason {
                     notes.push(format!("omits the {} {wire_name}: {reason}", place.as_str()));
                 }
@@ -55,14 +55,18 @@ pub(super) fn find<'d>(
             }
         }
     }
-    name(&mut found);
+    assign_names(&mut found);
     Ok(found)
 }
 
 /// Whether something other than an argument sets this parameter: `Some(None)` when it is ignored silently,
 /// `Some(Some(reason))` when a person should be told.
 #[expect(clippy::option_option, reason = "the outer one says whether, the inner one whether to tell")]
-fn sent_otherwise(place: ParamLocation, name: &str, security: &[Vec<Requirement>]) -> Option<Option<String>> {
+fn reserved_reason(
+    place: ParamLocation,
+    name: &str,
+    security: &[Vec<Requirement>],
+) -> Option<Option<String>> {
     let is_key = |requirement: &Requirement| match &requirement.scheme {
         Scheme::ApiKey { place: at, name: key } => {
             *at == place
@@ -128,7 +132,7 @@ fn read(object: &Map<String, Value>) -> Result<Parameter, String> {
 
 /// Gives every argument a unique name. Path parameters keep theirs; for other places the name of the place is
 /// added when the name is taken. `body` is always taken.
-fn name(found: &mut [Found<'_>]) {
+fn assign_names(found: &mut [Found<'_>]) {
     let mut taken: BTreeSet<String> = BTreeSet::from([BODY_ARGUMENT.to_owned()]);
     for place in [ParamLocation::Path, ParamLocation::Query, ParamLocation::Header, ParamLocation::Cookie] {
         for Found { parameter, .. } in found.iter_mut().filter(|found| found.parameter.place == place) {

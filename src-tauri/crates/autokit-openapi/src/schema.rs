@@ -26,13 +26,13 @@ pub(super) enum Detail {
 impl Detail {
     /// Maximum number of schemas in a card. Inlined schemas are read by people and models, who are better
     /// served by names past a few thousand; more than the second limit do not fit on a card.
-    fn most_schemas(self) -> usize {
+    fn max_schemas(self) -> usize {
         if self == Detail::Inline { 4_000 } else { 30_000 }
     }
 
     /// Maximum nesting of schemas. The first limit is below what a card may nest, the second above what a
     /// document can.
-    fn deepest(self) -> usize {
+    fn max_depth(self) -> usize {
         if self == Detail::Inline { 24 } else { 160 }
     }
 }
@@ -57,8 +57,8 @@ impl SchemaError {
     pub(super) fn within(self, holder: &str) -> ConvertError {
         match self {
             SchemaError::TooLarge => ConvertError::TooLarge,
-            SchemaError::Exhausted => ConvertError::Because(self.to_string()),
-            other => ConvertError::Because(format!("{holder} {other}")),
+            SchemaError::Exhausted => ConvertError::Other(self.to_string()),
+            other => ConvertError::Other(format!("{holder} {other}")),
         }
     }
 }
@@ -69,12 +69,12 @@ pub(super) enum ConvertError {
     /// It may fit with less [`Detail`].
     TooLarge,
     /// The reason, as the end of a sentence.
-    Because(String),
+    Other(String),
 }
 
 impl From<String> for ConvertError {
     fn from(reason: String) -> ConvertError {
-        ConvertError::Because(reason)
+        ConvertError::Other(reason)
     }
 }
 
@@ -116,7 +116,7 @@ impl<'d> Schemas<'d> {
             let schema = self.convert(target, 0)?;
             defs.insert(name, schema);
         }
-        for name in loops::cut(&mut defs).ok_or(SchemaError::TooLarge)? {
+        for name in loops::break_circles(&mut defs).ok_or(SchemaError::TooLarge)? {
             self.notes.insert(format!("omits a reference to {name} that refers back to itself"));
         }
         Ok((defs, self.notes.into_iter().collect()))
@@ -127,7 +127,7 @@ impl<'d> Schemas<'d> {
             return Err(SchemaError::Exhausted);
         }
         self.count += 1;
-        if self.count > self.detail.most_schemas() || depth > self.detail.deepest() {
+        if self.count > self.detail.max_schemas() || depth > self.detail.max_depth() {
             return Err(SchemaError::TooLarge);
         }
         match schema {
@@ -152,30 +152,30 @@ impl<'d> Schemas<'d> {
         let pointer = self.document.pointer(reference)?;
         let target = self.document.at(&pointer)?;
         // OpenAPI 3.0, Reference Object: keywords beside a reference are ignored.
-        let beside = if self.document.dialect == Dialect::V30 || map.len() == 1 {
+        let siblings = if self.document.dialect == Dialect::V30 || map.len() == 1 {
             Map::new()
         } else {
             match self.keywords(map, depth + 1)? {
-                Value::Object(beside) => beside,
+                Value::Object(siblings) => siblings,
                 _ => Map::new(),
             }
         };
         if self.detail != Detail::Inline || self.document.circular(&pointer) {
             let mut out = Map::new();
             out.insert("$ref".to_owned(), format!("#/$defs/{}", self.name(&pointer)).into());
-            out.extend(beside);
+            out.extend(siblings);
             return Ok(Value::Object(out));
         }
         match self.convert(target, depth + 1)? {
-            out if beside.is_empty() => Ok(out),
-            Value::Object(mut out) if beside.keys().all(|key| keywords::describes(key)) => {
-                out.extend(beside);
+            out if siblings.is_empty() => Ok(out),
+            Value::Object(mut out) if siblings.keys().all(|key| keywords::describes(key)) => {
+                out.extend(siblings);
                 Ok(Value::Object(out))
             }
             out => {
                 let mut both = Map::new();
                 let mut all = vec![out];
-                for (key, value) in beside {
+                for (key, value) in siblings {
                     match (key.as_str(), value) {
                         ("allOf", Value::Array(items)) => all.extend(items),
                         (_, value) => {
@@ -240,12 +240,12 @@ impl<'d> Schemas<'d> {
                     }
                     _ => None,
                 },
-                Shape::Old => self.old(key, value, map, &mut out),
+                Shape::Legacy => self.convert_legacy(key, value, map, &mut out),
                 Shape::Plain(valid) => valid(value).then(|| value.clone()),
                 Shape::Description | Shape::Unknown => Some(value.clone()),
             };
             match kept {
-                Some(Value::Null) if keywords::shape(key) == Shape::Old => {}
+                Some(Value::Null) if keywords::shape(key) == Shape::Legacy => {}
                 Some(kept) => {
                     out.insert(key.clone(), kept);
                 }
@@ -254,7 +254,7 @@ impl<'d> Schemas<'d> {
                 }
             }
         }
-        self.unread(map, &mut out);
+        self.drop_read_only_required(map, &mut out);
         Ok(if self.document.dialect == Dialect::V30 && map.get("nullable") == Some(&Value::Bool(true)) {
             nullable(out)
         } else {
@@ -270,7 +270,7 @@ impl<'d> Schemas<'d> {
 
     /// Converts keywords that 3.0 writes differently. Returns the new value of the keyword itself, null to
     /// remove it, or `None` when the value is invalid.
-    fn old(
+    fn convert_legacy(
         &self,
         key: &str,
         value: &Value,
@@ -307,7 +307,7 @@ impl<'d> Schemas<'d> {
     }
 
     /// Properties that a server only returns are not required in a request (OpenAPI 3, `readOnly`).
-    fn unread(&self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
+    fn drop_read_only_required(&self, map: &Map<String, Value>, out: &mut Map<String, Value>) {
         let Some(properties) = map.get("properties").and_then(Value::as_object) else { return };
         let read_only = |name: &str| {
             properties.get(name).is_some_and(|property| {

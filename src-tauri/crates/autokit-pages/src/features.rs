@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for PageFeatures {
         let stored = BTreeMap::<String, Value>::deserialize(deserializer)?;
         let mut features = PageFeatures::default();
         for (name, value) in stored {
-            let number = value.as_f64().or(value.as_bool().map(|holds| f64::from(u8::from(holds))));
+            let number = value.as_f64().or(value.as_bool().map(|value| f64::from(u8::from(value))));
             if let (Ok(feature), Some(number)) = (serde_json::from_value(Value::from(name)), number) {
                 features.set(feature, number as f32);
             }
@@ -154,8 +154,8 @@ impl PageFeatures {
     }
 
     /// Sets a yes-or-no feature.
-    pub fn flag(&mut self, feature: PageFeature, holds: bool) {
-        self.set(feature, if holds { 1.0 } else { 0.0 });
+    pub fn flag(&mut self, feature: PageFeature, value: bool) {
+        self.set(feature, if value { 1.0 } else { 0.0 });
     }
 
     fn sum(&self, weights: Weights) -> f32 {
@@ -183,23 +183,23 @@ impl PageFeatures {
 
     /// Explains in one sentence what speaks for the page.
     pub fn why(&self) -> String {
-        let mut said: Vec<&str> = Vec::new();
+        let mut reasons: Vec<&str> = Vec::new();
         if self.get(PageFeature::Pair) > 0.0 {
-            said.push("it imports the class from the module on the card");
+            reasons.push("it imports the class from the module on the card");
         } else if self.get(PageFeature::Class) > 0.0 {
-            said.push("it imports the class from another module");
+            reasons.push("it imports the class from another module");
         } else if self.get(PageFeature::Code) > 0.0 {
-            said.push("its code uses the class");
+            reasons.push("its code uses the class");
         } else if self.get(PageFeature::Prose) > 0.0 {
-            said.push("its text names the class");
+            reasons.push("its text names the class");
         }
         if self.get(PageFeature::Title) >= 0.5 {
-            said.push("its title names the tool");
+            reasons.push("its title names the tool");
         }
         if self.get(PageFeature::Meaning) >= 0.6 || self.get(PageFeature::Wording) >= 0.6 {
-            said.push("it matches the card");
+            reasons.push("it matches the card");
         }
-        if said.is_empty() { "little on it matches".to_owned() } else { said.join(", ") }
+        if reasons.is_empty() { "little on it matches".to_owned() } else { reasons.join(", ") }
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_earlier_versions_stored_is_read() {
+    fn features_stored_by_earlier_versions_are_read() {
         let stored = r#"{"title":0.5,"exact":true,"main":false,"cosine":null,"no_such_mark":1}"#;
         let read: PageFeatures = serde_json::from_str(stored).unwrap();
         assert_eq!(

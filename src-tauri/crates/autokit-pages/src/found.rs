@@ -14,7 +14,7 @@ const RANK_OFFSET: f32 = 10.0;
 pub struct FusedHits {
     /// In the order they were added.
     hits: Vec<Hit>,
-    at: HashMap<String, usize>,
+    index: HashMap<String, usize>,
     rrf_score: Vec<f32>,
 }
 
@@ -23,7 +23,7 @@ impl FusedHits {
     pub fn add(&mut self, hits: Vec<Hit>) {
         for (rank, mut hit) in hits.into_iter().enumerate() {
             hit.url = without_fragment(&hit.url);
-            let at = *self.at.entry(hit.url.clone()).or_insert_with(|| {
+            let at = *self.index.entry(hit.url.clone()).or_insert_with(|| {
                 self.hits.push(hit);
                 self.rrf_score.push(0.0);
                 self.hits.len() - 1
@@ -34,12 +34,12 @@ impl FusedHits {
 
     /// Returns the result for a URL, as first found.
     pub fn get(&self, url: &str) -> Option<&Hit> {
-        self.at.get(url).map(|at| &self.hits[*at])
+        self.index.get(url).map(|at| &self.hits[*at])
     }
 
     /// Returns the value of a page; 0 if it was not found.
     pub fn rrf_score(&self, url: &str) -> f32 {
-        self.at.get(url).map_or(0.0, |at| self.rrf_score[*at])
+        self.index.get(url).map_or(0.0, |at| self.rrf_score[*at])
     }
 
     /// Whether nothing was found.
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_queries_agree_on_goes_before_the_first_of_one() {
+    fn hits_of_several_queries_rank_before_the_first_hit_of_one() {
         let mut found = FusedHits::default();
         assert!(found.is_empty());
         found.add(hits(&["https://a/", "https://b/#one", "https://c/"]));

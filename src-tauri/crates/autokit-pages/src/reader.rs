@@ -16,15 +16,15 @@ pub struct Page {
     /// The response: URL, status, redirects. Its text was moved out to be parsed.
     pub fetched: Fetched,
     /// What was read from it.
-    pub reading: Arc<ParsedPage>,
+    pub parsed: Arc<ParsedPage>,
 }
 
 impl Page {
     /// Parses a fetched page right away, without caching it or computing vectors.
     pub fn of(mut fetched: Fetched) -> Page {
         let source = std::mem::take(&mut fetched.text);
-        let reading = ParsedPage::of(&source, fetched.content_type.as_deref(), &fetched.url, None);
-        Page { fetched, reading: Arc::new(reading) }
+        let parsed = ParsedPage::of(&source, fetched.content_type.as_deref(), &fetched.url, None);
+        Page { fetched, parsed: Arc::new(parsed) }
     }
 }
 
@@ -32,7 +32,7 @@ impl Deref for Page {
     type Target = ParsedPage;
 
     fn deref(&self) -> &ParsedPage {
-        &self.reading
+        &self.parsed
     }
 }
 
@@ -47,17 +47,17 @@ pub struct PageReader {
     /// Computes vectors, if there is a model.
     pub embedder: Option<Arc<dyn QueryEmbedder>>,
     /// Cache of parsed pages.
-    pub readings: PageCache,
+    pub page_cache: PageCache,
 }
 
 impl PageReader {
-    /// Fetches a page anew, for at most `patience`, and reads it. If the page was delivered, its opening is
+    /// Fetches a page anew, for at most `timeout`, and reads it. If the page was delivered, its opening is
     /// embedded.
     ///
     /// # Errors
     /// [`crate::Error::Embedding`]; failures of the site are part of the [`Visit`].
-    pub async fn visit(&self, url: &str, patience: Duration) -> Result<Visit> {
-        Ok(match self.fetcher.get_within(url, patience).await {
+    pub async fn visit(&self, url: &str, timeout: Duration) -> Result<Visit> {
+        Ok(match self.fetcher.get_within(url, timeout).await {
             Ok(fetched) => Ok(self.read(vec![fetched], PagePart::Opening).await?.remove(0)),
             Err(error) => Err(error),
         })
@@ -68,20 +68,20 @@ impl PageReader {
     /// # Errors
     /// [`crate::Error::Embedding`].
     pub async fn read(&self, pages: Vec<Fetched>, part: PagePart) -> Result<Vec<Arc<Page>>> {
-        let (readings, embedder) = (self.readings.clone(), self.embedder.clone());
+        let (page_cache, embedder) = (self.page_cache.clone(), self.embedder.clone());
         run_blocking(move || {
             let pages: Vec<Arc<Page>> = pages
                 .into_iter()
                 .map(|mut fetched| {
                     let source = std::mem::take(&mut fetched.text);
                     let kind = fetched.content_type.as_deref();
-                    let reading = readings.of(&source, kind, &fetched.url, embedder.as_ref());
-                    Arc::new(Page { fetched, reading })
+                    let parsed = page_cache.get_or_parse(&source, kind, &fetched.url, embedder.as_ref());
+                    Arc::new(Page { fetched, parsed })
                 })
                 .collect();
             if let Some(embedder) = embedder {
                 let delivered = pages.iter().filter(|page| page.fetched.is_success());
-                let delivered: Vec<_> = delivered.map(|page| Arc::clone(&page.reading)).collect();
+                let delivered: Vec<_> = delivered.map(|page| Arc::clone(&page.parsed)).collect();
                 embed(&delivered, part, &*embedder)?;
             }
             Ok(pages)
@@ -95,7 +95,7 @@ impl PageReader {
     /// [`crate::Error::Embedding`].
     pub async fn embed(&self, pages: &[Arc<Page>], part: PagePart) -> Result<()> {
         let Some(embedder) = self.embedder.clone() else { return Ok(()) };
-        let readings: Vec<_> = pages.iter().map(|page| Arc::clone(&page.reading)).collect();
-        run_blocking(move || embed(&readings, part, &*embedder)).await
+        let parsed: Vec<_> = pages.iter().map(|page| Arc::clone(&page.parsed)).collect();
+        run_blocking(move || embed(&parsed, part, &*embedder)).await
     }
 }

@@ -21,7 +21,7 @@ const PROSE: usize = 40_000;
 /// Most chunks of a page that are embedded; the start of a page says what it is about.
 const PIECES: usize = 16;
 /// Most parsed pages kept.
-const KEPT: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
+const CACHE_SIZE: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
 
 /// The parsed text of a page. Vectors are computed on request, all with the same model.
 #[derive(Debug)]
@@ -100,55 +100,55 @@ impl ParsedPage {
 
     /// Whether a quote occurs on the page, ignoring differences in white space. Quotes of fewer than eight
     /// characters never count, since a word or two occur on any page.
-    pub fn holds(&self, quote: &str) -> bool {
+    pub fn contains_quote(&self, quote: &str) -> bool {
         let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let quote = squeeze(quote);
         quote.chars().count() >= 8 && squeeze(&self.text).contains(&quote)
     }
 
     /// Whether its vectors are, or would be, from this model.
-    fn is_of(&self, embedder: Option<&Arc<dyn QueryEmbedder>>) -> bool {
+    fn is_for_embedder(&self, embedder: Option<&Arc<dyn QueryEmbedder>>) -> bool {
         // The weak reference keeps a dropped model's address allocated, so no other model can have it.
-        let place = |model: *const dyn QueryEmbedder| model.cast::<()>();
+        let address = |model: *const dyn QueryEmbedder| model.cast::<()>();
         match (&self.model, embedder) {
             (None, None) => true,
-            (Some(known), Some(now)) => place(known.as_ptr()) == place(Arc::as_ptr(now)),
+            (Some(known), Some(now)) => address(known.as_ptr()) == address(Arc::as_ptr(now)),
             _ => false,
         }
     }
 }
 
-/// Computes the missing vectors of some readings in one batch.
+/// Computes the missing vectors of several pages in one batch.
 ///
 /// # Errors
 /// Returns the error of the model.
 pub(crate) fn embed(
-    readings: &[Arc<ParsedPage>],
+    pages: &[Arc<ParsedPage>],
     part: PagePart,
     embedder: &dyn QueryEmbedder,
 ) -> std::result::Result<(), String> {
     let mut texts = Vec::new();
     let mut missing: Vec<(&ParsedPage, PagePart, usize)> = Vec::new();
-    for reading in readings {
-        if reading.opening.get().is_none() {
-            texts.push(format!("{}: {}", reading.facts.name, opening(&reading.document, OPENING)));
-            missing.push((reading, PagePart::Opening, 1));
+    for page in pages {
+        if page.opening.get().is_none() {
+            texts.push(format!("{}: {}", page.facts.name, opening(&page.document, OPENING)));
+            missing.push((page, PagePart::Opening, 1));
         }
-        if part == PagePart::Pieces && reading.piece_vectors.get().is_none() {
-            texts.extend(reading.pieces().iter().cloned());
-            missing.push((reading, PagePart::Pieces, reading.pieces().len()));
+        if part == PagePart::Pieces && page.piece_vectors.get().is_none() {
+            texts.extend(page.pieces().iter().cloned());
+            missing.push((page, PagePart::Pieces, page.pieces().len()));
         }
     }
     if texts.is_empty() {
         return Ok(());
     }
     let mut vectors = embedder.passages(&texts)?.into_iter();
-    for (reading, part, count) in missing {
+    for (page, part, count) in missing {
         let mut own: Vec<Vec<f32>> = vectors.by_ref().take(count).collect();
         // Another task may have set the vectors first; its values are the same.
         let _ = match part {
-            PagePart::Opening => own.pop().map_or(Ok(()), |vector| reading.opening.set(vector)).is_ok(),
-            PagePart::Pieces => reading.piece_vectors.set(own).is_ok(),
+            PagePart::Opening => own.pop().map_or(Ok(()), |vector| page.opening.set(vector)).is_ok(),
+            PagePart::Pieces => page.piece_vectors.set(own).is_ok(),
         };
     }
     Ok(())
@@ -164,13 +164,13 @@ type Key = (String, u64);
 
 impl Default for PageCache {
     fn default() -> PageCache {
-        PageCache(Arc::new(Mutex::new(LruCache::new(KEPT))))
+        PageCache(Arc::new(Mutex::new(LruCache::new(CACHE_SIZE))))
     }
 }
 
 impl PageCache {
-    /// Returns the reading of a source, cached or new.
-    pub(crate) fn of(
+    /// Returns the parsed page of a source, from the cache if it is there.
+    pub(crate) fn get_or_parse(
         &self,
         source: &str,
         content_type: Option<&str>,
@@ -180,9 +180,9 @@ impl PageCache {
         let mut hash = FxHasher::default();
         (source, content_type).hash(&mut hash);
         let key = (url.to_owned(), hash.finish());
-        let kept = self.lock().get(&key).filter(|kept| kept.is_of(embedder)).cloned();
+        let cached = self.lock().get(&key).filter(|cached| cached.is_for_embedder(embedder)).cloned();
         // Parsed without holding the lock, because a long page takes a while.
-        kept.unwrap_or_else(|| {
+        cached.unwrap_or_else(|| {
             let new = Arc::new(ParsedPage::of(source, content_type, url, embedder));
             self.lock().put(key, Arc::clone(&new));
             new

@@ -13,13 +13,13 @@ use crate::reading::PagePart;
 /// Results taken from one query to one search service.
 pub const HITS: usize = 10;
 /// Characters of a page shown to the model.
-const SHOWN: usize = 8_000;
+const MAX_PAGE_CHARS: usize = 8_000;
 
 /// A page that a model opened.
 #[derive(Clone, Debug)]
 pub struct Opened {
     /// The URL as the model gave it.
-    pub asked: String,
+    pub requested_url: String,
     /// The page there.
     pub page: Arc<Page>,
 }
@@ -72,7 +72,7 @@ impl<'a> WebTools<'a> {
     }
 
     /// Returns what was found and opened, in order.
-    pub fn into_seen(self) -> (FusedHits, Vec<Opened>) {
+    pub fn into_results(self) -> (FusedHits, Vec<Opened>) {
         (
             self.found.into_inner().expect("no holder panics"),
             self.opened.into_inner().expect("no holder panics"),
@@ -103,8 +103,8 @@ impl<'a> WebTools<'a> {
     async fn open(&self, url: &str) -> Observation {
         match self.page(url).await {
             Ok(page) => {
-                let text = page.text.chars().take(SHOWN).collect();
-                let opened = Opened { asked: url.to_owned(), page };
+                let text = page.text.chars().take(MAX_PAGE_CHARS).collect();
+                let opened = Opened { requested_url: url.to_owned(), page };
                 self.opened.lock().expect("no holder panics").push(opened);
                 Observation { text, failed: false }
             }

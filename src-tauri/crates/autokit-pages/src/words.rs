@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use autokit_facts::{alike, distinctive, words};
+use autokit_facts::{distinctive, same_stem, words};
 use autokit_search::is_stop_word;
 
 /// Returns the words of a text that are neither stop words nor shorter than three bytes.
@@ -12,8 +12,8 @@ pub fn content_words(text: &str) -> HashSet<String> {
 
 /// Returns the distinctive words of a name, or all its words if none is distinctive.
 pub fn distinctive_words(name: &str) -> Vec<String> {
-    let told = distinctive(name);
-    if told.is_empty() { words(name) } else { told }
+    let words_of_name = distinctive(name);
+    if words_of_name.is_empty() { words(name) } else { words_of_name }
 }
 
 /// Letters by which two forms of the same word may differ in length.
@@ -27,7 +27,7 @@ pub(crate) fn share(of: &[String], among: &[String]) -> f32 {
     }
     let joined: String = among.concat();
     let has = |word: &String| {
-        among.iter().any(|other| alike(word, other, ENDING))
+        among.iter().any(|other| same_stem(word, other, ENDING))
             || (word.len() > 3 && joined.contains(word.as_str()))
     };
     of.iter().filter(|word| has(word)).count() as f32 / of.len() as f32

@@ -41,13 +41,16 @@ impl<'a> Redaction<'a> {
         depth: usize,
     ) -> Value {
         // {"name": "X-Api-Key", "value": …}
-        let told = ["name", "key", "header", "variable"].iter().find_map(|name| map.get(*name)?.as_str());
+        let named_by = ["name", "key", "header", "variable"].iter().find_map(|name| map.get(*name)?.as_str());
         let mut kept = Map::new();
         for (name, value) in map.iter().take(ITEMS) {
-            let called = if name == "value" { told.unwrap_or(name) } else { name };
-            let names = [under, &[called]].concat();
-            let shown =
-                if (self.is_secret)("", looked_at(name)) { REDACTED.to_owned() } else { shortened(name) };
+            let effective_name = if name == "value" { named_by.unwrap_or(name) } else { name };
+            let names = [under, &[effective_name]].concat();
+            let shown = if (self.is_secret)("", scanned_prefix(name)) {
+                REDACTED.to_owned()
+            } else {
+                shortened(name)
+            };
             kept.insert(shown, self.value(self.property(schema, name), &names, value, depth));
         }
         if map.len() > ITEMS {
@@ -58,7 +61,7 @@ impl<'a> Redaction<'a> {
 
     /// Returns whether a text is secret by its looks, or by any of the names it belongs to.
     fn looks_secret(&self, names: &[&str], text: &str) -> bool {
-        let text = looked_at(text);
+        let text = scanned_prefix(text);
         // --token=X
         let option = text.split_once('=').filter(|(name, _)| name.starts_with('-'));
         names.iter().any(|name| (self.is_secret)(name, text))
@@ -69,11 +72,11 @@ impl<'a> Redaction<'a> {
         if value.is_null() || value.is_boolean() {
             return value.clone();
         }
-        if schema.is_some_and(|schema| self.says_secret(schema, DEPTH)) {
+        if schema.is_some_and(|schema| self.is_marked_secret(schema, DEPTH)) {
             return REDACTED.into();
         }
         match value {
-            Value::String(text) => match written_in(text).filter(|_| depth > 0) {
+            Value::String(text) => match embedded_json(text).filter(|_| depth > 0) {
                 // A JSON value in a text.
                 Some(inner) => {
                     let kept = self.value(None, names, &inner, depth - 1);
@@ -120,7 +123,7 @@ impl<'a> Redaction<'a> {
         within.or_else(|| schema.get("additionalProperties").filter(|schema| schema.is_object()))
     }
 
-    fn says_secret(&self, schema: &'a Value, depth: usize) -> bool {
+    fn is_marked_secret(&self, schema: &'a Value, depth: usize) -> bool {
         let schema = self.resolve(schema);
         let text = |key: &str| schema.get(key).and_then(Value::as_str);
         if schema.get("writeOnly") == Some(&Value::Bool(true)) || text("format") == Some("password") {
@@ -128,7 +131,7 @@ impl<'a> Redaction<'a> {
         }
         let Some(more) = depth.checked_sub(1) else { return false };
         let mut parts = ["allOf", "oneOf", "anyOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
-        parts.any(|parts| parts.iter().any(|part| self.says_secret(part, more)))
+        parts.any(|parts| parts.iter().any(|part| self.is_marked_secret(part, more)))
     }
 
     /// Follows references within the schema, up to a maximum depth in case they are circular.
@@ -147,7 +150,7 @@ impl<'a> Redaction<'a> {
 }
 
 /// Parses a text that is a JSON object or list, unless it is long.
-fn written_in(text: &str) -> Option<Value> {
+fn embedded_json(text: &str) -> Option<Value> {
     let start = text.trim_start().starts_with(['{', '[']);
     let value: Value = (start && text.len() <= JSON).then(|| serde_json::from_str(text).ok())??;
     (value.is_object() || value.is_array()).then_some(value)
@@ -155,7 +158,7 @@ fn written_in(text: &str) -> Option<Value> {
 
 /// Returns the part of a text that is searched for secrets: more than is kept, so that no secret is missed
 /// because it was cut in two, but not all of a long text.
-fn looked_at(text: &str) -> &str {
+fn scanned_prefix(text: &str) -> &str {
     let end = text.char_indices().nth(TEXT * 4).map_or(text.len(), |(at, _)| at);
     &text[..end]
 }
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_schema_calls_secret_is_left_out_wherever_it_says_so() {
+    fn values_marked_secret_in_the_schema_are_redacted() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -209,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_secret_is_left_out_without_a_schema() {
+    fn values_that_look_secret_are_redacted_without_a_schema() {
         let given = json!({"api_key": "abc", "deep": [{"note": "sk-1"}], "flag": true, "none": null});
         let kept = json!({"api_key": REDACTED, "deep": [{"note": REDACTED}], "flag": true, "none": null});
         assert_eq!(audit(&json!({}), &given), kept);
@@ -243,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_shortened_and_says_so() {
+    fn long_values_are_shortened_with_a_note() {
         let mut deep = json!("end");
         for _ in 0..20 {
             deep = json!([deep]);

@@ -96,12 +96,13 @@ impl Rules {
         given.max().unwrap_or(Permission::Allow)
     }
 
-    fn says(&self, fit: impl Fn(&str) -> Option<usize>) -> Option<RuleMatch> {
-        let fitting = self.rules.iter().filter_map(|rule| {
+    fn matching_rule(&self, fit: impl Fn(&str) -> Option<usize>) -> Option<RuleMatch> {
+        let matching = self.rules.iter().filter_map(|rule| {
             let exactness = fit(rule.of.trim())?.saturating_add(1);
             Some(RuleMatch { exactness, permission: rule.permission, overridable: rule.overridable })
         });
-        let named = fitting.max_by_key(|said| (said.exactness, said.permission, !said.overridable));
+        let named =
+            matching.max_by_key(|matched| (matched.exactness, matched.permission, !matched.overridable));
         let otherwise = |permission| RuleMatch { exactness: 0, permission, overridable: self.overridable };
         named.or_else(|| self.otherwise.map(otherwise))
     }
@@ -126,13 +127,13 @@ pub struct Permissions {
 
 impl Permissions {
     /// Returns the decision on one thing; `None` if neither a rule nor `otherwise` covers it.
-    fn says(&self, need: &Need) -> Option<RuleMatch> {
-        need.rules(self).says(|of| need.fit(of))
+    fn matching_rule(&self, need: &Need) -> Option<RuleMatch> {
+        need.rules(self).matching_rule(|of| need.match_exactness(of))
     }
 
     /// Whether a rule, or `otherwise`, denies this. Among the rules for everybody such a denial is final.
     pub fn denies(&self, need: &Need) -> bool {
-        self.says(need).is_some_and(|said| said.permission == Permission::Deny)
+        self.matching_rule(need).is_some_and(|matched| matched.permission == Permission::Deny)
     }
 
     /// Sets the permission for one thing.
@@ -200,7 +201,7 @@ pub enum Need {
 impl Need {
     /// Returns the permission needed to reach the host of a URL, named as rules name hosts; `None` if the
     /// URL has no host.
-    pub fn to_reach(url: &Url) -> Option<Need> {
+    pub fn for_url(url: &Url) -> Option<Need> {
         let name = url.host_str()?.trim_end_matches('.');
         let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
         Some(Need::Host { host })
@@ -241,13 +242,13 @@ impl Need {
     }
 
     /// Returns how specifically a rule names it; `None` if the rule names something else.
-    fn fit(&self, of: &str) -> Option<usize> {
+    fn match_exactness(&self, of: &str) -> Option<usize> {
         let exact = || (of == self.key()).then_some(usize::MAX);
         match self {
             Need::Tool { provider, .. } => {
                 exact().or_else(|| of.strip_suffix("/*")?.eq_ignore_ascii_case(provider).then_some(1))
             }
-            Need::Host { host } => fit_host(of, host),
+            Need::Host { host } => host_exactness(of, host),
             Need::Files { folder } => {
                 let (of, folder) = (std::path::Path::new(of), std::path::Path::new(folder));
                 folder.starts_with(of).then(|| of.components().count())
@@ -257,7 +258,7 @@ impl Need {
     }
 
     /// Describes it for people: "to reach api.example.org".
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Need::Tool { name, provider, .. } if provider.is_empty() => format!("to call {name}"),
             Need::Tool { name, provider, .. } => format!("to call {name} from {provider}"),
@@ -271,7 +272,7 @@ impl Need {
 
 /// Matches a rule against a host. Both may be `name` or `name:port`; a rule with a port matches that port
 /// only.
-fn fit_host(of: &str, host: &str) -> Option<usize> {
+fn host_exactness(of: &str, host: &str) -> Option<usize> {
     let name = |text: &str| {
         let bare = match text.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !port.is_empty() => name,

@@ -21,7 +21,7 @@ pub struct Decision {
     /// The strictest permission of all needs.
     pub permission: Permission,
     /// All needs with this permission; empty for [`Permission::Allow`].
-    pub because: Vec<Need>,
+    pub reasons: Vec<Need>,
 }
 
 /// The rules that apply to an agent.
@@ -40,7 +40,7 @@ impl Policy {
     }
 
     /// Creates the policy of a profile.
-    pub fn of_profile(everybody: Arc<Permissions>, profile: Arc<Permissions>) -> Policy {
+    pub fn for_profile(everybody: Arc<Permissions>, profile: Arc<Permissions>) -> Policy {
         Policy { everybody, profiles: vec![Some(profile)] }
     }
 
@@ -56,15 +56,15 @@ impl Policy {
     }
 
     /// Decides on one need.
-    pub fn on(&self, need: &Need) -> Permission {
+    pub fn permission_for(&self, need: &Need) -> Permission {
         let built_in = RuleMatch { exactness: 0, permission: need.built_in(), overridable: true };
         // Whether the rule is overridable does not matter here: a deny for everybody is final.
         if self.everybody.denies(need) {
             return Permission::Deny;
         }
-        let common = self.everybody.says(need).unwrap_or(built_in);
+        let common = self.everybody.matching_rule(need).unwrap_or(built_in);
         let inherited = |profile: &Option<Arc<Permissions>>| {
-            let Some(own) = profile.as_ref().and_then(|profile| profile.says(need)) else {
+            let Some(own) = profile.as_ref().and_then(|profile| profile.matching_rule(need)) else {
                 return common.permission;
             };
             if common.overridable && own.exactness >= common.exactness {
@@ -78,12 +78,13 @@ impl Policy {
 
     /// Decides on all needs of a call.
     pub fn decide(&self, needs: &[Need]) -> Decision {
-        let permission = needs.iter().map(|need| self.on(need)).max().unwrap_or(Permission::Allow);
-        let because = match permission {
+        let permission =
+            needs.iter().map(|need| self.permission_for(need)).max().unwrap_or(Permission::Allow);
+        let reasons = match permission {
             Permission::Allow => Vec::new(),
-            strict => needs.iter().filter(|need| self.on(need) == strict).cloned().collect(),
+            strict => needs.iter().filter(|need| self.permission_for(need) == strict).cloned().collect(),
         };
-        Decision { permission, because }
+        Decision { permission, reasons }
     }
 
     /// Returns whether any rule denies a tool.
@@ -92,13 +93,14 @@ impl Policy {
     }
 
     /// Returns whether every host may be reached without asking.
-    pub fn reaches_all_hosts(&self) -> bool {
+    pub fn allows_all_hosts(&self) -> bool {
         self.layers().all(|layer| layer.hosts.strictest() == Permission::Allow)
     }
 
     /// Returns the folders that rules name and that are not denied, outermost first.
     pub fn folders(&self) -> Vec<&str> {
-        let open = |of: &&str| self.on(&Need::Files { folder: (*of).to_owned() }) != Permission::Deny;
+        let open =
+            |of: &&str| self.permission_for(&Need::Files { folder: (*of).to_owned() }) != Permission::Deny;
         self.named_folders().into_iter().filter(open).collect()
     }
 

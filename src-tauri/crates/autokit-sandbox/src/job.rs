@@ -82,8 +82,8 @@ pub struct Limits {
     /// Number of processes and threads. Default 32: `node` starts about a dozen threads.
     pub processes: u32,
     /// Bytes kept of standard output, and the same of standard error: the first ones. Default 256 KiB, more
-    /// than a model can read. Bytes beyond that are counted and dropped, up to [`Limits::FLOOD`] times
-    /// this, where the job is killed.
+    /// than a model can read. Bytes beyond that are counted and dropped, up to
+    /// [`Limits::MAX_OUTPUT_FACTOR`] times this, where the job is killed.
     pub output_bytes: usize,
     /// Size of the largest file the program can write, or be given, in bytes. Default 16 MiB.
     pub file_bytes: u64,
@@ -94,7 +94,7 @@ pub struct Limits {
 impl Limits {
     /// How many times [`Limits::output_bytes`] a program may write to one stream before it is killed:
     /// enough for a chatty program, but not for an endless one.
-    pub const FLOOD: u64 = 64;
+    pub const MAX_OUTPUT_FACTOR: u64 = 64;
 }
 
 impl Default for Limits {
@@ -126,7 +126,7 @@ pub enum Exit {
     OutOfMemory,
     /// It exceeded [`Limits::processes`] in a way the kernel did not prevent.
     TooManyProcesses,
-    /// It wrote more than [`Limits::FLOOD`] times [`Limits::output_bytes`] to one stream.
+    /// It wrote more than [`Limits::MAX_OUTPUT_FACTOR`] times [`Limits::output_bytes`] to one stream.
     TooMuchOutput,
     /// The caller cancelled it.
     Cancelled,

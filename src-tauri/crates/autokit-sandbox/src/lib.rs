@@ -81,8 +81,8 @@ impl Sandbox {
     }
 
     /// Returns what limits a job as a whole on this system.
-    pub fn total(&self) -> LimitEnforcement {
-        self.inner.total()
+    pub fn limit_enforcement(&self) -> LimitEnforcement {
+        self.inner.limit_enforcement()
     }
 
     /// Runs a job until it ends, exceeds a limit, or `cancel` is ready, and returns when no process of it

@@ -11,7 +11,7 @@ impl Sandbox {
         Err(SandboxError::OtherSystem { system: std::env::consts::OS })
     }
 
-    pub(super) fn total(&self) -> LimitEnforcement {
+    pub(super) fn limit_enforcement(&self) -> LimitEnforcement {
         match *self {}
     }
 

@@ -50,9 +50,9 @@ impl AnalyzedTexts {
     pub(crate) fn new(documents: &[Document<'_>]) -> AnalyzedTexts {
         let mut analyzer = Analyzer::new();
         // For each term, the last document it occurred in and its index in that document's counts.
-        let mut place: Vec<(u32, u32)> = Vec::new();
+        let mut position_of: Vec<(u32, u32)> = Vec::new();
         let mut analyzed = Vec::with_capacity(documents.len());
-        let mut reader = Reader::of_cards();
+        let mut reader = Reader::for_cards();
         let concepts = &Thesaurus::get().concepts;
         let mut found: Vec<u32> = Vec::new();
         for (at, document) in documents.iter().enumerate() {
@@ -60,10 +60,10 @@ impl AnalyzedTexts {
             let mut add = |field: Field, words: &str| {
                 let field = field as usize;
                 let mut count = |term: u32, text: &mut AnalyzedText| {
-                    if place.len() <= term as usize {
-                        place.resize(term as usize + 1, (u32::MAX, 0));
+                    if position_of.len() <= term as usize {
+                        position_of.resize(term as usize + 1, (u32::MAX, 0));
                     }
-                    let (document, index) = &mut place[term as usize];
+                    let (document, index) = &mut position_of[term as usize];
                     if *document != at as u32 {
                         *document = at as u32;
                         *index = text.counts.len() as u32;
@@ -71,17 +71,17 @@ impl AnalyzedTexts {
                     }
                     text.counts[*index as usize].1.increment(field);
                 };
-                reader.begin();
-                each_word(words, |word, _, whole| {
-                    let looked = analyzer.look(word);
-                    if !whole {
-                        reader.read(word, looked, &mut |concept, _, _| found.push(concept));
+                reader.start_text();
+                each_word(words, |word, _, is_compound| {
+                    let entry = analyzer.look_up(word);
+                    if !is_compound {
+                        reader.read(word, entry, &mut |concept, _, _| found.push(concept));
                     }
                     // Concepts are counted in addition to words and do not make the field longer.
                     for concept in found.drain(..) {
-                        count(analyzer.number(&concepts[concept as usize].term), &mut text);
+                        count(analyzer.term_id(&concepts[concept as usize].term), &mut text);
                     }
-                    if let Some(term) = looked.term {
+                    if let Some(term) = entry.term {
                         text.lengths[field] = text.lengths[field].saturating_add(1);
                         count(term, &mut text);
                     }
@@ -97,7 +97,7 @@ impl AnalyzedTexts {
             for words in document.aliases.iter().chain(&document.keywords) {
                 add(Field::Keywords, words);
             }
-            for what in document.known() {
+            for what in document.gazetteer_terms() {
                 add(Field::Known, what);
             }
             analyzed.push(text);

@@ -12,11 +12,11 @@ use crate::searcher::Depth;
 use crate::verdict::Thresholds;
 
 /// Share of first hits at or above [`Thresholds::sure`] that must be right.
-const SURE: f64 = 0.95;
+const SURE_PRECISION: f64 = 0.95;
 /// Largest share of right first hits that may score below [`Thresholds::nothing`].
-const WITHHELD: f64 = 0.01;
+const MAX_WITHHELD: f64 = 0.01;
 /// Fewest first hits that a threshold may be based on.
-const FEWEST: usize = 20;
+const MIN_QUESTIONS: usize = 20;
 /// Number of score ranges in the reliability table.
 const BINS: u16 = 10;
 
@@ -81,7 +81,7 @@ impl Calibrations {
     }
 
     /// Returns the calibration for a depth.
-    pub fn of(&self, depth: Depth) -> Option<&Calibration> {
+    pub fn at_depth(&self, depth: Depth) -> Option<&Calibration> {
         self.depths.iter().find(|calibration| calibration.depth == depth)
     }
 }
@@ -96,7 +96,7 @@ impl Calibration {
     pub fn measure(depth: Depth, hits: &[JudgedHit]) -> Option<Calibration> {
         let answerable = hits.iter().filter(|hit| hit.answerable).count();
         let unanswerable = hits.len() - answerable;
-        if answerable < FEWEST || unanswerable < FEWEST {
+        if answerable < MIN_QUESTIONS || unanswerable < MIN_QUESTIONS {
             return None;
         }
         let mut ranked = hits.to_vec();
@@ -106,10 +106,12 @@ impl Calibration {
         let cuts: Vec<usize> = (1..=ranked.len())
             .filter(|at| ranked.get(*at).is_none_or(|next| next.score < ranked[at - 1].score))
             .collect();
-        let reliable = |at: &&usize| **at >= FEWEST && right(&ranked[..**at]) as f64 >= SURE * **at as f64;
+        let reliable = |at: &&usize| {
+            **at >= MIN_QUESTIONS && right(&ranked[..**at]) as f64 >= SURE_PRECISION * **at as f64
+        };
         let sure = cuts.iter().rev().find(reliable).map_or(1.0, |at| ranked[at - 1].score);
-        let may_be_withheld = (WITHHELD * right(&ranked) as f64).floor() as usize;
-        let nothing = cuts.iter().find(|at| right(&ranked[**at..]) <= may_be_withheld);
+        let withheld_limit = (MAX_WITHHELD * right(&ranked) as f64).floor() as usize;
+        let nothing = cuts.iter().find(|at| right(&ranked[**at..]) <= withheld_limit);
         let nothing = nothing.map_or(0.0, |at| ranked[at - 1].score).min(sure);
         let doubtful =
             isotonic(&ranked).into_iter().find(|level| level.share >= 0.5).map_or(sure, |level| level.from);
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_part_what_the_scores_part() {
+    fn thresholds_separate_what_the_scores_separate() {
         let mut hits = Vec::new();
         for at in 0..100_u8 {
             let score = f32::from(at) / 100.0;
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_with_one_score_are_judged_alike() {
+    fn hits_with_equal_scores_get_the_same_verdict() {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.5, false, false); 30]);
         let measured = Calibration::measure(Depth::Reranked, &hits).expect("enough questions");
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handful_of_questions_says_nothing() {
+    fn a_handful_of_questions_gives_no_thresholds() {
         assert_eq!(Calibration::measure(Depth::Fused, &vec![hit(0.9, true, true); 100]), None);
         assert_eq!(Calibration::measure(Depth::Fused, &vec![hit(0.9, false, false); 100]), None);
     }
@@ -215,9 +217,12 @@ mod tests {
     #[test]
     fn there_are_thresholds_for_each_depth() {
         for depth in [Depth::Fused, Depth::Reranked] {
-            let of = Calibrations::shipped().of(depth).expect("measured");
-            let Thresholds { sure, doubtful, nothing } = of.thresholds;
-            assert!(0.0 < nothing && nothing <= doubtful && doubtful <= sure && sure < 1.0, "{of:?}");
+            let calibration = Calibrations::shipped().at_depth(depth).expect("measured");
+            let Thresholds { sure, doubtful, nothing } = calibration.thresholds;
+            assert!(
+                0.0 < nothing && nothing <= doubtful && doubtful <= sure && sure < 1.0,
+                "{calibration:?}"
+            );
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct CardEntry<'a> {
     pub vector: Option<&'a [f32]>,
     /// A vector that an earlier version made from another text of this revision; it is used until there is a
     /// `vector`.
-    pub earlier: Option<&'a [f32]>,
+    pub stale_vector: Option<&'a [f32]>,
 }
 
 /// Returns the text of a card that is embedded.
@@ -71,7 +71,7 @@ impl CardIndex {
     pub fn put(&self, entry: &CardEntry<'_>) -> Result<(), RetrieveError> {
         let text = ToolText::from_card(entry.id.to_owned(), entry.card);
         let mut state = self.state.write().expect("no holder panics");
-        state.search.upsert(&text.document(entry.vector.or(entry.earlier)))?;
+        state.search.upsert(&text.document(entry.vector.or(entry.stale_vector)))?;
         if entry.vector.is_some() {
             state.embedded.insert(entry.id.into(), entry.revision);
         } else {
@@ -92,18 +92,18 @@ impl CardIndex {
     ///
     /// # Errors
     /// As [`CardIndex::put`].
-    pub fn set_pieces(&self, id: &str, vectors: &[f32], dimension: usize) -> Result<(), RetrieveError> {
+    pub fn set_chunks(&self, id: &str, vectors: &[f32], dimension: usize) -> Result<(), RetrieveError> {
         self.state.write().expect("no holder panics").search.set_chunks(id, vectors, dimension)?;
         Ok(())
     }
 
     /// Whether chunks of a card's page count in ranking.
-    pub fn has_pieces(&self, id: &str) -> bool {
+    pub fn has_chunks(&self, id: &str) -> bool {
         self.read(|search| search.has_chunks(id))
     }
 
     /// Returns the number of cards that have a vector of their current revision.
-    pub fn embedded(&self) -> usize {
+    pub fn embedded_count(&self) -> usize {
         self.state.read().expect("no holder panics").embedded.len()
     }
 
@@ -113,8 +113,8 @@ impl CardIndex {
         cards.filter(|(id, revision)| state.embedded.get(*id) != Some(revision)).map(|(id, _)| id).collect()
     }
 
-    /// Runs `look` on the search index. Changes wait meanwhile.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&SearchIndex) -> T) -> T {
-        look(&self.state.read().expect("no holder panics").search)
+    /// Runs `read` on the search index. Changes wait meanwhile.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&SearchIndex) -> T) -> T {
+        read(&self.state.read().expect("no holder panics").search)
     }
 }

@@ -8,7 +8,7 @@ use crate::vector::VectorIndex;
 
 /// The chunk of a page that is closest to a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Closest {
+pub(crate) struct ClosestChunk {
     /// Position in the page, from 0.
     pub(crate) at: u32,
     /// Its cosine similarity to the query.
@@ -21,17 +21,17 @@ pub(crate) struct ChunkIndex {
     vectors: VectorIndex,
     /// Document slot and position in the page, by key.
     owner: Vec<(u32, u32)>,
-    of: FxHashMap<u32, Vec<u32>>,
+    keys_of: FxHashMap<u32, Vec<u32>>,
     free: Vec<u32>,
 }
 
 impl ChunkIndex {
     pub(crate) fn is_empty(&self) -> bool {
-        self.of.is_empty()
+        self.keys_of.is_empty()
     }
 
     pub(crate) fn contains(&self, slot: u32) -> bool {
-        self.of.contains_key(&slot)
+        self.keys_of.contains_key(&slot)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -45,7 +45,7 @@ impl ChunkIndex {
     pub(crate) fn memory(&self) -> usize {
         self.vectors.memory()
             + self.owner.capacity() * size_of::<(u32, u32)>()
-            + self.of.values().map(|keys| keys.capacity() * size_of::<u32>() + 32).sum::<usize>()
+            + self.keys_of.values().map(|keys| keys.capacity() * size_of::<u32>() + 32).sum::<usize>()
     }
 
     /// Replaces the chunks of a document's page. All vectors are checked first.
@@ -70,13 +70,13 @@ impl ChunkIndex {
             keys.push(key);
         }
         if !keys.is_empty() {
-            self.of.insert(slot, keys);
+            self.keys_of.insert(slot, keys);
         }
         Ok(())
     }
 
     pub(crate) fn remove(&mut self, slot: u32) {
-        for key in self.of.remove(&slot).unwrap_or_default() {
+        for key in self.keys_of.remove(&slot).unwrap_or_default() {
             self.vectors.remove(key);
             self.free.push(key);
         }
@@ -89,15 +89,15 @@ impl ChunkIndex {
         queries: &[&[f32]],
         shift: &[f32],
         allowed: Option<&BitSet>,
-    ) -> FxHashMap<u32, Vec<Closest>> {
+    ) -> FxHashMap<u32, Vec<ClosestChunk>> {
         if self.is_empty() {
             return FxHashMap::default();
         }
         let keys: Option<BitSet> = allowed.map(|slots| {
             let mut keys = BitSet::with_len(self.owner.len());
-            for (slot, of) in &self.of {
+            for (slot, slot_keys) in &self.keys_of {
                 if slots.contains(*slot) {
-                    for &key in of {
+                    for &key in slot_keys {
                         keys.insert(key);
                     }
                 }
@@ -105,17 +105,17 @@ impl ChunkIndex {
             keys
         });
         let (found, cosines) = self.vectors.scan(queries, shift, keys.as_ref());
-        let mut best: FxHashMap<u32, Vec<Closest>> = FxHashMap::default();
-        best.reserve(self.of.len());
+        let mut best: FxHashMap<u32, Vec<ClosestChunk>> = FxHashMap::default();
+        best.reserve(self.keys_of.len());
         for (key, cosines) in found.into_iter().zip(cosines.chunks_exact(queries.len())) {
             let (slot, at) = self.owner[key as usize];
             let best = best
                 .entry(slot)
-                .or_insert_with(|| vec![Closest { at, cosine: f32::NEG_INFINITY }; queries.len()]);
+                .or_insert_with(|| vec![ClosestChunk { at, cosine: f32::NEG_INFINITY }; queries.len()]);
             for (best, &cosine) in best.iter_mut().zip(cosines) {
                 // On ties the earlier chunk wins, whatever the order of rows.
                 if cosine.total_cmp(&best.cosine).then(best.at.cmp(&at)).is_gt() {
-                    *best = Closest { at, cosine };
+                    *best = ClosestChunk { at, cosine };
                 }
             }
         }

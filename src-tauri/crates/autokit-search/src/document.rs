@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::gazetteer::known;
+use crate::gazetteer::lookup;
 use crate::text::name_words;
 
 /// A parameter of a tool.
@@ -57,7 +57,7 @@ impl Document<'_> {
             text.push_str(": ");
             text.push_str(self.description);
         }
-        for what in self.known() {
+        for what in self.gazetteer_terms() {
             text.push_str(" (");
             text.push_str(what);
             text.push(')');
@@ -66,8 +66,8 @@ impl Document<'_> {
     }
 
     /// Returns the gazetteer's entries for the tool's name and provider.
-    pub(crate) fn known(&self) -> Vec<&'static str> {
-        known([self.name, self.provider])
+    pub(crate) fn gazetteer_terms(&self) -> Vec<&'static str> {
+        lookup([self.name, self.provider])
     }
 }
 

@@ -14,13 +14,13 @@ use crate::index::Hit;
 use crate::query_embedder::dot;
 
 /// Questions with a lower cosine similarity than this do not affect each other.
-const ALIKE: f32 = 0.5;
+const MIN_SIMILARITY: f32 = 0.5;
 /// Largest change of a score between 0 and 1.
-const SHIFT: f32 = 0.15;
+const MAX_SHIFT: f32 = 0.15;
 /// Upper bound for tools without a name match, so that they stay below every tool with one.
-const HIGHEST: f32 = 0.9;
+const MAX_SCORE: f32 = 0.9;
 /// Most question vectors cached, 1.5 kB each.
-const KEPT: NonZeroUsize = NonZeroUsize::new(4096).expect("not zero");
+const CACHE_SIZE: NonZeroUsize = NonZeroUsize::new(4096).expect("not zero");
 
 /// Feedback on an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,27 +34,27 @@ pub struct Opinion {
 }
 
 /// A model id and a text.
-type Embedded = (String, String);
+type CacheKey = (String, String);
 
 /// A cache of the vectors of questions that feedback is about, by model and text.
 #[derive(Debug)]
-pub(crate) struct QuestionVectors(Mutex<LruCache<Embedded, Arc<Vec<f32>>>>);
+pub(crate) struct QuestionVectors(Mutex<LruCache<CacheKey, Arc<Vec<f32>>>>);
 
 impl Default for QuestionVectors {
     fn default() -> QuestionVectors {
-        QuestionVectors(Mutex::new(LruCache::new(KEPT)))
+        QuestionVectors(Mutex::new(LruCache::new(CACHE_SIZE)))
     }
 }
 
 impl QuestionVectors {
-    fn of(&self, embedder: &Embedder, question: &str) -> autokit_embed::Result<Arc<Vec<f32>>> {
+    fn vector_of(&self, embedder: &Embedder, question: &str) -> autokit_embed::Result<Arc<Vec<f32>>> {
         let key = (embedder.id().to_owned(), question.to_owned());
-        if let Some(kept) = self.0.lock().expect("no holder panics").get(&key) {
-            return Ok(Arc::clone(kept));
+        if let Some(cached) = self.0.lock().expect("no holder panics").get(&key) {
+            return Ok(Arc::clone(cached));
         }
-        let made = Arc::new(embedder.embed_query(question)?);
-        self.0.lock().expect("no holder panics").put(key, Arc::clone(&made));
-        Ok(made)
+        let vector = Arc::new(embedder.embed_query(question)?);
+        self.0.lock().expect("no holder panics").put(key, Arc::clone(&vector));
+        Ok(vector)
     }
 
     /// Adjusts the scores of hits by feedback and sorts them again.
@@ -66,31 +66,31 @@ impl QuestionVectors {
         opinions: &[Opinion],
     ) -> autokit_embed::Result<()> {
         let found = |opinion: &&Opinion| hits.iter().any(|hit| hit.id == opinion.card);
-        let said = opinions
+        let opinions = opinions
             .iter()
             .filter(found)
-            .map(|opinion| Ok((self.of(embedder, &opinion.question)?, opinion)))
+            .map(|opinion| Ok((self.vector_of(embedder, &opinion.question)?, opinion)))
             .collect::<autokit_embed::Result<Vec<_>>>()?;
-        if !said.is_empty() {
-            shift(hits, question, &said);
+        if !opinions.is_empty() {
+            shift(hits, question, &opinions);
         }
         Ok(())
     }
 }
 
-fn shift(hits: &mut [Hit], question: &[f32], said: &[(Arc<Vec<f32>>, &Opinion)]) {
+fn shift(hits: &mut [Hit], question: &[f32], opinions: &[(Arc<Vec<f32>>, &Opinion)]) {
     for hit in hits.iter_mut().filter(|hit| hit.parts.name_match.is_none()) {
         // Only the opinion on the most similar question counts (the latest one on ties), not the number of
         // opinions.
-        let closest = said
+        let closest = opinions
             .iter()
             .filter(|(_, opinion)| opinion.card == hit.id)
             .map(|(vector, opinion)| (dot(vector, question), opinion.helpful))
-            .filter(|(alike, _)| *alike >= ALIKE)
+            .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
             .max_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((alike, helpful)) = closest {
-            let by = SHIFT * ((alike - ALIKE) / (1.0 - ALIKE)).clamp(0.0, 1.0);
-            let score = (hit.score + if helpful { by } else { -by }).clamp(0.0, HIGHEST);
+        if let Some((similarity, helpful)) = closest {
+            let shift = MAX_SHIFT * ((similarity - MIN_SIMILARITY) / (1.0 - MIN_SIMILARITY)).clamp(0.0, 1.0);
+            let score = (hit.score + if helpful { shift } else { -shift }).clamp(0.0, MAX_SCORE);
             hit.parts.feedback = score - hit.score;
             hit.score = score;
         }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helped_rises_for_like_questions_alone() {
+    fn helpful_tools_rise_only_for_similar_questions() {
         let all = || vec![hit("a", 0.55, None), hit("b", 0.5, None), hit("c", 0.2, None)];
         let vector = || Arc::new(vec![1.0, 0.0]);
         let (b, c, a) = (opinion("b", true), opinion("c", true), opinion("a", false));
@@ -139,9 +139,9 @@ mod tests {
     fn a_tool_that_is_named_stays_first() {
         let mut hits = vec![hit("named", 0.99, Some(NameMatch::Exact)), hit("liked", 0.89, None)];
         let (liked, named) = (opinion("liked", true), opinion("named", false));
-        let said = [(Arc::new(vec![1.0, 0.0]), &liked), (Arc::new(vec![1.0, 0.0]), &named)];
-        shift(&mut hits, &[1.0, 0.0], &said);
+        let opinions = [(Arc::new(vec![1.0, 0.0]), &liked), (Arc::new(vec![1.0, 0.0]), &named)];
+        shift(&mut hits, &[1.0, 0.0], &opinions);
         assert_eq!(order(&hits), ["named", "liked"]);
-        assert!(hits[1].score <= HIGHEST);
+        assert!(hits[1].score <= MAX_SCORE);
     }
 }

@@ -116,33 +116,33 @@ pub(crate) const CLAUSE_SHARE: f32 = 0.5;
 pub(crate) const CHUNK_SHARE: f32 = 0.3;
 
 /// Upper bound of scores without a name match.
-const UNNAMED: f32 = 0.9;
+const MAX_UNNAMED: f32 = 0.9;
 
 /// Discounts a BM25 score for coincidence: subtracts its largest single contribution to the extent that the
 /// query is not covered. The result is in units of cosine.
-pub(crate) fn corroborated(total: f32, largest: f32, coverage: f32) -> f32 {
+pub(crate) fn keyword_evidence(total: f32, largest: f32, coverage: f32) -> f32 {
     (total - largest * (1.0 - coverage)) / EVIDENCE_SCALE
 }
 
 /// Converts a plain BM25 score to units of cosine.
-pub(crate) fn plain(bm25: f32) -> f32 {
+pub(crate) fn bm25_to_cosine(bm25: f32) -> f32 {
     bm25 / EVIDENCE_SCALE
 }
 
-/// Maps a sum of cosine and keyword evidence to a score from 0 to [`UNNAMED`]: `0.9 (1 - 4^-raw)`, so that a
-/// sum of 1/2 maps to half of it.
-fn calibrated(raw: f32) -> f32 {
-    UNNAMED * (1.0 - (-raw.max(0.0) * 4.0f32.ln()).exp())
+/// Maps a sum of cosine and keyword evidence to a score from 0 to [`MAX_UNNAMED`]: `0.9 (1 - 4^-raw)`, so
+/// that a sum of 1/2 maps to half of it.
+fn to_score(raw: f32) -> f32 {
+    MAX_UNNAMED * (1.0 - (-raw.max(0.0) * 4.0f32.ln()).exp())
 }
 
 /// Moves a score by `by` units of cosine, on the scale it was made on; used by later ranking stages. Scores
 /// of name matches, above 0.9, are not changed.
-pub fn moved(score: f32, by: f32) -> f32 {
-    if score >= UNNAMED {
+pub fn shift_score(score: f32, by: f32) -> f32 {
+    if score >= MAX_UNNAMED {
         return score;
     }
-    let raw = -(1.0 - score / UNNAMED).ln() / 4.0f32.ln();
-    calibrated(raw + by)
+    let raw = -(1.0 - score / MAX_UNNAMED).ln() / 4.0f32.ln();
+    to_score(raw + by)
 }
 
 /// Returns the score and the parts it is the sum of: keyword, vector, name.
@@ -151,11 +151,12 @@ pub fn moved(score: f32, by: f32) -> f32 {
 /// match and `s` the score of the rest, see [`NameMatch`]. The rest is divided in proportion to what keywords
 /// and vector contribute to the sum.
 pub(crate) fn score_parts(keyword: f32, vector: f32, name: Option<NameMatch>) -> (f32, [f32; 3]) {
-    let lift = name.map_or(0.0, NameMatch::lift);
+    let boost = name.map_or(0.0, NameMatch::boost);
     let raw = keyword + vector;
-    let rest = (1.0 - lift) * calibrated(raw);
-    let parts = if raw > 0.0 { [rest * keyword / raw, rest * vector / raw, lift] } else { [0.0, 0.0, lift] };
-    (rest + lift, parts)
+    let rest = (1.0 - boost) * to_score(raw);
+    let parts =
+        if raw > 0.0 { [rest * keyword / raw, rest * vector / raw, boost] } else { [0.0, 0.0, boost] };
+    (rest + boost, parts)
 }
 
 #[cfg(test)]
@@ -180,18 +181,18 @@ mod tests {
     }
 
     #[test]
-    fn moving_a_score_by_nothing_or_back_and_forth_leaves_it() {
+    fn shifting_a_score_by_zero_or_back_and_forth_keeps_it() {
         for score in [0.05, 0.3, 0.7, 0.95] {
-            assert!((moved(score, 0.0) - score).abs() < 1e-5);
-            assert!((moved(moved(score, 0.1), -0.1) - score).abs() < 1e-5);
+            assert!((shift_score(score, 0.0) - score).abs() < 1e-5);
+            assert!((shift_score(shift_score(score, 0.1), -0.1) - score).abs() < 1e-5);
         }
-        assert!(moved(0.4, 0.1) > 0.45 && moved(0.4, -9.0) < 1e-6);
+        assert!(shift_score(0.4, 0.1) > 0.45 && shift_score(0.4, -9.0) < 1e-6);
     }
 
     #[test]
-    fn one_word_of_many_is_no_evidence_and_a_covered_query_is() {
-        assert!(corroborated(5.0, 5.0, 0.2) < 0.25 * plain(5.0));
-        assert!((corroborated(5.0, 5.0, 1.0) - plain(5.0)).abs() < 1e-6);
-        assert!(corroborated(30.0, 5.0, 0.5) > 0.9 * plain(30.0));
+    fn one_word_of_many_is_no_evidence_and_a_covered_query_is_evidence() {
+        assert!(keyword_evidence(5.0, 5.0, 0.2) < 0.25 * bm25_to_cosine(5.0));
+        assert!((keyword_evidence(5.0, 5.0, 1.0) - bm25_to_cosine(5.0)).abs() < 1e-6);
+        assert!(keyword_evidence(30.0, 5.0, 0.5) > 0.9 * bm25_to_cosine(30.0));
     }
 }

@@ -20,13 +20,13 @@ const LONGEST: usize = 6;
 /// Entries by name. The words of a name are joined, so that "YouTube", "you_tube" and "youtube" are the same
 /// name.
 static KNOWN: LazyLock<FxHashMap<Box<str>, &'static str>> = LazyLock::new(|| {
-    let mut known = FxHashMap::default();
+    let mut entries_by_name = FxHashMap::default();
     for (names, what) in entries() {
         for name in names.split(',') {
-            known.insert(parts(name).concat().into(), what);
+            entries_by_name.insert(parts(name).concat().into(), what);
         }
     }
-    known
+    entries_by_name
 });
 
 /// Iterates over the lines of the list as pairs of names and what is known of them.
@@ -36,7 +36,7 @@ fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// Returns what is known of the names in these texts, without duplicates, in order. Of overlapping names, the
 /// one that starts first wins, and of those the longest.
-pub(crate) fn known<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
+pub(crate) fn lookup<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let mut found: Vec<&str> = Vec::new();
     for name in names {
         let words = parts(name);
@@ -86,23 +86,23 @@ mod tests {
 
     #[test]
     fn a_name_is_found_however_it_is_written() {
-        let what = known(["youtube"]);
+        let what = lookup(["youtube"]);
         assert_eq!(what.len(), 1);
         for name in ["YouTube", "you_tube", "YouTubeSearchTool", "Download from youtube"] {
-            assert_eq!(known([name]), what, "{name}");
+            assert_eq!(lookup([name]), what, "{name}");
         }
     }
 
     #[test]
-    fn the_longest_name_counts_and_each_thing_once() {
-        let (calendar, google) = (known(["google calendar"]), known(["google maps"]));
+    fn the_longest_name_counts_and_each_entry_once() {
+        let (calendar, google) = (lookup(["google calendar"]), lookup(["google maps"]));
         assert!(calendar.len() == 1 && google.len() == 1 && calendar != google);
-        assert_eq!(known(["Google Calendar Toolkit", "google-calendar"]), calendar);
-        assert!(known(["word counter", ""]).is_empty());
+        assert_eq!(lookup(["Google Calendar Toolkit", "google-calendar"]), calendar);
+        assert!(lookup(["word counter", ""]).is_empty());
     }
 
     #[test]
-    fn what_is_known_is_read_with_the_card() {
+    fn gazetteer_terms_are_indexed_with_the_card() {
         let document =
             Document { name: "Naver Search", description: "Queries Naver.", ..Document::default() };
         let text = document.dense_text();

@@ -9,7 +9,7 @@ use ts_rs::TS;
 
 use crate::analysis::AnalyzedTexts;
 use crate::bitset::BitSet;
-use crate::chunks::{ChunkIndex, Closest};
+use crate::chunks::{ChunkIndex, ClosestChunk};
 use crate::document::{Document, Field};
 use crate::error::RetrieveError;
 use crate::fusion::{self, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
@@ -250,7 +250,7 @@ impl SearchIndex {
             let mut keyword = std::mem::take(&mut self.keyword);
             let mut slots = Vec::with_capacity(documents.len());
             keyword.insert_all(texts, |keyword, at| {
-                let slot = self.place(keyword, documents[at].id);
+                let slot = self.slot_for(keyword, documents[at].id);
                 slots.push(slot);
                 slot
             });
@@ -272,7 +272,7 @@ impl SearchIndex {
 
     /// Returns the slot for a document: that of the one with the same id, whose keywords are removed, or a
     /// free one.
-    fn place(&mut self, keyword: &mut KeywordIndex, id: &str) -> u32 {
+    fn slot_for(&mut self, keyword: &mut KeywordIndex, id: &str) -> u32 {
         if let Some(&slot) = self.slots.get(id) {
             keyword.remove(slot);
             return slot;
@@ -372,9 +372,9 @@ impl SearchIndex {
         let allowed = allowed.as_ref();
         let with_vectors = !query.vectors.is_empty() && !self.vectors.is_empty();
         let mut candidates = match query.mode {
-            Mode::Vector => self.by_vector(query.vectors, allowed),
-            Mode::Hybrid if with_vectors => self.by_both(query, allowed),
-            Mode::Keyword | Mode::Hybrid => self.by_keyword(plan, allowed),
+            Mode::Vector => self.vector_candidates(query.vectors, allowed),
+            Mode::Hybrid if with_vectors => self.hybrid_candidates(query, allowed),
+            Mode::Keyword | Mode::Hybrid => self.keyword_candidates(plan, allowed),
         };
         if query.mode != Mode::Vector {
             self.add_names(plan, allowed, &mut candidates);
@@ -383,7 +383,7 @@ impl SearchIndex {
         Ok(self.explain(query, candidates))
     }
 
-    fn by_vector(&self, vectors: &[Vec<f32>], allowed: Option<&BitSet>) -> Vec<Candidate> {
+    fn vector_candidates(&self, vectors: &[Vec<f32>], allowed: Option<&BitSet>) -> Vec<Candidate> {
         let Some(whole) = vectors.first() else { return Vec::new() };
         let (slots, cosines) = self.vectors.scan(&[whole], &[], allowed);
         let candidate =
@@ -391,7 +391,7 @@ impl SearchIndex {
         slots.into_iter().zip(cosines).map(candidate).collect()
     }
 
-    fn by_keyword(&self, plan: &QueryPlan, allowed: Option<&BitSet>) -> Vec<Candidate> {
+    fn keyword_candidates(&self, plan: &QueryPlan, allowed: Option<&BitSet>) -> Vec<Candidate> {
         let scores = self.keyword.score(&self.keyword.resolve(&plan.terms, &[], &plan.concepts), allowed);
         scores[0]
             .bm25
@@ -401,7 +401,7 @@ impl SearchIndex {
             .map(|(slot, &bm25)| Candidate {
                 slot: slot as u32,
                 name: None,
-                keyword: fusion::plain(bm25),
+                keyword: fusion::bm25_to_cosine(bm25),
                 vector: 0.0,
                 clause: None,
                 chunk: None,
@@ -409,7 +409,7 @@ impl SearchIndex {
             .collect()
     }
 
-    fn by_both(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+    fn hybrid_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
         let plan = query.plan;
         let clause_terms = if query.vectors.len() > 1 { plan.clause_terms.as_slice() } else { &[] };
         let shift: Vec<f32> = self.vectors.mean().into_iter().map(|x| x * MEAN_SHARE).collect();
@@ -423,7 +423,7 @@ impl SearchIndex {
         let (whole, clauses) = (&scores[0], &scores[1..]);
         let combine = |slot: u32, cosines: &[f32]| {
             let at = slot as usize;
-            let page: Option<&Vec<Closest>> = pages.get(&slot);
+            let page: Option<&Vec<ClosestChunk>> = pages.get(&slot);
             let cosine = |of: usize| match page {
                 Some(page) => cosines[of] + CHUNK_SHARE * (page[of].cosine - cosines[of]),
                 None => cosines[of],
@@ -457,11 +457,11 @@ impl SearchIndex {
         if self.vectors.len() < self.len() {
             // A card whose vector is not computed yet is treated as an average one.
             let average = self.vectors.average(&queries, &shift);
-            let waiting =
+            let without_vector =
                 self.slots.values().copied().filter(|&slot| {
                     !self.vectors.contains(slot) && allowed.is_none_or(|set| set.contains(slot))
                 });
-            candidates.extend(waiting.map(|slot| combine(slot, &average)));
+            candidates.extend(without_vector.map(|slot| combine(slot, &average)));
         }
         candidates
     }
@@ -471,7 +471,7 @@ impl SearchIndex {
         let mut terms: FxHashMap<String, bool> = FxHashMap::default();
         for word in crate::text::words(plan.text()) {
             if let Some(term) = analyzer.term(&word.folded) {
-                let known = self.keyword.knows(term);
+                let known = self.keyword.contains_term(term);
                 terms.insert(word.folded, known);
             }
         }

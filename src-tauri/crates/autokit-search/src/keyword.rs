@@ -18,7 +18,7 @@
 //! by being rare in server names. Also, a query term matches index terms that share at least
 //! [`FAMILY_PREFIX`] leading letters and [`FAMILY_SHARE`] of the longer one (`summaris`, `summar`; `creat`,
 //! `creation`), at that share of their score; only the best match of such a family counts per card. The
-//! concepts that words mean ([`crate::thesaurus`]) are treated as relatives of each word: a card that uses
+//! concepts that words mean ([`crate::thesaurus`]) are treated as variants of each word: a card that uses
 //! another name for a concept matches those words, at [`CONCEPT_SHARE`] of their score.
 
 use std::sync::Arc;
@@ -63,38 +63,42 @@ struct Term {
 
 /// An index term that a query term matches.
 #[derive(Debug)]
-struct Relative {
+struct TermVariant {
     term: u32,
     /// Weight of its score: 1 for the term itself.
     share: f32,
     /// For a concept, the information content of the query word that means it.
-    meant: Option<f32>,
+    concept_information: Option<f32>,
 }
 
-impl Relative {
+impl TermVariant {
     /// Returns the match of a query term in a card that has the index term with this score. `weight` is the
-    /// term's own information content, times the relative's share.
-    fn met(&self, score: f32, weight: f32) -> Met {
-        Met { score, information: self.meant.unwrap_or(weight), meant: self.meant.is_some() }
+    /// term's own information content, times the variant's share.
+    fn matched_term(&self, score: f32, weight: f32) -> TermMatch {
+        TermMatch {
+            score,
+            information: self.concept_information.unwrap_or(weight),
+            via_concept: self.concept_information.is_some(),
+        }
     }
 }
 
 /// The match of a query term in a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Met {
+struct TermMatch {
     score: f32,
     /// Information content of the query that it matches.
     information: f32,
     /// Whether the match is through a concept, in which case it is no coincidence, see [`crate::fusion`].
-    meant: bool,
+    via_concept: bool,
 }
 
-impl Met {
-    fn or(self, other: Met) -> Met {
-        Met {
+impl TermMatch {
+    fn or(self, other: TermMatch) -> TermMatch {
+        TermMatch {
             score: self.score.max(other.score),
             information: self.information.max(other.information),
-            meant: if other.score > self.score { other.meant } else { self.meant },
+            via_concept: if other.score > self.score { other.via_concept } else { self.via_concept },
         }
     }
 }
@@ -103,7 +107,7 @@ impl Met {
 ///
 /// A query is scored as several groups of terms at once: the whole query and each of its clauses.
 #[derive(Debug)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedQuery {
     terms: Vec<ResolvedTerm>,
     groups: usize,
     scale: FieldScale,
@@ -114,7 +118,7 @@ pub(crate) struct Resolved {
 #[derive(Debug)]
 struct ResolvedTerm {
     /// The term itself first, then by similarity, then its concepts.
-    relatives: Vec<Relative>,
+    variants: Vec<TermVariant>,
     /// The groups that contain the term, and how often.
     uses: Vec<(usize, f32)>,
 }
@@ -126,7 +130,7 @@ struct FieldScale([f32; Field::COUNT]);
 impl FieldScale {
     /// Computes `tf (k1 + 1) / (tf + k1)` of a term in a card.
     #[inline]
-    fn saturated(&self, counts: Counts, lengths: &[u16; Field::COUNT]) -> f32 {
+    fn saturated_tf(&self, counts: Counts, lengths: &[u16; Field::COUNT]) -> f32 {
         let mut tf = 0.0;
         for field in 0..Field::COUNT {
             let count = counts.get(field);
@@ -147,7 +151,7 @@ pub(crate) struct Match {
     pub(crate) term: Arc<str>,
 }
 
-impl Resolved {
+impl ResolvedQuery {
     /// Returns the share of a group's information content that the matched words carry, 0 to 1.
     fn coverage(&self, group: usize, matched: f32) -> f32 {
         if self.information[group] > 0.0 { (matched / self.information[group]).min(1.0) } else { 0.0 }
@@ -190,7 +194,7 @@ pub(crate) struct KeywordIndex {
     terms: Vec<Term>,
     free: Vec<u32>,
     /// How many terms were ever removed; after a removal, a cached id may denote another term.
-    forgotten: u64,
+    removed_terms: u64,
     by_text: FxHashMap<Arc<str>, u32>,
     by_prefix: FxHashMap<[char; FAMILY_PREFIX], Vec<u32>>,
     /// Terms of each card, for its removal.
@@ -202,7 +206,7 @@ pub(crate) struct KeywordIndex {
     totals: [(u64, u32); Field::COUNT],
 }
 
-/// Returns the leading letters by which a term is found as a relative; `None` for terms that are not
+/// Returns the leading letters by which a term is found as a variant; `None` for terms that are not
 /// inflected: short terms, those with digits, and concepts.
 fn prefix(text: &str) -> Option<[char; FAMILY_PREFIX]> {
     if text.starts_with(MARK) || text.bytes().any(|b| b.is_ascii_digit()) {
@@ -233,11 +237,11 @@ impl KeywordIndex {
                 .into_iter()
                 .map(|(term, counts)| {
                     let id = match ids[term as usize] {
-                        Some((id, forgotten)) if forgotten == self.forgotten => id,
+                        Some((id, removed_terms)) if removed_terms == self.removed_terms => id,
                         _ => self.intern(&texts.terms[term as usize]),
                     };
-                    ids[term as usize] = Some((id, self.forgotten));
-                    self.post(id, Posting { slot, counts });
+                    ids[term as usize] = Some((id, self.removed_terms));
+                    self.add_posting(id, Posting { slot, counts });
                     id
                 })
                 .collect();
@@ -255,7 +259,7 @@ impl KeywordIndex {
         }
     }
 
-    fn post(&mut self, id: u32, posting: Posting) {
+    fn add_posting(&mut self, id: u32, posting: Posting) {
         let term = &mut self.terms[id as usize];
         term.capability_cards += u32::from(posting.counts.in_capability());
         match term.postings.last() {
@@ -282,7 +286,7 @@ impl KeywordIndex {
                 term.postings.remove(at);
             }
             if term.postings.is_empty() {
-                self.forget(id);
+                self.remove_term(id);
             }
         }
         self.count -= 1;
@@ -308,7 +312,7 @@ impl KeywordIndex {
         id
     }
 
-    fn forget(&mut self, id: u32) {
+    fn remove_term(&mut self, id: u32) {
         let text = std::mem::replace(&mut self.terms[id as usize].text, "".into());
         self.terms[id as usize].postings = Vec::new();
         self.by_text.remove(&text);
@@ -321,11 +325,11 @@ impl KeywordIndex {
             }
         }
         self.free.push(id);
-        self.forgotten += 1;
+        self.removed_terms += 1;
     }
 
     /// Whether any card has the term.
-    pub(crate) fn knows(&self, term: &str) -> bool {
+    pub(crate) fn contains_term(&self, term: &str) -> bool {
         self.by_text.contains_key(term)
     }
 
@@ -344,10 +348,13 @@ impl KeywordIndex {
     }
 
     /// Returns the index terms that a query term matches: itself and its family.
-    fn relatives(&self, term: &str) -> Vec<Relative> {
+    fn variants(&self, term: &str) -> Vec<TermVariant> {
         let Some(key) = prefix(term) else {
-            let itself = self.by_text.get(term);
-            return itself.map(|&term| Relative { term, share: 1.0, meant: None }).into_iter().collect();
+            let exact = self.by_text.get(term);
+            return exact
+                .map(|&term| TermVariant { term, share: 1.0, concept_information: None })
+                .into_iter()
+                .collect();
         };
         let length = term.chars().count();
         let mut found = Vec::new();
@@ -356,7 +363,7 @@ impl KeywordIndex {
             let common = term.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
             let share = common as f32 / length.max(other.chars().count()) as f32;
             if share >= FAMILY_SHARE {
-                found.push(Relative { term: id, share, meant: None });
+                found.push(TermVariant { term: id, share, concept_information: None });
             }
         }
         found
@@ -371,24 +378,24 @@ impl KeywordIndex {
     /// Resolves a query: its terms, which include those of its clauses, and the concepts they mean.
     pub(crate) fn resolve(
         &self,
-        whole: &[QueryTerm],
+        query: &[QueryTerm],
         clauses: &[Vec<QueryTerm>],
         meanings: &[QueryConcept],
-    ) -> Resolved {
+    ) -> ResolvedQuery {
         let mut information = vec![0.0; 1 + clauses.len()];
-        let mut terms = Vec::with_capacity(whole.len());
-        let mut meant: Vec<Vec<(u32, f32)>> = vec![Vec::new(); whole.len()];
+        let mut terms = Vec::with_capacity(query.len());
+        let mut concepts: Vec<Vec<(u32, f32)>> = vec![Vec::new(); query.len()];
         for QueryConcept { concept, terms } in meanings {
             if let Some(&id) = self.by_text.get(*concept) {
                 for &term in terms {
-                    meant[term].push((id, CONCEPT_SHARE / terms.len() as f32));
+                    concepts[term].push((id, CONCEPT_SHARE / terms.len() as f32));
                 }
             }
         }
-        for (term, meant) in whole.iter().zip(meant) {
+        for (term, concepts) in query.iter().zip(concepts) {
             let idf = match self.by_text.get(term.term.as_str()) {
                 Some(&id) => self.term_idf(&self.terms[id as usize]),
-                None if term.whole => 0.0,
+                None if term.is_compound => 0.0,
                 None => self.idf(0),
             };
             let mut uses = vec![(0, term.count)];
@@ -400,31 +407,31 @@ impl KeywordIndex {
             for &(group, count) in &uses {
                 information[group] += count * idf;
             }
-            let mut relatives = self.relatives(&term.term);
-            relatives.extend(meant.into_iter().map(|(term, share)| Relative {
+            let mut variants = self.variants(&term.term);
+            variants.extend(concepts.into_iter().map(|(term, share)| TermVariant {
                 term,
                 share,
-                meant: Some(idf),
+                concept_information: Some(idf),
             }));
-            relatives.sort_by(|a, b| {
-                let text = |r: &Relative| &self.terms[r.term as usize].text;
-                let said = a.meant.is_some().cmp(&b.meant.is_some());
-                said.then(b.share.total_cmp(&a.share)).then_with(|| text(a).cmp(text(b)))
+            variants.sort_by(|a, b| {
+                let text = |r: &TermVariant| &self.terms[r.term as usize].text;
+                let by_concept = a.concept_information.is_some().cmp(&b.concept_information.is_some());
+                by_concept.then(b.share.total_cmp(&a.share)).then_with(|| text(a).cmp(text(b)))
             });
-            terms.push(ResolvedTerm { relatives, uses });
+            terms.push(ResolvedTerm { variants, uses });
         }
-        Resolved { terms, groups: 1 + clauses.len(), scale: self.scale(), information }
+        ResolvedQuery { terms, groups: 1 + clauses.len(), scale: self.scale(), information }
     }
 
     /// Scores every card for each group of a query; slots outside `allowed` stay at 0. Cards are divided
     /// among the threads in bands, so that a score does not depend on the number of threads.
-    pub(crate) fn score(&self, query: &Resolved, allowed: Option<&BitSet>) -> Vec<KeywordScores> {
+    pub(crate) fn score(&self, query: &ResolvedQuery, allowed: Option<&BitSet>) -> Vec<KeywordScores> {
         let slots = self.cards.len();
         let postings: usize = query
             .terms
             .iter()
-            .flat_map(|term| &term.relatives)
-            .map(|relative| self.terms[relative.term as usize].postings.len())
+            .flat_map(|term| &term.variants)
+            .map(|variant| self.terms[variant.term as usize].postings.len())
             .sum();
         let threads = rayon::current_num_threads();
         if threads < 2 || postings + slots * query.groups < PARALLEL_FROM {
@@ -440,9 +447,9 @@ impl KeywordIndex {
         let mut bands = bands.into_iter();
         let mut all = bands.next().unwrap_or_default();
         for band in bands {
-            for (whole, part) in all.iter_mut().zip(band) {
-                whole.bm25.extend(part.bm25);
-                whole.evidence.extend(part.evidence);
+            for (query, part) in all.iter_mut().zip(band) {
+                query.bm25.extend(part.bm25);
+                query.evidence.extend(part.evidence);
             }
         }
         all
@@ -451,7 +458,7 @@ impl KeywordIndex {
     /// As [`KeywordIndex::score`], for a range of slots.
     fn score_band(
         &self,
-        query: &Resolved,
+        query: &ResolvedQuery,
         allowed: Option<&BitSet>,
         band: std::ops::Range<usize>,
     ) -> Vec<KeywordScores> {
@@ -459,25 +466,25 @@ impl KeywordIndex {
         let mut groups: Vec<Sums> =
             (0..query.groups).map(|_| Sums { total: zeros(), largest: zeros(), matched: zeros() }).collect();
         // The best match of the family by slot, for query terms that match several index terms.
-        let mut best: Vec<Met> = Vec::new();
+        let mut best: Vec<TermMatch> = Vec::new();
         let mut touched: Vec<usize> = Vec::new();
-        for ResolvedTerm { relatives, uses } in &query.terms {
-            let mut fold = |at: usize, met: Met| {
+        for ResolvedTerm { variants, uses } in &query.terms {
+            let mut add = |at: usize, matched_term: TermMatch| {
                 for &(group, count) in uses {
                     let sums = &mut groups[group];
-                    sums.total[at] += count * met.score;
-                    if !met.meant {
-                        sums.largest[at] = sums.largest[at].max(count * met.score);
+                    sums.total[at] += count * matched_term.score;
+                    if !matched_term.via_concept {
+                        sums.largest[at] = sums.largest[at].max(count * matched_term.score);
                     }
-                    sums.matched[at] += count * met.information;
+                    sums.matched[at] += count * matched_term.information;
                 }
             };
-            if relatives.len() > 1 && best.is_empty() {
-                best = vec![Met::default(); band.len()];
+            if variants.len() > 1 && best.is_empty() {
+                best = vec![TermMatch::default(); band.len()];
             }
-            for relative in relatives {
-                let entry = &self.terms[relative.term as usize];
-                let weight = self.term_idf(entry) * relative.share;
+            for variant in variants {
+                let entry = &self.terms[variant.term as usize];
+                let weight = self.term_idf(entry) * variant.share;
                 let first = entry.postings.partition_point(|posting| (posting.slot as usize) < band.start);
                 for &Posting { slot, counts } in &entry.postings[first..] {
                     if slot as usize >= band.end {
@@ -486,21 +493,21 @@ impl KeywordIndex {
                     if allowed.is_some_and(|set| !set.contains(slot)) {
                         continue;
                     }
-                    let score = weight * query.scale.saturated(counts, &self.lengths[slot as usize]);
-                    let met = relative.met(score, weight);
+                    let score = weight * query.scale.saturated_tf(counts, &self.lengths[slot as usize]);
+                    let matched_term = variant.matched_term(score, weight);
                     let at = slot as usize - band.start;
-                    if relatives.len() == 1 {
-                        fold(at, met);
+                    if variants.len() == 1 {
+                        add(at, matched_term);
                     } else {
-                        if best[at] == Met::default() {
+                        if best[at] == TermMatch::default() {
                             touched.push(at);
                         }
-                        best[at] = best[at].or(met);
+                        best[at] = best[at].or(matched_term);
                     }
                 }
             }
             for at in touched.drain(..) {
-                fold(at, std::mem::take(&mut best[at]));
+                add(at, std::mem::take(&mut best[at]));
             }
         }
         groups
@@ -509,8 +516,11 @@ impl KeywordIndex {
             .map(|(group, Sums { total, mut largest, matched })| {
                 for ((evidence, total), matched) in largest.iter_mut().zip(&total).zip(&matched) {
                     if *total > 0.0 {
-                        *evidence =
-                            crate::fusion::corroborated(*total, *evidence, query.coverage(group, *matched));
+                        *evidence = crate::fusion::keyword_evidence(
+                            *total,
+                            *evidence,
+                            query.coverage(group, *matched),
+                        );
                     }
                 }
                 KeywordScores { bm25: total, evidence: largest }
@@ -519,24 +529,24 @@ impl KeywordIndex {
     }
 
     /// Explains what the whole query matches in the card of a slot.
-    pub(crate) fn explain(&self, slot: u32, query: &Resolved) -> Explanation {
+    pub(crate) fn explain(&self, slot: u32, query: &ResolvedQuery) -> Explanation {
         let mut explanation = Explanation { bm25: 0.0, coverage: 0.0, matches: Vec::new() };
         let mut matched = 0.0;
-        for (at, ResolvedTerm { relatives, uses }) in query.terms.iter().enumerate() {
-            let mut best = Met::default();
-            let mut said = false;
-            for relative in relatives {
-                let entry = &self.terms[relative.term as usize];
+        for (at, ResolvedTerm { variants, uses }) in query.terms.iter().enumerate() {
+            let mut best = TermMatch::default();
+            let mut has_word = false;
+            for variant in variants {
+                let entry = &self.terms[variant.term as usize];
                 let Ok(posting) = entry.postings.binary_search_by_key(&slot, |p| p.slot) else { continue };
                 let counts = entry.postings[posting].counts;
-                let weight = self.term_idf(entry) * relative.share;
-                let score = weight * query.scale.saturated(counts, &self.lengths[slot as usize]);
-                best = best.or(relative.met(score, weight));
+                let weight = self.term_idf(entry) * variant.share;
+                let score = weight * query.scale.saturated_tf(counts, &self.lengths[slot as usize]);
+                best = best.or(variant.matched_term(score, weight));
                 // If the card has the word itself, its concept is not reported.
-                if relative.meant.is_some() && said {
+                if variant.concept_information.is_some() && has_word {
                     continue;
                 }
-                said |= relative.meant.is_none();
+                has_word |= variant.concept_information.is_none();
                 for field in Field::ALL {
                     if counts.get(field as usize) > 0 {
                         explanation.matches.push(Match {

@@ -25,7 +25,7 @@ pub enum NameMatch {
 impl NameMatch {
     /// Returns the base score of such a match. The rest of the score fills what is left up to 1, at most nine
     /// tenths of it, so that no tier reaches the next.
-    pub(crate) fn lift(self) -> f32 {
+    pub(crate) fn boost(self) -> f32 {
         match self {
             NameMatch::Typo => 0.9,
             NameMatch::Near => 0.99,
@@ -85,7 +85,7 @@ fn letters(spelling: &str) -> u64 {
 impl NameIndex {
     pub(crate) fn insert(&mut self, slot: u32, provider: &str, name: &str, aliases: &[&str]) {
         let mut exact: Vec<Box<str>> = Vec::new();
-        let mut bares: Vec<Box<str>> = Vec::new();
+        let mut bare_names: Vec<Box<str>> = Vec::new();
         for text in std::iter::once(&name).chain(aliases) {
             let spelling = parts(text).concat();
             let bare = bare(text);
@@ -93,13 +93,13 @@ impl NameIndex {
                 exact.push(spelling.into());
             }
             if !bare.is_empty() {
-                bares.push(bare.into());
+                bare_names.push(bare.into());
             }
         }
         exact.sort_unstable();
         exact.dedup();
-        bares.sort_unstable();
-        bares.dedup();
+        bare_names.sort_unstable();
+        bare_names.dedup();
         for spelling in &exact {
             self.exact
                 .entry(spelling.clone())
@@ -111,7 +111,7 @@ impl NameIndex {
                 .slots
                 .push(slot);
         }
-        for spelling in &bares {
+        for spelling in &bare_names {
             self.bare.entry(spelling.clone()).or_default().push(slot);
         }
         if self.cards.len() <= slot as usize {
@@ -121,7 +121,7 @@ impl NameIndex {
             name: name.into(),
             provider: provider.into(),
             exact: exact.into(),
-            bare: bares.into(),
+            bare: bare_names.into(),
         };
     }
 
@@ -166,7 +166,7 @@ impl NameIndex {
                 add(slots, NameMatch::Near);
             }
         }
-        for (slot, how) in self.among(&all) {
+        for (slot, how) in self.find_within(&all) {
             add(&[slot], how);
         }
         add(&self.listed(query), NameMatch::Exact);
@@ -180,14 +180,14 @@ impl NameIndex {
                 if let Some(entry) = self.exact.get(parts.concat().as_str()) {
                     add(&entry.slots, NameMatch::Exact);
                 } else {
-                    for (slot, how) in self.among(&parts) {
+                    for (slot, how) in self.find_within(&parts) {
                         add(&[slot], how);
                     }
                 }
             }
         }
         if found.is_empty() && content.len() <= TYPO_WORDS && content.iter().any(|word| !known(word)) {
-            let slots = self.misspelt(&[all.concat(), content.concat(), specific]);
+            let slots = self.misspelled(&[all.concat(), content.concat(), specific]);
             found.extend(slots.into_iter().map(|slot| (slot, NameMatch::Typo)));
         }
         found
@@ -196,7 +196,7 @@ impl NameIndex {
     /// Returns cards whose name occurs among the words, if all other words are the provider's (an exact
     /// match) or are stop words and generic words (a near match). A name of stop words alone has to be the
     /// whole query.
-    fn among(&self, words: &[String]) -> Vec<(u32, NameMatch)> {
+    fn find_within(&self, words: &[String]) -> Vec<(u32, NameMatch)> {
         let mut found = Vec::new();
         if words.len() > NAME_WORDS {
             return found;
@@ -258,8 +258,12 @@ impl NameIndex {
             }
         }
         let all = found.len() == pieces.len();
-        let tells = |piece: &str| all || is_identifier(piece) || parts(piece).len() > 1;
-        found.iter().filter(|(piece, _)| tells(piece)).flat_map(|(_, slots)| slots.iter().copied()).collect()
+        let is_name = |piece: &str| all || is_identifier(piece) || parts(piece).len() > 1;
+        found
+            .iter()
+            .filter(|(piece, _)| is_name(piece))
+            .flat_map(|(_, slots)| slots.iter().copied())
+            .collect()
     }
 
     /// Returns the cards named by a quotation: an identifier or several words in any spelling, a single word
@@ -281,7 +285,7 @@ impl NameIndex {
 
     /// Returns the cards whose name is within one edit of a spelling, or two from nine letters on; only the
     /// nearest.
-    fn misspelt(&self, spellings: &[String]) -> Vec<u32> {
+    fn misspelled(&self, spellings: &[String]) -> Vec<u32> {
         let mut best = usize::MAX;
         let mut found = Vec::new();
         for (at, spelling) in spellings.iter().enumerate() {
@@ -372,9 +376,9 @@ fn is_identifier(token: &str) -> bool {
         return true;
     }
     token.split(['.', '/', ':']).any(|piece| {
-        let humps = crate::text::humps(piece);
-        let words = humps.iter().filter(|h| piece[(*h).clone()].chars().all(char::is_alphabetic)).count();
-        let long = humps.iter().all(|h| piece[h.clone()].chars().count() >= 2);
+        let ranges = crate::text::camel_case_words(piece);
+        let words = ranges.iter().filter(|h| piece[(*h).clone()].chars().all(char::is_alphabetic)).count();
+        let long = ranges.iter().all(|h| piece[h.clone()].chars().count() >= 2);
         let lower = piece.starts_with(char::is_lowercase);
         long && ((lower && words >= 2) || words >= 3) && piece.chars().all(char::is_alphanumeric)
     })
@@ -414,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_told_from_brands() {
+    fn identifiers_are_distinguished_from_brands() {
         for yes in ["create_issue", "createIssue", "BingSearchWrapper", "github.create_issue", "fs::read"] {
             assert!(is_identifier(yes), "{yes}");
         }

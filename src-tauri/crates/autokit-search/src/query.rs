@@ -21,10 +21,10 @@ const MIN_CLAUSE_WORDS: usize = 2;
 const NAMES_ADDED: usize = 2;
 
 /// Names are only added to texts with at most this many words, because a model reads hardly more.
-const MAX_WORDS_SPELT_OUT: usize = 128;
+const MAX_EXPANDED_WORDS: usize = 128;
 
 /// Weight, in a vector, of the text with added names; the rest is that of the text as it is.
-const SPELT_OUT_SHARE: f32 = 0.5;
+const EXPANSION_SHARE: f32 = 0.5;
 
 /// A concept that words of a request mean.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ pub struct QueryPlan {
     text: String,
     clauses: Vec<String>,
     /// The whole request and each clause with the names of their concepts added, where that adds something.
-    spelt_out: Vec<Option<String>>,
+    expansions: Vec<Option<String>>,
     pub(crate) terms: Vec<QueryTerm>,
     pub(crate) clause_terms: Vec<Vec<QueryTerm>>,
     pub(crate) concepts: Vec<QueryConcept>,
@@ -62,10 +62,7 @@ impl QueryPlan {
         let terms = query_terms(text);
         QueryPlan {
             text: text.to_owned(),
-            spelt_out: std::iter::once(text)
-                .chain(clauses.iter().map(String::as_str))
-                .map(spelt_out)
-                .collect(),
+            expansions: std::iter::once(text).chain(clauses.iter().map(String::as_str)).map(expand).collect(),
             concepts: concepts(text, &terms),
             terms,
             clause_terms: clauses.iter().map(|clause| query_terms(clause)).collect(),
@@ -91,21 +88,22 @@ impl QueryPlan {
 
     /// As [`QueryPlan::texts_to_embed`].
     pub(crate) fn texts(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.text).chain(&self.clauses).chain(self.spelt_out.iter().flatten())
+        std::iter::once(&self.text).chain(&self.clauses).chain(self.expansions.iter().flatten())
     }
 
     /// Combines the vectors of [`QueryPlan::texts_to_embed`], or the one of the whole request, into one
     /// vector for the whole request and one for each clause.
     pub(crate) fn vectors<'a>(&self, embedded: &'a [Vec<f32>]) -> Vec<Cow<'a, [f32]>> {
         let texts = 1 + self.clauses.len();
-        let (said, mut spelt_out) = embedded.split_at(texts.min(embedded.len()));
-        let mut vectors: Vec<Cow<'a, [f32]>> = said.iter().map(|said| Cow::Borrowed(&said[..])).collect();
-        for (vector, text) in vectors.iter_mut().zip(&self.spelt_out) {
+        let (plain, mut expanded) = embedded.split_at(texts.min(embedded.len()));
+        let mut vectors: Vec<Cow<'a, [f32]>> =
+            plain.iter().map(|vector| Cow::Borrowed(&vector[..])).collect();
+        for (vector, text) in vectors.iter_mut().zip(&self.expansions) {
             if text.is_some()
-                && let Some((with, rest)) = spelt_out.split_first()
+                && let Some((with, rest)) = expanded.split_first()
             {
-                spelt_out = rest;
-                *vector = Cow::Owned(between(vector, with));
+                expanded = rest;
+                *vector = Cow::Owned(interpolate(vector, with));
             }
         }
         vectors
@@ -113,9 +111,9 @@ impl QueryPlan {
 }
 
 /// Returns the unit vector between two unit vectors.
-fn between(said: &[f32], spelt_out: &[f32]) -> Vec<f32> {
-    let mix = |(said, spelt_out): (&f32, &f32)| said + SPELT_OUT_SHARE * (spelt_out - said);
-    let mut mixed: Vec<f32> = said.iter().zip(spelt_out).map(mix).collect();
+fn interpolate(plain: &[f32], expanded: &[f32]) -> Vec<f32> {
+    let mix = |(plain, expanded): (&f32, &f32)| plain + EXPANSION_SHARE * (expanded - plain);
+    let mut mixed: Vec<f32> = plain.iter().zip(expanded).map(mix).collect();
     let length = mixed.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 0.0 {
         for x in &mut mixed {
@@ -124,29 +122,30 @@ fn between(said: &[f32], spelt_out: &[f32]) -> Vec<f32> {
         mixed
     } else {
         // Opposite vectors have none between them.
-        said.to_vec()
+        plain.to_vec()
     }
 }
 
 /// Calls `found` with each concept of a request and the words that express it.
-fn each_concept(text: &str, mut found: impl FnMut(u32, &[Word])) {
-    let said: Vec<Word> = words(text).into_iter().filter(|word| !word.whole).collect();
+fn for_each_concept(text: &str, mut found: impl FnMut(u32, &[Word])) {
+    let words: Vec<Word> = words(text).into_iter().filter(|word| !word.is_compound).collect();
     let mut analyzer = Analyzer::new();
-    let mut reader = Reader::of_requests();
-    for word in &said {
-        reader.read(&word.folded, analyzer.look(&word.folded), &mut |concept, from, to| {
-            found(concept, &said[from as usize..=to as usize]);
+    let mut reader = Reader::for_requests();
+    for word in &words {
+        reader.read(&word.folded, analyzer.look_up(&word.folded), &mut |concept, from, to| {
+            found(concept, &words[from as usize..=to as usize]);
         });
     }
 }
 
 fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
-    let place: FxHashMap<&str, usize> = terms.iter().zip(0..).map(|(term, at)| (&*term.term, at)).collect();
+    let position_of: FxHashMap<&str, usize> =
+        terms.iter().zip(0..).map(|(term, at)| (&*term.term, at)).collect();
     let mut analyzer = Analyzer::new();
     let mut found: FxHashSet<QueryConcept> = FxHashSet::default();
-    each_concept(text, |concept, words| {
+    for_each_concept(text, |concept, words| {
         let mut terms: Vec<usize> =
-            words.iter().filter_map(|word| place.get(analyzer.term(&word.folded)?).copied()).collect();
+            words.iter().filter_map(|word| position_of.get(analyzer.term(&word.folded)?).copied()).collect();
         terms.sort_unstable();
         terms.dedup();
         if !terms.is_empty() {
@@ -159,28 +158,28 @@ fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
     found.sort_unstable_by(|a, b| {
         (a.concept, a.terms.len(), &a.terms).cmp(&(b.concept, b.terms.len(), &b.terms))
     });
-    let mut least: Vec<QueryConcept> = Vec::with_capacity(found.len());
-    for said in found {
-        let within = |shorter: &QueryConcept| shorter.terms.iter().all(|term| said.terms.contains(term));
-        if !least.iter().rev().take_while(|other| other.concept == said.concept).any(within) {
-            least.push(said);
+    let mut minimal: Vec<QueryConcept> = Vec::with_capacity(found.len());
+    for candidate in found {
+        let within = |shorter: &QueryConcept| shorter.terms.iter().all(|term| candidate.terms.contains(term));
+        if !minimal.iter().rev().take_while(|other| other.concept == candidate.concept).any(within) {
+            minimal.push(candidate);
         }
     }
-    least
+    minimal
 }
 
 /// Returns a text with names of its concepts that it does not contain, if there are any. Long texts are left
 /// as they are.
-fn spelt_out(text: &str) -> Option<String> {
+fn expand(text: &str) -> Option<String> {
     let spaced = |text: &str| {
         let words = parts(text);
-        (words.len() <= MAX_WORDS_SPELT_OUT).then(|| format!(" {} ", words.join(" ")))
+        (words.len() <= MAX_EXPANDED_WORDS).then(|| format!(" {} ", words.join(" ")))
     };
-    let said = spaced(text)?;
+    let request = spaced(text)?;
     let mut names: Vec<&str> = Vec::new();
-    each_concept(text, |concept, _| {
+    for_each_concept(text, |concept, _| {
         for name in Thesaurus::get().concepts[concept as usize].names.iter().take(NAMES_ADDED) {
-            let new = spaced(name).is_some_and(|name| !said.contains(&name));
+            let new = spaced(name).is_some_and(|name| !request.contains(&name));
             if new && !names.contains(&&**name) {
                 names.push(name);
             }
@@ -218,7 +217,7 @@ fn clauses(text: &str) -> Vec<String> {
 }
 
 fn content_words(text: &str) -> usize {
-    words(text).iter().filter(|word| !word.whole && !is_stop_word(&word.folded)).count()
+    words(text).iter().filter(|word| !word.is_compound && !is_stop_word(&word.folded)).count()
 }
 
 fn sentences(text: &str) -> Vec<&str> {
@@ -282,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_request_means_is_spelt_out() {
+    fn requests_are_expanded_with_names_of_their_concepts() {
         let plan = QueryPlan::new("dictate a sentence");
         assert_eq!(
             plan.texts_to_embed(),
@@ -291,19 +290,19 @@ mod tests {
         let meant: Vec<_> =
             plan.concepts.iter().map(|meant| (meant.concept, meant.terms.as_slice())).collect();
         assert_eq!(meant, [("=speech to text", &[0][..])]);
-        let said = vec![1.0, 0.0];
-        assert_eq!(*plan.vectors(&[said.clone(), vec![0.0, 1.0]])[0], [0.5f32.sqrt(); 2]);
-        assert_eq!(*plan.vectors(std::slice::from_ref(&said))[0], said);
+        let vector = vec![1.0, 0.0];
+        assert_eq!(*plan.vectors(&[vector.clone(), vec![0.0, 1.0]])[0], [0.5f32.sqrt(); 2]);
+        assert_eq!(*plan.vectors(std::slice::from_ref(&vector))[0], vector);
         assert_eq!(
-            *plan.vectors(&[said.clone(), vec![-1.0, 0.0]])[0],
-            said,
+            *plan.vectors(&[vector.clone(), vec![-1.0, 0.0]])[0],
+            vector,
             "nothing lies between opposites"
         );
         assert!(plan.vectors(&[]).is_empty());
     }
 
     #[test]
-    fn the_fewest_words_that_say_it_count() {
+    fn the_fewest_words_that_express_a_concept_count() {
         let plan = QueryPlan::new("online payment processing");
         let payment: Vec<_> = plan.concepts.iter().filter(|meant| meant.concept == "=payment").collect();
         assert_eq!(payment.len(), 1);
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_request_says_itself_is_not_added() {
+    fn words_already_in_the_request_are_not_added() {
         assert_eq!(QueryPlan::new("oncology, or cancer").texts_to_embed()[1..], [""; 0]);
     }
 

@@ -20,7 +20,7 @@ pub const RERANKED: usize = 20;
 /// Weight of the mean cosine of tokens relative to the cosine of the texts.
 const SHARE: f32 = 0.2;
 /// Most texts whose tokens are cached, about 80 kB each.
-const KEPT: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
+const CACHE_SIZE: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
 
 /// A cache of token embeddings of cards, by model and text.
 #[derive(Debug)]
@@ -28,19 +28,19 @@ pub(crate) struct TokenCache(Mutex<LruCache<(String, String), Arc<TokenStates>>>
 
 impl Default for TokenCache {
     fn default() -> TokenCache {
-        TokenCache(Mutex::new(LruCache::new(KEPT)))
+        TokenCache(Mutex::new(LruCache::new(CACHE_SIZE)))
     }
 }
 
 impl TokenCache {
-    fn of(&self, embedder: &Embedder, text: &str) -> Result<Arc<TokenStates>> {
+    fn tokens_of(&self, embedder: &Embedder, text: &str) -> Result<Arc<TokenStates>> {
         let key = (embedder.id().to_owned(), text.to_owned());
-        if let Some(kept) = self.0.lock().expect("no holder panics").get(&key) {
-            return Ok(Arc::clone(kept));
+        if let Some(cached) = self.0.lock().expect("no holder panics").get(&key) {
+            return Ok(Arc::clone(cached));
         }
-        let made = Arc::new(embedder.passage_tokens(text)?);
-        self.0.lock().expect("no holder panics").put(key, Arc::clone(&made));
-        Ok(made)
+        let tokens = Arc::new(embedder.passage_tokens(text)?);
+        self.0.lock().expect("no holder panics").put(key, Arc::clone(&tokens));
+        Ok(tokens)
     }
 
     /// Reorders the first hits. `texts` are the passages of the hits, in order; hits without one, and those
@@ -52,25 +52,25 @@ impl TokenCache {
         hits: &mut [Hit],
         texts: &[Option<String>],
     ) -> Result<()> {
-        let telling = |token: &str| token.chars().any(char::is_alphanumeric) && !is_stop_word(token);
-        let asked = embedder.query_tokens(question, telling)?;
-        let mut met: Vec<Option<f32>> = Vec::with_capacity(texts.len());
+        let is_content_token = |token: &str| token.chars().any(char::is_alphanumeric) && !is_stop_word(token);
+        let query_tokens = embedder.query_tokens(question, is_content_token)?;
+        let mut scores: Vec<Option<f32>> = Vec::with_capacity(texts.len());
         for text in texts.iter().take(RERANKED) {
-            met.push(match text {
-                Some(text) => Some(asked.met_by(&*self.of(embedder, text)?)),
+            scores.push(match text {
+                Some(text) => Some(query_tokens.mean_max_similarity(&*self.tokens_of(embedder, text)?)),
                 None => None,
             });
         }
         // Scores are lowered relative to the best match, so that none rises above the fused score, on which
         // the verdict's thresholds were measured.
-        let best = met.iter().flatten().copied().fold(f32::NEG_INFINITY, f32::max);
-        for (hit, met) in hits.iter_mut().zip(&met) {
-            if let (Some(met), None) = (met, hit.parts.name_match) {
-                move_to(hit, fusion::moved(hit.score, SHARE * (met - best)));
+        let best = scores.iter().flatten().copied().fold(f32::NEG_INFINITY, f32::max);
+        for (hit, score) in hits.iter_mut().zip(&scores) {
+            if let (Some(score), None) = (score, hit.parts.name_match) {
+                set_score(hit, fusion::shift_score(hit.score, SHARE * (score - best)));
             }
         }
-        let reach = met.len().min(hits.len());
-        hits[..reach].sort_by(|a, b| {
+        let reranked = scores.len().min(hits.len());
+        hits[..reranked].sort_by(|a, b| {
             b.parts
                 .name_match
                 .cmp(&a.parts.name_match)
@@ -78,15 +78,15 @@ impl TokenCache {
                 .then(a.id.cmp(&b.id))
         });
         // Hits further down were not lowered; they are capped to stay below.
-        let last = hits[..reach].last().map_or(1.0, |hit| hit.score);
-        for hit in &mut hits[reach..] {
-            move_to(hit, hit.score.min(last));
+        let last = hits[..reranked].last().map_or(1.0, |hit| hit.score);
+        for hit in &mut hits[reranked..] {
+            set_score(hit, hit.score.min(last));
         }
         Ok(())
     }
 }
 
-fn move_to(hit: &mut Hit, score: f32) {
+fn set_score(hit: &mut Hit, score: f32) {
     hit.parts.rerank += score - hit.score;
     hit.score = score;
 }
@@ -98,7 +98,7 @@ mod tests {
     use crate::names::NameMatch;
 
     #[test]
-    fn a_card_that_has_the_very_words_rises_and_a_named_one_stays() {
+    fn a_card_with_the_exact_words_rises_and_a_named_one_stays() {
         let embedder = Embedder::stand_in(64);
         let hit = |id: &str, score, name_match| Hit {
             id: id.into(),

@@ -147,12 +147,12 @@ impl Searcher {
             (Some(_), mode) => mode,
         };
         // Feedback and reranking reorder these candidates, and excluded ones are removed afterwards.
-        let reach = (request.limit + request.excluded.len()).max(RERANKED);
+        let depth_limit = (request.limit + request.excluded.len()).max(RERANKED);
         let allowed = request.allowed.as_deref();
-        let (mut hits, mut vector) = rank(&index, &request.query, mode, reach, allowed)?;
+        let (mut hits, mut vector) = rank(&index, &request.query, mode, depth_limit, allowed)?;
         let question = request.question.as_deref().unwrap_or(&request.query);
         if question != request.query {
-            (hits, vector) = scored_by(&index, question, mode, hits)?;
+            (hits, vector) = rescore(&index, question, mode, hits)?;
         }
         let mut depth = Depth::Fused;
         if let (Some(embedder), Some(vector), Mode::Hybrid) = (&embedder, &vector, mode) {
@@ -210,8 +210,8 @@ fn rank(
             .collect::<autokit_embed::Result<Vec<_>>>()?,
         _ => Vec::new(),
     };
-    let among = allowed.map(|allowed| move |id: &str| allowed.contains(id));
-    let filter = among.as_ref().map(|among| among as &(dyn Fn(&str) -> bool + Sync));
+    let candidates = allowed.map(|allowed| move |id: &str| allowed.contains(id));
+    let filter = candidates.as_ref().map(|candidates| candidates as &(dyn Fn(&str) -> bool + Sync));
     let hits = index.read(|search| {
         // All cards that a request names are included, up to a bound.
         let limit = limit.max(search.named(query).len().min(MAX_NAMED + limit));
@@ -222,14 +222,14 @@ fn rank(
 
 /// Rescores the same cards against a question, best first. Cards with nothing in common with the question
 /// come last with score 0, in their previous order.
-fn scored_by(
+fn rescore(
     index: &CardIndex,
     question: &str,
     mode: Mode,
     hits: Vec<Hit>,
 ) -> Result<(Vec<Hit>, Option<Vec<f32>>), SearchError> {
-    let among: HashSet<String> = hits.iter().map(|hit| hit.id.clone()).collect();
-    let (mut scored, vector) = rank(index, question, mode, hits.len(), Some(&among))?;
+    let candidates: HashSet<String> = hits.iter().map(|hit| hit.id.clone()).collect();
+    let (mut scored, vector) = rank(index, question, mode, hits.len(), Some(&candidates))?;
     let known: HashSet<String> = scored.iter().map(|hit| hit.id.clone()).collect();
     let rest = hits.into_iter().filter(|hit| !known.contains(&hit.id));
     scored.extend(rest.map(|hit| Hit { score: 0.0, parts: ScoreParts::default(), ..hit }));

@@ -86,18 +86,18 @@ pub(crate) fn fold(word: &str) -> Cow<'_, str> {
 /// Returns the byte ranges of the words of an identifier without separators: `getHTTPStatus` is `get`,
 /// `HTTP`, `Status`; `office365` is `office`, `365` (a letter part of fewer than three letters, as in `mp3`,
 /// stays joined to its digits).
-pub(crate) fn humps(run: &str) -> Vec<Range<usize>> {
+pub(crate) fn camel_case_words(run: &str) -> Vec<Range<usize>> {
     let chars: Vec<(usize, char)> = run.char_indices().collect();
     let mut cuts = Vec::new();
     for i in 1..chars.len() {
-        let (before, here) = (chars[i - 1].1, chars[i].1);
-        let hump = here.is_uppercase()
+        let (before, current) = (chars[i - 1].1, chars[i].1);
+        let hump = current.is_uppercase()
             && (before.is_lowercase()
                 || before.is_numeric()
                 || chars.get(i + 1).is_some_and(|(_, c)| c.is_lowercase()));
         let start = cuts.last().copied().unwrap_or(0);
         let digits = before.is_alphabetic()
-            && here.is_numeric()
+            && current.is_numeric()
             && run[start..chars[i].0].chars().filter(|c| c.is_alphabetic()).count() >= 3;
         if (hump && before.is_alphanumeric()) || digits {
             cuts.push(chars[i].0);
@@ -144,14 +144,16 @@ pub(crate) struct Word {
     /// Folded text, not stemmed.
     pub(crate) folded: String,
     /// Whether this is a whole identifier, whose parts are words as well.
-    pub(crate) whole: bool,
+    pub(crate) is_compound: bool,
 }
 
 /// Returns the words of a text in order, including stop words. Possessive and contracted endings (`'s`,
 /// `'re`) are not words.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
-    each_word(text, |folded, range, whole| found.push(Word { range, folded: folded.to_owned(), whole }));
+    each_word(text, |folded, range, is_compound| {
+        found.push(Word { range, folded: folded.to_owned(), is_compound });
+    });
     found
 }
 
@@ -176,7 +178,7 @@ pub(crate) fn each_word(text: &str, mut found: impl FnMut(&str, Range<usize>, bo
         let mut parts: Vec<Range<usize>> = Vec::new();
         let mut at = run.start;
         for piece in word.split('_') {
-            for hump in humps(piece) {
+            for hump in camel_case_words(piece) {
                 if !hump.is_empty() {
                     parts.push(at + hump.start..at + hump.end);
                 }
@@ -247,22 +249,22 @@ impl Analyzer {
     }
 
     /// Looks up a folded word.
-    pub(crate) fn look(&mut self, folded: &str) -> LookedUpWord {
+    pub(crate) fn look_up(&mut self, folded: &str) -> LookedUpWord {
         if let Some(&known) = self.known.get(folded) {
             return known;
         }
-        let looked = if is_stop_word(folded) {
+        let entry = if is_stop_word(folded) {
             LookedUpWord { term: None, symbol: Thesaurus::get().symbol(folded) }
         } else {
             let stem = self.stemmer.stem(folded);
-            LookedUpWord { term: Some(self.number(&stem)), symbol: Thesaurus::get().symbol(&stem) }
+            LookedUpWord { term: Some(self.term_id(&stem)), symbol: Thesaurus::get().symbol(&stem) }
         };
-        self.known.insert(folded.into(), looked);
-        looked
+        self.known.insert(folded.into(), entry);
+        entry
     }
 
     /// Returns the number of a term, assigning one if it is new.
-    pub(crate) fn number(&mut self, term: &str) -> u32 {
+    pub(crate) fn term_id(&mut self, term: &str) -> u32 {
         if let Some(&number) = self.by_term.get(term) {
             return number;
         }
@@ -274,7 +276,7 @@ impl Analyzer {
 
     /// Returns the term of a folded word; `None` for a stop word.
     pub(crate) fn term(&mut self, folded: &str) -> Option<&str> {
-        let number = self.look(folded).term?;
+        let number = self.look_up(folded).term?;
         Some(&self.terms[number as usize])
     }
 
@@ -294,26 +296,26 @@ pub(crate) struct QueryTerm {
     /// How often it occurs.
     pub(crate) count: f32,
     /// A whole identifier: it counts if the index has it and is ignored otherwise.
-    pub(crate) whole: bool,
+    pub(crate) is_compound: bool,
 }
 
 /// Returns the distinct terms of a query, in the order of their first occurrence.
 pub(crate) fn query_terms(text: &str) -> Vec<QueryTerm> {
     let mut analyzer = Analyzer::new();
     let mut terms: Vec<QueryTerm> = Vec::new();
-    let mut place: FxHashMap<String, usize> = FxHashMap::default();
+    let mut index_of: FxHashMap<String, usize> = FxHashMap::default();
     for word in words(text) {
         let Some(term) = analyzer.term(&word.folded) else { continue };
-        if let Some(&at) = place.get(term) {
+        if let Some(&at) = index_of.get(term) {
             terms[at].count += 1.0;
-            terms[at].whole &= word.whole;
+            terms[at].is_compound &= word.is_compound;
         } else {
-            place.insert(term.to_owned(), terms.len());
+            index_of.insert(term.to_owned(), terms.len());
             terms.push(QueryTerm {
                 term: term.to_owned(),
                 word: text[word.range].to_owned(),
                 count: 1.0,
-                whole: word.whole,
+                is_compound: word.is_compound,
             });
         }
     }
@@ -322,7 +324,7 @@ pub(crate) fn query_terms(text: &str) -> Vec<QueryTerm> {
 
 /// Returns the folded words of a text, including stop words, with identifiers split into parts.
 pub(crate) fn parts(text: &str) -> Vec<String> {
-    words(text).into_iter().filter(|word| !word.whole).map(|word| word.folded).collect()
+    words(text).into_iter().filter(|word| !word.is_compound).map(|word| word.folded).collect()
 }
 
 /// Iterates over the lines of a built-in list, without comments and empty lines.
@@ -347,8 +349,8 @@ pub fn name_words(name: &str) -> String {
                 }
             };
             for i in 1..chars.len() {
-                let (before, here) = (chars[i - 1].1, chars[i].1);
-                if here.is_uppercase()
+                let (before, current) = (chars[i - 1].1, chars[i].1);
+                if current.is_uppercase()
                     && (before.is_lowercase()
                         || before.is_numeric()
                         || (before.is_uppercase() && chars.get(i + 1).is_some_and(|(_, c)| c.is_lowercase())))
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_give_their_parts_and_themselves() {
+    fn identifiers_yield_their_parts_and_themselves() {
         assert_eq!(terms("create_issue"), ["creat", "issu", "createissu"]);
         assert_eq!(terms("createIssue"), terms("create_issue"));
         assert_eq!(terms("getHTTPStatus"), ["http", "status", "gethttpstatus"]);
@@ -385,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn stop_words_and_contractions_carry_nothing() {
+    fn stop_words_and_contractions_are_ignored() {
         assert!(terms("I'd like something that doesn't do what I've got").iter().all(|t| t == "doesn"));
         assert_eq!(terms("today's movies"), ["today", "movi"]);
     }

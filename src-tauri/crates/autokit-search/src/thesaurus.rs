@@ -37,9 +37,9 @@ pub(crate) struct Thesaurus {
     /// Numbers of the words that occur in terms: stems, and stop words as they are.
     symbols: FxHashMap<Box<str>, u32>,
     /// Terms that name concepts.
-    said: Trie,
+    concept_names: Trie,
     /// Phrases with which people ask for concepts.
-    asked: Trie,
+    request_phrases: Trie,
 }
 
 /// The number of a word of the thesaurus; `None` for any other word.
@@ -57,7 +57,7 @@ struct Trie {
 struct End {
     concept: u32,
     /// The terms that are single words: their stem is the same, but their endings differ.
-    alone: Vec<Box<str>>,
+    single_words: Vec<Box<str>>,
 }
 
 /// Root nodes of terms that are matched without their stop words, and of those matched with them.
@@ -75,7 +75,7 @@ impl Trie {
             }
         }
         match self.ends[node as usize].iter_mut().find(|known| known.concept == end.concept) {
-            Some(known) => known.alone.extend(end.alone),
+            Some(known) => known.single_words.extend(end.single_words),
             None => self.ends[node as usize].push(end),
         }
     }
@@ -92,8 +92,8 @@ impl Thesaurus {
         let mut thesaurus = Thesaurus {
             concepts: Vec::new(),
             symbols: FxHashMap::default(),
-            said: Trie::default(),
-            asked: Trie::default(),
+            concept_names: Trie::default(),
+            request_phrases: Trie::default(),
         };
         let stemmer = Stemmer::create(Algorithm::English);
         let lines = || entry_lines(text);
@@ -101,15 +101,15 @@ impl Thesaurus {
         for group in lines().filter(|line| !line.contains("->")) {
             thesaurus.add_concept(group.split(',').map(str::trim), &mut by_name, &stemmer);
         }
-        for (asked, meant) in lines().filter_map(|line| line.split_once("->")) {
-            for name in meant.split(',').map(str::trim) {
+        for (phrases, names) in lines().filter_map(|line| line.split_once("->")) {
+            for name in names.split(',').map(str::trim) {
                 let concept = match by_name.get(name) {
                     Some(&known) => known,
                     None => thesaurus.add_concept(std::iter::once(name), &mut by_name, &stemmer),
                 };
-                for phrase in asked.split('|') {
-                    let (path, root, alone) = thesaurus.path(phrase, &stemmer);
-                    thesaurus.asked.add(&path, root, End { concept, alone });
+                for phrase in phrases.split('|') {
+                    let (path, root, single_words) = thesaurus.path(phrase, &stemmer);
+                    thesaurus.request_phrases.add(&path, root, End { concept, single_words });
                 }
             }
         }
@@ -125,8 +125,8 @@ impl Thesaurus {
         let concept = self.concepts.len() as u32;
         let names: Vec<Box<str>> = names
             .map(|name| {
-                let (path, root, alone) = self.path(name, stemmer);
-                self.said.add(&path, root, End { concept, alone });
+                let (path, root, single_words) = self.path(name, stemmer);
+                self.concept_names.add(&path, root, End { concept, single_words });
                 by_name.entry(name).or_insert(concept);
                 name.into()
             })
@@ -138,9 +138,10 @@ impl Thesaurus {
     /// Returns a term as numbers, its root node, and the term itself if it is a single word.
     fn path(&mut self, term: &str, stemmer: &Stemmer) -> (Vec<u32>, u32, Vec<Box<str>>) {
         let words = parts(term);
-        let telling = words.iter().filter(|word| !is_stop_word(word)).count();
-        let in_full = telling < 2 && words.len() > telling;
-        let alone = if let [word] = words.as_slice() { vec![word.as_str().into()] } else { Vec::new() };
+        let content_words = words.iter().filter(|word| !is_stop_word(word)).count();
+        let in_full = content_words < 2 && words.len() > content_words;
+        let single_words =
+            if let [word] = words.as_slice() { vec![word.as_str().into()] } else { Vec::new() };
         let path = words
             .iter()
             .filter(|word| in_full || !is_stop_word(word))
@@ -150,7 +151,7 @@ impl Thesaurus {
                 *self.symbols.entry((*stem).into()).or_insert(new)
             })
             .collect();
-        (path, ROOTS[usize::from(in_full)], alone)
+        (path, ROOTS[usize::from(in_full)], single_words)
     }
 
     /// Returns the number of a stem or stop word.
@@ -164,12 +165,12 @@ const SHORTEST_PLURAL: usize = 5;
 
 /// Whether a word matches a one-word term with the same stem: it is the term, or the term with another
 /// ending. "account" and "accounting" also share a stem, but are not the same thing.
-fn inflects(word: &str, alone: &str) -> bool {
+fn inflects(word: &str, term: &str) -> bool {
     let is = |stem: &str, endings: &[&str]| {
-        alone.strip_prefix(stem).is_some_and(|ending| endings.contains(&ending))
+        term.strip_prefix(stem).is_some_and(|ending| endings.contains(&ending))
     };
-    word.len() >= alone.len()
-        || (alone.len() >= SHORTEST_PLURAL && is(word, &["s", "es"]))
+    word.len() >= term.len()
+        || (term.len() >= SHORTEST_PLURAL && is(word, &["s", "es"]))
         || word.strip_suffix('e').is_some_and(|verb| is(verb, &["ion", "ation"]))
 }
 
@@ -179,50 +180,54 @@ pub(crate) struct Reader {
     thesaurus: &'static Thesaurus,
     /// Partial matches: node, and the index of the first word. First index: names of concepts, or phrases
     /// people ask with, if those are looked for; second index: without stop words, or with them.
-    begun: [[Vec<(u32, u32)>; 2]; 2],
+    partial: [[Vec<(u32, u32)>; 2]; 2],
     tries: usize,
     at: u32,
 }
 
 impl Reader {
     /// Creates a reader for cards, which looks for names of concepts.
-    pub(crate) fn of_cards() -> Reader {
-        Reader { thesaurus: Thesaurus::get(), begun: Default::default(), tries: 1, at: 0 }
+    pub(crate) fn for_cards() -> Reader {
+        Reader { thesaurus: Thesaurus::get(), partial: Default::default(), tries: 1, at: 0 }
     }
 
     /// Creates a reader for requests, which also looks for phrases people ask with.
-    pub(crate) fn of_requests() -> Reader {
-        Reader { tries: 2, ..Reader::of_cards() }
+    pub(crate) fn for_requests() -> Reader {
+        Reader { tries: 2, ..Reader::for_cards() }
     }
 
     /// Starts a new text.
-    pub(crate) fn begin(&mut self) {
-        self.begun.iter_mut().flatten().for_each(Vec::clear);
+    pub(crate) fn start_text(&mut self) {
+        self.partial.iter_mut().flatten().for_each(Vec::clear);
         self.at = 0;
     }
 
     /// Reads the next word, given folded and looked up. Calls `found` with each concept that ends here and
     /// the indices of its first and last word, counted from 0.
-    pub(crate) fn read(&mut self, word: &str, looked: LookedUpWord, found: &mut impl FnMut(u32, u32, u32)) {
+    pub(crate) fn read(&mut self, word: &str, entry: LookedUpWord, found: &mut impl FnMut(u32, u32, u32)) {
         let at = self.at;
         self.at += 1;
-        for (trie, begun) in
-            [&self.thesaurus.said, &self.thesaurus.asked].into_iter().zip(&mut self.begun).take(self.tries)
+        for (trie, partial) in [&self.thesaurus.concept_names, &self.thesaurus.request_phrases]
+            .into_iter()
+            .zip(&mut self.partial)
+            .take(self.tries)
         {
-            for (root, begun) in ROOTS.into_iter().zip(begun) {
-                if looked.term.is_none() && root == ROOTS[0] {
+            for (root, partial) in ROOTS.into_iter().zip(partial) {
+                if entry.term.is_none() && root == ROOTS[0] {
                     continue;
                 }
-                let Some(symbol) = looked.symbol else {
-                    begun.clear();
+                let Some(symbol) = entry.symbol else {
+                    partial.clear();
                     continue;
                 };
-                begun.push((root, at));
-                begun.retain_mut(|(node, from)| {
+                partial.push((root, at));
+                partial.retain_mut(|(node, from)| {
                     let Some(&next) = trie.next.get(&(*node, symbol)) else { return false };
                     *node = next;
                     for end in &trie.ends[next as usize] {
-                        if end.alone.is_empty() || end.alone.iter().any(|alone| inflects(word, alone)) {
+                        if end.single_words.is_empty()
+                            || end.single_words.iter().any(|term| inflects(word, term))
+                        {
                             found(end.concept, *from, at);
                         }
                     }
@@ -245,8 +250,8 @@ mod tests {
     fn read(mut reader: Reader, text: &str) -> Vec<&'static str> {
         let mut analyzer = Analyzer::new();
         let mut found: Vec<&str> = Vec::new();
-        for word in words(text).into_iter().filter(|word| !word.whole) {
-            reader.read(&word.folded, analyzer.look(&word.folded), &mut |concept, _, _| {
+        for word in words(text).into_iter().filter(|word| !word.is_compound) {
+            reader.read(&word.folded, analyzer.look_up(&word.folded), &mut |concept, _, _| {
                 found.push(&Thesaurus::get().concepts[concept as usize].names[0]);
             });
         }
@@ -271,34 +276,37 @@ mod tests {
                 group
             };
             for name in names {
-                let said: Vec<_> = words(name).into_iter().filter(|word| !word.whole).collect();
-                assert!((1..=4).contains(&said.len()), "“{name}” in: {line}");
-                assert!(said.iter().any(|word| !is_stop_word(&word.folded)), "“{name}” says nothing: {line}");
+                let words: Vec<_> = words(name).into_iter().filter(|word| !word.is_compound).collect();
+                assert!((1..=4).contains(&words.len()), "“{name}” in: {line}");
+                assert!(
+                    words.iter().any(|word| !is_stop_word(&word.folded)),
+                    "“{name}” says nothing: {line}"
+                );
             }
         }
     }
 
     #[test]
     fn a_term_is_found_by_its_stems_in_order() {
-        let of_cards = |text| read(Reader::of_cards(), text);
-        assert!(of_cards("performs speech recognition").contains(&"speech to text"));
-        assert!(of_cards("Text-to-speech voices").contains(&"text to speech"));
-        assert!(!of_cards("Text-to-speech voices").contains(&"speech to text"));
-        assert!(!of_cards("recognition of a speech").contains(&"speech to text"));
-        assert!(of_cards("a no-code builder").contains(&"no code"));
-        assert!(!of_cards("a code builder").contains(&"no code"));
+        let for_cards = |text| read(Reader::for_cards(), text);
+        assert!(for_cards("performs speech recognition").contains(&"speech to text"));
+        assert!(for_cards("Text-to-speech voices").contains(&"text to speech"));
+        assert!(!for_cards("Text-to-speech voices").contains(&"speech to text"));
+        assert!(!for_cards("recognition of a speech").contains(&"speech to text"));
+        assert!(for_cards("a no-code builder").contains(&"no code"));
+        assert!(!for_cards("a code builder").contains(&"no code"));
     }
 
     #[test]
     fn a_single_word_is_found_with_its_endings_only() {
-        assert!(read(Reader::of_cards(), "dictate").contains(&"speech to text"));
-        for (word, alone) in [("invoices", "invoice"), ("dictate", "dictation"), ("theorem", "theorems")] {
-            assert!(inflects(word, alone), "{word} {alone}");
+        assert!(read(Reader::for_cards(), "dictate").contains(&"speech to text"));
+        for (word, term) in [("invoices", "invoice"), ("dictate", "dictation"), ("theorem", "theorems")] {
+            assert!(inflects(word, term), "{word} {term}");
         }
-        for (word, alone) in
+        for (word, term) in
             [("account", "accounting"), ("local", "localization"), ("present", "presentation"), ("ai", "ais")]
         {
-            assert!(!inflects(word, alone), "{word} {alone}");
+            assert!(!inflects(word, term), "{word} {term}");
         }
     }
 
@@ -306,26 +314,26 @@ mod tests {
     fn every_ending_of_an_entry_is_known() {
         // "compression" and "compress" are in one entry and have one stem.
         for word in ["compression", "compress"] {
-            assert!(!read(Reader::of_cards(), word).is_empty(), "{word}");
+            assert!(!read(Reader::for_cards(), word).is_empty(), "{word}");
         }
     }
 
     #[test]
-    fn what_is_asked_for_is_found_in_requests_only() {
+    fn request_phrases_are_matched_in_requests_only() {
         let question = "how can I text someone my address";
-        assert!(read(Reader::of_requests(), question).contains(&"sms"));
-        assert!(!read(Reader::of_cards(), question).contains(&"sms"));
-        assert!(!read(Reader::of_requests(), "extract the text of a page").contains(&"sms"));
+        assert!(read(Reader::for_requests(), question).contains(&"sms"));
+        assert!(!read(Reader::for_cards(), question).contains(&"sms"));
+        assert!(!read(Reader::for_requests(), "extract the text of a page").contains(&"sms"));
     }
 
     #[test]
-    fn another_text_begins_anew() {
-        let mut reader = Reader::of_cards();
+    fn a_new_text_resets_the_reader() {
+        let mut reader = Reader::for_cards();
         let mut analyzer = Analyzer::new();
         let mut found = 0;
         for word in ["speech", "recognition"] {
-            reader.begin();
-            reader.read(word, analyzer.look(word), &mut |_, _, _| found += 1);
+            reader.start_text();
+            reader.read(word, analyzer.look_up(word), &mut |_, _, _| found += 1);
         }
         assert_eq!(found, 0);
     }

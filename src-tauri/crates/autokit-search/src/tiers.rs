@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_more_than_a_description() {
+    fn a_name_counts_more_than_a_description() {
         let about = "Reads rows from a customer table.";
         let exact = score("QueryDatabase", "queryDatabase", about);
         let partial = score("please use queryDatabase now", "queryDatabase", about);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_words_are_no_words() {
+    fn parts_of_words_do_not_match() {
         assert!(score("cat pictures", "c", "x").abs() < f32::EPSILON);
         assert!(score("start the art project", "art", "x") >= 0.8);
         assert!(score("start a project", "art", "x") < 0.1);

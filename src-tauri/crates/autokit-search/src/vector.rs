@@ -201,16 +201,16 @@ impl VectorIndex {
         self.check("the query", query)?;
         let query = self.packed(query);
         let search = |rows: std::ops::Range<usize>| {
-            let mut best = Best::new(k);
+            let mut best = TopK::new(k);
             self.score_rows(rows, std::slice::from_ref(&query), allowed, |row, scores| {
-                best.offer(Neighbour { key: self.keys[row], score: scores[0] });
+                best.push(Neighbour { key: self.keys[row], score: scores[0] });
             });
             best
         };
         let best = match self.chunk() {
             None => search(0..self.len()),
             Some(chunk) => {
-                self.chunks(chunk).into_par_iter().map(search).reduce(|| Best::new(k), Best::merge)
+                self.chunks(chunk).into_par_iter().map(search).reduce(|| TopK::new(k), TopK::merge)
             }
         };
         Ok(best.into_sorted())
@@ -227,12 +227,12 @@ impl VectorIndex {
         let packed: Vec<Vec<Lane>> = queries
             .iter()
             .map(|query| {
-                let mut moved = unit(query);
-                for (x, s) in moved.iter_mut().zip(shift) {
+                let mut shifted = unit(query);
+                for (x, s) in shifted.iter_mut().zip(shift) {
                     *x -= s;
                 }
                 let mut lanes = vec![Lane::ZERO; self.stride];
-                pack(&moved, &mut lanes);
+                pack(&shifted, &mut lanes);
                 lanes
             })
             .collect();
@@ -415,40 +415,40 @@ fn pack(vector: &[f32], lanes: &mut [Lane]) {
 
 /// The best `k` rows seen, as an unsorted list of up to `2k` that is cut to `k` when full: usually one
 /// comparison per row.
-struct Best {
+struct TopK {
     k: usize,
     found: Vec<Neighbour>,
     /// The score to beat, once there are `k` rows.
-    bar: Option<Neighbour>,
+    threshold: Option<Neighbour>,
 }
 
-impl Best {
-    fn new(k: usize) -> Best {
-        Best { k, found: Vec::new(), bar: None }
+impl TopK {
+    fn new(k: usize) -> TopK {
+        TopK { k, found: Vec::new(), threshold: None }
     }
 
     #[inline]
-    fn offer(&mut self, row: Neighbour) {
-        if self.bar.is_some_and(|bar| row.order(bar) == Ordering::Greater) {
+    fn push(&mut self, row: Neighbour) {
+        if self.threshold.is_some_and(|threshold| row.order(threshold) == Ordering::Greater) {
             return;
         }
         self.found.push(row);
         if self.found.len() >= self.k.saturating_mul(2).max(16) {
-            self.cut();
+            self.truncate();
         }
     }
 
-    fn cut(&mut self) {
+    fn truncate(&mut self) {
         if self.found.len() > self.k {
             self.found.select_nth_unstable_by(self.k - 1, |a, b| a.order(*b));
             self.found.truncate(self.k);
-            self.bar = self.found.iter().copied().max_by(|a, b| a.order(*b));
+            self.threshold = self.found.iter().copied().max_by(|a, b| a.order(*b));
         }
     }
 
-    fn merge(mut self, other: Best) -> Best {
+    fn merge(mut self, other: TopK) -> TopK {
         for row in other.found {
-            self.offer(row);
+            self.push(row);
         }
         self
     }

@@ -36,8 +36,8 @@ impl Thresholds {
     ///
     /// # Panics
     /// Never; a test parses the built-in file.
-    pub fn of(depth: Depth) -> Thresholds {
-        Calibrations::shipped().of(depth).expect("the built-in file covers every depth").thresholds
+    pub fn for_depth(depth: Depth) -> Thresholds {
+        Calibrations::shipped().at_depth(depth).expect("the built-in file covers every depth").thresholds
     }
 
     /// Returns the verdict on a first hit with this score.
@@ -54,5 +54,5 @@ impl Thresholds {
 
 /// Returns the verdict on a list of hits; [`Verdict::Nothing`] if it is empty.
 pub(crate) fn verdict_of(hits: &[Hit], depth: Depth) -> Verdict {
-    hits.first().map_or(Verdict::Nothing, |hit| Thresholds::of(depth).verdict(hit.score))
+    hits.first().map_or(Verdict::Nothing, |hit| Thresholds::for_depth(depth).verdict(hit.score))
 }

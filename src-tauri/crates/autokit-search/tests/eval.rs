@@ -115,7 +115,7 @@ fn an_ask_set_is_read_in_every_shape_and_measured() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn unreadable_input_is_reported_with_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let load = || RetrievalSet::load(folder.path()).unwrap_err();
     assert!(matches!(load(), EvalError::Read { path, .. } if path.ends_with("tools.jsonl")));

@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn an_index_changed_in_place_equals_one_built_anew(
+    fn an_updated_index_equals_a_rebuilt_one(
         changes in prop::collection::vec(change(), 1..40),
         text in phrase(1..6),
         query in vector(20),
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn a_filter_leaves_the_others_as_they_are(
+    fn a_filter_does_not_change_other_hits(
         cards in prop::collection::vec(card(), 1..25),
         text in phrase(1..6),
         query in vector(20),
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_too_strange(texts in prop::collection::vec("\\PC{0,60}|[ -~\\n\\t]{0,80}|[\u{300}-\u{36f}a-z_'`\"]{0,40}", 1..6), query in "\\PC{0,200}|[ -~\\n]{0,200}") {
+    fn arbitrary_text_can_be_indexed_and_searched(texts in prop::collection::vec("\\PC{0,60}|[ -~\\n\\t]{0,80}|[\u{300}-\u{36f}a-z_'`\"]{0,40}", 1..6), query in "\\PC{0,200}|[ -~\\n]{0,200}") {
         let mut index = SearchIndex::new();
         for (at, text) in texts.iter().enumerate() {
             let id = at.to_string();
@@ -322,7 +322,7 @@ fn memory_stays_level_over_changes_and_searches() {
 }
 
 #[test]
-fn the_closest_piece_of_a_page_counts_and_is_named() {
+fn the_closest_chunk_of_a_page_counts_and_is_named() {
     let mut index = SearchIndex::new();
     for (id, vector) in [("a", [0.6f32, 0.8, 0.0]), ("b", [0.6, 0.79, 0.0]), ("c", [0.0, 0.0, 1.0])] {
         index.upsert(&Document { id, name: id, vector: Some(&vector), ..Document::default() }).unwrap();

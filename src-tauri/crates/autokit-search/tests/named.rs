@@ -79,7 +79,7 @@ fn searcher(names: &[String]) -> Searcher {
     for (number, name) in names.iter().enumerate() {
         let card = card(name);
         let id = number.to_string();
-        let entry = CardEntry { id: &id, revision: 1, card: &card, vector: None, earlier: None };
+        let entry = CardEntry { id: &id, revision: 1, card: &card, vector: None, stale_vector: None };
         index.put(&entry).expect("no vector to refuse");
     }
     Searcher::new(index, Arc::new(NoPassages))
@@ -120,7 +120,7 @@ fn seven_exact_names_are_seven_results() {
 }
 
 #[test]
-fn names_beyond_the_bound_are_told() {
+fn names_beyond_the_limit_are_reported() {
     let names: Vec<String> = (0..60).map(|number| format!("tool_number_{number}")).collect();
     let searcher = searcher(&names);
     let request = SearchRequest { query: names.join(", "), limit: 5, ..SearchRequest::default() };
@@ -136,7 +136,7 @@ fn names_beyond_the_bound_are_told() {
 }
 
 #[test]
-fn plain_words_in_a_list_name_nothing() {
+fn plain_words_in_a_list_are_not_names() {
     let names: Vec<String> =
         ["Documentary", "films", "send_mail", "Google Calendar"].map(str::to_owned).into();
     let searcher = searcher(&names);

@@ -117,7 +117,7 @@ fn a_name_inside_a_sentence_counts_when_it_is_marked_as_one() {
 }
 
 #[test]
-fn misspelt_names_are_found_unless_the_word_is_known() {
+fn misspelled_names_are_found_unless_the_word_is_known() {
     let index = library();
     for (text, id) in [
         ("wikipeda", "/Wikipedia"),
@@ -237,7 +237,7 @@ fn a_result_explains_itself() {
 }
 
 #[test]
-fn scores_fall_and_equal_ones_are_in_order_of_id() {
+fn hits_are_sorted_by_score_and_then_by_id() {
     let index = index(&[
         ("b", "ping", "Same."),
         ("a", "ping", "Same."),
@@ -253,7 +253,7 @@ fn scores_fall_and_equal_ones_are_in_order_of_id() {
 }
 
 #[test]
-fn without_vectors_hybrid_goes_by_keyword() {
+fn without_vectors_hybrid_mode_uses_keywords() {
     let index = library();
     let plan = QueryPlan::new("issues in a repository");
     let ask =
@@ -264,7 +264,7 @@ fn without_vectors_hybrid_goes_by_keyword() {
 }
 
 #[test]
-fn a_card_that_waits_for_its_vector_is_found_by_its_words() {
+fn a_card_without_a_vector_is_found_by_its_words() {
     let mut index = library();
     index
         .upsert(&Document {
@@ -282,7 +282,7 @@ fn a_card_that_waits_for_its_vector_is_found_by_its_words() {
 }
 
 #[test]
-fn a_card_that_says_it_in_other_words_is_found_and_the_meaning_told() {
+fn a_card_with_synonyms_is_found_and_the_concept_reported() {
     let index = index(&[
         ("", "Scribe", "Speech recognition for recorded calls."),
         ("", "Reader", "Reads a text aloud."),

@@ -68,7 +68,7 @@ impl AgentHttpServer {
     pub async fn open(&self) {
         let mut state = self.state.lock().await;
         let opened = async {
-            let saved = self.saved().await?;
+            let saved = self.load_settings().await?;
             if saved.enabled { self.serve(saved.port).await.map(Some) } else { Ok(None) }
         };
         match opened.await {
@@ -88,24 +88,24 @@ impl AgentHttpServer {
         }
     }
 
-    async fn saved(&self) -> Result<SavedHttpSettings> {
-        let saved = self.workspace.saved(Setting::AgentsHttp).await?;
+    async fn load_settings(&self) -> Result<SavedHttpSettings> {
+        let saved = self.workspace.load_setting(Setting::AgentsHttp).await?;
         Ok(saved.unwrap_or(SavedHttpSettings { enabled: false, port: PORT }))
     }
 
     /// Returns the token of a profile, creating one if there is none or if `renew` is set.
     async fn token(&self, profile: &str, renew: bool) -> Result<String> {
-        let keys = self.tokens.providers.secrets();
+        let secrets = self.tokens.providers.secrets();
         let name = match self.profiles.token_key(profile) {
             _ if profile.is_empty() => AGENTS_TOKEN.to_owned(),
             Some(name) => name,
             None => self.profiles.new_token_key(profile).await?,
         };
-        if !renew && let Some(token) = keys.get(&name).await? {
+        if !renew && let Some(token) = secrets.get(&name).await? {
             return Ok(token.expose().to_owned());
         }
         let token = autokit_workspace::token(32);
-        keys.set(&name, Secret::new(token.clone())).await?;
+        secrets.set(&name, Secret::new(token.clone())).await?;
         self.tokens.load(self.profiles.token_keys()).await?;
         Ok(token)
     }
@@ -117,18 +117,18 @@ impl AgentHttpServer {
         McpHttpServer::open(port, Arc::clone(&self.tokens.valid), self.gateway.clone(), sessions).await
     }
 
-    /// Opens or closes the server as wanted, and saves the setting only if that succeeds.
-    async fn change(&self, wanted: SavedHttpSettings, renew: Option<&str>) -> Result<AgentsHttp> {
+    /// Opens or closes the server according to the settings, and saves the setting only if that succeeds.
+    async fn apply(&self, settings: SavedHttpSettings, renew: Option<&str>) -> Result<AgentsHttp> {
         let mut state = self.state.lock().await;
-        let before = self.saved().await?;
+        let before = self.load_settings().await?;
         if let Some(server) = state.server.take() {
             server.close().await;
         }
         if let Some(profile) = renew {
             self.token(profile, true).await?;
         }
-        if wanted.enabled {
-            match self.serve(wanted.port).await {
+        if settings.enabled {
+            match self.serve(settings.port).await {
                 Ok(server) => state.server = Some(server),
                 Err(error) => {
                     // Restores what was open before.
@@ -140,8 +140,8 @@ impl AgentHttpServer {
             }
         }
         state.problem = None;
-        self.workspace.save(Setting::AgentsHttp, &wanted).await?;
-        self.view(wanted, &state, renew.unwrap_or_default()).await
+        self.workspace.save_setting(Setting::AgentsHttp, &settings).await?;
+        self.view(settings, &state, renew.unwrap_or_default()).await
     }
 
     async fn view(&self, saved: SavedHttpSettings, state: &State, profile: &str) -> Result<AgentsHttp> {
@@ -167,7 +167,7 @@ impl AgentHttpServer {
     }
 
     /// Returns an error if there is no profile of this name.
-    fn known(&self, profile: &str) -> Result<()> {
+    fn check_profile(&self, profile: &str) -> Result<()> {
         self.profiles.policy(profile).map(|_| ()).ok_or_else(|| no_profile(profile))
     }
 }
@@ -175,16 +175,16 @@ impl AgentHttpServer {
 #[async_trait]
 impl Handle<GetAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
-        self.known(&request.profile)?;
+        self.check_profile(&request.profile)?;
         let state = self.state.lock().await;
-        self.view(self.saved().await?, &state, &request.profile).await
+        self.view(self.load_settings().await?, &state, &request.profile).await
     }
 }
 
 #[async_trait]
 impl Handle<SetAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpSet) -> Result<AgentsHttp> {
-        let before = self.saved().await?;
+        let before = self.load_settings().await?;
         let port = request.port.unwrap_or(before.port);
         if port == 0 {
             return Err(ApiError::new(
@@ -193,15 +193,15 @@ impl Handle<SetAgentsHttp> for AgentHttpServer {
                 "Enter a port from 1024 to 65535.",
             ));
         }
-        self.change(SavedHttpSettings { enabled: request.enabled, port }, None).await
+        self.apply(SavedHttpSettings { enabled: request.enabled, port }, None).await
     }
 }
 
 #[async_trait]
 impl Handle<RenewAgentsHttp> for AgentHttpServer {
     async fn handle(&self, _: &Context, request: AgentsHttpRef) -> Result<AgentsHttp> {
-        self.known(&request.profile)?;
-        let saved = self.saved().await?;
+        self.check_profile(&request.profile)?;
+        let saved = self.load_settings().await?;
         if !saved.enabled {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
@@ -209,6 +209,6 @@ impl Handle<RenewAgentsHttp> for AgentHttpServer {
                 "Turn it on. That also creates the token.",
             ));
         }
-        self.change(saved, Some(&request.profile)).await
+        self.apply(saved, Some(&request.profile)).await
     }
 }

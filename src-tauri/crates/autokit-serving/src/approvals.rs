@@ -31,8 +31,8 @@ const MAX_WAITING_PER_SESSION: usize = 3;
 /// Most sessions whose approvals are remembered; the least recently used one is evicted.
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("not zero");
 
-struct Waiting {
-    ask: ApprovalRequest,
+struct WaitingCall {
+    request: ApprovalRequest,
     answer: oneshot::Sender<ApprovalDecision>,
 }
 
@@ -45,7 +45,7 @@ struct Watchers {
 
 /// The calls that wait for approval, and what was approved for whole sessions.
 pub(crate) struct PendingApprovals {
-    waiting: Mutex<Vec<Waiting>>,
+    waiting: Mutex<Vec<WaitingCall>>,
     /// Incremented whenever `waiting` changes.
     version: watch::Sender<u64>,
     watchers: Mutex<Watchers>,
@@ -54,7 +54,7 @@ pub(crate) struct PendingApprovals {
 
 impl std::fmt::Debug for PendingApprovals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Asks").finish_non_exhaustive()
+        f.debug_struct("PendingApprovals").finish_non_exhaustive()
     }
 }
 
@@ -73,9 +73,9 @@ impl Default for PendingApprovals {
 struct Watcher<'a>(&'a PendingApprovals);
 
 impl<'a> Watcher<'a> {
-    fn new(asks: &'a PendingApprovals) -> Watcher<'a> {
-        asks.watchers.lock().expect("no holder panics").now += 1;
-        Watcher(asks)
+    fn new(pending: &'a PendingApprovals) -> Watcher<'a> {
+        pending.watchers.lock().expect("no holder panics").now += 1;
+        Watcher(pending)
     }
 }
 
@@ -89,7 +89,7 @@ impl Drop for Watcher<'_> {
 
 /// A call that waits for approval, until this is dropped.
 pub(crate) struct PendingApproval<'a> {
-    asks: &'a PendingApprovals,
+    pending: &'a PendingApprovals,
     id: String,
     answer: oneshot::Receiver<ApprovalDecision>,
 }
@@ -106,40 +106,40 @@ impl PendingApproval<'_> {
 
 impl Drop for PendingApproval<'_> {
     fn drop(&mut self) {
-        self.asks.take(&self.id);
+        self.pending.remove(&self.id);
     }
 }
 
 impl PendingApprovals {
     /// Returns whether somebody would see a waiting call.
-    pub(crate) fn watched(&self) -> bool {
+    pub(crate) fn has_watchers(&self) -> bool {
         let watchers = self.watchers.lock().expect("no holder panics");
         watchers.now > 0 || watchers.last.is_some_and(|last| last.elapsed() < WATCHER_GRACE)
     }
 
     /// Queues a call for approval; `None` if too many calls wait.
-    pub(crate) fn ask(&self, ask: ApprovalRequest) -> Option<PendingApproval<'_>> {
-        let (answer, answered) = oneshot::channel();
-        let id = ask.id.clone();
+    pub(crate) fn enqueue(&self, request: ApprovalRequest) -> Option<PendingApproval<'_>> {
+        let (answer, receiver) = oneshot::channel();
+        let id = request.id.clone();
         let mut waiting = self.waiting.lock().expect("no holder panics");
-        let of_one = waiting.iter().filter(|other| other.ask.session == ask.session).count();
-        if waiting.len() >= MAX_WAITING || of_one >= MAX_WAITING_PER_SESSION {
+        let of_session = waiting.iter().filter(|other| other.request.session == request.session).count();
+        if waiting.len() >= MAX_WAITING || of_session >= MAX_WAITING_PER_SESSION {
             return None;
         }
-        waiting.push(Waiting { ask, answer });
+        waiting.push(WaitingCall { request, answer });
         drop(waiting);
         self.version.send_modify(|version| *version += 1);
-        Some(PendingApproval { asks: self, id, answer: answered })
+        Some(PendingApproval { pending: self, id, answer: receiver })
     }
 
     /// Removes a call from those that wait.
-    fn take(&self, id: &str) -> Option<Waiting> {
+    fn remove(&self, id: &str) -> Option<WaitingCall> {
         let mut waiting = self.waiting.lock().expect("no holder panics");
-        let at = waiting.iter().position(|waiting| waiting.ask.id == id)?;
-        let taken = waiting.remove(at);
+        let at = waiting.iter().position(|waiting| waiting.request.id == id)?;
+        let removed = waiting.remove(at);
         drop(waiting);
         self.version.send_modify(|version| *version += 1);
-        Some(taken)
+        Some(removed)
     }
 
     /// Returns whether all of this was approved for a session.
@@ -156,7 +156,7 @@ impl PendingApprovals {
     fn list(&self) -> ApprovalRequests {
         let version = *self.version.borrow();
         let waiting = self.waiting.lock().expect("no holder panics");
-        ApprovalRequests { version, asks: waiting.iter().map(|waiting| waiting.ask.clone()).collect() }
+        ApprovalRequests { version, asks: waiting.iter().map(|waiting| waiting.request.clone()).collect() }
     }
 }
 
@@ -165,28 +165,34 @@ impl PendingApprovals {
 pub struct Approvals {
     pub(crate) workspace: Workspace,
     pub(crate) profiles: AgentProfiles,
-    pub(crate) asks: Arc<PendingApprovals>,
+    pub(crate) pending: Arc<PendingApprovals>,
 }
 
 impl Approvals {
     /// Creates the approvals, without waiting calls.
     pub fn new(workspace: Workspace, profiles: AgentProfiles) -> Approvals {
-        Approvals { workspace, profiles, asks: Arc::default() }
+        Approvals { workspace, profiles, pending: Arc::default() }
     }
 
-    async fn answer_ask(&self, answer: &ApprovalAnswer) -> Result<()> {
-        let gone = || {
+    async fn answer_request(&self, answer: &ApprovalAnswer) -> Result<()> {
+        let not_waiting = || {
             ApiError::new(
                 ErrorCode::NotFound,
                 "this call is no longer waiting for approval",
                 "The agent may have cancelled it; it can try again.",
             )
         };
-        let ask = self.asks.list().asks.into_iter().find(|ask| ask.id == answer.id).ok_or_else(gone)?;
+        let request = self
+            .pending
+            .list()
+            .asks
+            .into_iter()
+            .find(|request| request.id == answer.id)
+            .ok_or_else(not_waiting)?;
         // Saved first: the agent must not continue on an approval that could not be saved.
         match answer.reply {
-            ApprovalDecision::Always if ask.can_always => {
-                self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Allow).await?;
+            ApprovalDecision::Always if request.can_always => {
+                self.profiles.set_permission(&request.profile, &request.needs, Permission::Allow).await?;
             }
             ApprovalDecision::Always => {
                 return Err(ApiError::new(
@@ -196,29 +202,31 @@ impl Approvals {
                 ));
             }
             ApprovalDecision::Never => {
-                self.profiles.set_permission(&ask.profile, &ask.needs, Permission::Deny).await?;
+                self.profiles.set_permission(&request.profile, &request.needs, Permission::Deny).await?;
             }
-            ApprovalDecision::Session => self.asks.grant(&ask.session, &ask.needs),
+            ApprovalDecision::Session => self.pending.grant(&request.session, &request.needs),
             ApprovalDecision::Once | ApprovalDecision::No => {}
         }
-        let waiting = self.asks.take(&answer.id).ok_or_else(gone)?;
-        let answered = waiting.answer.send(answer.reply).map_err(|_| gone());
-        self.settle();
-        answered
+        let waiting = self.pending.remove(&answer.id).ok_or_else(not_waiting)?;
+        let sent = waiting.answer.send(answer.reply).map_err(|_| not_waiting());
+        self.answer_decided();
+        sent
     }
 
     /// Answers waiting calls that the rules or a session's approvals decide by now.
-    fn settle(&self) {
-        for ask in self.asks.list().asks {
-            let Some(policy) = self.profiles.policy(&ask.profile) else { continue };
-            let reply = match policy.decide(&ask.needs).permission {
+    fn answer_decided(&self) {
+        for request in self.pending.list().asks {
+            let Some(policy) = self.profiles.policy(&request.profile) else { continue };
+            let reply = match policy.decide(&request.needs).permission {
                 Permission::Allow => ApprovalDecision::Once,
                 Permission::Deny => ApprovalDecision::No,
-                Permission::Ask if self.asks.is_granted(&ask.session, &ask.needs) => ApprovalDecision::Once,
+                Permission::Ask if self.pending.is_granted(&request.session, &request.needs) => {
+                    ApprovalDecision::Once
+                }
                 Permission::Ask => continue,
             };
-            if let Some(waiting) = self.asks.take(&ask.id) {
-                // The agent may be gone.
+            if let Some(waiting) = self.pending.remove(&request.id) {
+                // The agent may have disconnected.
                 let _ = waiting.answer.send(reply);
             }
         }
@@ -228,19 +236,19 @@ impl Approvals {
 #[async_trait]
 impl Handle<WaitApprovals> for Approvals {
     async fn handle(&self, _: &Context, request: ApprovalsWait) -> Result<ApprovalRequests> {
-        let asks = &self.asks;
-        let _watching = Watcher::new(asks);
-        let mut version = asks.version.subscribe();
+        let pending = &self.pending;
+        let _watching = Watcher::new(pending);
+        let mut version = pending.version.subscribe();
         // The sender lives as long as the engine. A timeout is not an error.
         let _ = tokio::time::timeout(MAX_WAIT, version.wait_for(|version| *version != request.after)).await;
-        Ok(asks.list())
+        Ok(pending.list())
     }
 }
 
 #[async_trait]
 impl Handle<AnswerApproval> for Approvals {
     async fn handle(&self, _: &Context, request: ApprovalAnswer) -> Result<ApprovalRequests> {
-        self.answer_ask(&request).await?;
-        Ok(self.asks.list())
+        self.answer_request(&request).await?;
+        Ok(self.pending.list())
     }
 }

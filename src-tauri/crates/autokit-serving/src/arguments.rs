@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// Most problems in one message.
-const TOLD: usize = 5;
+const MAX_PROBLEMS: usize = 5;
 
 /// Validates arguments and describes what is wrong with them. An invalid schema accepts everything; the
 /// server will check the arguments itself.
@@ -18,18 +18,18 @@ pub(crate) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>)
     };
     let arguments = Value::Object(arguments.clone());
     let mut problems = validator.iter_errors(&arguments).map(|error| {
-        let place = error.instance_path().to_string();
+        let path = error.instance_path().to_string();
         // The value is left out: it may be secret, and the message is written to the journal.
         let error = error.masked();
-        if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
+        if path.is_empty() { error.to_string() } else { format!("{path}: {error}") }
     });
-    let told: Vec<String> = problems.by_ref().take(TOLD).collect();
-    if told.is_empty() {
+    let messages: Vec<String> = problems.by_ref().take(MAX_PROBLEMS).collect();
+    if messages.is_empty() {
         return Ok(());
     }
-    let more = problems.count();
-    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    Err(format!("the arguments do not match the tool's input_schema: {}{more}", told.join("; ")))
+    let others = problems.count();
+    let more = if others > 0 { format!("; and {others} more") } else { String::new() };
+    Err(format!("the arguments do not match the tool's input_schema: {}{more}", messages.join("; ")))
 }
 
 #[cfg(test)]
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn invalid_arguments_are_named() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         assert_eq!(checked(&schema, &json!({"n": 1})), Ok(()));
         let wrong = checked(&schema, &json!({"n": "1"})).expect_err("wrong");
@@ -53,8 +53,8 @@ mod tests {
         assert!(missing.contains("\"n\" is a required property"), "{missing}");
         let many: Map<String, Value> = (0..9).map(|n| (format!("x{n}"), json!(n))).collect();
         let strict = json!({"type": "object", "additionalProperties": {"type": "string"}});
-        let told = checked(&strict, &Value::Object(many)).expect_err("many");
-        assert!(told.ends_with("; and 4 more"), "{told}");
+        let message = checked(&strict, &Value::Object(many)).expect_err("many");
+        assert!(message.ends_with("; and 4 more"), "{message}");
         assert_eq!(checked(&json!({"type": 7}), &json!({})), Ok(()));
         // Remote references are not fetched.
         assert_eq!(checked(&json!({"$ref": "https://example.org/schema.json"}), &json!({})), Ok(()));

@@ -27,11 +27,11 @@ use crate::refusal::refused;
 /// Prefix of the ids of these tools; ids of cards never start with it.
 const PREFIX: &str = "autokit:";
 /// Minimum score of a result: more than half of the query's words, or the name and a little more.
-const FITS: f32 = 0.6;
+const MIN_SCORE: f32 = 0.6;
 /// Most passages of documentation in one answer.
-const PIECES: usize = 5;
+const MAX_PASSAGES: usize = 5;
 /// Default number of sentences of a summary.
-const SENTENCES: usize = 3;
+const DEFAULT_SENTENCES: usize = 3;
 
 static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
     [
@@ -46,7 +46,7 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
             "Searches the documentation pages of the tools in the library and quotes the passages that answer the query.",
             &json!({
                 "query": {"type": "string"},
-                "limit": {"type": "integer", "minimum": 1, "maximum": PIECES}
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_PASSAGES}
             }),
             &["query"],
         ),
@@ -59,7 +59,7 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
             }),
             &["text"],
         ),
-        reaching(
+        open_world_tool(
             "web_search",
             "Searches the web with the chosen search service.",
             &json!({
@@ -68,7 +68,7 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
             }),
             &["query"],
         ),
-        reaching(
+        open_world_tool(
             "browse_page",
             "Opens a web page and reads its main text.",
             &json!({
@@ -77,7 +77,7 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
             }),
             &["url"],
         ),
-        reaching(
+        open_world_tool(
             "code_exec",
             "Runs Python, JavaScript or shell code in a sandbox with no network or files, and returns its output.",
             &json!({
@@ -88,7 +88,7 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
             }),
             &["language", "code"],
         ),
-        reaching(
+        open_world_tool(
             "read_project_file",
             "Reads a text file or lists a folder in an opened project.",
             &json!({
@@ -121,13 +121,13 @@ fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) ->
 }
 
 /// Defines a tool that accesses the outside world.
-fn reaching(name: &str, description: &str, properties: &Value, required: &[&str]) -> Definition {
+fn open_world_tool(name: &str, description: &str, properties: &Value, required: &[&str]) -> Definition {
     let hints = json!({"readOnlyHint": true, "openWorldHint": true});
     Definition { annotations: Some(hints), ..tool(name, description, properties, required) }
 }
 
 /// Returns the built-in tool of this id or name, if there is one.
-pub(crate) fn named(name: &str) -> Option<&'static Definition> {
+pub(crate) fn by_id_or_name(name: &str) -> Option<&'static Definition> {
     TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == name || tool.name == name)
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Definition> {
 }
 
 /// Returns the built-in tool of this id, if there is one.
-pub(crate) fn find(id: &str) -> Option<&'static Definition> {
+pub(crate) fn by_id(id: &str) -> Option<&'static Definition> {
     TOOLS.iter().map(|(tool, _)| tool).find(|tool| tool.id == id)
 }
 
@@ -149,17 +149,17 @@ pub(crate) fn search(query: &str) -> (Vec<Hit>, HashSet<String>) {
         let score = query.system(known);
         if query.names(known) {
             named.insert(tool.id.clone());
-        } else if score < FITS {
+        } else if score < MIN_SCORE {
             continue;
         }
         hits.push(Hit {
             id: tool.id.clone(),
             name: tool.name.clone(),
             provider: tool.provider.clone(),
-            line: tool.description.clone(),
+            summary: tool.description.clone(),
             tier: Tier::System,
             score,
-            what: HitKind::Callable(Box::new(tool.clone())),
+            kind: HitKind::Callable(Box::new(tool.clone())),
         });
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -191,35 +191,35 @@ impl Builtins {
         &self,
         scoped: &ResolvedScope,
         tool: &Definition,
-        given: &Map<String, Value>,
+        arguments: &Map<String, Value>,
         cancel: &CancellationToken,
     ) -> std::result::Result<CallToolResult, Refusal> {
-        let said = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
+        let text = |key: &str| arguments.get(key).and_then(Value::as_str).unwrap_or_default();
         let number = |key: &str, default: usize| {
-            given.get(key).and_then(Value::as_u64).map_or(default, |number| number as usize)
+            arguments.get(key).and_then(Value::as_u64).map_or(default, |number| number as usize)
         };
         let answer = match tool.name.as_str() {
-            "get_time" => self.time(said("zone"))?,
+            "get_time" => self.time(text("zone"))?,
             "docs_search" => {
-                let found = self.pieces(scoped, said("query"), number("limit", PIECES)).await;
+                let found = self.passages(scoped, text("query"), number("limit", MAX_PASSAGES)).await;
                 found.map_err(|error| refused(&error))?
             }
-            "summarize_text" => summary(said("text"), number("sentences", SENTENCES)),
-            name => self.external.call(scoped.policy(), name, given, cancel).await?,
+            "summarize_text" => summary(text("text"), number("sentences", DEFAULT_SENTENCES)),
+            name => self.external.call(scoped.policy(), name, arguments, cancel).await?,
         };
         Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
     }
 
     fn time(&self, zone: &str) -> std::result::Result<String, Refusal> {
         let zone = if zone.is_empty() { Ok(TimeZone::UTC) } else { TimeZone::get(zone) };
-        let zone = zone.map_err(|error| Refusal::NotMade(format!("`zone` is not a time zone: {error}")))?;
+        let zone = zone.map_err(|error| Refusal::Rejected(format!("`zone` is not a time zone: {error}")))?;
         let now = self.workspace.clock.now().to_zoned(zone);
         Ok(now.strftime("%A, %Y-%m-%dT%H:%M:%S%:z[%Q]").to_string())
     }
 
     /// Returns passages of documentation that answer a query, one per matching tool: the chunk the ranking
     /// found by its embedding, or else the chunk with the most words of the query.
-    async fn pieces(&self, scoped: &ResolvedScope, query: &str, limit: usize) -> Result<String> {
+    async fn passages(&self, scoped: &ResolvedScope, query: &str, limit: usize) -> Result<String> {
         let request = SearchRequest {
             query: query.to_owned(),
             depth: Depth::Fused,
@@ -233,10 +233,10 @@ impl Builtins {
             if found.len() == limit {
                 break;
             }
-            let Some(record) = self.search.found(&hit) else { continue };
+            let Some(record) = self.search.card_of(&hit) else { continue };
             let cited = match hit.parts.chunk {
                 Some(at) => self.agent.cite(&record.id, at).await?,
-                None => self.by_words(&record, query).await?,
+                None => self.best_chunk_by_words(&record, query).await?,
             };
             let Some(cited) = cited else { continue };
             found.push(json!({
@@ -247,12 +247,12 @@ impl Builtins {
         Ok(json!({"pieces": found, "note": note}).to_string())
     }
 
-    async fn by_words(&self, record: &CardRecord, query: &str) -> Result<Option<Citation>> {
+    async fn best_chunk_by_words(&self, record: &CardRecord, query: &str) -> Result<Option<Citation>> {
         let Some(page) = self.workspace.library.page(&record.id).await? else { return Ok(None) };
-        let wanted = telling(query);
+        let query_words = significant_words(query);
         let best = page.chunks.iter().enumerate().map(|(at, chunk)| {
             let text = chunk.text.to_lowercase();
-            (wanted.iter().filter(|word| text.contains(word.as_str())).count(), at)
+            (query_words.iter().filter(|word| text.contains(word.as_str())).count(), at)
         });
         // Of equal chunks the first: pages say what a thing is before they say how it works.
         let best = best.filter(|(words, _)| *words > 0).max_by_key(|(words, at)| (*words, usize::MAX - at));
@@ -264,20 +264,20 @@ impl Builtins {
 }
 
 /// Returns the significant words of a text, in lower case.
-fn telling(text: &str) -> Vec<String> {
+fn significant_words(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| word.chars().count() > 2 && !is_stop_word(word)).collect()
 }
 
 /// Returns the sentences with the most frequent words of the text (Luhn, 1958), in the order of the text.
 fn summary(text: &str, sentences: usize) -> String {
-    let all = sentences_of(text);
+    let all = split_sentences(text);
     let mut counts: HashMap<String, usize> = HashMap::new();
-    for word in telling(text) {
+    for word in significant_words(text) {
         *counts.entry(word).or_default() += 1;
     }
     let weight = |sentence: &str| {
-        let words = telling(sentence);
+        let words = significant_words(sentence);
         let sum: usize = words.iter().map(|word| counts.get(word).copied().unwrap_or_default()).sum();
         // Divided by the square root of the length, so that neither the longest nor the shortest sentence
         // always wins.
@@ -285,13 +285,13 @@ fn summary(text: &str, sentences: usize) -> String {
     };
     let mut ranked: Vec<(usize, f64)> = all.iter().map(|sentence| weight(sentence)).enumerate().collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let mut kept: Vec<usize> = ranked.into_iter().take(sentences).map(|(at, _)| at).collect();
-    kept.sort_unstable();
-    kept.into_iter().map(|at| all[at]).collect::<Vec<_>>().join(" ")
+    let mut selected: Vec<usize> = ranked.into_iter().take(sentences).map(|(at, _)| at).collect();
+    selected.sort_unstable();
+    selected.into_iter().map(|at| all[at]).collect::<Vec<_>>().join(" ")
 }
 
 /// Splits a text into sentences, at a punctuation mark before a space and at line ends.
-fn sentences_of(text: &str) -> Vec<&str> {
+fn split_sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     for line in text.lines() {
         let mut start = 0;
@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_found_by_what_they_do_and_by_nothing_else() {
+    fn builtins_are_found_only_by_matching_queries() {
         let names = |query: &str| search(query).0.into_iter().map(|hit| hit.name).collect::<Vec<_>>();
         assert_eq!(names("what time is it"), ["get_time"]);
         assert_eq!(names("summarize a long text"), ["summarize_text"]);
@@ -328,17 +328,17 @@ mod tests {
         }
         let named = search("then code_exec and get_timeout and sixteen other words that say nothing of it").1;
         assert_eq!(named.into_iter().collect::<Vec<_>>(), ["autokit:code_exec"]);
-        assert!(find("autokit:get_time").is_some() && find("get_time").is_none());
+        assert!(by_id("autokit:get_time").is_some() && by_id("get_time").is_none());
     }
 
     #[test]
-    fn a_summary_is_made_of_the_text() {
+    fn a_summary_consists_of_sentences_of_the_text() {
         let text = "Kettles boil water. My aunt has a cat. A kettle with a whistle tells when the water boils! \
             See v1.2 of the manual for kettles.\nThe weather is fine.";
         let short = summary(text, 2);
         assert_eq!(short, "Kettles boil water. A kettle with a whistle tells when the water boils!");
         assert_eq!(summary(text, 20).split_whitespace().count(), text.split_whitespace().count());
         assert_eq!((summary("", 3), summary("no end", 3).as_str()), (String::new(), "no end"));
-        assert_eq!(sentences_of("猫は好き。犬も好き。"), ["猫は好き。", "犬も好き。"]);
+        assert_eq!(split_sentences("猫は好き。犬も好き。"), ["猫は好き。", "犬も好き。"]);
     }
 }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use autokit_api::commands::{ConnectAgent, Context, DisconnectAgent, Handle, ListClients};
 use autokit_api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineChange, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_gateway::clients::{Client, Folders, Start};
+use autokit_gateway::clients::{Client, Folders, LaunchCommand};
 use autokit_toolcard::Timestamp;
 use autokit_workspace::background::in_background;
 use autokit_workspace::paths;
@@ -31,15 +31,15 @@ impl Clients {
     }
 
     /// Returns the command with which an agent program starts AutoKit for this library.
-    fn start(&self) -> Result<Start> {
+    fn launch_command(&self) -> Result<LaunchCommand> {
         let failed = |error: std::io::Error| ApiError::internal(format!("AutoKit's own path: {error}"));
-        let own = std::env::current_exe().map_err(failed)?;
+        let executable = std::env::current_exe().map_err(failed)?;
         // The window's executable cannot serve agents; the `autokit` command is installed beside it.
-        let command = own.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX));
+        let command = executable.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX));
         if !command.is_file() {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
-                format!("no `autokit` command next to {}", own.display()),
+                format!("no `autokit` command next to {}", executable.display()),
                 "Install the command next to the desktop app.",
             ));
         }
@@ -49,7 +49,7 @@ impl Clients {
             args.extend(["--data-dir".to_owned(), root.display().to_string()]);
         }
         args.push("mcp".to_owned());
-        Ok(Start { command: command.display().to_string(), args })
+        Ok(LaunchCommand { command: command.display().to_string(), args })
     }
 }
 
@@ -84,13 +84,14 @@ struct ClientPreview {
     without: std::result::Result<Option<String>, String>,
 }
 
-fn look(client: Client, folders: &Folders, start: &Start) -> ClientPreview {
+fn preview(client: Client, folders: &Folders, launch: &LaunchCommand) -> ClientPreview {
     let file = client.file(folders);
     match read(&file) {
         Ok(before) => {
             let text = before.as_deref();
-            let after = client.changed(text, &file, start).map_err(|error| error.to_string());
-            let without = client.without(text.unwrap_or_default(), &file).map_err(|error| error.to_string());
+            let after = client.with_server(text, &file, launch).map_err(|error| error.to_string());
+            let without =
+                client.without_server(text.unwrap_or_default(), &file).map_err(|error| error.to_string());
             ClientPreview { before, after, without }
         }
         Err(error) => {
@@ -100,43 +101,43 @@ fn look(client: Client, folders: &Folders, start: &Start) -> ClientPreview {
     }
 }
 
-fn view(client: Client, folders: &Folders, start: &Start, looked: &ClientPreview) -> AgentClient {
-    let ClientPreview { before, after, without } = looked;
+fn view(client: Client, folders: &Folders, launch: &LaunchCommand, preview: &ClientPreview) -> AgentClient {
+    let ClientPreview { before, after, without } = preview;
     AgentClient {
         id: client.id(),
         name: client.name().to_owned(),
         file: client.file(folders).display().to_string(),
-        here: client.is_here(folders),
-        connected: before.as_deref().is_some_and(|text| client.has(text, start)),
-        lines: client.snippet(start),
+        here: client.is_installed(folders),
+        connected: before.as_deref().is_some_and(|text| client.has_server(text, launch)),
+        lines: client.snippet(launch),
         change: after.as_ref().ok().map(|after| change(before.as_deref().unwrap_or_default(), after)),
         leave: without
             .as_ref()
             .ok()
             .and_then(Option::as_ref)
             .map(|without| change(before.as_deref().unwrap_or_default(), without)),
-        seen: seen(before.as_deref()),
+        seen: digest(before.as_deref()),
         problem: after.as_ref().err().cloned(),
     }
 }
 
-fn seen(before: Option<&str>) -> String {
+fn digest(before: Option<&str>) -> String {
     before.map_or_else(String::new, |before| hex::encode(Sha256::digest(before)))
 }
 
 /// Returns the one range of lines in which two texts differ, with a few lines of context.
 fn change(before: &str, after: &str) -> Vec<ChangedLine> {
-    const AROUND: usize = 3;
+    const CONTEXT_LINES: usize = 3;
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let left = old.len().min(new.len()) - head;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(left).take_while(|(a, b)| a == b).count();
+    let remaining = old.len().min(new.len()) - head;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(remaining).take_while(|(a, b)| a == b).count();
     let line = |fate| move |text: &&str| ChangedLine { fate, text: (*text).to_owned() };
-    let around_before = old[head.saturating_sub(AROUND)..head].iter().map(line(LineChange::Stays));
-    let goes = old[head..old.len() - tail].iter().map(line(LineChange::Goes));
-    let comes = new[head..new.len() - tail].iter().map(line(LineChange::Comes));
-    let around_after = old[old.len() - tail..].iter().take(AROUND).map(line(LineChange::Stays));
-    around_before.chain(goes).chain(comes).chain(around_after).collect()
+    let around_before = old[head.saturating_sub(CONTEXT_LINES)..head].iter().map(line(LineChange::Stays));
+    let removed = old[head..old.len() - tail].iter().map(line(LineChange::Goes));
+    let added = new[head..new.len() - tail].iter().map(line(LineChange::Comes));
+    let around_after = old[old.len() - tail..].iter().take(CONTEXT_LINES).map(line(LineChange::Stays));
+    around_before.chain(removed).chain(added).chain(around_after).collect()
 }
 
 /// Replaces the file atomically, with the permissions it had, and keeps a backup.
@@ -173,11 +174,11 @@ fn write(file: &Path, before: Option<&str>, after: &str, now: Timestamp) -> Resu
 #[async_trait]
 impl Handle<ListClients> for Clients {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<AgentClient>> {
-        let start = self.start()?;
+        let launch = self.launch_command()?;
         in_background(move || {
             let folders = folders();
-            let viewed = |client| view(client, &folders, &start, &look(client, &folders, &start));
-            Ok(Client::ALL.into_iter().map(viewed).collect())
+            let to_view = |client| view(client, &folders, &launch, &preview(client, &folders, &launch));
+            Ok(Client::ALL.into_iter().map(to_view).collect())
         })
         .await
     }
@@ -188,7 +189,7 @@ impl Clients {
     async fn change_client(
         &self,
         request: ConnectClient,
-        wanted: fn(ClientPreview) -> Result<(Option<String>, String)>,
+        select: fn(ClientPreview) -> Result<(Option<String>, String)>,
     ) -> Result<ClientConnected> {
         let client = Client::parse(&request.id).ok_or_else(|| {
             ApiError::new(
@@ -197,21 +198,21 @@ impl Clients {
                 "Check the list of MCP clients.",
             )
         })?;
-        let (start, at) = (self.start()?, self.workspace.clock.stamp());
+        let (launch, at) = (self.launch_command()?, self.workspace.clock.stamp());
         in_background(move || {
             let folders = folders();
-            let now = look(client, &folders, &start);
+            let now = preview(client, &folders, &launch);
             let file = client.file(&folders);
-            if seen(now.before.as_deref()) != request.seen {
+            if digest(now.before.as_deref()) != request.seen {
                 return Err(ApiError::new(
                     ErrorCode::Conflict,
                     format!("{} changed after the preview", file.display()),
                     "Review the change again.",
                 ));
             }
-            let (before, after) = wanted(now)?;
+            let (before, after) = select(now)?;
             let backup = write(&file, before.as_deref(), &after, at)?;
-            let client = view(client, &folders, &start, &look(client, &folders, &start));
+            let client = view(client, &folders, &launch, &preview(client, &folders, &launch));
             Ok(ClientConnected { client, backup: backup.map(|backup| backup.display().to_string()) })
         })
         .await
@@ -221,20 +222,20 @@ impl Clients {
 #[async_trait]
 impl Handle<ConnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
-        let wanted = |now: ClientPreview| {
-            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Add the lines yourself.");
-            Ok((now.before, now.after.map_err(by_hand)?))
+        let select = |now: ClientPreview| {
+            let error = |problem| ApiError::new(ErrorCode::Invalid, problem, "Add the lines yourself.");
+            Ok((now.before, now.after.map_err(error)?))
         };
-        self.change_client(request, wanted).await
+        self.change_client(request, select).await
     }
 }
 
 #[async_trait]
 impl Handle<DisconnectAgent> for Clients {
     async fn handle(&self, _: &Context, request: ConnectClient) -> Result<ClientConnected> {
-        let wanted = |now: ClientPreview| {
-            let by_hand = |problem| ApiError::new(ErrorCode::Invalid, problem, "Remove the lines yourself.");
-            let without = now.without.map_err(by_hand)?;
+        let select = |now: ClientPreview| {
+            let error = |problem| ApiError::new(ErrorCode::Invalid, problem, "Remove the lines yourself.");
+            let without = now.without.map_err(error)?;
             let missing = || {
                 ApiError::new(
                     ErrorCode::NotFound,
@@ -244,6 +245,6 @@ impl Handle<DisconnectAgent> for Clients {
             };
             Ok((now.before, without.ok_or_else(missing)?))
         };
-        self.change_client(request, wanted).await
+        self.change_client(request, select).await
     }
 }

@@ -22,17 +22,17 @@ pub(crate) struct Day {
 impl Day {
     pub(crate) fn count(&mut self, session: &McpSessionId, event: &Event) {
         let day = &mut self.counted;
-        let here = |tool: &String| (session.clone(), tool.clone());
+        let key = |tool: &String| (session.clone(), tool.clone());
         match event {
             Event::Searched { bound, took_ms, .. } => {
                 day.searches += 1;
                 self.searches.push(*took_ms);
-                self.bound.extend(bound.iter().map(here));
+                self.bound.extend(bound.iter().map(key));
             }
             Event::Called { tool, good, .. } => {
                 day.calls += 1;
                 day.failed_calls += u32::from(!good);
-                self.called.insert(here(tool));
+                self.called.insert(key(tool));
             }
             Event::Gone { why: EvictionReason::Loop, .. } => day.loops += 1,
             Event::Began { .. } | Event::Gone { .. } | Event::Audited(_) => {}

@@ -25,23 +25,23 @@ pub(crate) const PAGE_CHARS: u64 = 20_000;
 /// Most bytes of a file in one answer.
 const FILE_BYTES: usize = 48 << 10;
 /// Most entries of a folder that are listed.
-const ENTRIES: usize = 500;
+const MAX_ENTRIES: usize = 500;
 /// Results of a web search.
-const RESULTS: u64 = 8;
+const DEFAULT_RESULTS: u64 = 8;
 
-type Done = Result<String, Refusal>;
+type ToolOutput = Result<String, Refusal>;
 
-fn text<'a>(given: &'a Map<String, Value>, key: &str) -> &'a str {
-    given.get(key).and_then(Value::as_str).unwrap_or_default()
+fn text<'a>(arguments: &'a Map<String, Value>, key: &str) -> &'a str {
+    arguments.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn number(given: &Map<String, Value>, key: &str) -> Option<u64> {
-    given.get(key).and_then(Value::as_u64)
+fn number(arguments: &Map<String, Value>, key: &str) -> Option<u64> {
+    arguments.get(key).and_then(Value::as_u64)
 }
 
 /// Returns the permission needed to reach an address, with its host as rules name it.
 pub(crate) fn host_need(address: &str) -> Option<Need> {
-    Need::to_reach(&Url::parse(address.trim()).ok()?)
+    Need::for_url(&Url::parse(address.trim()).ok()?)
 }
 
 /// Executes these tools. Clones share the sandbox.
@@ -64,7 +64,7 @@ impl ExternalTools {
         let services = self.providers.services();
         let search = services.search.as_ref()?;
         let address = services.settings.search.base.trim();
-        if address.is_empty() { host_need(search.service().home()?) } else { host_need(address) }
+        if address.is_empty() { host_need(search.service().default_base_url()?) } else { host_need(address) }
     }
 
     /// Returns the permissions needed by one of the tools that every session has.
@@ -77,16 +77,18 @@ impl ExternalTools {
     }
 
     /// Returns the permissions a call of one of these tools needs.
-    pub(crate) fn needs(&self, policy: &Policy, tool: &str, given: &Map<String, Value>) -> Vec<Need> {
+    pub(crate) fn needs(&self, policy: &Policy, tool: &str, arguments: &Map<String, Value>) -> Vec<Need> {
         match tool {
             "web_search" => self.search_need().into_iter().collect(),
-            "browse_page" => host_need(text(given, "url")).into_iter().collect(),
-            "code_exec" => vec![Need::Code { language: text(given, "language").to_owned() }],
-            "read_project_file" => match place(policy, text(given, "folder"), text(given, "path")) {
-                Ok(place) => vec![Need::Files { folder: place.within().display().to_string() }],
-                // The call itself will be refused with an explanation.
-                Err(_) => Vec::new(),
-            },
+            "browse_page" => host_need(text(arguments, "url")).into_iter().collect(),
+            "code_exec" => vec![Need::Code { language: text(arguments, "language").to_owned() }],
+            "read_project_file" => {
+                match resolve_path(policy, text(arguments, "folder"), text(arguments, "path")) {
+                    Ok(path) => vec![Need::Files { folder: path.resolved().display().to_string() }],
+                    // The call itself will be refused with an explanation.
+                    Err(_) => Vec::new(),
+                }
+            }
             _ => Vec::new(),
         }
     }
@@ -96,31 +98,39 @@ impl ExternalTools {
         &self,
         policy: &Policy,
         tool: &str,
-        given: &Map<String, Value>,
+        arguments: &Map<String, Value>,
         cancel: &CancellationToken,
-    ) -> Done {
+    ) -> ToolOutput {
         let work = async {
             match tool {
                 "web_search" => {
-                    self.search(text(given, "query"), number(given, "limit").unwrap_or(RESULTS)).await
+                    self.search(
+                        text(arguments, "query"),
+                        number(arguments, "limit").unwrap_or(DEFAULT_RESULTS),
+                    )
+                    .await
                 }
                 "browse_page" => {
-                    self.browse(policy, text(given, "url"), number(given, "max_chars").unwrap_or(PAGE_CHARS))
-                        .await
+                    self.browse(
+                        policy,
+                        text(arguments, "url"),
+                        number(arguments, "max_chars").unwrap_or(PAGE_CHARS),
+                    )
+                    .await
                 }
-                "read_project_file" => read(policy.clone(), given.clone()).await,
-                _ => self.run(given, cancel).await,
+                "read_project_file" => read(policy.clone(), arguments.clone()).await,
+                _ => self.run(arguments, cancel).await,
             }
         };
         tokio::select! {
-            done = work => done,
+            output = work => output,
             () = cancel.cancelled() => Err(Refusal::Cancelled),
         }
     }
 
-    async fn search(&self, query: &str, limit: u64) -> Done {
+    async fn search(&self, query: &str, limit: u64) -> ToolOutput {
         let Some(search) = self.providers.services().search.clone() else {
-            return Err(Refusal::NotMade(
+            return Err(Refusal::Rejected(
             "No search service is configured. The user can choose one in Settings, Web search; DuckDuckGo needs no API key."
                 .to_owned(),
         ));
@@ -133,19 +143,19 @@ impl ExternalTools {
         Ok(json!({"by": search.service().title(), "results": rows}).to_string())
     }
 
-    async fn browse(&self, policy: &Policy, url: &str, most: u64) -> Done {
+    async fn browse(&self, policy: &Policy, url: &str, most: u64) -> ToolOutput {
         // Only the first host was approved. A redirect to another host is followed only if the rules allow
         // that host without asking.
         let first = host_need(url);
         let open = |url: &Url| {
-            let need = Need::to_reach(url);
-            need == first || need.is_some_and(|need| policy.on(&need) == Permission::Allow)
+            let need = Need::for_url(url);
+            need == first || need.is_some_and(|need| policy.permission_for(&need) == Permission::Allow)
         };
-        let fetched = self.providers.services().fetcher.get_where(url, &open).await.map_err(web)?;
+        let fetched = self.providers.services().fetcher.get_if(url, &open).await.map_err(web)?;
         let page = extract(&fetched.text, fetched.content_type.as_deref(), &fetched.url);
-        let whole = page.text();
-        let all = whole.chars().count() as u64;
-        let shown: String = whole.chars().take(most as usize).collect();
+        let text = page.text();
+        let all = text.chars().count() as u64;
+        let shown: String = text.chars().take(most as usize).collect();
         let mut answer =
             json!({"url": fetched.url, "status": fetched.status, "title": page.title, "text": shown});
         if all > most {
@@ -155,25 +165,25 @@ impl ExternalTools {
         if fetched.is_success() {
             Ok(text)
         } else {
-            Err(Refusal::NotMade(format!("the page returned status {}", fetched.status)))
+            Err(Refusal::Rejected(format!("the page returned status {}", fetched.status)))
         }
     }
 
-    async fn run(&self, given: &Map<String, Value>, cancel: &CancellationToken) -> Done {
-        let unfit =
-            |error: &autokit_sandbox::SandboxError| Refusal::NotMade(format!("{error}. {}", error.remedy()));
-        let sandbox = self.proven_sandbox().await.map_err(|error| unfit(&error))?;
-        let _place = self.code_runs.place().await.ok_or_else(|| {
+    async fn run(&self, arguments: &Map<String, Value>, cancel: &CancellationToken) -> ToolOutput {
+        let rejected =
+            |error: &autokit_sandbox::SandboxError| Refusal::Rejected(format!("{error}. {}", error.remedy()));
+        let sandbox = self.tested_sandbox().await.map_err(|error| rejected(&error))?;
+        let _permit = self.code_runs.acquire().await.ok_or_else(|| {
             Refusal::Failed("too many code runs are in progress; try again later".to_owned())
         })?;
-        let mut job = Job::new(language(text(given, "language")), text(given, "code"));
-        job.stdin = text(given, "stdin").as_bytes().to_vec();
-        if let Some(seconds) = number(given, "seconds") {
+        let mut job = Job::new(language(text(arguments, "language")), text(arguments, "code"));
+        job.stdin = text(arguments, "stdin").as_bytes().to_vec();
+        if let Some(seconds) = number(arguments, "seconds") {
             let wall = Duration::from_secs(seconds);
             job.limits = Limits { wall, cpu: wall, ..Limits::default() };
         }
         let limits = job.limits;
-        let outcome = sandbox.run(job, cancel.cancelled()).await.map_err(|error| unfit(&error))?;
+        let outcome = sandbox.run(job, cancel.cancelled()).await.map_err(|error| rejected(&error))?;
         let stream = |output: &Output| {
             let text = output.text();
             if output.cut > 0 {
@@ -199,13 +209,13 @@ impl ExternalTools {
     }
 
     /// Returns the sandbox of this system, testing it on first use.
-    async fn proven_sandbox(&self) -> Result<Sandbox, autokit_sandbox::SandboxError> {
+    async fn tested_sandbox(&self) -> Result<Sandbox, autokit_sandbox::SandboxError> {
         if let Some(sandbox) = self.sandbox.get() {
             return Ok(sandbox.clone());
         }
-        let proven = tokio::task::spawn_blocking(Sandbox::available).await;
-        let sandbox = match proven {
-            Ok(proven) => proven?,
+        let tested = tokio::task::spawn_blocking(Sandbox::available).await;
+        let sandbox = match tested {
+            Ok(tested) => tested?,
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         };
         Ok(self.sandbox.get_or_init(|| sandbox).clone())
@@ -227,23 +237,23 @@ struct Project {
 impl Project {
     /// Returns the named location for the rules, resolving `..` but not symlinks: those are resolved by the
     /// file access itself and cannot lead out of the root.
-    fn within(&self) -> PathBuf {
-        let mut within = self.root.clone();
+    fn resolved(&self) -> PathBuf {
+        let mut resolved = self.root.clone();
         for part in Path::new(&self.path).components() {
             match part {
-                Component::Normal(part) => within.push(part),
-                Component::ParentDir if within != self.root => {
-                    within.pop();
+                Component::Normal(part) => resolved.push(part),
+                Component::ParentDir if resolved != self.root => {
+                    resolved.pop();
                 }
                 _ => {}
             }
         }
-        within
+        resolved
     }
 }
 
 /// Resolves a path to the opened folder that contains it.
-fn place(policy: &Policy, folder: &str, path: &str) -> Result<Project, String> {
+fn resolve_path(policy: &Policy, folder: &str, path: &str) -> Result<Project, String> {
     let roots = policy.folders();
     let named = if folder.is_empty() { path } else { folder };
     if Path::new(named).is_absolute() {
@@ -262,29 +272,30 @@ fn place(policy: &Policy, folder: &str, path: &str) -> Result<Project, String> {
     }
 }
 
-async fn read(policy: Policy, given: Map<String, Value>) -> Done {
-    let place = place(&policy, text(&given, "folder"), text(&given, "path")).map_err(Refusal::NotMade)?;
+async fn read(policy: Policy, arguments: Map<String, Value>) -> ToolOutput {
+    let project = resolve_path(&policy, text(&arguments, "folder"), text(&arguments, "path"))
+        .map_err(Refusal::Rejected)?;
     let lines = Lines {
-        from: number(&given, "from_line").unwrap_or(1),
-        lines: number(&given, "lines").unwrap_or(u64::MAX),
+        from: number(&arguments, "from_line").unwrap_or(1),
+        lines: number(&arguments, "lines").unwrap_or(u64::MAX),
     };
     // If so, a symlink could lead into a part of the folder with stricter rules.
-    let mixed = policy.divides(&place.root);
-    let reading = tokio::task::spawn_blocking(move || read_at(&place, lines, mixed));
+    let mixed = policy.divides(&project.root);
+    let reading = tokio::task::spawn_blocking(move || read_at(&project, lines, mixed));
     let read = reading.await.map_err(|error| Refusal::Failed(error.to_string()))?;
-    read.map_err(|error| Refusal::NotMade(format!("{error}. {}", error.remedy())))
+    read.map_err(|error| Refusal::Rejected(format!("{error}. {}", error.remedy())))
 }
 
-fn read_at(place: &Project, lines: Lines, mixed: bool) -> Result<String, FileError> {
-    let root = ProjectRoot::open(&place.root)?;
+fn read_at(project: &Project, lines: Lines, mixed: bool) -> Result<String, FileError> {
+    let root = ProjectRoot::open(&project.root)?;
     let root = if mixed { root.without_links() } else { root };
-    if place.path.is_empty() {
+    if project.path.is_empty() {
         return listing(&root, "");
     }
-    match root.read_lines(&place.path, lines, FILE_BYTES) {
+    match root.read_lines(&project.path, lines, FILE_BYTES) {
         Ok(read) => {
             let mut answer = json!({
-                "path": place.path, "from_line": read.from, "lines": read.lines, "bytes": read.total_bytes,
+                "path": project.path, "from_line": read.from, "lines": read.lines, "bytes": read.total_bytes,
                 "text": read.text,
             });
             if read.more {
@@ -293,13 +304,13 @@ fn read_at(place: &Project, lines: Lines, mixed: bool) -> Result<String, FileErr
             }
             Ok(answer.to_string())
         }
-        Err(FileError::NotAFile { .. }) => listing(&root, &place.path),
+        Err(FileError::NotAFile { .. }) => listing(&root, &project.path),
         Err(error) => Err(error),
     }
 }
 
 fn listing(root: &ProjectRoot, path: &str) -> Result<String, FileError> {
-    let listing = root.list(path, ENTRIES)?;
+    let listing = root.list(path, MAX_ENTRIES)?;
     let sort = |kind| match kind {
         EntryKind::File => "file",
         EntryKind::Directory => "folder",
@@ -309,8 +320,8 @@ fn listing(root: &ProjectRoot, path: &str) -> Result<String, FileError> {
     let entries: Vec<Value> =
         listing.entries.iter().map(|entry| json!({"name": entry.name, "is": sort(entry.kind)})).collect();
     let mut answer = json!({"folder": path, "entries": entries});
-    if listing.left_out > 0 || listing.more {
-        answer["note"] = format!("Entries not shown: {}.", listing.left_out).into();
+    if listing.omitted > 0 || listing.more {
+        answer["note"] = format!("Entries not shown: {}.", listing.omitted).into();
     }
     Ok(answer.to_string())
 }
@@ -324,7 +335,7 @@ fn language(name: &str) -> Language {
 }
 
 /// Most programs that wait for a slot.
-const WAITING: usize = 16;
+const MAX_WAITING: usize = 16;
 
 /// Limits how many programs agents run at a time, and how many wait. Each may take a core and a quarter of
 /// a gigabyte of memory.
@@ -345,7 +356,7 @@ struct CodeRunPermit<'a> {
 impl Default for CodeRuns {
     fn default() -> CodeRuns {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        CodeRuns::new(cores.clamp(1, 4), WAITING)
+        CodeRuns::new(cores.clamp(1, 4), MAX_WAITING)
     }
 }
 
@@ -355,7 +366,7 @@ impl CodeRuns {
     }
 
     /// Waits for a slot; `None` if too many programs wait.
-    async fn place(&self) -> Option<CodeRunPermit<'_>> {
+    async fn acquire(&self) -> Option<CodeRunPermit<'_>> {
         let taken = self.taken.try_acquire().ok()?;
         let running = self.running.acquire().await.ok()?;
         Some(CodeRunPermit { _running: running, _taken: taken })
@@ -377,54 +388,59 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn programs_wait_for_each_other_and_no_more_wait_than_may() {
+    async fn programs_wait_for_a_slot_up_to_a_limit() {
         let runs = CodeRuns::new(1, 2);
-        let first = runs.place().await.expect("a place");
-        let (mut second, mut third) = (Box::pin(runs.place()), Box::pin(runs.place()));
+        let first = runs.acquire().await.expect("a permit");
+        let (mut second, mut third) = (Box::pin(runs.acquire()), Box::pin(runs.acquire()));
         let waits =
-            |place: &mut std::pin::Pin<Box<_>>| futures_util::FutureExt::now_or_never(place).is_none();
+            |waiting: &mut std::pin::Pin<Box<_>>| futures_util::FutureExt::now_or_never(waiting).is_none();
         assert!(waits(&mut second) && waits(&mut third));
-        assert!(runs.place().await.is_none(), "a fourth is refused at once");
+        assert!(runs.acquire().await.is_none(), "a fourth is refused at once");
         drop(first);
-        let second = second.await.expect("a place");
+        let second = second.await.expect("a permit");
         assert!(waits(&mut third));
         // Dropping a waiting future frees its slot.
         drop(third);
-        let mut fourth = Box::pin(runs.place());
+        let mut fourth = Box::pin(runs.acquire());
         assert!(waits(&mut fourth));
         drop(second);
         assert!(fourth.await.is_some());
     }
 
     #[test]
-    fn a_path_belongs_to_the_innermost_folder_that_is_open() {
+    fn a_path_belongs_to_the_innermost_open_folder() {
         let open = opened(&[
             ("/srv", Permission::Allow),
             ("/srv/app", Permission::Ask),
             ("/srv/keys", Permission::Deny),
         ]);
-        let at = |folder: &str, path: &str| place(&open, folder, path).map(|place| (place.root, place.path));
+        let at = |folder: &str, path: &str| {
+            resolve_path(&open, folder, path).map(|project| (project.root, project.path))
+        };
         let found = |root: &str, path: &str| Ok((PathBuf::from(root), path.to_owned()));
         assert_eq!(at("", "/srv/app/a.rs"), found("/srv/app", "a.rs"));
         assert_eq!(at("/srv", "app/a.rs"), found("/srv", "app/a.rs"));
         assert_eq!(at("", "/srv/keys/k"), found("/srv", "keys/k"));
-        assert!(at("", "a.rs").is_err_and(|words| words.contains("/srv, /srv/app")));
-        assert!(at("", "/etc/passwd").is_err_and(|words| words.contains("is not in a folder")));
-        assert!(place(&opened(&[]), "", "a").is_err_and(|words| words.contains("the user can allow it")));
+        assert!(at("", "a.rs").is_err_and(|message| message.contains("/srv, /srv/app")));
+        assert!(at("", "/etc/passwd").is_err_and(|message| message.contains("is not in a folder")));
+        assert!(
+            resolve_path(&opened(&[]), "", "a")
+                .is_err_and(|message| message.contains("the user can allow it"))
+        );
     }
 
     #[test]
-    fn what_is_decided_on_is_the_place_itself() {
+    fn rules_apply_to_the_resolved_path() {
         let open = opened(&[("/srv", Permission::Allow), ("/srv/keys", Permission::Deny)]);
-        let word = |path: &str| {
-            let within = place(&open, "/srv", path).expect("a place").within().display().to_string();
-            open.on(&Need::Files { folder: within })
+        let permission = |path: &str| {
+            let folder = resolve_path(&open, "/srv", path).expect("a path").resolved().display().to_string();
+            open.permission_for(&Need::Files { folder })
         };
         for path in ["keys/k", "./keys/k", "app/../keys/k", "keys"] {
-            assert_eq!(word(path), Permission::Deny, "{path}");
+            assert_eq!(permission(path), Permission::Deny, "{path}");
         }
         for path in ["app/a.rs", "keys.txt", "", "app/keys/k"] {
-            assert_eq!(word(path), Permission::Allow, "{path}");
+            assert_eq!(permission(path), Permission::Allow, "{path}");
         }
     }
 }

@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use autokit_gateway::{Found, Hit, HitKind, Refusal, Search, Tier};
+use autokit_gateway::{Hit, HitKind, Refusal, Search, SearchResults, Tier};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, merge};
 use autokit_search::{Mode, NameMatch, SearchRequest};
 use autokit_toolcard::{CardId, fields};
-use autokit_workspace::cards::LINE;
+use autokit_workspace::cards::MAX_LINE_CHARS;
 use autokit_workspace::cards::{first_sentence, shorten};
 use autokit_workspace::elapsed::ms_since;
 use autokit_workspace::models::Models;
@@ -22,7 +22,7 @@ use crate::tools::CallableTools;
 
 /// Score from which a card assigned to a profile ranks before all others: more than one shared word in its
 /// description.
-const EXPERT_FITS: f32 = 0.4;
+const EXPERT_MIN_SCORE: f32 = 0.4;
 /// Name under which agents' feedback is stored.
 const PROFILE: &str = "agents";
 
@@ -48,7 +48,7 @@ impl ToolSearch {
 
     async fn hit(&self, record: &CardRecord, tier: Tier, score: f32) -> Hit {
         let card = record.card();
-        let what = match self.tools.definition(record).await {
+        let kind = match self.tools.definition(record).await {
             Some(definition) => HitKind::Callable(Box::new(definition)),
             None => HitKind::Reference {
                 stub: card.stub().map(|stub| stub.code),
@@ -59,22 +59,22 @@ impl ToolSearch {
             id: record.id.to_string(),
             name: record.key.name.clone(),
             provider: record.key.provider.clone(),
-            line: shorten(&first_sentence(card.description()), LINE),
+            summary: shorten(&first_sentence(card.description()), MAX_LINE_CHARS),
             tier,
             score,
-            what,
+            kind,
         }
     }
 
     /// Returns the cards assigned to a profile that match a query, best first.
     async fn experts(&self, scoped: &ResolvedScope, query: &str, limit: usize) -> Vec<Hit> {
         let query = KeywordQuery::new(query);
-        let mut fitting: Vec<(&CardId, f32)> =
+        let mut matching: Vec<(&CardId, f32)> =
             scoped.experts.iter().map(|(id, tool)| (id, query.expert(tool))).collect();
-        fitting.retain(|(_, score)| *score >= EXPERT_FITS);
-        fitting.sort_by(|a, b| b.1.total_cmp(&a.1));
+        matching.retain(|(_, score)| *score >= EXPERT_MIN_SCORE);
+        matching.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut hits = Vec::new();
-        for (id, score) in fitting.into_iter().take(limit) {
+        for (id, score) in matching.into_iter().take(limit) {
             let record = self.tools.workspace.library.read(|replica| replica.get(id).cloned());
             // Deleted meanwhile otherwise.
             if let Some(record) = record {
@@ -89,9 +89,9 @@ impl ToolSearch {
         &self,
         search: &Search,
         scoped: &ResolvedScope,
-        found: &mut Found,
+        found: &mut SearchResults,
     ) -> Result<(Vec<Hit>, HashSet<String>), Refusal> {
-        let opinions = self.cards.opinions_of(&feedback_profile(&search.profile)).await;
+        let opinions = self.cards.feedback(&feedback_profile(&search.profile)).await;
         let ranking = self.cards.rank(SearchRequest {
             query: search.query.clone(),
             allowed: scoped.allowed.clone(),
@@ -104,7 +104,7 @@ impl ToolSearch {
             found.notes.push(format!("Keyword search only: {why}."));
         }
         if !ranking.also_named.is_empty() {
-            let names = self.cards.names_of(&ranking.also_named).join(", ");
+            let names = self.cards.card_names(&ranking.also_named).join(", ");
             found.notes.push(format!("The query also names: {names}."));
         }
         let (mut library, mut named) = (Vec::new(), HashSet::new());
@@ -113,7 +113,7 @@ impl ToolSearch {
             if hit.score < search.threshold && !is_named {
                 continue;
             }
-            if let Some(record) = self.cards.found(&hit) {
+            if let Some(record) = self.cards.card_of(&hit) {
                 library.push(self.hit(&record, Tier::Library, hit.score).await);
             }
             if is_named {
@@ -124,8 +124,12 @@ impl ToolSearch {
     }
 
     /// Searches the local tiers.
-    pub(crate) async fn find(&self, search: &Search, scoped: &ResolvedScope) -> Result<Found, Refusal> {
-        let mut found = Found::default();
+    pub(crate) async fn find(
+        &self,
+        search: &Search,
+        scoped: &ResolvedScope,
+    ) -> Result<SearchResults, Refusal> {
+        let mut found = SearchResults::default();
         let began = Instant::now();
         let experts = self.experts(scoped, &search.query, search.limit).await;
         if !scoped.experts.is_empty() {
@@ -136,14 +140,14 @@ impl ToolSearch {
         system.retain(|hit| scoped.may_call(&hit.id, &hit.name, &hit.provider));
         found.took_ms.push((Tier::System, ms_since(began)));
         let began = Instant::now();
-        let (library, of_library) = self.library(search, scoped, &mut found).await?;
+        let (library, named_in_library) = self.library(search, scoped, &mut found).await?;
         found.took_ms.push((Tier::Library, ms_since(began)));
-        named.extend(of_library);
+        named.extend(named_in_library);
         let all = merge([experts, system, library], |hit| hit.id.clone(), &search.always, usize::MAX);
         // Tools that the query names are kept, however many results rank before them.
-        let stays = |at: usize, hit: &Hit| at < search.limit || named.contains(&hit.id);
+        let is_kept = |at: usize, hit: &Hit| at < search.limit || named.contains(&hit.id);
         found.hits =
-            all.into_iter().enumerate().filter(|(at, hit)| stays(*at, hit)).map(|(_, hit)| hit).collect();
+            all.into_iter().enumerate().filter(|(at, hit)| is_kept(*at, hit)).map(|(_, hit)| hit).collect();
         Ok(found)
     }
 }

@@ -20,23 +20,23 @@ use tokio::sync::Notify;
 use crate::profiles::AgentProfiles;
 
 /// Days for which activity is kept: a quarter, which is enough to show a trend.
-pub(crate) const KEPT_DAYS: i64 = 92;
+pub(crate) const RETENTION_DAYS: i64 = 92;
 /// How long events are collected before they are written as a batch.
-const GATHER: Duration = Duration::from_millis(20);
+const BATCH_DELAY: Duration = Duration::from_millis(20);
 /// How long a session in which only counters changed may wait to be written.
-const REST: Duration = Duration::from_secs(30);
+const RESTING_INTERVAL: Duration = Duration::from_secs(30);
 /// How long a process runs before it deletes old records.
-const TIDY_AFTER: Duration = Duration::from_mins(5);
+const CLEANUP_DELAY: Duration = Duration::from_mins(5);
 /// How often old records are deleted.
-const TIDY_EVERY: Duration = Duration::from_hours(6);
+const CLEANUP_INTERVAL: Duration = Duration::from_hours(6);
 
 /// What waits to be written.
 #[derive(Debug, Default)]
-struct Waiting {
+struct Pending {
     sessions: HashMap<McpSessionId, SessionRecord>,
     /// Sessions in which only counters changed, so that many calls are written at once.
     resting: HashMap<McpSessionId, SessionRecord>,
-    done: Vec<Activity>,
+    activity: Vec<Activity>,
 }
 
 /// The journal of agents. Clones share it.
@@ -48,11 +48,11 @@ pub struct Journal {
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: Mutex<Waiting>,
+    pending: Mutex<Pending>,
     /// Running calls, by number; recorded as interrupted if the process ends first.
-    under_way: Mutex<HashMap<u64, (McpSessionId, Audit)>>,
+    running: Mutex<HashMap<u64, (McpSessionId, Audit)>>,
     numbers: AtomicU64,
-    news: Notify,
+    wakeup: Notify,
     /// Serializes writes, so that an older state of a session never overwrites a newer one. The value says
     /// whether the journal is closed.
     writing: tokio::sync::Mutex<Closed>,
@@ -69,7 +69,7 @@ impl Journal {
     }
 
     /// Records an event.
-    pub(crate) fn note(&self, session: &McpSessionId, event: &Event) {
+    pub(crate) fn record_event(&self, session: &McpSessionId, event: &Event) {
         let event = match serde_json::to_string(event) {
             Ok(event) => event,
             Err(error) => {
@@ -79,50 +79,51 @@ impl Journal {
         };
         let at = self.workspace.clock.stamp();
         let done = Activity { at, session: session.as_str().to_owned(), event };
-        self.state.waiting.lock().expect("no holder panics").done.push(done);
-        self.state.news.notify_one();
+        self.state.pending.lock().expect("no holder panics").activity.push(done);
+        self.state.wakeup.notify_one();
     }
 
-    /// Records that a call began; returns the number that [`Journal::end`] needs.
-    pub(crate) fn begin(&self, session: &McpSessionId, audit: &Audit) -> u64 {
+    /// Records that a call began; returns the number that [`Journal::end_call`] needs.
+    pub(crate) fn begin_call(&self, session: &McpSessionId, audit: &Audit) -> u64 {
         let number = self.state.numbers.fetch_add(1, Ordering::Relaxed);
-        let begun = (session.clone(), audit.clone());
-        self.state.under_way.lock().expect("no holder panics").insert(number, begun);
+        let call = (session.clone(), audit.clone());
+        self.state.running.lock().expect("no holder panics").insert(number, call);
         number
     }
 
     /// Records how a call ended, unless the journal recorded it as interrupted before.
-    pub(crate) fn end(&self, number: u64, session: &McpSessionId, audit: &Audit) {
-        if self.state.under_way.lock().expect("no holder panics").remove(&number).is_some() {
-            self.note(session, &Event::Audited(Box::new(audit.clone())));
+    pub(crate) fn end_call(&self, number: u64, session: &McpSessionId, audit: &Audit) {
+        if self.state.running.lock().expect("no holder panics").remove(&number).is_some() {
+            self.record_event(session, &Event::Audited(Box::new(audit.clone())));
         }
     }
 
-    /// Records the state of a session. With `soon` it is written at once, or else within [`REST`].
-    pub(crate) fn keep(&self, session: SessionRecord, soon: bool) {
-        let mut waiting = self.state.waiting.lock().expect("no holder panics");
+    /// Records the state of a session. With `soon` it is written at once, or else within
+    /// [`RESTING_INTERVAL`].
+    pub(crate) fn save_session(&self, session: SessionRecord, soon: bool) {
+        let mut pending = self.state.pending.lock().expect("no holder panics");
         let id = session.id.clone();
-        if soon || waiting.sessions.contains_key(&id) {
-            waiting.resting.remove(&id);
-            waiting.sessions.insert(id, session);
-            drop(waiting);
-            self.state.news.notify_one();
+        if soon || pending.sessions.contains_key(&id) {
+            pending.resting.remove(&id);
+            pending.sessions.insert(id, session);
+            drop(pending);
+            self.state.wakeup.notify_one();
         } else {
-            waiting.resting.insert(id, session);
+            pending.resting.insert(id, session);
         }
     }
 
     /// Moves the sessions in which only counters changed to those to be written now.
-    fn hurry(&self) {
-        let mut waiting = self.state.waiting.lock().expect("no holder panics");
-        let resting = std::mem::take(&mut waiting.resting);
-        waiting.sessions.extend(resting);
+    fn queue_resting(&self) {
+        let mut pending = self.state.pending.lock().expect("no holder panics");
+        let resting = std::mem::take(&mut pending.resting);
+        pending.sessions.extend(resting);
     }
 
     /// Returns a session that has not been written yet.
-    pub(crate) fn kept(&self, id: &McpSessionId) -> Option<SessionRecord> {
-        let waiting = self.state.waiting.lock().expect("no holder panics");
-        waiting.resting.get(id).or_else(|| waiting.sessions.get(id)).cloned()
+    pub(crate) fn unsaved_session(&self, id: &McpSessionId) -> Option<SessionRecord> {
+        let pending = self.state.pending.lock().expect("no holder panics");
+        pending.resting.get(id).or_else(|| pending.sessions.get(id)).cloned()
     }
 
     /// Writes the journal and deletes old records, as long as this process runs.
@@ -133,22 +134,22 @@ impl Journal {
         let journal = self.clone();
         tokio::spawn(async move {
             // Not at once: a short-lived process leaves that to a long-running one.
-            let first = tokio::time::Instant::now() + TIDY_AFTER;
-            let mut resting = tokio::time::interval(REST);
-            let mut tidying = tokio::time::interval_at(first, TIDY_EVERY);
+            let first = tokio::time::Instant::now() + CLEANUP_DELAY;
+            let mut resting = tokio::time::interval(RESTING_INTERVAL);
+            let mut cleanup = tokio::time::interval_at(first, CLEANUP_INTERVAL);
             loop {
-                let tidy = tokio::select! {
-                    () = journal.state.news.notified() => false,
+                let clean_up = tokio::select! {
+                    () = journal.state.wakeup.notified() => false,
                     _ = resting.tick() => {
-                        journal.hurry();
+                        journal.queue_resting();
                         false
                     }
-                    _ = tidying.tick() => true,
-                    () = journal.workspace.given_up() => return,
+                    _ = cleanup.tick() => true,
+                    () = journal.workspace.wait_for_shutdown() => return,
                 };
                 // Events that happen together are written together.
-                tokio::time::sleep(GATHER).await;
-                let done = if tidy {
+                tokio::time::sleep(BATCH_DELAY).await;
+                let done = if clean_up {
                     journal.delete_old(profiles.session_settings("", "").session_secs).await
                 } else {
                     journal.write().await
@@ -166,7 +167,7 @@ impl Journal {
         let before = |hours: i64| {
             now.checked_sub(SignedDuration::from_hours(hours)).map_or(Timestamp::EPOCH, Timestamp::from)
         };
-        self.tidy(before(session_secs as i64 / 3600), before(KEPT_DAYS * 24)).await
+        self.delete_before(before(session_secs as i64 / 3600), before(RETENTION_DAYS * 24)).await
     }
 
     /// Writes what is waiting.
@@ -178,19 +179,19 @@ impl Journal {
         if closed.0 { Ok(()) } else { self.write_all().await }
     }
 
-    /// Writes what is waiting and closes the journal. Running calls are recorded as interrupted.
+    /// Writes what is pending and closes the journal. Running calls are recorded as interrupted.
     ///
     /// # Errors
     /// If the database fails.
     pub async fn close(&self) -> Result<()> {
         let mut closed = self.state.writing.lock().await;
         closed.0 = true;
-        let broken_off = std::mem::take(&mut *self.state.under_way.lock().expect("no holder panics"));
-        for (session, mut audit) in broken_off.into_values() {
+        let interrupted = std::mem::take(&mut *self.state.running.lock().expect("no holder panics"));
+        for (session, mut audit) in interrupted.into_values() {
             "AutoKit closed before the call finished".clone_into(&mut audit.why);
-            self.note(&session, &Event::Audited(Box::new(audit)));
+            self.record_event(&session, &Event::Audited(Box::new(audit)));
         }
-        self.hurry();
+        self.queue_resting();
         self.write_all().await
     }
 
@@ -198,18 +199,18 @@ impl Journal {
     ///
     /// # Errors
     /// If the database fails.
-    async fn tidy(&self, unused: Timestamp, before: Timestamp) -> Result<()> {
+    async fn delete_before(&self, unused: Timestamp, before: Timestamp) -> Result<()> {
         let closed = self.state.writing.lock().await;
         if closed.0 { Ok(()) } else { Ok(self.workspace.library.delete_activity(unused, before).await?) }
     }
 
     async fn write_all(&self) -> Result<()> {
-        let waiting = {
-            let mut waiting = self.state.waiting.lock().expect("no holder panics");
-            let resting = std::mem::take(&mut waiting.resting);
-            std::mem::replace(&mut *waiting, Waiting { resting, ..Waiting::default() })
+        let pending = {
+            let mut pending = self.state.pending.lock().expect("no holder panics");
+            let resting = std::mem::take(&mut pending.resting);
+            std::mem::replace(&mut *pending, Pending { resting, ..Pending::default() })
         };
-        let sessions = waiting
+        let sessions = pending
             .sessions
             .values()
             .map(|session| {
@@ -223,17 +224,17 @@ impl Journal {
             .collect::<Result<Vec<_>>>()?;
         // Keys in chronological order, with a random part because two processes may write at the same
         // instant.
-        let first = waiting.done.first().map_or_else(String::new, |done| done.at.to_string());
+        let first = pending.activity.first().map_or_else(String::new, |done| done.at.to_string());
         let key = format!("{first}-{}", autokit_workspace::token(4));
-        let written = self.workspace.library.record_activity(&key, &sessions, &waiting.done).await;
+        let written = self.workspace.library.record_activity(&key, &sessions, &pending.activity).await;
         if let Err(error) = written {
-            let mut now = self.state.waiting.lock().expect("no holder panics");
-            for (id, session) in waiting.sessions {
+            let mut now = self.state.pending.lock().expect("no holder panics");
+            for (id, session) in pending.sessions {
                 // A session that changed meanwhile is newer.
                 now.sessions.entry(id).or_insert(session);
             }
-            let newer = std::mem::replace(&mut now.done, waiting.done);
-            now.done.extend(newer);
+            let newer = std::mem::replace(&mut now.activity, pending.activity);
+            now.activity.extend(newer);
             return Err(error.into());
         }
         Ok(())
@@ -265,32 +266,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn calls_under_way_are_written_down_when_the_process_ends() {
+    async fn running_calls_are_recorded_when_the_journal_closes() {
         let clock = Clock::system();
         let library = Library::open(Storage::Memory, clock.clone()).await.unwrap();
         let workspace = Workspace::new(library, clock, tokio::sync::broadcast::channel(1).0, false);
         let journal = Journal::new(workspace.clone());
         let session = McpSessionId::new("s");
-        let done = journal.begin(&session, &audit("done"));
-        let broken_off = journal.begin(&session, &audit("slow"));
-        journal.end(done, &session, &Audit { outcome: CallOutcome::Done, ..audit("done") });
+        let done = journal.begin_call(&session, &audit("done"));
+        let interrupted = journal.begin_call(&session, &audit("slow"));
+        journal.end_call(done, &session, &Audit { outcome: CallOutcome::Done, ..audit("done") });
         journal.close().await.unwrap();
         // Too late: the call has been recorded.
-        journal.end(broken_off, &session, &audit("slow"));
+        journal.end_call(interrupted, &session, &audit("slow"));
         let rows = workspace.library.activity_since(Timestamp::EPOCH).await.unwrap();
-        let told: Vec<(String, CallOutcome, String)> = rows
+        let recorded: Vec<(String, CallOutcome, String)> = rows
             .iter()
             .filter_map(|row| match serde_json::from_str(&row.event) {
                 Ok(Event::Audited(audit)) => Some((audit.name, audit.outcome, audit.why)),
                 _ => None,
             })
             .collect();
-        let say = |name: &str, outcome, why: &str| (name.to_owned(), outcome, why.to_owned());
+        let call = |name: &str, outcome, why: &str| (name.to_owned(), outcome, why.to_owned());
         assert_eq!(
-            told,
+            recorded,
             [
-                say("done", CallOutcome::Done, ""),
-                say("slow", CallOutcome::Cancelled, "AutoKit closed before the call finished"),
+                call("done", CallOutcome::Done, ""),
+                call("slow", CallOutcome::Cancelled, "AutoKit closed before the call finished"),
             ]
         );
     }

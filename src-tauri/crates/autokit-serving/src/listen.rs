@@ -75,9 +75,9 @@ static CAPACITY: LazyLock<usize> = LazyLock::new(|| {
 fn raise_open_files() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
-    if limit.current.is_some_and(|current| current < wanted)
-        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit })
+    let target = limit.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+    if limit.current.is_some_and(|current| current < target)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(target), ..limit })
     {
         tracing::warn!(%error, "failed to raise the open file limit");
     }
@@ -90,7 +90,7 @@ fn raise_open_files() -> Option<u64> {
 }
 
 /// How long to wait after the system could not accept a connection.
-const EXHAUSTED: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// The connections of one listener.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ impl Connections {
     }
 
     /// Closes the connections that have not sent a request.
-    fn end_silent(&self) {
+    fn close_silent(&self) {
         let silent = std::mem::take(&mut self.state.lock().expect("no holder panics").silent);
         for (_, evicted) in silent {
             evicted.cancel();
@@ -142,16 +142,16 @@ impl Connections {
     }
 
     /// Records that a connection has sent a request.
-    fn spoke(&self, number: u64) {
+    fn mark_active(&self, number: u64) {
         let mut state = self.state.lock().expect("no holder panics");
         let ConnectionState { silent, idle, .. } = &mut *state;
-        for waiting in [silent, idle] {
-            waiting.retain(|(waits, _)| *waits != number);
+        for queue in [silent, idle] {
+            queue.retain(|(queued, _)| *queued != number);
         }
     }
 
     /// Records that a connection waits for its next request.
-    fn waits(&self, number: u64, evicted: CancellationToken) {
+    fn mark_idle(&self, number: u64, evicted: CancellationToken) {
         self.state.lock().expect("no holder panics").idle.push_back((number, evicted));
     }
 }
@@ -165,17 +165,17 @@ struct ActiveRequest {
 
 impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        self.connections.waits(self.number, self.evicted.clone());
+        self.connections.mark_idle(self.number, self.evicted.clone());
     }
 }
 
 /// The body of a response; its request is running until the body is sent or dropped.
-struct AnswerBody {
+struct ResponseBody {
     body: Body,
-    _under_way: ActiveRequest,
+    _active: ActiveRequest,
 }
 
-impl HttpBody for AnswerBody {
+impl HttpBody for ResponseBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -197,29 +197,29 @@ impl HttpBody for AnswerBody {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.connections.spoke(self.number);
+        self.connections.mark_active(self.number);
         self.connections.state.lock().expect("no holder panics").open -= 1;
     }
 }
 
 /// A running listener, until it is ended or dropped.
 #[derive(Debug)]
-pub struct Listening {
+pub struct HttpListener {
     stop: DropGuard,
-    served: JoinHandle<()>,
+    task: JoinHandle<()>,
 }
 
-impl Listening {
+impl HttpListener {
     /// Serves `app`. Its background tasks have to end when `stop` is cancelled.
-    pub fn start(listener: TcpListener, app: Router, stop: CancellationToken) -> Listening {
-        let served = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
-        Listening { stop: stop.drop_guard(), served }
+    pub fn start(listener: TcpListener, app: Router, stop: CancellationToken) -> HttpListener {
+        let task = tokio::spawn(serve(listener, app, stop.clone(), ListenLimits::default()));
+        HttpListener { stop: stop.drop_guard(), task }
     }
 
     /// Stops accepting connections, frees the port and finishes running requests.
-    pub async fn end(self) {
+    pub async fn shut_down(self) {
         drop(self.stop);
-        if let Err(error) = self.served.await {
+        if let Err(error) = self.task.await {
             tracing::error!(%error, "listener task failed");
         }
     }
@@ -238,18 +238,18 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
         match accepted {
             Ok((stream, _)) => {
                 // Without a slot the connection is closed, which the client notices at once.
-                let Some(place) = connections.take(limits.connections) else { continue };
-                serving.spawn(serve_one(stream, app.clone(), place, stop.clone(), limits));
+                let Some(slot) = connections.take(limits.connections) else { continue };
+                serving.spawn(serve_one(stream, app.clone(), slot, stop.clone(), limits));
             }
             Err(error) => {
                 tracing::warn!(%error, "failed to accept a connection");
-                tokio::time::sleep(EXHAUSTED).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
     // Frees the port while requests are still running.
     drop(listener);
-    connections.end_silent();
+    connections.close_silent();
     let finished = async { while serving.join_next().await.is_some() {} };
     if tokio::time::timeout(limits.grace, finished).await.is_err() {
         tracing::warn!(connections = serving.len(), "grace period expired; aborting requests");
@@ -260,7 +260,7 @@ async fn serve(listener: TcpListener, app: Router, stop: CancellationToken, limi
 async fn serve_one(
     stream: TcpStream,
     app: Router,
-    place: ConnectionSlot,
+    slot: ConnectionSlot,
     stop: CancellationToken,
     limits: ListenLimits,
 ) {
@@ -270,15 +270,15 @@ async fn serve_one(
     let app = TowerToHyperService::new(app);
     let began = CancellationToken::new();
     let service = service_fn(|request: Request<Incoming>| {
-        place.connections.spoke(place.number);
+        slot.connections.mark_active(slot.number);
         began.cancel();
-        let under_way = ActiveRequest {
-            connections: Arc::clone(&place.connections),
-            number: place.number,
-            evicted: place.evicted.clone(),
+        let active = ActiveRequest {
+            connections: Arc::clone(&slot.connections),
+            number: slot.number,
+            evicted: slot.evicted.clone(),
         };
-        let answer = app.call(request);
-        async move { Ok::<_, Infallible>(answer.await?.map(|body| AnswerBody { body, _under_way: under_way })) }
+        let response = app.call(request);
+        async move { Ok::<_, Infallible>(response.await?.map(|body| ResponseBody { body, _active: active })) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.idle);
@@ -286,7 +286,7 @@ async fn serve_one(
     let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
     let mut connection = std::pin::pin!(connection);
     let mut first = std::pin::pin!(tokio::time::timeout(limits.header, began.cancelled()));
-    let (mut asked, mut stopping) = (false, false);
+    let (mut has_request, mut stopping) = (false, false);
     loop {
         tokio::select! {
             biased;
@@ -296,11 +296,11 @@ async fn serve_one(
                 }
                 return;
             }
-            () = place.evicted.cancelled() => return,
-            in_time = &mut first, if !asked => {
+            () = slot.evicted.cancelled() => return,
+            in_time = &mut first, if !has_request => {
                 match in_time {
                     Ok(()) => {
-                        asked = true;
+                        has_request = true;
                         probe = None;
                     }
                     // The system is asked, because the runtime may not have noticed yet what has arrived.
@@ -339,7 +339,7 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Compares two byte strings in a time that does not depend on where they differ.
-pub fn same(a: &[u8], b: &[u8]) -> bool {
+pub fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (x, y)| difference | (x ^ y)) == 0
 }
 
@@ -360,12 +360,12 @@ mod tests {
         (at, stop)
     }
 
-    async fn asked(stream: &mut TcpStream) -> String {
-        answer(stream).await.expect("an answer")
+    async fn get_ok(stream: &mut TcpStream) -> String {
+        get_response(stream).await.expect("an answer")
     }
 
     /// Sends a request and returns the response, unless the connection ends before.
-    async fn answer(stream: &mut TcpStream) -> std::io::Result<String> {
+    async fn get_response(stream: &mut TcpStream) -> std::io::Result<String> {
         stream.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await?;
         let mut answer = Vec::new();
         while !answer.ends_with(b"hello") {
@@ -386,12 +386,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn idle_connections_give_way_to_those_that_ask() {
+    async fn idle_connections_are_evicted_for_new_ones() {
         let limits =
             ListenLimits { header: Duration::from_mins(10), connections: 4, ..ListenLimits::default() };
         let (at, stop) = start(limits).await;
         let mut working = TcpStream::connect(at).await.expect("connected");
-        asked(&mut working).await;
+        get_ok(&mut working).await;
         let mut idle = Vec::new();
         for _ in 0..40 {
             let mut stream = TcpStream::connect(at).await.expect("connected");
@@ -400,8 +400,8 @@ mod tests {
             idle.push(stream);
         }
         let mut late = TcpStream::connect(at).await.expect("connected");
-        assert!(asked(&mut late).await.starts_with("HTTP/1.1 200"));
-        assert!(asked(&mut working).await.starts_with("HTTP/1.1 200"));
+        assert!(get_ok(&mut late).await.starts_with("HTTP/1.1 200"));
+        assert!(get_ok(&mut working).await.starts_with("HTTP/1.1 200"));
         assert!(closed(&mut idle[0]).await);
         stop.cancel();
         for stream in &mut idle {
@@ -410,35 +410,35 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_that_are_idle_after_a_request_give_way_as_well() {
+    async fn connections_idle_after_a_request_are_evicted_too() {
         let limits =
             ListenLimits { header: Duration::from_mins(10), connections: 2, ..ListenLimits::default() };
         let (at, _stop) = start(limits).await;
         let mut first = TcpStream::connect(at).await.expect("connected");
-        asked(&mut first).await;
+        get_ok(&mut first).await;
         let mut second = TcpStream::connect(at).await.expect("connected");
-        asked(&mut second).await;
+        get_ok(&mut second).await;
         let mut third = TcpStream::connect(at).await.expect("connected");
-        assert!(asked(&mut third).await.starts_with("HTTP/1.1 200"));
+        assert!(get_ok(&mut third).await.starts_with("HTTP/1.1 200"));
         assert!(closed(&mut first).await);
-        assert!(asked(&mut second).await.starts_with("HTTP/1.1 200"));
+        assert!(get_ok(&mut second).await.starts_with("HTTP/1.1 200"));
     }
 
     #[tokio::test]
-    async fn a_first_request_on_its_way_is_not_cut_off() {
+    async fn a_connection_with_an_arriving_request_is_not_evicted() {
         let limits =
             ListenLimits { header: Duration::from_mins(10), connections: 8, ..ListenLimits::default() };
         let (at, _stop) = start(limits).await;
         let mut idle = Vec::new();
         for _ in 0..7 {
             let mut stream = TcpStream::connect(at).await.expect("connected");
-            asked(&mut stream).await;
+            get_ok(&mut stream).await;
             idle.push(stream);
         }
         let mut opening = TcpStream::connect(at).await.expect("connected");
         opening.write_all(b"GET / HTTP/1.1\r\n").await.expect("written");
         let mut late = TcpStream::connect(at).await.expect("connected");
-        assert!(asked(&mut late).await.starts_with("HTTP/1.1 200"));
+        assert!(get_ok(&mut late).await.starts_with("HTTP/1.1 200"));
         assert!(closed(&mut idle[0]).await);
         opening.write_all(b"host: localhost\r\n\r\n").await.expect("written");
         let mut answer = [0; 12];
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_arrives_as_time_runs_out_is_answered() {
+    async fn a_request_that_arrives_at_the_timeout_is_answered() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let at = listener.local_addr().expect("an address");
         let app = Router::new().route("/", get(|| async { "hello" }));
@@ -474,25 +474,25 @@ mod tests {
         loop {
             let (at, _stop) = start(ListenLimits { header, ..limits }).await;
             let mut asking = TcpStream::connect(at).await.expect("connected");
-            if answer(&mut asking).await.is_err() {
+            if get_response(&mut asking).await.is_err() {
                 header *= 4;
                 continue;
             }
             let mut half = TcpStream::connect(at).await.expect("connected");
             half.write_all(b"GET / HTTP/1.1\r\nhost: lo").await.expect("written");
             assert!(closed(&mut half).await);
-            assert!(asked(&mut asking).await.starts_with("HTTP/1.1 200"));
+            assert!(get_ok(&mut asking).await.starts_with("HTTP/1.1 200"));
             break;
         }
         // But not forever. The response may be late on a busy machine.
         let (at, _stop) = start(ListenLimits { idle: Duration::from_millis(20), ..limits }).await;
         let mut idle = TcpStream::connect(at).await.expect("connected");
-        let _ = answer(&mut idle).await;
+        let _ = get_response(&mut idle).await;
         assert!(closed(&mut idle).await);
     }
 
     #[tokio::test]
-    async fn a_reader_that_takes_nothing_does_not_keep_it_from_ending() {
+    async fn a_client_that_stops_reading_does_not_block_shutdown() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let (at, stop) = (listener.local_addr().expect("an address"), CancellationToken::new());
         let endless = || async {
@@ -515,10 +515,15 @@ mod tests {
     fn tokens_are_read_from_headers() {
         let mut headers = HeaderMap::new();
         assert_eq!(bearer(&headers), None);
-        for (said, token) in [("Bearer abc", Some("abc")), ("bearer abc", Some("abc")), ("Basic abc", None)] {
-            headers.insert(header::AUTHORIZATION, said.parse().expect("a value"));
-            assert_eq!(bearer(&headers), token, "{said}");
+        for (value, token) in [("Bearer abc", Some("abc")), ("bearer abc", Some("abc")), ("Basic abc", None)]
+        {
+            headers.insert(header::AUTHORIZATION, value.parse().expect("a value"));
+            assert_eq!(bearer(&headers), token, "{value}");
         }
-        assert!(same(b"abc", b"abc") && !same(b"abc", b"abd") && !same(b"abc", b"ab"));
+        assert!(
+            constant_time_eq(b"abc", b"abc")
+                && !constant_time_eq(b"abc", b"abd")
+                && !constant_time_eq(b"abc", b"ab")
+        );
     }
 }

@@ -18,7 +18,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Call, Definition, McpSessionId, Refusal, Target};
 use autokit_library::CardRecord;
 use autokit_policy::{Need, Permission};
-use autokit_workspace::cards::LINE;
+use autokit_workspace::cards::MAX_LINE_CHARS;
 use autokit_workspace::cards::{first_sentence, shorten};
 use autokit_workspace::elapsed::ms_since;
 use autokit_workspace::jobs::{Outcome, Progress};
@@ -38,12 +38,12 @@ use crate::{builtin, own};
 /// Most tools in one response.
 const MAX_TOOLS: usize = 1_000;
 /// Results of tools that are remembered; each is capped.
-const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20).expect("not zero");
+const MAX_OUTCOMES: NonZeroUsize = NonZeroUsize::new(20).expect("not zero");
 /// Session and client under which manual calls are recorded in the journal.
 const SESSION: &str = "hand";
 const CLIENT: &str = "AutoKit, by hand";
 /// Minimum time between two progress updates of a tool.
-const SHOWN_EVERY: Duration = Duration::from_millis(250);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 /// Progress messages of a tool that are buffered.
 const PROGRESS_BUFFER: usize = 64;
 /// Maximum depth of an example of arguments, because a schema may be recursive.
@@ -55,33 +55,33 @@ struct Outcomes(Mutex<LruCache<JobId, ToolOutcome>>);
 
 impl Default for Outcomes {
     fn default() -> Outcomes {
-        Outcomes(Mutex::new(LruCache::new(REMEMBERED)))
+        Outcomes(Mutex::new(LruCache::new(MAX_OUTCOMES)))
     }
 }
 
 /// A tool and where it comes from.
-struct Listed {
+struct ListedTool {
     definition: Definition,
     source: ToolSource,
     /// Whether agents of the profile may not find it.
     closed: bool,
 }
 
-impl Listed {
+impl ListedTool {
     /// Returns whether the tool's name, provider or description contains each of these lower-case words.
-    fn fits(&self, words: &[&str]) -> bool {
+    fn matches(&self, words: &[&str]) -> bool {
         let Definition { name, provider, description, .. } = &self.definition;
-        let said = format!("{name} {provider} {description}").to_lowercase();
-        words.iter().all(|word| said.contains(word))
+        let text = format!("{name} {provider} {description}").to_lowercase();
+        words.iter().all(|word| text.contains(word))
     }
 
     fn entry(&self, scoped: &ResolvedScope) -> ToolEntry {
         let Definition { id, name, provider, description, .. } = &self.definition;
         let need = Need::Tool { id: id.clone(), name: name.clone(), provider: provider.clone() };
-        let word = scoped.policy().on(&need);
+        let permission = scoped.policy().permission_for(&need);
         ToolEntry {
-            line: shorten(&first_sentence(description), LINE),
-            permission: if self.closed { Permission::Deny } else { word },
+            line: shorten(&first_sentence(description), MAX_LINE_CHARS),
+            permission: if self.closed { Permission::Deny } else { permission },
             source: self.source,
             id: id.clone(),
             name: name.clone(),
@@ -106,51 +106,51 @@ impl ToolRuns {
     }
 
     /// Returns a card's tool, if it can be called.
-    async fn listed(&self, record: &CardRecord, scoped: &ResolvedScope) -> Option<Listed> {
+    async fn listed(&self, record: &CardRecord, scoped: &ResolvedScope) -> Option<ListedTool> {
         let definition = self.tools.definition(record).await?;
         let upstream = record.card().object().contains_key(autokit_features::servers::tools::UPSTREAM);
         let source = if upstream { ToolSource::Server } else { ToolSource::Api };
-        Some(Listed { definition, source, closed: !scoped.may_find(&record.id) })
+        Some(ListedTool { definition, source, closed: !scoped.may_find(&record.id) })
     }
 
     async fn list(&self, query: &ToolsQuery) -> Result<ToolList> {
         let scoped = self.tools.profiles.scoped(&query.profile).ok_or_else(|| no_profile(&query.profile))?;
-        let wanted = |source: ToolSource| query.sources.is_empty() || query.sources.contains(&source);
-        let of = |source| move |definition| Listed { definition, source, closed: false };
-        let mut all: Vec<Listed> = Vec::new();
-        if wanted(ToolSource::Session) {
-            all.extend(own::tools().into_iter().map(of(ToolSource::Session)));
+        let includes = |source: ToolSource| query.sources.is_empty() || query.sources.contains(&source);
+        let listed = |source| move |definition| ListedTool { definition, source, closed: false };
+        let mut all: Vec<ListedTool> = Vec::new();
+        if includes(ToolSource::Session) {
+            all.extend(own::tools().into_iter().map(listed(ToolSource::Session)));
         }
-        if wanted(ToolSource::Builtin) {
-            all.extend(builtin::all().cloned().map(of(ToolSource::Builtin)));
+        if includes(ToolSource::Builtin) {
+            all.extend(builtin::all().cloned().map(listed(ToolSource::Builtin)));
         }
-        if wanted(ToolSource::Server) || wanted(ToolSource::Api) {
+        if includes(ToolSource::Server) || includes(ToolSource::Api) {
             let mut records = self.tools.cards();
             records.sort_by(|a, b| (&a.key.provider, &a.key.name).cmp(&(&b.key.provider, &b.key.name)));
             for record in records {
-                all.extend(self.listed(&record, &scoped).await.filter(|listed| wanted(listed.source)));
+                all.extend(self.listed(&record, &scoped).await.filter(|listed| includes(listed.source)));
             }
         }
         let text = query.text.to_lowercase();
         let words: Vec<&str> = text.split_whitespace().collect();
-        all.retain(|listed| listed.fits(&words));
+        all.retain(|listed| listed.matches(&words));
         let window = all.iter().skip(query.offset as usize).take(MAX_TOOLS.min(query.limit as usize));
         Ok(ToolList { total: all.len() as u32, tools: window.map(|listed| listed.entry(&scoped)).collect() })
     }
 
     /// Finds a tool by its id or name; AutoKit's own come first.
-    async fn tool(&self, wanted: &ToolRef) -> Result<(Listed, Arc<ResolvedScope>)> {
+    async fn tool(&self, request: &ToolRef) -> Result<(ListedTool, Arc<ResolvedScope>)> {
         let scoped =
-            self.tools.profiles.scoped(&wanted.profile).ok_or_else(|| no_profile(&wanted.profile))?;
-        let tool = wanted.tool.trim();
+            self.tools.profiles.scoped(&request.profile).ok_or_else(|| no_profile(&request.profile))?;
+        let tool = request.tool.trim();
         // Case is ignored, so that no other tool can be mistaken for one of AutoKit's own.
-        let plain = tool.to_ascii_lowercase();
-        let ours = own::named(&plain).map(|definition| (definition, ToolSource::Session));
-        let ours = ours.or_else(|| Some((builtin::named(&plain)?.clone(), ToolSource::Builtin)));
-        if let Some((definition, source)) = ours {
-            return Ok((Listed { definition, source, closed: false }, scoped));
+        let lower_case = tool.to_ascii_lowercase();
+        let own = own::by_name(&lower_case).map(|definition| (definition, ToolSource::Session));
+        let own = own.or_else(|| Some((builtin::by_id_or_name(&lower_case)?.clone(), ToolSource::Builtin)));
+        if let Some((definition, source)) = own {
+            return Ok((ListedTool { definition, source, closed: false }, scoped));
         }
-        let record = self.workspace.find(tool).map_err(|error| match error.code {
+        let record = self.workspace.find_card(tool).map_err(|error| match error.code {
             ErrorCode::NotFound => ApiError::new(
                 ErrorCode::NotFound,
                 format!("tool {tool:?} not found"),
@@ -169,8 +169,8 @@ impl ToolRuns {
     }
 
     async fn start(&self, request: ToolRun) -> Result<ToolRunStart> {
-        let wanted = ToolRef { tool: request.tool, profile: request.profile };
-        let (Listed { definition, source, closed }, _) = self.tool(&wanted).await?;
+        let tool_ref = ToolRef { tool: request.tool, profile: request.profile };
+        let (ListedTool { definition, source, closed }, _) = self.tool(&tool_ref).await?;
         let name = definition.name.clone();
         if source == ToolSource::Session {
             // These tools sign what they do as an agent.
@@ -181,21 +181,21 @@ impl ToolRuns {
             ));
         }
         let tool = Target::Discovered(Box::new(definition));
-        let (told, telling) = mpsc::channel(PROGRESS_BUFFER);
+        let (sender, receiver) = mpsc::channel(PROGRESS_BUFFER);
         let cancel = CancellationToken::new();
         let call = Call {
             session: McpSessionId::new(SESSION),
             client: CLIENT.to_owned(),
-            profile: wanted.profile,
+            profile: tool_ref.profile,
             tool,
             arguments: request.arguments,
             cancel: cancel.clone(),
-            progress: told,
+            progress: sender,
         };
         let decided = self.calls.prepare_manual(call, &request.granted).await;
-        let calling = match decided.map_err(|why| not_called(&name, closed, why))? {
+        let calling = match decided.map_err(|why| rejected(&name, closed, why))? {
             ManualCall::NeedsApproval(needs) => {
-                let words = needs.iter().map(Need::words).collect();
+                let words = needs.iter().map(Need::describe).collect();
                 return Ok(ToolRunStart::Asks { needs, words });
             }
             ManualCall::Ready(calling) => calling,
@@ -206,11 +206,12 @@ impl ToolRuns {
             self.workspace.jobs.start(JobKind::Call, &title, "percent", |progress| async move {
                 let began = Instant::now();
                 let result = {
-                    let mut work = pin!(async { tokio::join!(calling, pass_on(telling, &progress)).0 });
+                    let mut work =
+                        pin!(async { tokio::join!(calling, forward_progress(receiver, &progress)).0 });
                     tokio::select! {
                         result = &mut work => result,
                         // The tool is told to stop, and the call ends when it has.
-                        () = progress.stopped() => {
+                        () = progress.wait_until_cancelled() => {
                             cancel.cancel();
                             work.await
                         }
@@ -227,31 +228,31 @@ impl ToolRuns {
 }
 
 /// Reports the progress of a call to the job.
-async fn pass_on(mut telling: mpsc::Receiver<autokit_gateway::Progress>, progress: &Progress) {
+async fn forward_progress(mut receiver: mpsc::Receiver<autokit_gateway::Progress>, progress: &Progress) {
     let mut last: Option<Instant> = None;
-    while let Some(told) = telling.recv().await {
+    while let Some(update) = receiver.recv().await {
         // Each update goes to every window, so a server must not decide how often. Updates in between are
         // dropped.
-        if last.is_some_and(|last| last.elapsed() < SHOWN_EVERY) {
+        if last.is_some_and(|last| last.elapsed() < UPDATE_INTERVAL) {
             continue;
         }
         last = Some(Instant::now());
-        if let Some(words) = told.message {
-            progress.say(&shorten(&words, LINE));
+        if let Some(message) = update.message {
+            progress.set_note(&shorten(&message, MAX_LINE_CHARS));
         } else {
-            let share = told.total.map_or(0.0, |total| told.done / total).clamp(0.0, 1.0);
+            let share = update.total.map_or(0.0, |total| update.done / total).clamp(0.0, 1.0);
             // NaN becomes 0 in the conversion.
-            progress.at((share * 100.0) as u64, 100);
+            progress.set_done((share * 100.0) as u64, 100);
         }
     }
 }
 
 /// Converts the refusal of a call to an error for a person.
-fn not_called(name: &str, closed: bool, refusal: Refusal) -> ApiError {
+fn rejected(name: &str, closed: bool, refusal: Refusal) -> ApiError {
     let why = match refusal {
         Refusal::Cancelled => return ApiError::cancelled(),
         _ if closed => "your rules deny it".to_owned(),
-        Refusal::NotMade(why) | Refusal::Failed(why) => why,
+        Refusal::Rejected(why) | Refusal::Failed(why) => why,
     };
     // A hint for agents; this person can change it.
     let why = why.trim_end_matches(ONLY_THE_USER).trim_end().trim_end_matches('.');
@@ -266,7 +267,7 @@ fn not_called(name: &str, closed: bool, refusal: Refusal) -> ApiError {
 fn failed(name: &str, refusal: Refusal) -> ApiError {
     let (code, why, remedy) = match refusal {
         Refusal::Cancelled => return ApiError::cancelled(),
-        Refusal::NotMade(why) => {
+        Refusal::Rejected(why) => {
             (ErrorCode::Refused, why, "Change the arguments, or check the server or API of the tool.")
         }
         Refusal::Failed(why) => {
@@ -294,30 +295,30 @@ fn outcome(result: CallToolResult, took_ms: f64) -> ToolOutcome {
 /// Builds arguments that fit a schema as far as possible: the required ones, from defaults, examples and
 /// first choices, or else empty.
 fn example(schema: &Map<String, Value>) -> Map<String, Value> {
-    match example_of(&Value::Object(schema.clone()), schema, MAX_EXAMPLE_DEPTH) {
+    match example_value(&Value::Object(schema.clone()), schema, MAX_EXAMPLE_DEPTH) {
         Value::Object(example) => example,
         _ => Map::new(),
     }
 }
 
-fn example_of(schema: &Value, root: &Map<String, Value>, deep: usize) -> Value {
-    let told = ["default", "const", "example"].iter().find_map(|key| schema.get(*key));
+fn example_value(schema: &Value, root: &Map<String, Value>, depth: usize) -> Value {
+    let value = ["default", "const", "example"].iter().find_map(|key| schema.get(*key));
     let first = |key: &str| schema.get(key).and_then(|all| all.get(0));
-    if let Some(value) = told.or_else(|| first("examples")).or_else(|| first("enum")) {
+    if let Some(value) = value.or_else(|| first("examples")).or_else(|| first("enum")) {
         return value.clone();
     }
-    if deep == 0 {
+    if depth == 0 {
         return Value::Null;
     }
     if let Some(path) = schema.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/")) {
         let mut parts = path.split('/');
         let start = parts.next().and_then(|part| root.get(part));
-        let meant = parts.fold(start, |at, part| at?.get(part.replace("~1", "/").replace("~0", "~")));
-        return meant.map_or(Value::Null, |meant| example_of(meant, root, deep - 1));
+        let target = parts.fold(start, |at, part| at?.get(part.replace("~1", "/").replace("~0", "~")));
+        return target.map_or(Value::Null, |target| example_value(target, root, depth - 1));
     }
     let several = ["oneOf", "anyOf", "allOf"].iter().find_map(|key| first(key));
     if let (Some(one), None) = (several, schema.get("properties")) {
-        return example_of(one, root, deep - 1);
+        return example_value(one, root, depth - 1);
     }
     let kind = schema.get("type");
     let kind = kind.and_then(Value::as_str).or_else(|| kind?.get(0)?.as_str());
@@ -328,11 +329,12 @@ fn example_of(schema: &Value, root: &Map<String, Value>, deep: usize) -> Value {
         Some("array") => Value::Array(Vec::new()),
         Some("object") | None if schema.get("properties").is_some() || kind.is_some() => {
             let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-            let of = |name: &str| schema.get("properties").and_then(|all| all.get(name));
+            let property = |name: &str| schema.get("properties").and_then(|all| all.get(name));
             let each = required.filter_map(Value::as_str);
             Value::Object(
                 each.map(|name| {
-                    let value = of(name).map_or(Value::Null, |of| example_of(of, root, deep - 1));
+                    let value =
+                        property(name).map_or(Value::Null, |schema| example_value(schema, root, depth - 1));
                     (name.to_owned(), value)
                 })
                 .collect(),
@@ -412,14 +414,14 @@ mod tests {
                 "Tree": {"type": "object", "required": ["of"], "properties": {"of": {"$ref": "#/$defs/Tree"}}}
             }
         });
-        let made = example(schema.as_object().expect("an object"));
-        let mut tree = &made["tree"];
+        let built = example(schema.as_object().expect("an object"));
+        let mut tree = &built["tree"];
         let mut depth = 0;
         while let Some(of) = tree.get("of") {
             (tree, depth) = (of, depth + 1);
         }
         assert!(depth < 10 && tree.is_null());
-        let mut flat = made.clone();
+        let mut flat = built.clone();
         flat.shift_remove("tree");
         assert_eq!(
             Value::Object(flat),

@@ -24,10 +24,10 @@ impl Activity {
     pub async fn search_as_agent(&self, query: &str) -> Result<Searched> {
         let session = self.gateway.session(&autokit_workspace::token(8), "", "report", "").await;
         let arguments = Map::from_iter([("query".to_owned(), Value::from(query))]);
-        let answered = self.gateway.search(&session, &arguments, false).await;
+        let response = self.gateway.search(&session, &arguments, false).await;
         let text: String =
-            answered.result.content.iter().filter_map(|block| Some(block.as_text()?.text.as_str())).collect();
-        if answered.result.is_error == Some(true) {
+            response.result.content.iter().filter_map(|block| Some(block.as_text()?.text.as_str())).collect();
+        if response.result.is_error == Some(true) {
             return Err(ApiError::internal(text));
         }
         let reply: Value =
@@ -35,7 +35,7 @@ impl Activity {
         let results = reply["results"].as_array().cloned().unwrap_or_default();
         let ids = results.iter().filter_map(|row| row["id"].as_str());
         let names = ids
-            .filter_map(|id| self.workspace.find(id).ok())
+            .filter_map(|id| self.workspace.find_card(id).ok())
             .map(|record| (record.key.provider.clone(), record.key.name.clone()))
             .collect();
         let listed = own_tokens(&self.gateway.tools(&session).await) - self.own_tokens();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub const MESSAGE_BYTES: usize = 16 << 20;
 
 /// The only protocol revision with batches.
-pub const BATCHES: &str = "2025-03-26";
+pub const BATCH_VERSION: &str = "2025-03-26";
 
 /// JSON-RPC 2.0, section 5.1.
 pub const PARSE_ERROR: i32 = -32700;
@@ -26,7 +26,7 @@ pub const SERVER_BUSY: i32 = -32000;
 pub struct Message<'a> {
     #[serde(default)]
     jsonrpc: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_present")]
     id: Option<Value>,
     #[serde(default)]
     method: Option<Value>,
@@ -39,7 +39,7 @@ pub struct Message<'a> {
 }
 
 /// Deserializes an id so that `null` counts as present.
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+fn deserialize_present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
@@ -56,9 +56,9 @@ pub struct Params<'a> {
 
 /// The body of a client's request.
 #[derive(Debug)]
-pub enum Sent<'a> {
+pub enum ParsedBody<'a> {
     /// A single message.
-    One(Box<Message<'a>>),
+    Single(Box<Message<'a>>),
     /// The messages of a batch, unparsed.
     Batch(Vec<&'a str>),
 }
@@ -72,32 +72,33 @@ pub fn error(id: &Value, code: i32, message: &str) -> Value {
 ///
 /// # Errors
 /// The error response if it is not a JSON-RPC message.
-pub fn read(text: &[u8]) -> Result<Sent<'_>, Value> {
-    let none = |words: &str| error(&Value::Null, PARSE_ERROR, words);
-    let text = std::str::from_utf8(text).map_err(|_| none("invalid UTF-8"))?;
+pub fn parse(text: &[u8]) -> Result<ParsedBody<'_>, Value> {
+    let parse_error = |message: &str| error(&Value::Null, PARSE_ERROR, message);
+    let text = std::str::from_utf8(text).map_err(|_| parse_error("invalid UTF-8"))?;
     match text.trim_start().chars().next() {
         Some('[') => {
-            let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| none("invalid JSON"))?;
-            Ok(Sent::Batch(parts.into_iter().map(RawValue::get).collect()))
+            let parts: Vec<&RawValue> =
+                serde_json::from_str(text).map_err(|_| parse_error("invalid JSON"))?;
+            Ok(ParsedBody::Batch(parts.into_iter().map(RawValue::get).collect()))
         }
         Some('{') => serde_json::from_str(text)
-            .map(|message| Sent::One(Box::new(message)))
-            .map_err(|_| none("invalid JSON")),
+            .map(|message| ParsedBody::Single(Box::new(message)))
+            .map_err(|_| parse_error("invalid JSON")),
         _ if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
             Err(error(&Value::Null, INVALID_REQUEST, "a message must be an object"))
         }
-        _ => Err(none("invalid JSON")),
+        _ => Err(parse_error("invalid JSON")),
     }
 }
 
 /// Parses one message of a batch.
 ///
 /// # Errors
-/// As [`read`], and for a nested batch.
-pub fn read_one(text: &str) -> Result<Message<'_>, Value> {
-    match read(text.as_bytes())? {
-        Sent::One(message) => Ok(*message),
-        Sent::Batch(_) => Err(error(&Value::Null, INVALID_REQUEST, "a batch cannot contain batches")),
+/// As [`parse`], and for a nested batch.
+pub fn parse_one(text: &str) -> Result<Message<'_>, Value> {
+    match parse(text.as_bytes())? {
+        ParsedBody::Single(message) => Ok(*message),
+        ParsedBody::Batch(_) => Err(error(&Value::Null, INVALID_REQUEST, "a batch cannot contain batches")),
     }
 }
 
@@ -123,8 +124,8 @@ impl Message<'_> {
     }
 
     /// Returns the error response for an invalid message; `None` for a valid one.
-    pub fn fault(&self) -> Option<Value> {
-        let wrong = |code, words: &str| Some(error(self.id().unwrap_or(&Value::Null), code, words));
+    pub fn validation_error(&self) -> Option<Value> {
+        let wrong = |code, message: &str| Some(error(self.id().unwrap_or(&Value::Null), code, message));
         if self.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
             return wrong(INVALID_REQUEST, "`jsonrpc` must be \"2.0\"");
         }
@@ -150,16 +151,16 @@ mod tests {
     use super::*;
 
     fn code(text: &str) -> (Value, Value) {
-        let answer = match read(text.as_bytes()) {
-            Ok(Sent::One(message)) => message.fault().unwrap_or_default(),
-            Ok(Sent::Batch(_)) => Value::Null,
+        let answer = match parse(text.as_bytes()) {
+            Ok(ParsedBody::Single(message)) => message.validation_error().unwrap_or_default(),
+            Ok(ParsedBody::Batch(_)) => Value::Null,
             Err(answer) => answer,
         };
         (answer["error"]["code"].clone(), answer["id"].clone())
     }
 
     #[test]
-    fn faults_name_the_request_where_it_is_known() {
+    fn errors_name_the_request_if_it_is_known() {
         for (text, code_, id) in [
             ("{invalid JSON", json!(-32700), Value::Null),
             ("\"text\"", json!(-32600), Value::Null),
@@ -177,12 +178,12 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_taken_apart() {
-        let Ok(Sent::Batch(parts)) = read(br#" [{"jsonrpc":"2.0","id":1,"method":"ping"}, 7]"#) else {
+    fn a_batch_is_split_into_messages() {
+        let Ok(ParsedBody::Batch(parts)) = parse(br#" [{"jsonrpc":"2.0","id":1,"method":"ping"}, 7]"#) else {
             panic!("a batch");
         };
         assert_eq!(parts, [r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "7"]);
-        assert_eq!(read_one(parts[0]).expect("a message").method(), "ping");
-        assert_eq!(read_one(parts[1]).expect_err("no message")["error"]["code"], INVALID_REQUEST);
+        assert_eq!(parse_one(parts[0]).expect("a message").method(), "ping");
+        assert_eq!(parse_one(parts[1]).expect_err("no message")["error"]["code"], INVALID_REQUEST);
     }
 }

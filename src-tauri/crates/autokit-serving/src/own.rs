@@ -3,7 +3,7 @@
 use autokit_api::{Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_features::agent::Agent;
-use autokit_features::library_retriever::Asker;
+use autokit_features::library_retriever::AgentCaller;
 use autokit_features::review::Proposals;
 use autokit_features::sessions::running;
 use autokit_gateway::{Call, Definition, Refusal};
@@ -69,12 +69,12 @@ pub(crate) fn tools() -> Vec<Definition> {
 }
 
 /// Returns the tool of this name, if it is one of these.
-pub(crate) fn named(name: &str) -> Option<Definition> {
+pub(crate) fn by_name(name: &str) -> Option<Definition> {
     tools().into_iter().find(|tool| tool.name == name)
 }
 
-fn text(words: impl Into<String>) -> CallToolResult {
-    CallToolResult::success(vec![ContentBlock::text(words)])
+fn text_result(text: impl Into<String>) -> CallToolResult {
+    CallToolResult::success(vec![ContentBlock::text(text)])
 }
 
 /// Executes these tools.
@@ -100,12 +100,13 @@ impl OwnTools {
     }
 
     pub(crate) async fn call(&self, name: &str, call: Call) -> Result<CallToolResult, Refusal> {
-        let said = |key: &str| call.arguments.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let argument =
+            |key: &str| call.arguments.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let outcome = match name {
-            "ask" => self.turn(TurnKind::Ask, &said("question"), &call).await,
-            "discover" => self.turn(TurnKind::Discover, &said("need"), &call).await,
-            "propose_card" => self.propose(&said("description"), &call).await,
-            _ => self.report(&call, &said("tool"), &said("task"), &said("note")).await,
+            "ask" => self.turn(TurnKind::Ask, &argument("question"), &call).await,
+            "discover" => self.turn(TurnKind::Discover, &argument("need"), &call).await,
+            "propose_card" => self.propose(&argument("description"), &call).await,
+            _ => self.report(&call, &argument("tool"), &argument("task"), &argument("note")).await,
         };
         outcome.map_err(
             |error| {
@@ -115,20 +116,20 @@ impl OwnTools {
     }
 
     /// Runs a turn of the agent and returns its outcome.
-    async fn turn(&self, kind: TurnKind, asked: &str, call: &Call) -> Result<CallToolResult> {
-        let (entry, at) = self.agent.begin(None, kind, asked).await?;
+    async fn turn(&self, kind: TurnKind, query: &str, call: &Call) -> Result<CallToolResult> {
+        let (entry, at) = self.agent.start_turn_in(None, kind, query).await?;
         let scoped = self.profiles.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
         // For discovery, web access was decided on as a whole. An answer may use the web only if all hosts
         // are allowed.
-        let web = kind == TurnKind::Discover || scoped.policy().reaches_all_hosts();
-        let (feedback_of, allowed) = (feedback_profile(&call.profile), scoped.allowed.clone());
-        let asker = Asker { feedback_of, allowed, web, candidates: None };
-        let turn = self.agent.clone().run_turn(entry.clone(), at, asker);
+        let web = kind == TurnKind::Discover || scoped.policy().allows_all_hosts();
+        let (feedback_profile, allowed) = (feedback_profile(&call.profile), scoped.allowed.clone());
+        let caller = AgentCaller { feedback_profile, allowed, web, candidates: None };
+        let turn = self.agent.clone().run_turn(entry.clone(), at, caller);
         self.agent.sessions.spawn(turn);
         let mut watch = entry.state.subscribe();
-        let ended = watch.wait_for(|session| !running(session));
+        let finished = watch.wait_for(|session| !running(session));
         tokio::select! {
-            ended = ended => drop(ended.map_err(|_| ApiError::cancelled())?),
+            finished = finished => drop(finished.map_err(|_| ApiError::cancelled())?),
             () = call.cancel.cancelled() => {
                 entry.cancel.cancel();
                 return Err(ApiError::cancelled());
@@ -140,7 +141,7 @@ impl OwnTools {
                 Err(turn.error.unwrap_or_else(|| ApiError::internal("the turn failed for an unknown reason")))
             }
             TurnState::Cancelled => Err(ApiError::cancelled()),
-            TurnState::Running | TurnState::Done => Ok(text(self.outcome(&turn).await?)),
+            TurnState::Running | TurnState::Done => Ok(text_result(self.outcome(&turn).await?)),
         }
     }
 
@@ -148,30 +149,30 @@ impl OwnTools {
     async fn outcome(&self, turn: &Turn) -> Result<String> {
         let mut answer = Map::new();
         let mut findings = Vec::new();
-        if let Some(told) = &turn.answer {
-            let words = [told.sentence.as_str(), told.why.as_str()].join(" ");
-            answer.insert("answer".to_owned(), words.trim().into());
-            answer.insert("verdict".to_owned(), json!(told.verdict));
-            if let Some(id) = &told.tool {
+        if let Some(recommended) = &turn.answer {
+            let text = [recommended.sentence.as_str(), recommended.why.as_str()].join(" ");
+            answer.insert("answer".to_owned(), text.trim().into());
+            answer.insert("verdict".to_owned(), json!(recommended.verdict));
+            if let Some(id) = &recommended.tool {
                 let record = self.workspace.library.card(id)?;
                 answer.insert(
                     "tool".to_owned(),
                     json!({"id": id, "name": record.key.name, "provider": record.key.provider}),
                 );
-                if let Some(stub) = &told.stub {
+                if let Some(stub) = &recommended.stub {
                     answer.insert("code".to_owned(), stub.code.as_str().into());
                 }
                 if let Some(url) = record.card().text(autokit_toolcard::fields::DOCUMENTATION) {
                     answer.insert("documentation".to_owned(), url.into());
                 }
             }
-            if !told.citations.is_empty() {
-                let cited = told.citations.iter().map(|cited| {
+            if !recommended.citations.is_empty() {
+                let citations = recommended.citations.iter().map(|cited| {
                     json!({"tool": cited.card, "under": cited.title, "source": cited.url, "text": cited.text})
                 });
-                answer.insert("citations".to_owned(), cited.collect());
+                answer.insert("citations".to_owned(), citations.collect());
             }
-            findings.extend(told.findings.iter().cloned());
+            findings.extend(recommended.findings.iter().cloned());
         }
         if let Some(discovered) = &turn.discovered {
             answer.insert("answer".to_owned(), discovered.summary().into());
@@ -192,17 +193,17 @@ impl OwnTools {
     }
 
     async fn propose(&self, description: &str, call: &Call) -> Result<CallToolResult> {
-        let draft = self.proposals.described(description).await?;
+        let draft = self.proposals.draft_from_description(description).await?;
         let name = draft.key().map(|key| key.to_string()).unwrap_or_default();
         let by =
             if call.profile.is_empty() { "an agent".to_owned() } else { format!("agent {}", call.profile) };
         let proposed = self.proposals.propose(draft, &Author(by), None).await?.proposal;
-        let words = format!("{name} is pending in Review as proposal {}.", proposed.id);
-        Ok(text(words))
+        let message = format!("{name} is pending in Review as proposal {}.", proposed.id);
+        Ok(text_result(message))
     }
 
     async fn report(&self, call: &Call, tool: &str, task: &str, note: &str) -> Result<CallToolResult> {
-        let record = self.workspace.find(tool)?;
+        let record = self.workspace.find_card(tool)?;
         let scoped = self.profiles.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
         if !scoped.may_find(&record.id) {
             return Err(ApiError::new(
@@ -220,9 +221,9 @@ impl OwnTools {
             helpful,
             said: note.to_owned(),
         };
-        self.workspace.library.remember(&feedback, None).await?;
+        self.workspace.library.put_feedback(&feedback, None).await?;
         self.search.clear_feedback_cache();
         let how = if helpful { "worked" } else { "did not work" };
-        Ok(text(format!("Recorded that {} {how} for this task.", record.key)))
+        Ok(text_result(format!("Recorded that {} {how} for this task.", record.key)))
     }
 }

@@ -12,7 +12,7 @@ use crate::profiles::no_profile;
 use crate::refusal::refused;
 
 /// Most bytes of arguments that a person is asked to read.
-const READABLE: usize = 50_000;
+const MAX_ARGUMENT_BYTES: usize = 50_000;
 
 /// A call before it is made: which tool, and the permissions it needs.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct CallRequest {
     /// The permissions the call needs besides the one for the tool itself.
     pub(crate) needs: Vec<Need>,
     /// The arguments for the audit log, with secrets redacted.
-    noted: Value,
+    redacted_arguments: Value,
 }
 
 impl CallRequest {
@@ -34,7 +34,7 @@ impl CallRequest {
             name: name.to_owned(),
             provider: provider.to_owned(),
             needs: Vec::new(),
-            noted: Value::Null,
+            redacted_arguments: Value::Null,
         }
     }
 
@@ -45,11 +45,11 @@ impl CallRequest {
         arguments: &Map<String, Value>,
     ) -> CallRequest {
         self.needs = needs;
-        self.noted = redacted(schema, arguments, &may_be_secret);
+        self.redacted_arguments = redacted(schema, arguments, &may_be_secret);
         self
     }
 
-    pub(crate) fn all(&self) -> Vec<Need> {
+    pub(crate) fn all_needs(&self) -> Vec<Need> {
         let (id, name, provider) = (self.id.clone(), self.name.clone(), self.provider.clone());
         std::iter::once(Need::Tool { id, name, provider }).chain(self.needs.iter().cloned()).collect()
     }
@@ -62,8 +62,8 @@ impl CallRequest {
             provider: self.provider.clone(),
             profile: call.profile.clone(),
             client: call.client.clone(),
-            arguments: self.noted.clone(),
-            needed: self.needs.iter().map(Need::words).collect(),
+            arguments: self.redacted_arguments.clone(),
+            needed: self.needs.iter().map(Need::describe).collect(),
             decided,
             outcome: CallOutcome::Cancelled,
             why: String::new(),
@@ -72,8 +72,8 @@ impl CallRequest {
     }
 }
 
-fn list(needs: &[Need]) -> String {
-    needs.iter().map(Need::words).collect::<Vec<_>>().join(" and ")
+fn describe(needs: &[Need]) -> String {
+    needs.iter().map(Need::describe).collect::<Vec<_>>().join(" and ")
 }
 
 /// Ends the refusal of a call that the rules deny: a hint for agents.
@@ -81,11 +81,11 @@ pub(crate) const ONLY_THE_USER: &str = "Only the user can change that.";
 
 /// Returns the refusal of a call that the rules deny.
 pub(crate) fn not_permitted(needs: &[Need]) -> Refusal {
-    not_made(format!("It is not permitted {}. {ONLY_THE_USER}", list(needs)))
+    rejected(format!("It is not permitted {}. {ONLY_THE_USER}", describe(needs)))
 }
 
-fn not_made(words: String) -> Refusal {
-    Refusal::NotMade(words)
+fn rejected(message: String) -> Refusal {
+    Refusal::Rejected(message)
 }
 
 impl Approvals {
@@ -99,32 +99,32 @@ impl Approvals {
         let Some(policy) = self.profiles.policy(&call.profile) else {
             return (DecidedBy::Rules, Err(refused(&no_profile(&call.profile))));
         };
-        let decision = policy.decide(&request.all());
-        let because = decision.because;
+        let decision = policy.decide(&request.all_needs());
+        let because = decision.reasons;
         match decision.permission {
             Permission::Allow => return (DecidedBy::Rules, Ok(())),
             Permission::Deny => return (DecidedBy::Rules, Err(not_permitted(&because))),
             Permission::Ask => {}
         }
-        if self.asks.is_granted(&call.session, &because) {
+        if self.pending.is_granted(&call.session, &because) {
             return (DecidedBy::Person, Ok(()));
         }
-        if !self.asks.watched() {
-            let words = format!(
+        if !self.pending.has_watchers() {
+            let message = format!(
                 "Approval is needed {}, but AutoKit's window is not open. The user can open it, or allow this in Settings, Permissions.",
-                list(&because)
+                describe(&because)
             );
-            return (DecidedBy::Nobody, Err(not_made(words)));
+            return (DecidedBy::Nobody, Err(rejected(message)));
         }
-        let words = list(&because);
+        let what = describe(&because);
         // Whoever decides must see all of it, so nobody is asked to approve what is too long to read.
         let arguments = Value::Object(call.arguments.clone());
-        if arguments.to_string().len() > READABLE {
-            let words = format!("Approval is needed {words}, but the arguments are too long to review.");
-            return (DecidedBy::Nobody, Err(not_made(words)));
+        if arguments.to_string().len() > MAX_ARGUMENT_BYTES {
+            let message = format!("Approval is needed {what}, but the arguments are too long to review.");
+            return (DecidedBy::Nobody, Err(rejected(message)));
         }
         let now = self.workspace.clock.now();
-        let asked = self.asks.ask(ApprovalRequest {
+        let pending = self.pending.enqueue(ApprovalRequest {
             id: autokit_workspace::token(8),
             at: now.into(),
             until: (now + APPROVAL_TIMEOUT).into(),
@@ -134,37 +134,40 @@ impl Approvals {
             tool: request.id.clone(),
             name: request.name.clone(),
             provider: request.provider.clone(),
-            words: because.iter().map(Need::words).collect(),
+            words: because.iter().map(Need::describe).collect(),
             can_always: self.profiles.decided_if_allowed(&call.profile, &because) == Some(Permission::Allow),
             needs: because,
             arguments,
         });
-        let Some(mut asked) = asked else {
-            let words = format!("Approval is needed {words}, but too many calls are already waiting for it.");
-            return (DecidedBy::Nobody, Err(not_made(words)));
+        let Some(mut pending) = pending else {
+            let message =
+                format!("Approval is needed {what}, but too many calls are already waiting for it.");
+            return (DecidedBy::Nobody, Err(rejected(message)));
         };
-        let waits = Progress { done: 0.0, total: None, message: Some(format!("Awaiting approval {words}.")) };
+        let waiting =
+            Progress { done: 0.0, total: None, message: Some(format!("Awaiting approval {what}.")) };
         // If the agent is gone, the next statement returns.
-        let _ = call.progress.try_send(waits);
+        let _ = call.progress.try_send(waiting);
         let reply = tokio::select! {
-            reply = asked.answer() => reply,
+            reply = pending.answer() => reply,
             () = call.cancel.cancelled() => return (DecidedBy::Nobody, Err(Refusal::Cancelled)),
         };
         match reply {
             Some(ApprovalDecision::Once | ApprovalDecision::Session | ApprovalDecision::Always) => {
                 // The rules may have changed meanwhile.
-                let now = self.profiles.policy(&call.profile).map(|policy| policy.decide(&request.all()));
-                match now {
+                let decision =
+                    self.profiles.policy(&call.profile).map(|policy| policy.decide(&request.all_needs()));
+                match decision {
                     Some(decision) if decision.permission != Permission::Deny => (DecidedBy::Person, Ok(())),
-                    _ => (DecidedBy::Rules, Err(not_made(format!("It is not permitted {words}.")))),
+                    _ => (DecidedBy::Rules, Err(rejected(format!("It is not permitted {what}.")))),
                 }
             }
             Some(ApprovalDecision::No | ApprovalDecision::Never) => {
-                (DecidedBy::Person, Err(not_made(format!("The user denied the request {words}."))))
+                (DecidedBy::Person, Err(rejected(format!("The user denied the request {what}."))))
             }
             None => {
-                let words = format!("The request {words} was not approved in time.");
-                (DecidedBy::Nobody, Err(not_made(words)))
+                let message = format!("The request {what} was not approved in time.");
+                (DecidedBy::Nobody, Err(rejected(message)))
             }
         }
     }

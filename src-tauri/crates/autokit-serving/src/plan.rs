@@ -56,7 +56,7 @@ struct PreparedCall {
 }
 
 /// Returns the request of a call, as far as it is known without a lookup.
-fn called(target: &Target) -> CallRequest {
+fn call_request(target: &Target) -> CallRequest {
     match target {
         Target::Own(name) => CallRequest::new(name, name, "AutoKit"),
         Target::Discovered(definition) => {
@@ -94,95 +94,96 @@ impl Calls {
 
     /// Decides on a call, makes it if it is permitted, and records it.
     pub(crate) async fn run(&self, call: Call) -> Result<CallToolResult, Refusal> {
-        let PreparedCall { executor, request } = self.prepared(&call).await?;
-        let mut note = CallRecorder::begin(&self.journal, &call, request.audit(&call, DecidedBy::Nobody));
+        let PreparedCall { executor, request } = self.prepare(&call).await?;
+        let mut recorder = CallRecorder::start(&self.journal, &call, request.audit(&call, DecidedBy::Nobody));
         let (decided, permitted) = self.approvals.permit(&request, &call).await;
-        note.audit.decided = decided;
+        recorder.audit.decided = decided;
         match permitted {
             Ok(()) => {
                 let result = self.execute(executor, call).await;
-                note.end(result)
+                recorder.finish(result)
             }
-            Err(refusal) => Err(note.refused(refusal)),
+            Err(refusal) => Err(recorder.refused(refusal)),
         }
     }
 
     /// Prepares a call to be decided on. A call of an unknown tool is recorded as refused.
-    async fn prepared(&self, call: &Call) -> Result<PreparedCall, Refusal> {
-        let refusal = match self.plan(call).await {
-            Ok(plan) => return Ok(plan),
+    async fn prepare(&self, call: &Call) -> Result<PreparedCall, Refusal> {
+        let refusal = match self.resolve(call).await {
+            Ok(call) => return Ok(call),
             Err(refusal) => refusal,
         };
         let schema = match &call.tool {
-            Target::Own(name) => own::named(name).map(|tool| tool.schema),
+            Target::Own(name) => own::by_name(name).map(|tool| tool.schema),
             Target::Discovered(definition) => Some(definition.schema.clone()),
         };
-        let request = called(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
-        let decided = if self.is_closed(call) { DecidedBy::Rules } else { DecidedBy::Nobody };
-        let note = CallRecorder::begin(&self.journal, call, request.audit(call, decided));
-        Err(note.refused(refusal))
+        let request = call_request(&call.tool).with(Vec::new(), &schema.unwrap_or_default(), &call.arguments);
+        let decided = if self.is_hidden(call) { DecidedBy::Rules } else { DecidedBy::Nobody };
+        let recorder = CallRecorder::start(&self.journal, call, request.audit(call, decided));
+        Err(recorder.refused(refusal))
     }
 
     /// Returns whether the rules of the profile hide the card of the called tool.
-    fn is_closed(&self, call: &Call) -> bool {
+    fn is_hidden(&self, call: &Call) -> bool {
         let Target::Discovered(definition) = &call.tool else { return false };
         let id = CardId::new(&definition.id);
-        let there = self.tools.workspace.library.read(|replica| replica.get(&id).is_some());
-        there && self.tools.profiles.scoped(&call.profile).is_some_and(|scoped| !scoped.may_find(&id))
+        let exists = self.tools.workspace.library.read(|replica| replica.get(&id).is_some());
+        exists && self.tools.profiles.scoped(&call.profile).is_some_and(|scoped| !scoped.may_find(&id))
     }
 
     /// Prepares a manual call by the rules of a profile. The approvals these require have to be in
     /// `granted`; otherwise nothing is done.
     pub(crate) async fn prepare_manual(&self, call: Call, granted: &[Need]) -> Result<ManualCall, Refusal> {
-        let PreparedCall { executor, request } = self.prepared(&call).await?;
+        let PreparedCall { executor, request } = self.prepare(&call).await?;
         let policy =
             self.tools.profiles.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
-        let decision = policy.decide(&request.all());
+        let decision = policy.decide(&request.all_needs());
         let decided = match decision.permission {
             Permission::Allow => DecidedBy::Rules,
-            Permission::Ask if decision.because.iter().all(|need| granted.contains(need)) => {
+            Permission::Ask if decision.reasons.iter().all(|need| granted.contains(need)) => {
                 DecidedBy::Person
             }
-            Permission::Ask => return Ok(ManualCall::NeedsApproval(decision.because)),
+            Permission::Ask => return Ok(ManualCall::NeedsApproval(decision.reasons)),
             Permission::Deny => {
-                let note = CallRecorder::begin(&self.journal, &call, request.audit(&call, DecidedBy::Rules));
-                return Err(note.refused(not_permitted(&decision.because)));
+                let recorder =
+                    CallRecorder::start(&self.journal, &call, request.audit(&call, DecidedBy::Rules));
+                return Err(recorder.refused(not_permitted(&decision.reasons)));
             }
         };
-        let note = CallRecorder::begin(&self.journal, &call, request.audit(&call, decided));
+        let recorder = CallRecorder::start(&self.journal, &call, request.audit(&call, decided));
         let calls = self.clone();
         Ok(ManualCall::Ready(Box::pin(async move {
             let result = calls.execute(executor, call).await;
-            note.end(result)
+            recorder.finish(result)
         })))
     }
 
-    async fn plan(&self, call: &Call) -> Result<PreparedCall, Refusal> {
-        let (mut request, given) = (called(&call.tool), &call.arguments);
+    async fn resolve(&self, call: &Call) -> Result<PreparedCall, Refusal> {
+        let (mut request, arguments) = (call_request(&call.tool), &call.arguments);
         let definition = match &call.tool {
             Target::Own(name) => {
                 let tool =
-                    own::named(name).ok_or_else(|| Refusal::NotMade(format!("unknown tool `{name}`")))?;
-                arguments::check(&tool.schema, given).map_err(Refusal::NotMade)?;
+                    own::by_name(name).ok_or_else(|| Refusal::Rejected(format!("unknown tool `{name}`")))?;
+                arguments::check(&tool.schema, arguments).map_err(Refusal::Rejected)?;
                 let needs = self.executors.builtins.external().own_needs(name);
-                let request = request.with(needs, &tool.schema, given);
+                let request = request.with(needs, &tool.schema, arguments);
                 return Ok(PreparedCall { executor: Executor::Own(name.clone()), request });
             }
             Target::Discovered(definition) => definition,
         };
-        arguments::check(&definition.schema, given).map_err(Refusal::NotMade)?;
+        arguments::check(&definition.schema, arguments).map_err(Refusal::Rejected)?;
         let scoped = self.tools.scoped(&call.profile)?;
-        let (executor, needs) = if let Some(builtin) = builtin::find(&definition.id) {
-            let needs = self.executors.builtins.external().needs(scoped.policy(), &builtin.name, given);
+        let (executor, needs) = if let Some(builtin) = builtin::by_id(&definition.id) {
+            let needs = self.executors.builtins.external().needs(scoped.policy(), &builtin.name, arguments);
             (Executor::Builtin(builtin, scoped), needs)
         } else {
-            let gone = || Refusal::NotMade(format!("`{}` can no longer be called", definition.name));
-            let record = self.tools.record(definition, &scoped).ok_or_else(gone)?;
+            let not_callable = || Refusal::Rejected(format!("`{}` can no longer be called", definition.name));
+            let record = self.tools.record(definition, &scoped).ok_or_else(not_callable)?;
             let card = record.card();
             if let Some(upstream) = Upstream::of(&card) {
-                let stands = self.tools.servers.is_bound(&record.id, &upstream).await;
-                if !stands.map_err(|error| refused(&error))? {
-                    return Err(Refusal::NotMade(format!(
+                let is_bound = self.tools.servers.is_bound(&record.id, &upstream).await;
+                if !is_bound.map_err(|error| refused(&error))? {
+                    return Err(Refusal::Rejected(format!(
                         "`{}` claims to be a tool of the server {:?}; the user has to approve that in Review first",
                         definition.name, upstream.server
                     )));
@@ -195,9 +196,9 @@ impl Calls {
                 (Executor::Upstream(Box::new(server), upstream), needs)
             } else {
                 let operation = openapi::Call::from_card(&card)
-                    .map_err(|error| Refusal::NotMade(error.to_string()))?
-                    .ok_or_else(gone)?;
-                if self.imitates(&request.provider).await {
+                    .map_err(|error| Refusal::Rejected(error.to_string()))?
+                    .ok_or_else(not_callable)?;
+                if self.impersonates(&request.provider).await {
                     request.provider = format!("{} (according to its card)", request.provider);
                 }
                 let keys = self.executors.rest.keys_for(&operation).await.map_err(|error| refused(&error))?;
@@ -205,7 +206,7 @@ impl Calls {
                 (Executor::Rest(Box::new(operation), keys), needs)
             }
         };
-        Ok(PreparedCall { executor, request: request.with(needs, &definition.schema, given) })
+        Ok(PreparedCall { executor, request: request.with(needs, &definition.schema, arguments) })
     }
 
     async fn execute(&self, executor: Executor, call: Call) -> Result<CallToolResult, Refusal> {
@@ -235,50 +236,50 @@ impl Calls {
             Some(digest) if digest == upstream.digest => {}
             Some(_) => {
                 self.tools.servers.pool().announce_tools_changed(&server.name);
-                return Err(Refusal::NotMade(format!(
+                return Err(Refusal::Rejected(format!(
                     "the server {:?} changed the description of `{}` after it was accepted; the user has to approve the change in Review first",
                     server.name, upstream.tool
                 )));
             }
             None => {
-                return Err(Refusal::NotMade(format!(
+                return Err(Refusal::Rejected(format!(
                     "the server {:?} no longer has the tool `{}`",
                     server.name, upstream.tool
                 )));
             }
         }
         let reach = self.tools.servers.reach(server).await.map_err(|error| refused(&error))?;
-        let (told, mut telling) = mpsc::channel::<Progress>(PROGRESS_BUFFER);
-        let to = call.progress;
-        let passing = async move {
-            while let Some(told) = telling.recv().await {
+        let (sender, mut receiver) = mpsc::channel::<Progress>(PROGRESS_BUFFER);
+        let progress_sender = call.progress;
+        let forwarding = async move {
+            while let Some(update) = receiver.recv().await {
                 let progress = autokit_gateway::Progress {
-                    done: told.progress,
-                    total: told.total,
-                    message: told.message,
+                    done: update.progress,
+                    total: update.total,
+                    message: update.message,
                 };
                 // The agent may be gone or slow; progress may be dropped.
-                let _ = to.try_send(progress);
+                let _ = progress_sender.try_send(progress);
             }
         };
         let pool = self.tools.servers.pool();
         let calling = async {
             let result =
-                pool.call(&server.name, &reach, &upstream.tool, call.arguments, &told, &call.cancel).await;
-            drop(told);
+                pool.call(&server.name, &reach, &upstream.tool, call.arguments, &sender, &call.cancel).await;
+            drop(sender);
             result
         };
-        let (result, ()) = tokio::join!(calling, passing);
+        let (result, ()) = tokio::join!(calling, forwarding);
         result.map(capped::capped).map_err(|error| match error {
             UpstreamError::Cancelled => Refusal::Cancelled,
-            error if error.is_passing() => Refusal::Failed(error.to_string()),
-            error => Refusal::NotMade(error.to_string()),
+            error if error.is_retryable() => Refusal::Failed(error.to_string()),
+            error => Refusal::Rejected(error.to_string()),
         })
     }
 
     /// Returns whether a card that is not a server's tool names its provider like AutoKit or a server.
     /// Rules for those must not apply to it, and a person must not mistake it for theirs.
-    async fn imitates(&self, provider: &str) -> bool {
+    async fn impersonates(&self, provider: &str) -> bool {
         let same = |name: &str| name.trim().eq_ignore_ascii_case(provider.trim());
         let servers = self.tools.servers.all().await;
         same("AutoKit") || servers.is_ok_and(|servers| servers.iter().any(|server| same(&server.name)))
@@ -315,9 +316,9 @@ struct CallRecorder {
 }
 
 impl CallRecorder {
-    /// Starts recording a call. Unless it is ended otherwise, it is recorded as cancelled.
-    fn begin(journal: &Journal, call: &Call, audit: Audit) -> CallRecorder {
-        let number = journal.begin(&call.session, &audit);
+    /// Starts recording a call. Unless it is finished, it is recorded as cancelled.
+    fn start(journal: &Journal, call: &Call, audit: Audit) -> CallRecorder {
+        let number = journal.begin_call(&call.session, &audit);
         CallRecorder {
             journal: journal.clone(),
             session: call.session.clone(),
@@ -329,27 +330,27 @@ impl CallRecorder {
 
     /// Records a call that was refused, or cancelled before it was decided on.
     fn refused(mut self, refusal: Refusal) -> Refusal {
-        if let Refusal::NotMade(why) | Refusal::Failed(why) = &refusal {
-            self.tell(CallOutcome::Refused, why);
+        if let Refusal::Rejected(why) | Refusal::Failed(why) = &refusal {
+            self.set_outcome(CallOutcome::Refused, why);
         }
         refusal
     }
 
     /// Records a call that was made; from here on, errors are the tool's.
-    fn end(mut self, result: Result<CallToolResult, Refusal>) -> Result<CallToolResult, Refusal> {
+    fn finish(mut self, result: Result<CallToolResult, Refusal>) -> Result<CallToolResult, Refusal> {
         match &result {
             Ok(result) if result.is_error == Some(true) => {
-                let said = result.content.iter().find_map(|block| block.as_text());
-                self.tell(CallOutcome::Failed, said.map_or("", |text| &text.text));
+                let text = result.content.iter().find_map(|block| block.as_text());
+                self.set_outcome(CallOutcome::Failed, text.map_or("", |text| &text.text));
             }
-            Ok(_) => self.tell(CallOutcome::Done, ""),
-            Err(Refusal::NotMade(why) | Refusal::Failed(why)) => self.tell(CallOutcome::Failed, why),
-            Err(Refusal::Cancelled) => self.tell(CallOutcome::Cancelled, ""),
+            Ok(_) => self.set_outcome(CallOutcome::Done, ""),
+            Err(Refusal::Rejected(why) | Refusal::Failed(why)) => self.set_outcome(CallOutcome::Failed, why),
+            Err(Refusal::Cancelled) => self.set_outcome(CallOutcome::Cancelled, ""),
         }
         result
     }
 
-    fn tell(&mut self, outcome: CallOutcome, why: &str) {
+    fn set_outcome(&mut self, outcome: CallOutcome, why: &str) {
         self.audit.outcome = outcome;
         self.audit.why = why.chars().take(REASON_CHARS).collect();
     }
@@ -358,6 +359,6 @@ impl CallRecorder {
 impl Drop for CallRecorder {
     fn drop(&mut self) {
         self.audit.took_ms = ms_since(self.began);
-        self.journal.end(self.number, &self.session, &self.audit);
+        self.journal.end_call(self.number, &self.session, &self.audit);
     }
 }

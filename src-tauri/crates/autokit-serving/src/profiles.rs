@@ -95,7 +95,7 @@ impl ScopeProfiles {
         let rules = |profile: &Arc<Profile>| Arc::new(profile.permissions.clone());
         let everybody = rules(&self.everybody);
         let policy = match &self.own {
-            Some(own) => Policy::of_profile(everybody, rules(own)),
+            Some(own) => Policy::for_profile(everybody, rules(own)),
             None => Policy::everybody(everybody),
         };
         self.narrower.as_ref().map(rules).into_iter().fold(policy, Policy::narrowed_by)
@@ -103,7 +103,7 @@ impl ScopeProfiles {
 }
 
 /// Returns whether a profile lets its agents find a card.
-fn lists(profile: &Profile, card: &CardRecord) -> bool {
+fn includes(profile: &Profile, card: &CardRecord) -> bool {
     profile.only.as_ref().is_none_or(|only| {
         only.cards.iter().chain(&profile.cards).any(|listed| *listed == card.id)
             || only.providers.contains(&card.key.provider)
@@ -129,7 +129,7 @@ impl ResolvedScope {
     /// Returns whether the agent may call a tool, or ask for approval to.
     pub(crate) fn may_call(&self, id: &str, name: &str, provider: &str) -> bool {
         let (id, name, provider) = (id.to_owned(), name.to_owned(), provider.to_owned());
-        self.policy.on(&Need::Tool { id, name, provider }) != Permission::Deny
+        self.policy.permission_for(&Need::Tool { id, name, provider }) != Permission::Deny
     }
 
     fn new(
@@ -140,18 +140,19 @@ impl ResolvedScope {
     ) -> ResolvedScope {
         let policy = bound.policy();
         let finds_all = bound.all().all(|profile| profile.only.is_none());
-        let may = |record: &CardRecord| {
+        let may_find = |record: &CardRecord| {
             let need = Need::Tool {
                 id: record.id.to_string(),
                 name: record.key.name.clone(),
                 provider: record.key.provider.clone(),
             };
-            bound.all().all(|profile| lists(profile, record)) && policy.on(&need) != Permission::Deny
+            bound.all().all(|profile| includes(profile, record))
+                && policy.permission_for(&need) != Permission::Deny
         };
         let assigned = &bound.own.as_ref().unwrap_or(&bound.everybody).cards;
         let (experts, allowed) = library.read(|replica| {
             let allowed = (!finds_all || policy.denies_tools()).then(|| {
-                let allowed = replica.iter().filter(|record| may(record));
+                let allowed = replica.iter().filter(|record| may_find(record));
                 Arc::new(allowed.map(|record| record.id.to_string()).collect::<HashSet<String>>())
             });
             let experts = assigned.iter().filter_map(|id| replica.get(id));
@@ -176,7 +177,7 @@ impl AgentProfiles {
 
     /// Loads the profiles of the library.
     pub async fn load(&self) -> Result<()> {
-        let saved: Option<SavedProfiles> = self.workspace.saved(Setting::Profiles).await?;
+        let saved: Option<SavedProfiles> = self.workspace.load_setting(Setting::Profiles).await?;
         self.state.saved.store(Arc::new(saved.unwrap_or_default().migrated()));
         Ok(())
     }
@@ -196,9 +197,9 @@ impl AgentProfiles {
             return Some(known);
         }
         let bound = ScopeProfiles::of(scope, &saved)?;
-        let made = Arc::new(ResolvedScope::new(&self.workspace.library, saved, &bound, cursor));
-        self.state.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&made));
-        Some(made)
+        let resolved = Arc::new(ResolvedScope::new(&self.workspace.library, saved, &bound, cursor));
+        self.state.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&resolved));
+        Some(resolved)
     }
 
     /// Returns the parameters of a session in a client program.
@@ -221,14 +222,14 @@ impl AgentProfiles {
 
     /// Changes the profiles and saves them.
     async fn change_profiles<T>(&self, change: impl FnOnce(&mut SavedProfiles) -> Result<T>) -> Result<T> {
-        let _turn = self.state.writing.lock().await;
+        let _writing = self.state.writing.lock().await;
         let mut saved = SavedProfiles::clone(&self.state.saved.load());
-        let made = change(&mut saved)?;
-        self.workspace.save(Setting::Profiles, &saved).await?;
+        let result = change(&mut saved)?;
+        self.workspace.save_setting(Setting::Profiles, &saved).await?;
         self.state.saved.store(Arc::new(saved));
         self.state.scoped.lock().expect("no holder panics").clear();
-        self.workspace.tools_changed();
-        Ok(made)
+        self.workspace.notify_tools_changed();
+        Ok(result)
     }
 
     /// Saves a person's permission in an agent's profile.
@@ -329,7 +330,7 @@ fn is_host(of: &str) -> bool {
 
 /// Normalizes what a secret belongs to as calls name it: the origin of an address, in lower case and
 /// without a trailing slash.
-fn as_calls_name_key(of: &str) -> String {
+fn normalized_secret_owner(of: &str) -> String {
     match url::Url::parse(of.trim()) {
         Ok(url) if url.origin().is_tuple() && url.path() == "/" && url.query().is_none() => {
             url.origin().ascii_serialization()
@@ -339,7 +340,7 @@ fn as_calls_name_key(of: &str) -> String {
 }
 
 /// Returns whether a rule names what a secret belongs to as calls do.
-fn is_key(of: &str) -> bool {
+fn is_secret_owner(of: &str) -> bool {
     of.strip_prefix("mcp:").is_some_and(|server| !server.is_empty())
         || url::Url::parse(of)
             .is_ok_and(|url| url.origin().is_tuple() && url.origin().ascii_serialization() == of)
@@ -352,8 +353,8 @@ fn is_full_path(path: &Path) -> bool {
 
 /// Validates a profile.
 fn check(profile: &Profile) -> Result<()> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if profile.name.len() > NAME_CHARS || !profile.name.chars().all(plain) {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if profile.name.len() > NAME_CHARS || !profile.name.chars().all(is_allowed) {
         return Err(invalid(
             format!("{:?} is not a valid profile name", profile.name),
             "Use up to 40 letters, digits, dots, `-` and `_`.",
@@ -367,34 +368,34 @@ fn check(profile: &Profile) -> Result<()> {
         ));
     }
     let permissions = &profile.permissions;
-    check_marks(profile)?;
-    let bad = |rules: &Rules, fits: &dyn Fn(&str) -> bool| {
-        rules.rules.iter().find(|rule| !fits(&rule.of)).map(|rule| rule.of.clone())
+    check_overridable(profile)?;
+    let first_invalid = |rules: &Rules, is_valid: &dyn Fn(&str) -> bool| {
+        rules.rules.iter().find(|rule| !is_valid(&rule.of)).map(|rule| rule.of.clone())
     };
-    let said = [
+    let checks = [
         (
-            bad(&permissions.tools, &|of| !of.trim().is_empty()),
+            first_invalid(&permissions.tools, &|of| !of.trim().is_empty()),
             "tool",
             "Enter the id of its card, or `Provider/*`.",
         ),
         (
-            bad(&permissions.hosts, &is_host),
+            first_invalid(&permissions.hosts, &is_host),
             "host",
             "Enter a host such as `api.example.org`, `*.example.org` or `localhost:8080`.",
         ),
         (
-            bad(&permissions.secrets, &is_key),
+            first_invalid(&permissions.secrets, &is_secret_owner),
             "API key destination",
             "Enter an origin such as `https://api.example.org`, or `mcp:SERVER`.",
         ),
         (
-            bad(&permissions.code, &|of| LANGUAGES.contains(&of)),
+            first_invalid(&permissions.code, &|of| LANGUAGES.contains(&of)),
             "language",
             "Supported languages: python, javascript, shell.",
         ),
     ];
-    for (bad, what, remedy) in said {
-        if let Some(of) = bad {
+    for (invalid_rule, what, remedy) in checks {
+        if let Some(of) = invalid_rule {
             return Err(invalid(format!("{of:?} is not a valid {what}"), remedy));
         }
     }
@@ -402,15 +403,15 @@ fn check(profile: &Profile) -> Result<()> {
 }
 
 /// Checks that rules are marked as overridable only where that has an effect: on everybody's `ask` rules.
-fn check_marks(profile: &Profile) -> Result<()> {
+fn check_overridable(profile: &Profile) -> Result<()> {
     let mut marked = profile.permissions.kinds().into_iter().flat_map(|rules| {
         let otherwise = (rules.overridable, rules.otherwise);
         rules.rules.iter().map(|rule| (rule.overridable, Some(rule.permission))).chain([otherwise])
     });
-    let means_nothing = |(marked, permission): (bool, Option<Permission>)| {
+    let has_no_effect = |(marked, permission): (bool, Option<Permission>)| {
         marked && (!profile.name.is_empty() || permission != Some(Permission::Ask))
     };
-    if marked.any(means_nothing) {
+    if marked.any(has_no_effect) {
         return Err(invalid(
             "only Ask rules for everyone can be marked as overridable".to_owned(),
             "A Deny rule for everyone is final, and a profile can always be stricter.",
@@ -447,10 +448,10 @@ impl Handle<ListProfiles> for AgentProfiles {
 }
 
 /// Normalizes and validates a profile: trims its name, and names secrets as calls do.
-fn cleaned(mut profile: Profile) -> Result<Profile> {
+fn normalized(mut profile: Profile) -> Result<Profile> {
     profile.name = profile.name.trim().to_owned();
     for rule in &mut profile.permissions.secrets.rules {
-        rule.of = as_calls_name_key(&rule.of);
+        rule.of = normalized_secret_owner(&rule.of);
     }
     check(&profile)?;
     Ok(profile)
@@ -459,7 +460,7 @@ fn cleaned(mut profile: Profile) -> Result<Profile> {
 #[async_trait]
 impl Handle<ChangeProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: ProfileChange) -> Result<Profiles> {
-        let (before, after) = (request.before, cleaned(request.after)?);
+        let (before, after) = (request.before, normalized(request.after)?);
         if before.name != after.name {
             return Err(invalid("a profile cannot be renamed".to_owned(), "Add another profile."));
         }
@@ -484,7 +485,7 @@ impl Handle<ChangeProfile> for AgentProfiles {
 #[async_trait]
 impl Handle<SetProfile> for AgentProfiles {
     async fn handle(&self, _: &Context, request: Profile) -> Result<Profiles> {
-        let request = cleaned(request)?;
+        let request = normalized(request)?;
         self.change_profiles(|saved| {
             saved.profiles.insert(request.name.clone(), Arc::new(request));
             Ok(())
@@ -510,7 +511,7 @@ impl Handle<RemoveProfile> for AgentProfiles {
             })
             .await?;
         if let Some(key) = token {
-            self.tokens.forget(&request.name, &key).await;
+            self.tokens.remove(&request.name, &key).await;
         }
         Ok(self.profile_list())
     }

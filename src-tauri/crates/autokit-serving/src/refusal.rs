@@ -3,7 +3,7 @@
 use autokit_error::ApiError;
 use autokit_gateway::Refusal;
 
-/// Converts an error that prevented a call to what the agent is told.
+/// Converts an error that prevented a call to a refusal for the agent.
 pub(crate) fn refused(error: &ApiError) -> Refusal {
-    Refusal::NotMade(error.sentence())
+    Refusal::Rejected(error.sentence())
 }

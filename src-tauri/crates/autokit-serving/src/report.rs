@@ -8,7 +8,7 @@ use autokit_api::commands::{Context, GetActivity, Handle};
 use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Event, EvictionReason, Gateway, McpSessionId, Tier};
-use autokit_library::Activity as Done;
+use autokit_library::Activity as ActivityRow;
 use autokit_toolcard::CardId;
 use autokit_toolcard::Timestamp;
 use autokit_workspace::workspace::Workspace;
@@ -17,11 +17,11 @@ use jiff::SignedDuration;
 use crate::builtin;
 use crate::days::{Day, each_day};
 use crate::journal::Journal;
-use crate::journal::KEPT_DAYS;
+use crate::journal::RETENTION_DAYS;
 use crate::tools::CallableTools;
 
 /// Most tools that are listed; the rest are only counted.
-const LISTED: usize = 50;
+const MAX_TOOLS: usize = 50;
 
 /// Strips the version from a client's name, which is the last word.
 fn program(client: &str) -> &str {
@@ -66,7 +66,7 @@ impl Counter {
     fn count(&mut self, at: Timestamp, session: &McpSessionId, event: Event) {
         self.days.entry(at.date()).or_default().count(session, &event);
         let report = &mut self.report;
-        let here = self.sessions.entry(session.clone()).or_default();
+        let counts = self.sessions.entry(session.clone()).or_default();
         match event {
             Event::Began { client, .. } => {
                 report.sessions += 1;
@@ -77,8 +77,8 @@ impl Counter {
                 report.empty_searches += u32::from(found.is_empty());
                 report.repeated_searches += u32::from(repeated);
                 report.bound += bound.len() as u32;
-                here.tokens += u64::from(tokens);
-                here.bound.extend(bound);
+                counts.tokens += u64::from(tokens);
+                counts.bound.extend(bound);
                 self.searches.push(took_ms);
                 for (tier, took) in tiers {
                     self.tiers.entry(tier).or_default().push(took);
@@ -92,7 +92,7 @@ impl Counter {
                 calls.count += 1;
                 calls.failed += u32::from(!good);
                 calls.times.push(took_ms);
-                here.called.insert(tool);
+                counts.called.insert(tool);
             }
             Event::Gone { why, .. } => match why {
                 EvictionReason::Loop => report.loops += 1,
@@ -123,11 +123,11 @@ impl Activity {
     }
 
     /// Returns what agents did in the last days, oldest first.
-    pub(crate) async fn done_since(&self, days: u32) -> Result<Vec<Done>> {
-        if !(1..=KEPT_DAYS as u32).contains(&days) {
+    pub(crate) async fn activity_since(&self, days: u32) -> Result<Vec<ActivityRow>> {
+        if !(1..=RETENTION_DAYS as u32).contains(&days) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("a period of {days} days is not between 1 and {KEPT_DAYS}"),
+                format!("a period of {days} days is not between 1 and {RETENTION_DAYS}"),
                 "Activity is kept for three months.",
             ));
         }
@@ -143,11 +143,11 @@ impl Activity {
 #[async_trait]
 impl Handle<GetActivity> for Activity {
     async fn handle(&self, _: &Context, request: ActivityQuery) -> Result<ActivityReport> {
-        let done = self.done_since(request.days).await?;
+        let rows = self.activity_since(request.days).await?;
         let mut counter = Counter::default();
-        for done in done {
-            match serde_json::from_str::<Event>(&done.event) {
-                Ok(event) => counter.count(done.at, &McpSessionId::new(done.session), event),
+        for row in rows {
+            match serde_json::from_str::<Event>(&row.event) {
+                Ok(event) => counter.count(row.at, &McpSessionId::new(row.session), event),
                 // An event of a newer or older version.
                 Err(error) => {
                     tracing::debug!(%error, "unknown agent event");
@@ -177,7 +177,7 @@ impl Handle<GetActivity> for Activity {
         let mut used: Vec<ToolUse> = tools
             .into_iter()
             .map(|(tool, calls)| ToolUse {
-                name: match builtin::find(&tool) {
+                name: match builtin::by_id(&tool) {
                     Some(builtin) => builtin.name.clone(),
                     None => self.workspace.library.read(|replica| {
                         replica
@@ -192,13 +192,13 @@ impl Handle<GetActivity> for Activity {
             })
             .collect();
         used.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
-        report.other_tools = used.len().saturating_sub(LISTED) as u32;
-        used.truncate(LISTED);
+        report.other_tools = used.len().saturating_sub(MAX_TOOLS) as u32;
+        used.truncate(MAX_TOOLS);
         report.tools = used;
-        let mut each: Vec<u64> =
+        let mut session_tokens: Vec<u64> =
             sessions.values().filter(|session| session.tokens > 0).map(|session| session.tokens).collect();
-        each.sort_unstable();
-        report.search_tokens = each.get(each.len() / 2).copied().unwrap_or_default();
+        session_tokens.sort_unstable();
+        report.search_tokens = session_tokens.get(session_tokens.len() / 2).copied().unwrap_or_default();
         report.own_tokens = self.own_tokens();
         report.static_tokens = self.static_tokens().await;
         Ok(report)
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn latencies_are_of_the_nearest_rank() {
+    fn latencies_use_the_nearest_rank() {
         let times: Vec<f64> = (1..=100).rev().map(f64::from).collect();
         let (all, one, none) = (latency(times), latency(vec![7.0]), latency(Vec::new()));
         assert_eq!((all.p50_ms as u32, all.p95_ms as u32), (50, 95));
@@ -260,8 +260,8 @@ mod tests {
         };
         let called =
             |tool: &str| Event::Called { tool: tool.to_owned(), took_ms: 2.0, good: true, tokens: 3 };
-        let [morning, night] =
-            ["2026-03-09T10:00:00.000Z", "2026-03-09T23:59:59.000Z"].map(|at| at.parse().expect("a time"));
+        let [morning, night] = ["2026-03-09T10:00:00.000Z", "2026-03-09T23:59:59.000Z"]
+            .map(|at| at.parse().expect("a timestamp"));
         counter.count(morning, &a, searched(&["1", "2"]));
         counter.count(morning, &a, called("1"));
         counter.count(morning, &a, called("1"));
@@ -272,7 +272,7 @@ mod tests {
         let a = &counter.sessions[&a];
         assert_eq!(a.bound.intersection(&a.called).count(), 1);
         assert_eq!((counter.report.calls, counter.report.loops, counter.report.bound), (3, 1, 3));
-        let now = "2026-03-10T12:00:00.000Z".parse().expect("a time");
+        let now = "2026-03-10T12:00:00.000Z".parse().expect("a timestamp");
         let days = each_day(now, 2, counter.days);
         assert_eq!(
             days.iter().map(|day| day.day.as_str()).collect::<Vec<_>>(),

@@ -47,10 +47,10 @@ impl RestCalls {
             Ok(answer) => Ok(result(&answer)),
             Err(RestError::Cancelled) => Err(Refusal::Cancelled),
             Err(error @ RestError::Call(openapi::CallError::MissingCredentials { .. })) => {
-                Err(Refusal::NotMade(format!("{error}. The user can add it in Settings, Web API keys.")))
+                Err(Refusal::Rejected(format!("{error}. The user can add it in Settings, Web API keys.")))
             }
-            Err(error) if error.is_passing() => Err(Refusal::Failed(error.to_string())),
-            Err(error) => Err(Refusal::NotMade(error.to_string())),
+            Err(error) if error.is_temporary() => Err(Refusal::Failed(error.to_string())),
+            Err(error) => Err(Refusal::Rejected(error.to_string())),
         }
     }
 }
@@ -61,15 +61,15 @@ fn result(answer: &ApiAnswer) -> CallToolResult {
     let good = (200..300).contains(&answer.status);
     let mut content = Vec::new();
     if !good {
-        let mut words = vec![format!("The API returned status {}.", answer.status)];
-        words.extend(
+        let mut message = vec![format!("The API returned status {}.", answer.status)];
+        message.extend(
             answer
-                .elsewhere
+                .redirected_to
                 .iter()
                 .map(|elsewhere| format!("It redirected to {elsewhere}, which was not followed.")),
         );
-        words.extend(answer.retry_after.map(|seconds| format!("Retry after {seconds} s.")));
-        content.push(ContentBlock::text(words.join(" ")));
+        message.extend(answer.retry_after.map(|seconds| format!("Retry after {seconds} s.")));
+        content.push(ContentBlock::text(message.join(" ")));
     }
     if answer.body.is_empty() {
         if good {
@@ -99,7 +99,7 @@ mod tests {
             status,
             url: "https://api.example.org/x".to_owned(),
             content_type: Some(kind.to_owned()),
-            elsewhere: None,
+            redirected_to: None,
             retry_after: None,
             body: body.to_vec(),
             cut: false,
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_become_results() {
+    fn responses_become_results() {
         let good = result(&answer(200, "application/json; charset=utf-8", b"{\"a\":1}"));
         assert_eq!((texts(&good), good.is_error), (vec!["{\"a\":1}"], Some(false)));
         let empty = result(&answer(204, "", b""));
@@ -119,10 +119,10 @@ mod tests {
         let mut missing = answer(404, "application/json", b"{\"message\":\"Not Found\"}");
         missing.retry_after = Some(3);
         let missing = result(&missing);
-        let said = "The API returned status 404. Retry after 3 s.";
+        let message = "The API returned status 404. Retry after 3 s.";
         assert_eq!(
             (texts(&missing), missing.is_error),
-            (vec![said, "{\"message\":\"Not Found\"}"], Some(true))
+            (vec![message, "{\"message\":\"Not Found\"}"], Some(true))
         );
         let picture = result(&answer(200, "image/png", b"\x89PNG\r\n\x1a\n\0"));
         assert!(picture.content[0].as_image().is_some_and(|image| image.mime_type == "image/png"));

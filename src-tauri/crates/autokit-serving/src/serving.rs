@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autokit_features::market::Market;
 use autokit_gateway::{
-    Call, Definition, Event, Found, HitKind, McpSessionId, Refusal, Search, SessionRecord, Settings, Toolbox,
+    Call, Definition, Event, HitKind, McpSessionId, Refusal, Search, SearchResults, SessionRecord, Settings,
+    Toolbox,
 };
 use autokit_search::{Depth, Thresholds};
 use rmcp::model::CallToolResult;
@@ -45,10 +46,10 @@ impl Serving {
 #[async_trait]
 impl Toolbox for Serving {
     fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
-        self.tools.workspace.tools()
+        self.tools.workspace.subscribe_to_tools()
     }
 
-    fn admits(&self, profile: &str) -> Result<(), Refusal> {
+    fn check_profile(&self, profile: &str) -> Result<(), Refusal> {
         self.tools.profiles.policy(profile).map(|_| ()).ok_or_else(|| refused(&no_profile(profile)))
     }
 
@@ -67,12 +68,12 @@ impl Toolbox for Serving {
         let Ok(scoped) = self.tools.scoped(profile) else { return Vec::new() };
         let mut all = Vec::new();
         for named in self.tools.profiles.session_settings(profile, "").always {
-            if let Some(builtin) = builtin::named(&named) {
+            if let Some(builtin) = builtin::by_id_or_name(&named) {
                 let Definition { id, name, provider, .. } = builtin;
                 if scoped.may_call(id, name, provider) {
                     all.push(builtin.clone());
                 }
-            } else if let Ok(record) = self.tools.workspace.find(&named)
+            } else if let Ok(record) = self.tools.workspace.find_card(&named)
                 && scoped.may_find(&record.id)
                 && let Some(definition) = self.tools.definition(&record).await
             {
@@ -82,20 +83,20 @@ impl Toolbox for Serving {
         all
     }
 
-    async fn search(&self, search: Search) -> Result<Found, Refusal> {
+    async fn search(&self, search: Search) -> Result<SearchResults, Refusal> {
         let scoped = self.tools.scoped(&search.profile)?;
         let mut found = self.search.find(&search, &scoped).await?;
         // Agents that may find only some cards are not offered others. Without access to all hosts, the
         // query must not be sent to registries.
-        if scoped.finds_all() && scoped.policy().reaches_all_hosts() {
-            self.market.fill(&search, &mut found).await;
+        if scoped.finds_all() && scoped.policy().allows_all_hosts() {
+            self.market.add_offers(&search, &mut found).await;
         }
         Ok(found)
     }
 
     async fn resolve(&self, definition: &Definition, profile: &str) -> Result<Option<Definition>, Refusal> {
         let scoped = self.tools.scoped(profile)?;
-        if let Some(builtin) = builtin::find(&definition.id) {
+        if let Some(builtin) = builtin::by_id(&definition.id) {
             let Definition { id, name, provider, .. } = builtin;
             return Ok(scoped.may_call(id, name, provider).then(|| builtin.clone()));
         }
@@ -111,7 +112,7 @@ impl Toolbox for Serving {
         let search = Search {
             query: definition.description.clone(),
             limit: 4,
-            threshold: Thresholds::of(Depth::Reranked).nothing,
+            threshold: Thresholds::for_depth(Depth::Reranked).nothing,
             profile: profile.to_owned(),
             always: HashSet::new(),
         };
@@ -119,20 +120,20 @@ impl Toolbox for Serving {
         let found = self.search.find(&search, &scoped).await;
         let others = found.into_iter().flat_map(|found| found.hits);
         let callable =
-            others.filter(|hit| hit.id != definition.id && matches!(hit.what, HitKind::Callable(_)));
+            others.filter(|hit| hit.id != definition.id && matches!(hit.kind, HitKind::Callable(_)));
         callable.take(2).map(|hit| format!("\u{201c}{}\u{201d}", hit.name)).collect()
     }
 
-    fn note(&self, session: &McpSessionId, event: Event) {
-        self.journal.note(session, &event);
+    fn record_event(&self, session: &McpSessionId, event: Event) {
+        self.journal.record_event(session, &event);
     }
 
-    fn keep(&self, session: SessionRecord, soon: bool) {
-        self.journal.keep(session, soon);
+    fn save_session(&self, session: SessionRecord, soon: bool) {
+        self.journal.save_session(session, soon);
     }
 
-    async fn kept(&self, id: &McpSessionId) -> Option<SessionRecord> {
-        if let Some(record) = self.journal.kept(id) {
+    async fn load_session(&self, id: &McpSessionId) -> Option<SessionRecord> {
+        if let Some(record) = self.journal.unsaved_session(id) {
             return Some(record);
         }
         let text = match self.tools.workspace.library.agent_session(id.as_str()).await {

@@ -38,7 +38,7 @@ impl AgentTokens {
     }
 
     /// Removes the token of a removed profile; clients that present it are rejected from then on.
-    pub(crate) async fn forget(&self, profile: &str, key: &str) {
+    pub(crate) async fn remove(&self, profile: &str, key: &str) {
         self.valid.rcu(|tokens| {
             tokens.iter().filter(|token| token.profile != profile).cloned().collect::<Vec<_>>()
         });
@@ -51,11 +51,11 @@ impl AgentTokens {
     /// Loads the valid tokens. `named` are the profiles that have one besides everybody's, with the names
     /// under which the tokens are stored.
     pub(crate) async fn load(&self, named: Vec<(String, String)>) -> Result<()> {
-        let keys = self.providers.secrets();
+        let secrets = self.providers.secrets();
         let everybody = (String::new(), AGENTS_TOKEN.to_owned());
         let mut tokens = Vec::new();
         for (profile, name) in std::iter::once(everybody).chain(named) {
-            if let Some(token) = keys.get(&name).await? {
+            if let Some(token) = secrets.get(&name).await? {
                 tokens.push(AgentToken { token: token.expose().to_owned(), profile });
             }
         }

@@ -17,7 +17,7 @@ use crate::profiles::{AgentProfiles, ResolvedScope, no_profile};
 use crate::refusal::refused;
 
 /// Most characters of a description shown to agents; longer ones are for people.
-const DESCRIPTION: usize = 1_000;
+const MAX_DESCRIPTION: usize = 1_000;
 
 /// The cards whose tools can be called: those of MCP servers, and operations of web APIs.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl CallableTools {
 
     /// Returns the cards whose tools might be callable.
     pub(crate) fn cards(&self) -> Vec<Arc<CardRecord>> {
-        self.workspace.cards_with(&["\"upstream\"", "\"call\""])
+        self.workspace.cards_containing(&["\"upstream\"", "\"call\""])
     }
 
     /// Returns the definition of a card's tool, if it can be called.
@@ -45,7 +45,7 @@ impl CallableTools {
         if let Some(upstream) = Upstream::of(&card) {
             self.servers.get(&upstream.server).await.ok()?;
             // A card's own claim is not enough: the server must have confirmed it.
-            self.servers.is_bound(&record.id, &upstream).await.ok().filter(|stands| *stands)?;
+            self.servers.is_bound(&record.id, &upstream).await.ok().filter(|is_bound| *is_bound)?;
         } else {
             // A call of a later version, or an invalid one, cannot be made.
             let operation = openapi::Call::from_card(&card).ok().flatten()?;
@@ -61,7 +61,7 @@ impl CallableTools {
             id: record.id.to_string(),
             name: record.key.name.clone(),
             provider: record.key.provider.clone(),
-            description: shorten(card.description(), DESCRIPTION),
+            description: shorten(card.description(), MAX_DESCRIPTION),
             schema,
             annotations,
         })

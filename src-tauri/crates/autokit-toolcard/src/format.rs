@@ -118,7 +118,7 @@ pub fn read_cards(reader: impl Read) -> Result<ReadCards, ReadError> {
             return Err(ReadError::NotCards { found: "a single value" });
         }
     };
-    Ok(sort_out(&items))
+    Ok(read_raw_items(&items))
 }
 
 /// Returns the number of the line on which the text ends, from 1.
@@ -159,11 +159,11 @@ pub fn read_items(items: impl IntoIterator<Item = Result<Candidate, Rejected>>) 
         match Toolcard::new(object) {
             Err(problems) => {
                 // The reader's problem with a field is closer to the file than the one found by the check.
-                let fresh: Vec<Problem> = problems
+                let remaining: Vec<Problem> = problems
                     .into_iter()
                     .filter(|problem| errors.iter().all(|error| error.field != problem.field))
                     .collect();
-                errors.extend(fresh);
+                errors.extend(remaining);
                 reject(errors);
             }
             Ok(_) if !errors.is_empty() => reject(errors),
@@ -192,7 +192,7 @@ pub fn read_card(text: &str) -> Result<(Toolcard, Vec<Problem>), Vec<Problem>> {
     Ok((Toolcard::new(object)?, warnings))
 }
 
-fn sort_out(items: &[&RawValue]) -> ReadCards {
+fn read_raw_items(items: &[&RawValue]) -> ReadCards {
     read_items(items.iter().enumerate().map(|(index, item)| {
         let position = index + 1;
         match strict::object(item.get()) {

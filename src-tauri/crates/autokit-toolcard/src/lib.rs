@@ -69,4 +69,4 @@ pub use state::CardState;
 pub use stub::Stub;
 pub use time::{InvalidTimestamp, Timestamp};
 pub use validate::{Limits, Problem, Severity, check, is_web_address};
-pub use visible::{is_unseen, visible};
+pub use visible::{is_invisible, visible};

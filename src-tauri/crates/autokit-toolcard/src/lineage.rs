@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_undone_or_comes_from_before_a_removal_is_left_out() {
+    fn undone_revisions_and_those_before_a_removal_are_left_out() {
         let step = |operation, body: Option<&str>| Revision { operation, ..revision("x", body) };
         let edit = |body| step(Operation::Edit, Some(body));
         let bodies = |revisions: &[Revision]| -> Vec<String> {

@@ -7,7 +7,7 @@ use url::Url;
 use crate::card::{Toolcard, fields};
 
 /// Fewest words of a description that distinguishes tools.
-const TELLING_WORDS: usize = 4;
+const MIN_DESCRIPTION_WORDS: usize = 4;
 
 /// Something that two cards of the same tool have in common, normalized for spelling.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -47,14 +47,15 @@ impl Toolcard {
     /// kind.
     pub fn match_keys(&self) -> Vec<MatchKey> {
         let key = self.key();
-        let mut keys = vec![MatchKey::Name(format!("{} {}", plain(&key.provider), plain(&key.name)))];
+        let mut keys =
+            vec![MatchKey::Name(format!("{} {}", normalized(&key.provider), normalized(&key.name)))];
         if let (Some(module), Some(class)) = (self.text(fields::MODULE), self.text(fields::CLASS))
             && !class.is_empty()
         {
             keys.push(MatchKey::Import(format!("{module} {class}")));
         }
-        keys.extend(self.text(fields::DOCUMENTATION).and_then(page).map(MatchKey::Page));
-        keys.extend(telling(self).map(MatchKey::Description));
+        keys.extend(self.text(fields::DOCUMENTATION).and_then(normalized_page).map(MatchKey::Page));
+        keys.extend(description_key(self).map(MatchKey::Description));
         keys
     }
 
@@ -76,12 +77,12 @@ impl Toolcard {
     }
 }
 
-fn plain(text: &str) -> String {
+fn normalized(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Normalizes a URL: drops scheme, `www.`, fragment and trailing slash.
-fn page(address: &str) -> Option<String> {
+fn normalized_page(address: &str) -> Option<String> {
     let address = address.trim();
     let Ok(url) = Url::parse(address) else {
         let path = address.split('#').next().unwrap_or_default().trim_end_matches('/');
@@ -94,10 +95,11 @@ fn page(address: &str) -> Option<String> {
 }
 
 /// Returns the normalized description if it is long enough to distinguish tools.
-fn telling(card: &Toolcard) -> Option<String> {
+fn description_key(card: &Toolcard) -> Option<String> {
     let text = card.unnamed_description();
-    let words: Vec<String> = text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect();
-    (words.len() >= TELLING_WORDS).then(|| words.join(" "))
+    let words: Vec<String> =
+        text.split_whitespace().map(normalized).filter(|word| !word.is_empty()).collect();
+    (words.len() >= MIN_DESCRIPTION_WORDS).then(|| words.join(" "))
 }
 
 #[cfg(test)]
@@ -119,11 +121,14 @@ mod tests {
             "HTTPS://DOCS.EXAMPLE.ORG/Tools/x#usage",
         ];
         for address in same {
-            assert_eq!(page(address).as_deref(), Some("docs.example.org/Tools/x"), "{address}");
+            assert_eq!(normalized_page(address).as_deref(), Some("docs.example.org/Tools/x"), "{address}");
         }
-        assert_ne!(page("https://docs.example.org/x?a=1"), page("https://docs.example.org/x?a=2"));
-        assert_eq!(page("/docs/x/").as_deref(), Some("/docs/x"));
-        assert_eq!((page(""), page("#top")), (None, None));
+        assert_ne!(
+            normalized_page("https://docs.example.org/x?a=1"),
+            normalized_page("https://docs.example.org/x?a=2")
+        );
+        assert_eq!(normalized_page("/docs/x/").as_deref(), Some("/docs/x"));
+        assert_eq!((normalized_page(""), normalized_page("#top")), (None, None));
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub(crate) enum Language {
 
 impl Language {
     pub(crate) fn of(card: &Map<String, Value>) -> Language {
-        let said = card.get(fields::LANGUAGE).and_then(Value::as_str).map(str::to_lowercase);
-        match said.as_deref() {
+        let language = card.get(fields::LANGUAGE).and_then(Value::as_str).map(str::to_lowercase);
+        match language.as_deref() {
             None | Some("" | "python" | "py") => Language::Python,
             Some("javascript" | "typescript" | "js" | "ts") => Language::Script,
             Some(_) => Language::Other,

@@ -162,24 +162,24 @@ pub fn has_injection(value: &Value) -> bool {
     each_text(value, &mut String::new(), &mut |_, _, text| !found_in(text).is_empty())
 }
 
-/// Calls `look` with every text until it returns true; returns whether it did.
-fn each_text(value: &Value, pointer: &mut String, look: &mut dyn FnMut(&str, bool, &str) -> bool) -> bool {
+/// Calls `visit` with every text until it returns true; returns whether it did.
+fn each_text(value: &Value, pointer: &mut String, visit: &mut dyn FnMut(&str, bool, &str) -> bool) -> bool {
     let length = pointer.len();
     match value {
-        Value::String(text) => look(pointer, false, text),
+        Value::String(text) => visit(pointer, false, text),
         Value::Array(items) => items.iter().enumerate().any(|(at, item)| {
             // Writing to a string cannot fail.
             let _ = write!(pointer, "/{at}");
-            let enough = each_text(item, pointer, look);
+            let stop = each_text(item, pointer, visit);
             pointer.truncate(length);
-            enough
+            stop
         }),
         Value::Object(members) => members.iter().any(|(name, member)| {
             pointer.push('/');
             pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
-            let enough = look(pointer, true, name) || each_text(member, pointer, look);
+            let stop = visit(pointer, true, name) || each_text(member, pointer, visit);
             pointer.truncate(length);
-            enough
+            stop
         }),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }

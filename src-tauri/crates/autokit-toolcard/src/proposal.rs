@@ -106,7 +106,7 @@ pub struct ProposedField {
     /// Name of the field.
     pub field: String,
     /// The proposed value; `null` is a value, a missing one removes the field.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "deserialize_present")]
     #[ts(optional)]
     pub value: Option<Value>,
     /// The supporting evidence.
@@ -116,7 +116,7 @@ pub struct ProposedField {
 }
 
 /// Deserializes `null` as a value, unlike a missing field.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+fn deserialize_present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
@@ -299,14 +299,14 @@ impl Draft {
 
     /// Returns the card it is about, or the id that the new card would get.
     pub fn subject(&self) -> CardId {
-        let brought = || self.arrived.as_ref().map(|arrived| arrived.card.clone());
-        let made = || self.key().unwrap_or_else(|| CardKey::new("", "")).id();
-        self.card.clone().or_else(brought).unwrap_or_else(made)
+        let imported = || self.arrived.as_ref().map(|arrived| arrived.card.clone());
+        let from_key = || self.key().unwrap_or_else(|| CardKey::new("", "")).id();
+        self.card.clone().or_else(imported).unwrap_or_else(from_key)
     }
 
     /// Returns a hash, in hexadecimal, that identifies this value of a field based on these pages; a
     /// reviewer's rejection is stored under it.
-    pub fn mark(&self, field: &ProposedField) -> String {
+    pub fn rejection_key(&self, field: &ProposedField) -> String {
         let value = field.value.as_ref().map(Value::to_string).unwrap_or_default();
         let basis = self.basis.as_deref().unwrap_or_default();
         let mut hash = Sha256::new();
@@ -325,7 +325,7 @@ impl Draft {
     }
 
     /// Whether the card already has all proposed values.
-    pub fn is_on(&self, card: &Map<String, Value>) -> bool {
+    pub fn is_applied_to(&self, card: &Map<String, Value>) -> bool {
         self.fields.iter().all(|field| card.get(&field.field) == field.value.as_ref())
     }
 
@@ -335,7 +335,7 @@ impl Draft {
     }
 
     /// Returns `card` with those proposed fields applied that `chosen` selects.
-    pub fn applied(&self, card: &Map<String, Value>, chosen: impl Fn(&str) -> bool) -> Map<String, Value> {
+    pub fn apply_to(&self, card: &Map<String, Value>, chosen: impl Fn(&str) -> bool) -> Map<String, Value> {
         let mut after = card.clone();
         for proposed in self.fields.iter().filter(|proposed| chosen(&proposed.field)) {
             match &proposed.value {
@@ -374,11 +374,11 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_tells_values_and_pages_apart() {
+    fn a_rejection_key_distinguishes_values_and_pages() {
         let of = |value: Option<Value>, basis: Option<&str>| {
             let fields = vec![field("class", value, 0.5)];
             let draft = Draft { basis: basis.map(str::to_owned), ..draft(fields) };
-            draft.mark(&draft.fields[0])
+            draft.rejection_key(&draft.fields[0])
         };
         let one = of(Some(json!("A")), Some("p1"));
         assert_eq!(one, of(Some(json!("A")), Some("p1")));
@@ -417,14 +417,14 @@ mod tests {
     }
 
     #[test]
-    fn chosen_fields_are_put_in_and_taken_away() {
+    fn selected_fields_are_set_and_removed() {
         let draft = draft(vec![
             field("name", Some(json!("B")), 0.9),
             field("pricing", None, 0.6),
             field("class", Some(json!("C")), 0.8),
         ]);
         let Value::Object(card) = json!({"name": "A", "pricing": "free", "x": 1}) else { unreachable!() };
-        let after = draft.applied(&card, |field| field != "class");
+        let after = draft.apply_to(&card, |field| field != "class");
         assert_eq!(Value::Object(after), json!({"name": "B", "x": 1}));
         assert!((draft.confidence() - 0.6).abs() < 1e-6);
         assert_eq!(draft.key(), Some(CardKey::new("", "B")));

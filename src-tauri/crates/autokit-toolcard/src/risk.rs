@@ -22,9 +22,9 @@ pub enum Risk {
 }
 
 /// A value with a lower confidence is always worth checking.
-const UNSURE: f32 = 0.8;
+const MIN_SURE: f32 = 0.8;
 /// A value with a lower confidence is as likely wrong as right.
-const DOUBTFUL: f32 = 0.5;
+const MIN_CREDIBLE: f32 = 0.5;
 
 /// Fields that end up in code people run.
 const CODE: [&str; 6] =
@@ -50,21 +50,21 @@ pub fn risk(field: &ProposedField, before: Option<&Value>) -> Risk {
     let identity = [fields::NAME, fields::PROVIDER].contains(&field.field.as_str());
     let replaced = before.is_some() && before != field.value.as_ref();
     let removed = before.is_some() && field.value.as_ref().is_none_or(Value::is_null);
-    let poisoned = field.value.as_ref().is_some_and(has_injection);
-    if removed || (identity && replaced) || field.confidence < DOUBTFUL || poisoned {
+    let flagged = field.value.as_ref().is_some_and(has_injection);
+    if removed || (identity && replaced) || field.confidence < MIN_CREDIBLE || flagged {
         return Risk::High;
     }
     let quoted = field.evidence.iter().any(|evidence| !evidence.quote.trim().is_empty());
-    let runs = CODE.contains(&field.field.as_str()) && replaced;
-    let moves = field.field == fields::DOCUMENTATION && moves_away(before, field.value.as_ref());
-    let doubted = field.field == fields::VERIFIED && replaced && field.value != Some(Value::Bool(true));
-    if identity || !quoted || field.confidence < UNSURE || runs || moves || doubted {
+    let changes_code = CODE.contains(&field.field.as_str()) && replaced;
+    let changes_site = field.field == fields::DOCUMENTATION && changes_host(before, field.value.as_ref());
+    let denies = field.field == fields::VERIFIED && replaced && field.value != Some(Value::Bool(true));
+    if identity || !quoted || field.confidence < MIN_SURE || changes_code || changes_site || denies {
         return Risk::Medium;
     }
     Risk::Low
 }
 
-fn moves_away(before: Option<&Value>, after: Option<&Value>) -> bool {
+fn changes_host(before: Option<&Value>, after: Option<&Value>) -> bool {
     let Some(after) = after.and_then(Value::as_str) else { return true };
     let host = |url: &str| {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -72,8 +72,8 @@ fn moves_away(before: Option<&Value>, after: Option<&Value>) -> bool {
         host.strip_prefix("www.").unwrap_or(host).to_ascii_lowercase()
     };
     // The host of a card's first page has not been approved by anybody yet.
-    let elsewhere = before.and_then(Value::as_str).is_none_or(|before| host(before) != host(after));
-    elsewhere || !after.starts_with("https://")
+    let other_host = before.and_then(Value::as_str).is_none_or(|before| host(before) != host(after));
+    other_host || !after.starts_with("https://")
 }
 
 #[cfg(test)]

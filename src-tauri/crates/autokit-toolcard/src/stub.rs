@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn code_in_the_place_of_a_name_makes_no_stub() {
+    fn code_instead_of_a_name_makes_no_stub() {
         for card in [
             r#"{"name":"a","module":"m","class":"Weather()\n__import__(\"os\").system(\"id\")#"}"#,
             r#"{"name":"a","module":"os\nimport sys","class":"C"}"#,

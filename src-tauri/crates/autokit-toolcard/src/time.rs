@@ -19,11 +19,11 @@ pub struct Timestamp {
 }
 
 /// The form of the text: each 0 stands for a digit.
-const FORM: &str = "0000-00-00T00:00:00.000Z";
+const FORMAT: &str = "0000-00-00T00:00:00.000Z";
 
 /// A text that is not a time since 1970 in the form `2026-11-22T10:00:00.000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a time since 1970 in the form {FORM}")]
+#[error("not a time since 1970 in the form {FORMAT}")]
 pub struct InvalidTimestamp;
 
 impl Timestamp {
@@ -57,7 +57,8 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Timestamp, InvalidTimestamp> {
         let fits = |(is, should): (u8, u8)| if should == b'0' { is.is_ascii_digit() } else { is == should };
         // jiff reads a leap second as the second before it.
-        if text.len() != FORM.len() || !text.bytes().zip(FORM.bytes()).all(fits) || &text[17..19] == "60" {
+        if text.len() != FORMAT.len() || !text.bytes().zip(FORMAT.bytes()).all(fits) || &text[17..19] == "60"
+        {
             return Err(InvalidTimestamp);
         }
         let instant: jiff::Timestamp = text.parse().map_err(|_| InvalidTimestamp)?;
@@ -128,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_finer_than_a_millisecond_is_cut() {
+    fn times_are_truncated_to_milliseconds() {
         let fine: jiff::Timestamp = "2026-11-22T10:00:00.123999Z".parse().expect("a moment");
         assert_eq!(Timestamp::from(fine).to_string(), "2026-11-22T10:00:00.123Z");
         assert_eq!(Timestamp::from(jiff::Timestamp::MIN), Timestamp::EPOCH);
     }
 
     #[test]
-    fn texts_sort_as_moments() {
+    fn texts_sort_chronologically() {
         let moments = ["1999-12-31T23:59:59.999Z", "2000-01-01T00:00:00.000Z", "2026-11-22T10:00:00.100Z"];
         assert!(moments.iter().map(|text| at(text)).is_sorted());
         assert!(moments.iter().map(|text| at(text).to_string()).is_sorted());

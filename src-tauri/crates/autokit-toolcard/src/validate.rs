@@ -227,7 +227,7 @@ impl Size {
     }
 }
 
-fn wrong_type(field: &str, wanted: &str, found: &Value) -> Problem {
+fn wrong_type(field: &str, expected: &str, found: &Value) -> Problem {
     let found = match found {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -236,7 +236,7 @@ fn wrong_type(field: &str, wanted: &str, found: &Value) -> Problem {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };
-    Problem::error(field, format!("is {found}; it must be {wanted}"))
+    Problem::error(field, format!("is {found}; it must be {expected}"))
 }
 
 #[cfg(test)]

@@ -18,12 +18,12 @@ use std::borrow::Cow;
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
     // Most texts contain none of these and are not copied.
-    if !text.chars().any(is_unseen) {
+    if !text.chars().any(is_invisible) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     let mut from = 0;
-    for (at, c) in unseen(text) {
+    for (at, c) in invisible_chars(text) {
         out.push_str(&text[from..at]);
         out.extend([format!("‹U+{:04X}›", u32::from(c))]);
         from = at + c.len_utf8();
@@ -34,15 +34,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Iterates over the invisible characters of a text with their byte offsets, except those that are part of an
 /// emoji.
-pub(crate) fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> {
+pub(crate) fn invisible_chars(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut emoji = Emoji::default();
     let mut rest = text.char_indices().peekable();
     std::iter::from_fn(move || {
         loop {
             let (at, c) = rest.next()?;
-            let hides = is_unseen(c) && !emoji.holds_together(c, rest.peek().map(|(_, next)| *next));
-            emoji.follow(c);
-            if hides {
+            let is_hidden = is_invisible(c) && !emoji.is_part_of(c, rest.peek().map(|(_, next)| *next));
+            emoji.push(c);
+            if is_hidden {
                 return Some((at, c));
             }
         }
@@ -50,7 +50,7 @@ pub(crate) fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> {
 }
 
 /// Whether a character is invisible (line feed and tab excepted).
-pub fn is_unseen(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         // Soft hyphen, grapheme joiner, Arabic letter mark.
@@ -84,7 +84,7 @@ struct Emoji {
 
 impl Emoji {
     /// Whether `c` is a joiner between two emoji or a presentation selector after one.
-    fn holds_together(&self, c: char, next: Option<char>) -> bool {
+    fn is_part_of(&self, c: char, next: Option<char>) -> bool {
         match (c, self.base) {
             ('\u{200d}', Some(base)) => is_pictograph(base) && next.is_some_and(is_pictograph),
             ('\u{fe0e}' | '\u{fe0f}', Some(base)) => {
@@ -94,7 +94,7 @@ impl Emoji {
         }
     }
 
-    fn follow(&mut self, c: char) {
+    fn push(&mut self, c: char) {
         match c {
             '\u{fe0e}' | '\u{fe0f}' => self.selected = true,
             // A skin tone modifies the base before it.
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_seen_is_named() {
+    fn invisible_characters_are_named() {
         assert_eq!(visible("a\u{200b}b\u{feff}c"), "a‹U+200B›b‹U+FEFF›c");
         assert_eq!(visible("\u{1b}[31m\0\r\u{85}\u{7f}"), "‹U+001B›[31m‹U+0000›‹U+000D›‹U+0085›‹U+007F›");
         assert_eq!(visible("\u{2066}x\u{2069}\u{61c}"), "‹U+2066›x‹U+2069›‹U+061C›");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn emoji_stay_whole_and_lend_nothing_to_others() {
+    fn emoji_sequences_stay_intact_and_hide_nothing_else() {
         for text in ["👩\u{200d}💻", "👩🏽\u{200d}🚀", "❤\u{fe0f}\u{200d}🔥", "1\u{fe0f}\u{20e3}", "☎\u{fe0e}"]
         {
             assert_eq!(visible(text), text);

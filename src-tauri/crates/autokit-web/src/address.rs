@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn private_addresses_are_known_in_every_disguise() {
+    fn private_addresses_are_recognized_in_every_form() {
         for closed in [
             "127.0.0.1",
             "10.1.2.3",

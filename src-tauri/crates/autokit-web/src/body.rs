@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encodings_are_found_where_they_are_named_and_guessed_where_not() {
+    fn encodings_are_read_where_declared_and_guessed_otherwise() {
         assert_eq!(decode(b"caf\xe9", Some("text/html; charset=iso-8859-1")), "café");
         assert_eq!(
             decode(b"<meta charset=\"windows-1252\">caf\xe9", Some("text/html")),
@@ -127,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_left_out() {
+    fn invisible_characters_are_removed() {
         assert_eq!(one_line("a\u{1b}[31mb\u{202e}c\n \u{200b}d\u{e0041}\u{9b}"), "a[31mbc d");
         assert_eq!(readable("می\u{200c}خواهم 👩\u{200d}💻\tx\n"), "می\u{200c}خواهم 👩\u{200d}💻\tx\n");
     }
 
     #[test]
-    fn what_is_no_text_is_told_by_label_and_by_bytes() {
+    fn binary_content_is_detected_by_label_and_by_bytes() {
         assert_eq!(not_text(Some("application/pdf"), b"%PDF-1.7").as_deref(), Some("application/pdf"));
         assert!(not_text(Some("text/html"), b"\x7fELF\0\0\0\x01").is_some());
         assert!(not_text(None, b"%PDF-1.7 ...").is_some());

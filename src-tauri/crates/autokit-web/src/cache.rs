@@ -9,7 +9,7 @@ use crate::body::Text;
 use crate::validators::Validators;
 
 /// Most bytes of text kept.
-const KEPT: usize = 32 << 20;
+const CACHE_BYTES: usize = 32 << 20;
 
 /// A page as it was received.
 #[derive(Clone, Debug)]
@@ -40,13 +40,13 @@ impl PageCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pages.get(url).cloned()
     }
 
-    pub(crate) fn put(&self, url: &str, kept: CachedPage) {
+    pub(crate) fn put(&self, url: &str, page: CachedPage) {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.bytes += kept.text.text.len();
-        if let Some((_, old)) = inner.pages.push(url.to_owned(), kept) {
+        inner.bytes += page.text.text.len();
+        if let Some((_, old)) = inner.pages.push(url.to_owned(), page) {
             inner.bytes -= old.text.text.len();
         }
-        while inner.bytes > KEPT {
+        while inner.bytes > CACHE_BYTES {
             let Some((_, old)) = inner.pages.pop_lru() else { break };
             inner.bytes -= old.text.text.len();
         }

@@ -44,7 +44,7 @@ pub enum Code {
 }
 
 /// Returns the address of a host in parentheses, if it says more than the host's name.
-fn also(host: &str, address: &str) -> String {
+fn address_suffix(host: &str, address: &str) -> String {
     if host.trim_matches(['[', ']']) == address { String::new() } else { format!(" ({address})") }
 }
 
@@ -70,7 +70,7 @@ pub enum Error {
         reason: String,
     },
     /// The URL leads to this machine or a private network.
-    #[error("{host} is on this machine or a private network{}", also(host, address))]
+    #[error("{host} is on this machine or a private network{}", address_suffix(host, address))]
     PrivateAddress {
         /// Name or address in the URL.
         host: String,
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_named_once_and_sizes_are_said_as_people_do() {
+    fn a_host_is_named_once_and_sizes_are_readable() {
         let private = |host: &str, address: &str| {
             Error::PrivateAddress { host: host.into(), address: address.into() }.to_string()
         };

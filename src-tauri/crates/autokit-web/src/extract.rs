@@ -107,7 +107,7 @@ pub(crate) fn fenced(language: Option<&str>, code: &str) -> String {
 }
 
 /// Selectors for elements that are never part of the main text.
-const AROUND: &str = "script, style, noscript, template, svg, canvas, iframe, form, button, select, input, \
+const BOILERPLATE: &str = "script, style, noscript, template, svg, canvas, iframe, form, button, select, input, \
     nav, aside, footer, dialog, [role=navigation], [role=banner], [role=contentinfo], [role=dialog], \
     [role=search], [aria-hidden=true], [hidden], [class*=footer], [class*=breadcrumb], [class*=pagination], \
     [class*=cookie], [id*=cookie]";
@@ -281,11 +281,11 @@ fn main_blocks(dom: &Dom, url: &str) -> Vec<Block> {
 /// Removes what surrounds the main text. Done before readability extraction, which drops the roles by which
 /// these elements are recognized.
 fn strip(dom: &Dom) {
-    for node in dom.select(AROUND).nodes() {
+    for node in dom.select(BOILERPLATE).nodes() {
         // A class such as `has-footer` on the whole page does not mean that the page is a footer.
-        let whole = ["html", "body", "main", "article"].iter().any(|name| node.has_name(name))
+        let is_container = ["html", "body", "main", "article"].iter().any(|name| node.has_name(name))
             || node.descendants_it().any(|below| below.has_name("main") || below.has_name("h1"));
-        if !whole {
+        if !is_container {
             node.remove_from_parent();
         }
     }

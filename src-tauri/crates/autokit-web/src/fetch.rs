@@ -37,14 +37,14 @@ const USER_AGENT: &str = concat!(
 );
 
 /// The `Accept` header of page requests.
-const WANTED: &str =
+const ACCEPT_TYPES: &str =
     "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/json;q=0.7,*/*;q=0.1";
 
 /// Most bytes read of a response with an error status.
 const FAILURE_BYTES: u64 = 256 << 10;
 
 /// A page fetched within this time is not requested again.
-const FRESH: Duration = Duration::from_mins(1);
+const CACHE_MAX_AGE: Duration = Duration::from_mins(1);
 
 /// Limits of one request.
 #[derive(Clone, Copy, Debug)]
@@ -172,18 +172,19 @@ impl Fetcher {
             Method::GET,
             url,
             validators,
-            FetchOptions { total: self.0.limits.total, anew: false, open: None },
+            FetchOptions { total: self.0.limits.total, bypass_cache: false, open: None },
         )
         .await
     }
 
-    /// Fetches a page within `patience`, if that is shorter than [`Limits::total`], requesting it from the
+    /// Fetches a page within `timeout`, if that is shorter than [`Limits::total`], requesting it from the
     /// site even if it was fetched a moment ago: for callers that need its current state.
     ///
     /// # Errors
     /// As [`Fetcher::get`].
-    pub async fn get_within(&self, url: &str, patience: Duration) -> Result<Fetched> {
-        let options = FetchOptions { total: patience.min(self.0.limits.total), anew: true, open: None };
+    pub async fn get_within(&self, url: &str, timeout: Duration) -> Result<Fetched> {
+        let options =
+            FetchOptions { total: timeout.min(self.0.limits.total), bypass_cache: true, open: None };
         self.follow(Method::GET, url, &Validators::default(), options).await
     }
 
@@ -192,14 +193,14 @@ impl Fetcher {
     ///
     /// # Errors
     /// As [`Fetcher::get`], and [`Error::Closed`] for a host that `open` refuses.
-    pub async fn get_where(&self, url: &str, open: &(dyn Fn(&Url) -> bool + Send + Sync)) -> Result<Fetched> {
-        let options = FetchOptions { total: self.0.limits.total, anew: false, open: Some(open) };
+    pub async fn get_if(&self, url: &str, open: &(dyn Fn(&Url) -> bool + Send + Sync)) -> Result<Fetched> {
+        let options = FetchOptions { total: self.0.limits.total, bypass_cache: false, open: Some(open) };
         self.follow(Method::GET, url, &Validators::default(), options).await
     }
 
     /// Whether any host responded this recently, in which case a failure now is the site's and not the
     /// network's.
-    pub fn answered_within(&self, time: Duration) -> bool {
+    pub fn responded_within(&self, time: Duration) -> bool {
         self.0.answered.load().as_ref().is_some_and(|at| at.elapsed() < time)
     }
 
@@ -213,7 +214,7 @@ impl Fetcher {
                 Method::HEAD,
                 url,
                 &Validators::default(),
-                FetchOptions { total: self.0.limits.total, anew: true, open: None },
+                FetchOptions { total: self.0.limits.total, bypass_cache: true, open: None },
             )
             .await?;
         // Some sites refuse HEAD or answer it wrongly, so the page has to be fetched.
@@ -226,7 +227,7 @@ impl Fetcher {
         Box::pin(async move {
             let url = parse(request.url)?;
             let host = host_of(&url);
-            let place = self.0.hosts.enter(&host, None).await;
+            let permit = self.0.hosts.acquire(&host, None).await;
             let work = async {
                 let mut builder = self
                     .0
@@ -251,7 +252,7 @@ impl Fetcher {
             };
             let answer = self.within(&url, work).await;
             if answer.is_ok() {
-                place.leave();
+                permit.release();
             }
             answer
         })
@@ -288,23 +289,23 @@ impl Fetcher {
                     return Err(Error::Robots { url: url.to_string(), reason });
                 }
                 if method == Method::GET
-                    && !options.anew
-                    && let Some(kept) = self.0.cache.get(url.as_str())
-                    && kept.at.elapsed() < FRESH
+                    && !options.bypass_cache
+                    && let Some(cached) = self.0.cache.get(url.as_str())
+                    && cached.at.elapsed() < CACHE_MAX_AGE
                 {
                     hops.push(Hop { url: url.to_string(), status: 200 });
-                    return Ok(delivered(&url, hops, &kept, validators, spent));
+                    return Ok(from_cache(&url, hops, &cached, validators, spent));
                 }
                 // The permit is released before the next hop is taken: holding it while waiting for another
                 // host's permit could deadlock.
-                let place = self.0.hosts.enter(&host_of(&url), rules.pause()).await;
+                let permit = self.0.hosts.acquire(&host_of(&url), rules.pause()).await;
                 let began = Instant::now();
-                let left = total.saturating_sub(spent);
-                let step = tokio::time::timeout(left, self.step(&method, &url, validators)).await;
+                let remaining = total.saturating_sub(spent);
+                let step = tokio::time::timeout(remaining, self.step(&method, &url, validators)).await;
                 spent += began.elapsed();
                 match &step {
-                    Ok(Ok(_)) => place.leave(),
-                    _ => drop(place),
+                    Ok(Ok(_)) => permit.release(),
+                    _ => drop(permit),
                 }
                 let step =
                     step.unwrap_or_else(|_| Err(Error::Timeout { url: given.to_owned(), after: total }))?;
@@ -319,9 +320,9 @@ impl Fetcher {
                         }
                         url = to;
                     }
-                    Step::CachedPage(kept) => {
+                    Step::CachedPage(cached) => {
                         hops.push(Hop { url: url.to_string(), status: 304 });
-                        return Ok(delivered(&url, hops, &kept, validators, spent));
+                        return Ok(from_cache(&url, hops, &cached, validators, spent));
                     }
                     Step::Answer(mut answer) => {
                         hops.push(Hop { url: url.to_string(), status: answer.status });
@@ -336,11 +337,11 @@ impl Fetcher {
 
     /// Makes one request.
     async fn step(&self, method: &Method, url: &Url, validators: &Validators) -> Result<Step> {
-        let kept = (*method == Method::GET).then(|| self.0.cache.get(url.as_str())).flatten();
+        let cached = (*method == Method::GET).then(|| self.0.cache.get(url.as_str())).flatten();
         let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static(WANTED));
+        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPT_TYPES));
         // The cached page is newer than the caller's.
-        let known = kept.as_ref().map_or(validators, |kept| &kept.validators);
+        let known = cached.as_ref().map_or(validators, |cached| &cached.validators);
         for (name, value) in [(IF_NONE_MATCH, &known.etag), (IF_MODIFIED_SINCE, &known.last_modified)] {
             if let Some(value) = value.as_deref().and_then(|v| HeaderValue::from_str(v).ok()) {
                 headers.insert(name, value);
@@ -371,10 +372,10 @@ impl Fetcher {
             ms: 0,
         };
         if status == StatusCode::NOT_MODIFIED {
-            if let Some(mut kept) = kept {
-                kept.at = Instant::now();
-                self.0.cache.put(url.as_str(), kept.clone());
-                return Ok(Step::CachedPage(kept));
+            if let Some(mut cached) = cached {
+                cached.at = Instant::now();
+                self.0.cache.put(url.as_str(), cached.clone());
+                return Ok(Step::CachedPage(cached));
             }
             answer.unchanged = true;
             if answer.validators.is_empty() {
@@ -437,7 +438,7 @@ struct FetchOptions<'a> {
     /// Time limit of the whole request.
     total: Duration,
     /// Whether to request the page even if it was fetched a moment ago.
-    anew: bool,
+    bypass_cache: bool,
     /// Tells which URLs may be requested, if not all may.
     open: Option<Open<'a>>,
 }
@@ -528,15 +529,21 @@ fn redirected(response: &Response, url: &Url) -> Result<Option<Url>> {
 }
 
 /// Returns a page from the cache to a caller with these validators.
-fn delivered(url: &Url, hops: Vec<Hop>, kept: &CachedPage, theirs: &Validators, spent: Duration) -> Fetched {
-    let unchanged = !theirs.is_empty() && *theirs == kept.validators;
+fn from_cache(
+    url: &Url,
+    hops: Vec<Hop>,
+    cached: &CachedPage,
+    theirs: &Validators,
+    spent: Duration,
+) -> Fetched {
+    let unchanged = !theirs.is_empty() && *theirs == cached.validators;
     Fetched {
         url: url.to_string(),
         status: if unchanged { 304 } else { 200 },
         hops,
-        content_type: kept.text.content_type.clone(),
-        text: if unchanged { String::new() } else { kept.text.text.clone() },
-        validators: kept.validators.clone(),
+        content_type: cached.text.content_type.clone(),
+        text: if unchanged { String::new() } else { cached.text.text.clone() },
+        validators: cached.validators.clone(),
         unchanged,
         retry_after: None,
         ms: spent.as_millis() as u64,

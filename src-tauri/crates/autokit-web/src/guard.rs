@@ -31,7 +31,7 @@ struct UnknownName(String);
 impl Resolve for GuardedNames {
     fn resolve(&self, name: Name) -> Resolving {
         let host = name.as_str().to_owned();
-        let allowed = self.0.names(&host, None);
+        let allowed = self.0.allows(&host, None);
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0))
                 .await
@@ -65,7 +65,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Rephrases the system's message about a connection in plain words, where known.
-fn plainly(reason: &str) -> String {
+fn plain_reason(reason: &str) -> String {
     const WORDS: &[(&str, &str)] = &[
         ("connection refused", "nothing is listening on this port"),
         ("connection reset", "the connection was lost"),
@@ -78,7 +78,7 @@ fn plainly(reason: &str) -> String {
         ("timed out", "the connection timed out"),
     ];
     let lower = reason.to_lowercase();
-    WORDS.iter().find(|(said, _)| lower.contains(said)).map_or(reason, |(_, plain)| plain).to_owned()
+    WORDS.iter().find(|(pattern, _)| lower.contains(pattern)).map_or(reason, |(_, plain)| plain).to_owned()
 }
 
 /// Determines the reason from the error's chain of causes.
@@ -106,5 +106,5 @@ pub(crate) fn explain(url: &Url, error: &reqwest::Error) -> Error {
     if error.is_timeout() {
         return Error::NoConnection { host, reason: "the connection timed out".to_owned() };
     }
-    Error::NoConnection { host, reason: plainly(&chain(error)) }
+    Error::NoConnection { host, reason: plain_reason(&chain(error)) }
 }

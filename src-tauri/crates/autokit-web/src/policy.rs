@@ -27,22 +27,23 @@ impl NetworkPolicy {
     }
 
     /// Whether the user allowed this host, with this port or with any.
-    pub(crate) fn names(&self, host: &str, port: Option<u16>) -> bool {
+    pub(crate) fn allows(&self, host: &str, port: Option<u16>) -> bool {
         let host = host.trim_end_matches('.');
         self.allowed_hosts.iter().any(|entry| {
             let entry = entry.trim().trim_end_matches('/');
-            let (name, wanted) = match entry.rsplit_once(':') {
+            let (name, wanted_port) = match entry.rsplit_once(':') {
                 // A colon inside brackets or in a bare IPv6 address does not start a port.
                 Some((name, digits)) if !name.contains(':') || name.ends_with(']') => {
                     match digits.parse::<u16>() {
-                        Ok(wanted) => (name, Some(wanted)),
+                        Ok(wanted_port) => (name, Some(wanted_port)),
                         Err(_) => (entry, None),
                     }
                 }
                 _ => (entry, None),
             };
             let name = name.trim_start_matches('[').trim_end_matches(']');
-            name.eq_ignore_ascii_case(host) && (wanted.is_none() || port.is_none() || wanted == port)
+            name.eq_ignore_ascii_case(host)
+                && (wanted_port.is_none() || port.is_none() || wanted_port == port)
         })
     }
 
@@ -61,7 +62,7 @@ impl NetworkPolicy {
             Some(Host::Domain(name)) => (name.to_owned(), None),
             None => return bad("it has no host"),
         };
-        if self.names(&host, url.port_or_known_default()) {
+        if self.allows(&host, url.port_or_known_default()) {
             return Ok(());
         }
         match address {
@@ -69,7 +70,7 @@ impl NetworkPolicy {
                 Err(Error::PrivateAddress { host, address: address.to_string() })
             }
             // A name allowed for a different port only must not pass the resolver, which does not know the port.
-            None if self.names(&host, None) => {
+            None if self.allows(&host, None) => {
                 Err(Error::PrivateAddress { host, address: "allowed for a different port".to_owned() })
             }
             _ => Ok(()),

@@ -10,13 +10,13 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 /// How long rules are cached; RFC 9309 2.4 allows a day at most.
-const HOLDS: Duration = Duration::from_hours(24);
+const CACHE_TTL: Duration = Duration::from_hours(24);
 
 /// How long a failed request for rules is cached.
-const FAILURE_HOLDS: Duration = Duration::from_mins(5);
+const FAILURE_TTL: Duration = Duration::from_mins(5);
 
 /// Most origins cached.
-const REMEMBERED: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+const CACHE_SIZE: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// The rules of one origin.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ pub(crate) struct RobotsCache(Mutex<LruCache<String, CachedRules>>);
 
 impl Default for RobotsCache {
     fn default() -> RobotsCache {
-        RobotsCache(Mutex::new(LruCache::new(REMEMBERED)))
+        RobotsCache(Mutex::new(LruCache::new(CACHE_SIZE)))
     }
 }
 
@@ -90,12 +90,12 @@ impl RobotsCache {
         let cell = {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let old = known.get(origin).is_some_and(|entry| {
-                let holds = match entry.rules.get().map(|rules| &**rules) {
+                let ttl = match entry.rules.get().map(|rules| &**rules) {
                     Some(Rules::Unreachable) => Duration::ZERO,
-                    Some(Rules::Unknown(_)) => FAILURE_HOLDS,
-                    _ => HOLDS,
+                    Some(Rules::Unknown(_)) => FAILURE_TTL,
+                    _ => CACHE_TTL,
                 };
-                entry.since.elapsed() > holds
+                entry.since.elapsed() > ttl
             });
             if old {
                 known.pop(origin);
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_as_the_standard_says() {
+    fn robots_files_are_read_as_the_standard_says() {
         let text = b"User-agent: *\nDisallow: /private/\n\nUser-agent: autokit\nDisallow: /not-for-us\nCrawl-delay: 2\n";
         let rules = Rules::read("AutoKit", 200, text);
         assert!(rules.refusal("https://example.org/not-for-us/x").is_some());

@@ -50,7 +50,7 @@ impl Service {
     }
 
     /// Returns the base URL used if the user sets none. SearXNG has no default.
-    pub fn home(self) -> Option<&'static str> {
+    pub fn default_base_url(self) -> Option<&'static str> {
         match self {
             Service::Tavily => Some("https://api.tavily.com"),
             Service::Brave => Some("https://api.search.brave.com"),
@@ -89,12 +89,12 @@ struct Item {
 /// A list of results; services omit it if there are none.
 #[derive(Default, Deserialize)]
 struct Results {
-    #[serde(default, deserialize_with = "those_that_fit")]
+    #[serde(default, deserialize_with = "skip_invalid")]
     results: Vec<Item>,
 }
 
 /// Deserializes the results that can be read; one that cannot is skipped without affecting the others.
-fn those_that_fit<'de, D: serde::Deserializer<'de>>(
+fn skip_invalid<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<Vec<Item>, D::Error> {
     let all = Vec::<serde_json::Value>::deserialize(deserializer)?;
@@ -150,7 +150,7 @@ impl Provider {
         base: Option<&str>,
         key: Option<String>,
     ) -> Result<Provider> {
-        let base = base.map(str::trim).filter(|base| !base.is_empty()).or(service.home());
+        let base = base.map(str::trim).filter(|base| !base.is_empty()).or(service.default_base_url());
         let Some(base) = base else {
             return Err(Error::WrongAddress {
                 provider: service.title().into(),
@@ -265,7 +265,7 @@ async fn ask(
             // Some services echo what they were sent. The key is taken out before the text is shortened, or
             // the beginning of a key at the cut would stay.
             let text = without_key(&answer.text, key);
-            Err(Error::Provider { provider: provider.into(), reason: said(status, &text) })
+            Err(Error::Provider { provider: provider.into(), reason: provider_message(status, &text) })
         }
     }
 }
@@ -286,7 +286,7 @@ fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer)
 }
 
 /// Formats a status with the start of the response, without markup.
-fn said(status: StatusCode, text: &str) -> String {
+fn provider_message(status: StatusCode, text: &str) -> String {
     let text = plain(text);
     let start: String = text.chars().take(200).collect();
     if start.is_empty() { status.to_string() } else { format!("{status}: {start}") }

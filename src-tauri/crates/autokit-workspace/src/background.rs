@@ -7,7 +7,7 @@ pub async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(broken) => Err(ApiError::internal(format!("the task failed: {broken}"))),
+        Ok(result) => result,
+        Err(error) => Err(ApiError::internal(format!("the task failed: {error}"))),
     }
 }

@@ -5,16 +5,16 @@ use autokit_library::{CardRecord, Checks};
 use autokit_toolcard::{Problem, Severity, Toolcard, check, fields};
 
 /// Most characters in a one-line text about a card.
-pub const LINE: usize = 160;
+pub const MAX_LINE_CHARS: usize = 160;
 /// Most characters of a description in a row.
 const DESCRIPTION_CHARS: usize = 240;
 
 /// Returns a card's row in a list.
 pub fn summary(record: &CardRecord, checks: &Checks) -> CardSummary {
-    summary_of(record, &record.card(), checks)
+    card_summary(record, &record.card(), checks)
 }
 
-fn summary_of(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSummary {
+fn card_summary(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSummary {
     let last = checks.get(&record.id);
     CardSummary {
         id: record.id.clone(),
@@ -66,7 +66,7 @@ pub fn detail(record: &CardRecord, checks: &Checks) -> CardDetail {
     let warnings: Vec<Problem> =
         check(card.object()).into_iter().filter(|problem| problem.severity == Severity::Warning).collect();
     CardDetail {
-        summary: summary_of(record, &card, checks),
+        summary: card_summary(record, &card, checks),
         warnings,
         stub: card.stub(),
         fields: card.into_object(),
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_where_people_end_them() {
+    fn abbreviations_do_not_end_a_sentence() {
         assert_eq!(first_sentence("Search the web. Free to use."), "Search the web.");
         assert_eq!(
             first_sentence("Uses v1.2 of it, e.g. for logs. More."),

@@ -25,7 +25,7 @@ impl Passages for LibraryPassages {
 
 /// The stored vectors an index is built from.
 #[derive(Debug, Default)]
-struct Stored {
+struct StoredIndexData {
     /// Vectors of the current revisions.
     vectors: Vec<StoredVectors>,
     /// Vectors that an earlier version of AutoKit computed from different texts of the same cards.
@@ -80,9 +80,9 @@ impl Indexing {
                 } else {
                     Vec::new()
                 };
-                Stored { vectors, earlier, pages: library.page_vectors(embedder.id()).await? }
+                StoredIndexData { vectors, earlier, pages: library.page_vectors(embedder.id()).await? }
             }
-            None => Stored::default(),
+            None => StoredIndexData::default(),
         };
         in_background(move || build_index(embedder, &records, stored)).await
     }
@@ -93,29 +93,29 @@ impl Indexing {
         self.searcher.replace_index(index);
         let since = pending.since_build.take();
         pending.failed.extend(since.into_iter().flatten());
-        self.settle(library, &mut pending).await;
+        self.update_pending(library, &mut pending).await;
     }
 
     /// Updates the index for some cards.
     pub async fn index_cards(&self, library: &Library, cards: &[CardId]) -> Result<()> {
-        let _turn = self.pending.lock().await;
-        self.put_cards(library, cards).await.why.map_or(Ok(()), Err)
+        let _pending = self.pending.lock().await;
+        self.update_cards(library, cards).await.why.map_or(Ok(()), Err)
     }
 
     /// Updates the index for all pending cards.
-    async fn settle(&self, library: &Library, pending: &mut Pending) {
+    async fn update_pending(&self, library: &Library, pending: &mut Pending) {
         let cards: Vec<CardId> = pending.failed.drain().collect();
-        let Failed { cards, why } = self.put_cards(library, &cards).await;
+        let IndexFailures { cards, why } = self.update_cards(library, &cards).await;
         if let Some(error) = why {
             tracing::error!(%error, cards = cards.len(), "failed to index changed cards");
         }
         pending.failed.extend(cards);
     }
 
-    /// Updates cards in the index. A card that fails does not keep the others out.
-    async fn put_cards(&self, library: &Library, cards: &[CardId]) -> Failed {
+    /// Updates cards in the index. A card that fails does not affect the others.
+    async fn update_cards(&self, library: &Library, cards: &[CardId]) -> IndexFailures {
         let index = self.searcher.index();
-        let mut failed = Failed::default();
+        let mut failed = IndexFailures::default();
         // In batches, so that the vectors of a large import are not in memory twice.
         for cards in cards.chunks(BATCH) {
             let vectors = match index.embedder() {
@@ -130,7 +130,7 @@ impl Indexing {
                 }
             };
             for id in cards {
-                if let Err(error) = put_card(library, &index, id, vectors.get(id)).await {
+                if let Err(error) = update_card(library, &index, id, vectors.get(id)).await {
                     failed.add(std::slice::from_ref(id), error);
                 }
             }
@@ -141,12 +141,12 @@ impl Indexing {
 
 /// Cards that could not be indexed, and the first error.
 #[derive(Debug, Default)]
-struct Failed {
+struct IndexFailures {
     cards: Vec<CardId>,
     why: Option<ApiError>,
 }
 
-impl Failed {
+impl IndexFailures {
     fn add(&mut self, cards: &[CardId], why: ApiError) {
         self.cards.extend_from_slice(cards);
         self.why.get_or_insert(why);
@@ -154,7 +154,7 @@ impl Failed {
 }
 
 impl ChangeObserver for Indexing {
-    fn follow<'a>(
+    fn on_change<'a>(
         &'a self,
         library: &'a Library,
         touched: &'a [CardId],
@@ -165,7 +165,7 @@ impl ChangeObserver for Indexing {
                 since_build.extend(touched.iter().cloned());
             }
             pending.failed.extend(touched.iter().cloned());
-            self.settle(library, &mut pending).await;
+            self.update_pending(library, &mut pending).await;
         })
     }
 }
@@ -178,7 +178,7 @@ fn by_card(vectors: Vec<StoredVectors>) -> HashMap<CardId, StoredVectors> {
 }
 
 /// Updates one card in the index.
-async fn put_card(
+async fn update_card(
     library: &Library,
     index: &CardIndex,
     id: &CardId,
@@ -188,32 +188,32 @@ async fn put_card(
         index.remove(id.as_str());
         return Ok(());
     };
-    put(index, &record, vectors, None)?;
-    if index.has_pieces(id.as_str()) {
+    put_entry(index, &record, vectors, None)?;
+    if index.has_chunks(id.as_str()) {
         // The card names another page now, so the chunks of the old one are dropped.
         let names = record.card().text(fields::DOCUMENTATION).map(str::to_owned);
         if library.page(id).await?.map(|page| page.url) != names {
-            set_pieces(index, id, &[], 0)?;
+            set_chunks(index, id, &[], 0)?;
         }
     }
     Ok(())
 }
 
-fn put(
+fn put_entry(
     index: &CardIndex,
     record: &CardRecord,
     vectors: Option<&StoredVectors>,
     earlier: Option<&StoredVectors>,
 ) -> Result<()> {
     // Vectors of an earlier revision were computed from another text.
-    let of_this = |made: &&StoredVectors| made.number == record.number;
+    let is_current = |stored: &&StoredVectors| stored.number == record.number;
     let card = record.card();
     let entry = CardEntry {
         id: record.id.as_str(),
         revision: record.number,
         card: card.object(),
-        vector: vectors.filter(of_this).map(|vectors| vectors.values.as_slice()),
-        earlier: earlier.filter(of_this).map(|vectors| vectors.values.as_slice()),
+        vector: vectors.filter(is_current).map(|vectors| vectors.values.as_slice()),
+        stale_vector: earlier.filter(is_current).map(|vectors| vectors.values.as_slice()),
     };
     index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))
 }
@@ -222,23 +222,23 @@ fn put(
 fn build_index(
     embedder: Option<Arc<Embedder>>,
     records: &[Arc<CardRecord>],
-    stored: Stored,
+    stored: StoredIndexData,
 ) -> Result<CardIndex> {
     let index = CardIndex::new(embedder);
     let [vectors, earlier] = [stored.vectors, stored.earlier].map(by_card);
     for record in records {
-        put(&index, record, vectors.get(&record.id), earlier.get(&record.id))?;
+        put_entry(&index, record, vectors.get(&record.id), earlier.get(&record.id))?;
     }
     for page in &stored.pages {
         // Includes pages of deleted cards, in case those are restored.
-        set_pieces(&index, &page.card, &page.values, page.dim)?;
+        set_chunks(&index, &page.card, &page.values, page.dim)?;
     }
     Ok(index)
 }
 
 /// Sets the vectors of the chunks of a card's page.
-pub fn set_pieces(index: &CardIndex, card: &CardId, vectors: &[f32], dim: usize) -> Result<()> {
-    index.set_pieces(card.as_str(), vectors, dim).map_err(|error| ApiError::internal(error.to_string()))
+pub fn set_chunks(index: &CardIndex, card: &CardId, vectors: &[f32], dim: usize) -> Result<()> {
+    index.set_chunks(card.as_str(), vectors, dim).map_err(|error| ApiError::internal(error.to_string()))
 }
 
 /// Returns the cards whose current revision has no vector in the index, sorted by id.
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_card_that_cannot_be_indexed_keeps_no_other_out_and_is_tried_again() {
+    async fn a_card_that_cannot_be_indexed_is_retried_and_does_not_block_others() {
         let library = Library::open(Storage::Memory, Clock::system()).await.expect("opens");
         let indexing = Arc::new(Indexing::new(&library));
         let embedder = Arc::new(Embedder::stand_in(WIDTH));
@@ -288,12 +288,12 @@ mod tests {
         let missing = || without_vector(&indexing.searcher().index(), &library);
 
         put(&library, &embedder, "first", "one", WIDTH).await;
-        let odd = put(&library, &embedder, "odd", "vectors of another length", WIDTH - 1).await;
-        assert_eq!(missing(), std::slice::from_ref(&odd));
-        // It does not keep the others out of the index.
+        let invalid = put(&library, &embedder, "odd", "vectors of another length", WIDTH - 1).await;
+        assert_eq!(missing(), std::slice::from_ref(&invalid));
+        // The others are indexed.
         for name in ["second", "third", "fourth"] {
             put(&library, &embedder, name, "more", WIDTH).await;
-            assert_eq!(missing(), std::slice::from_ref(&odd), "{name}");
+            assert_eq!(missing(), std::slice::from_ref(&invalid), "{name}");
         }
         // With vectors that fit it is indexed.
         put(&library, &embedder, "odd", "vectors of the right length", WIDTH).await;

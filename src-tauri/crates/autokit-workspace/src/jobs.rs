@@ -16,15 +16,15 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 /// Most finished jobs that are remembered.
-const REMEMBERED: usize = 50;
+const MAX_FINISHED: usize = 50;
 
 /// The jobs of this process.
 #[derive(Clone, Debug)]
 pub struct Jobs {
     all: Arc<Mutex<VecDeque<JobEntry>>>,
     events: broadcast::Sender<Event>,
-    /// Set on shutdown, so that jobs cancelled by it can be told from those cancelled by a person.
-    ending: Arc<AtomicBool>,
+    /// Set on shutdown, so that jobs cancelled by it can be distinguished from those cancelled by a person.
+    shutting_down: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub struct Progress {
     cancel: CancellationToken,
     pause: watch::Sender<bool>,
     events: broadcast::Sender<Event>,
-    ending: Arc<AtomicBool>,
+    shutting_down: Arc<AtomicBool>,
 }
 
 /// The outcome of a job.
@@ -58,7 +58,7 @@ pub struct Outcome {
 impl Jobs {
     /// Creates an empty list of jobs that sends its events to `events`.
     pub fn new(events: broadcast::Sender<Event>) -> Jobs {
-        Jobs { all: Arc::default(), events, ending: Arc::default() }
+        Jobs { all: Arc::default(), events, shutting_down: Arc::default() }
     }
 
     /// Starts a job on the current tokio runtime.
@@ -93,12 +93,12 @@ impl Jobs {
             cancel: cancel.clone(),
             pause: pause.clone(),
             events: self.events.clone(),
-            ending: Arc::clone(&self.ending),
+            shutting_down: Arc::clone(&self.shutting_down),
         };
         {
             let mut all = self.all.lock().expect("no holder panics");
             all.push_front(JobEntry { state, started: progress.started, cancel, pause });
-            while all.len() > REMEMBERED
+            while all.len() > MAX_FINISHED
                 && all.back().is_some_and(|entry| entry.state.borrow().state != JobState::Running)
             {
                 all.pop_back();
@@ -119,8 +119,11 @@ impl Jobs {
                     let cancelled = error.code == ErrorCode::Cancelled;
                     job.state = if cancelled { JobState::Cancelled } else { JobState::Failed };
                     // A client that waits in another process has to know that no person cancelled the job.
-                    job.error =
-                        Some(if cancelled && progress.ending() { ApiError::owner_ended() } else { error });
+                    job.error = Some(if cancelled && progress.is_shutting_down() {
+                        ApiError::owner_ended()
+                    } else {
+                        error
+                    });
                 }
                 Err(panic) => {
                     job.state = JobState::Failed;
@@ -137,23 +140,23 @@ impl Jobs {
     }
 
     /// Returns whether any job is running.
-    pub fn busy(&self) -> bool {
+    pub fn any_running(&self) -> bool {
         self.list().iter().any(|job| job.state == JobState::Running)
     }
 
     /// Waits until the job's version is above `after` and returns its state, or the current state after
-    /// `patience`.
+    /// `timeout`.
     ///
     /// # Errors
     /// `not_found` for an unknown job.
-    pub async fn wait(&self, id: &JobId, after: u64, patience: Duration) -> Result<Job> {
+    pub async fn wait(&self, id: &JobId, after: u64, timeout: Duration) -> Result<Job> {
         let (mut watch, started) = {
             let all = self.all.lock().expect("no holder panics");
             let entry = find(&all, id)?;
             (entry.state.subscribe(), entry.started)
         };
         // A timeout is not an error: the job is returned as it is.
-        let _ = tokio::time::timeout(patience, watch.wait_for(|job| job.version > after)).await;
+        let _ = tokio::time::timeout(timeout, watch.wait_for(|job| job.version > after)).await;
         let job = watch.borrow().clone();
         Ok(with_time(job, started))
     }
@@ -190,7 +193,7 @@ impl Jobs {
 
     /// Cancels all jobs for shutdown and waits until they have stopped.
     pub async fn stop_all(&self) {
-        self.ending.store(true, Ordering::Relaxed);
+        self.shutting_down.store(true, Ordering::Relaxed);
         let watches: Vec<_> = {
             let all = self.all.lock().expect("no holder panics");
             all.iter().for_each(|entry| entry.cancel.cancel());
@@ -245,7 +248,7 @@ impl Progress {
     }
 
     /// Reports how many of how many units are done.
-    pub fn at(&self, done: u64, total: u64) {
+    pub fn set_done(&self, done: u64, total: u64) {
         self.change(|job| {
             job.done = done;
             job.total = total;
@@ -253,7 +256,7 @@ impl Progress {
     }
 
     /// Sets the job's note: what it waits for or continues with.
-    pub fn say(&self, note: &str) {
+    pub fn set_note(&self, note: &str) {
         self.change(|job| job.note = Some(note.to_owned()));
     }
 
@@ -262,17 +265,21 @@ impl Progress {
     ///
     /// # Errors
     /// `cancelled` if the job is cancelled.
-    pub async fn queue<T, F: Future<Output = T>>(&self, note: &str, turn: impl Fn() -> F) -> Result<T> {
+    pub async fn wait_for_turn<T, F: Future<Output = T>>(
+        &self,
+        note: &str,
+        turn: impl Fn() -> F,
+    ) -> Result<T> {
         loop {
-            self.turn().await?;
+            self.wait_while_paused().await?;
             let mut pause = self.pause.subscribe();
             let mut next = pin!(turn());
-            let got = if let Some(got) = next.as_mut().now_or_never() {
-                got
+            let value = if let Some(value) = next.as_mut().now_or_never() {
+                value
             } else {
-                self.say(note);
+                self.set_note(note);
                 tokio::select! {
-                    got = next => got,
+                    value = next => value,
                     () = self.cancel.cancelled() => return Err(ApiError::cancelled()),
                     // The sender lives in `self`.
                     _ = pause.wait_for(|paused| *paused) => continue,
@@ -280,13 +287,13 @@ impl Progress {
             };
             self.change(|job| job.note = None);
             if !*self.pause.borrow() {
-                return Ok(got);
+                return Ok(value);
             }
         }
     }
 
-    /// Marks the job as one that can be paused; see [`Progress::turn`].
-    pub fn pausable(&self) {
+    /// Marks the job as one that can be paused; see [`Progress::wait_while_paused`].
+    pub fn allow_pausing(&self) {
         self.change(|job| job.paused = Some(false));
     }
 
@@ -294,7 +301,7 @@ impl Progress {
     ///
     /// # Errors
     /// `cancelled` if the job is cancelled.
-    pub async fn turn(&self) -> Result<()> {
+    pub async fn wait_while_paused(&self) -> Result<()> {
         let mut pause = self.pause.subscribe();
         if *pause.borrow() {
             self.change(|job| job.paused = Some(true));
@@ -305,21 +312,21 @@ impl Progress {
             }
             self.change(|job| job.paused = Some(false));
         }
-        self.check()
+        self.check_cancelled()
     }
 
     /// Returns whether the process is shutting down, in which case no person cancelled the job.
-    pub fn ending(&self) -> bool {
-        self.ending.load(Ordering::Relaxed)
+    pub fn is_shutting_down(&self) -> bool {
+        self.shutting_down.load(Ordering::Relaxed)
     }
 
     /// Returns whether the job is cancelled.
-    pub fn cancelled(&self) -> bool {
+    pub fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
     /// Waits until the job is cancelled.
-    pub async fn stopped(&self) {
+    pub async fn wait_until_cancelled(&self) {
         self.cancel.cancelled().await;
     }
 
@@ -327,8 +334,8 @@ impl Progress {
     ///
     /// # Errors
     /// `cancelled` if the job is cancelled.
-    pub fn check(&self) -> Result<()> {
-        if self.cancelled() { Err(ApiError::cancelled()) } else { Ok(()) }
+    pub fn check_cancelled(&self) -> Result<()> {
+        if self.is_cancelled() { Err(ApiError::cancelled()) } else { Ok(()) }
     }
 }
 
@@ -372,12 +379,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_job_reports_progress_and_its_end() {
-        let (events, mut news) = broadcast::channel(16);
+        let (events, mut receiver) = broadcast::channel(16);
         let jobs = Jobs::new(events);
         let (go, gate) = tokio::sync::oneshot::channel::<()>();
         let started = jobs.start(JobKind::Import, "Import", "cards", |progress| async move {
             gate.await.expect("opened");
-            progress.at(3, 6);
+            progress.set_done(3, 6);
             Ok(Outcome { summary: "Imported 6 cards".into(), tally: None })
         });
         let first = jobs.wait(&started.job, 0, TEST_TIMEOUT).await.expect("known");
@@ -392,28 +399,28 @@ mod tests {
             seen = job.version;
         };
         assert_eq!((end.state, end.done, end.total), (JobState::Done, 6, 6));
-        assert!(matches!(news.recv().await, Ok(Event::Job { .. })));
+        assert!(matches!(receiver.recv().await, Ok(Event::Job { .. })));
         assert!(jobs.wait(&JobId::new("nothing"), 0, Duration::ZERO).await.is_err());
     }
 
     #[tokio::test]
-    async fn a_job_waits_while_it_is_to() {
+    async fn a_job_waits_while_it_is_paused() {
         let (events, _) = broadcast::channel(16);
         let jobs = Jobs::new(events);
         let (go, mut gate) = tokio::sync::mpsc::channel::<()>(1);
         let started = jobs.start(JobKind::Verify, "Check", "cards", |progress| async move {
-            progress.pausable();
+            progress.allow_pausing();
             gate.recv().await;
-            progress.turn().await?;
+            progress.wait_while_paused().await?;
             Ok(Outcome::default())
         });
         let ready = jobs.wait(&started.job, 2, TEST_TIMEOUT).await.expect("known");
         assert_eq!(ready.paused, Some(false));
-        jobs.pause(&started.job, true).expect("it can");
+        jobs.pause(&started.job, true).expect("can be paused");
         go.send(()).await.expect("waiting");
         let waiting = jobs.wait(&started.job, ready.version, TEST_TIMEOUT).await.expect("known");
         assert_eq!((waiting.state, waiting.paused), (JobState::Running, Some(true)));
-        jobs.pause(&started.job, false).expect("it can");
+        jobs.pause(&started.job, false).expect("can be paused");
         let mut job = waiting;
         while job.state == JobState::Running {
             job = jobs.wait(&started.job, job.version, TEST_TIMEOUT).await.expect("known");
@@ -422,7 +429,7 @@ mod tests {
         let (events, _) = broadcast::channel(16);
         let other = Jobs::new(events);
         let plain = other.start(JobKind::Embed, "Embed", "cards", |progress| async move {
-            progress.stopped().await;
+            progress.wait_until_cancelled().await;
             Ok(Outcome::default())
         });
         assert!(other.pause(&plain.job, true).is_err());
@@ -430,12 +437,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn cancelling_and_panicking_are_ends_too() {
+    async fn cancelled_and_panicked_jobs_end() {
         let (events, _) = broadcast::channel(16);
         let jobs = Jobs::new(events);
         let stopped = jobs.start(JobKind::Embed, "Embed", "cards", |progress| async move {
             progress.cancel.cancelled().await;
-            progress.check().map(|()| Outcome::default())
+            progress.check_cancelled().map(|()| Outcome::default())
         });
         jobs.cancel(&stopped.job).expect("known");
         let broken = jobs.start(JobKind::Embed, "Embed", "cards", |_| async { panic!("a bug") });

@@ -17,10 +17,10 @@ use autokit_toolcard::{CardId, Toolcard};
 use tokio::sync::watch;
 
 use crate::background::in_background;
-use crate::indexing::{Indexing, set_pieces, without_vector};
+use crate::indexing::{Indexing, set_chunks, without_vector};
 use crate::jobs::{Outcome, Progress};
 use crate::options::{EngineOptions, Vectors};
-use crate::page_vectors::packed;
+use crate::page_vectors::embed_page;
 use crate::workspace::Workspace;
 
 /// Cards embedded between two checks for cancellation.
@@ -103,8 +103,8 @@ impl Models {
     pub async fn wait_until_ready(&self) -> Model {
         let mut model = self.model.subscribe();
         // The sender lives as long as `self`.
-        let wait_until_ready = model.wait_for(|model| model.state != ModelState::Loading).await;
-        wait_until_ready.map_or_else(|_| self.model(), |model| model.clone())
+        let ready = model.wait_for(|model| model.state != ModelState::Loading).await;
+        ready.map_or_else(|_| self.model(), |model| model.clone())
     }
 
     /// Returns why search uses keywords only, if there is no model.
@@ -133,8 +133,8 @@ impl Models {
             Ok(embedder) => (embedder, None),
             Err(error) => (None, Some(error)),
         };
-        let built = self.indexing.build(&self.workspace.library, embedder.clone()).await;
-        let error = match built {
+        let index = self.indexing.build(&self.workspace.library, embedder.clone()).await;
+        let error = match index {
             Ok(index) => {
                 self.indexing.replace(&self.workspace.library, index).await;
                 error
@@ -150,7 +150,7 @@ impl Models {
             };
             model.error = error;
         });
-        self.tell_model();
+        self.publish_model_state();
         let pages = match self.embedder() {
             Some(embedder) => self.workspace.library.pages_without_vectors(embedder.id()).await,
             None => Ok(Vec::new()),
@@ -159,10 +159,10 @@ impl Models {
             tracing::warn!(%error, "failed to list pages without embeddings");
             Vec::new()
         });
-        self.start_missing(!pages.is_empty());
+        self.start_embedding_missing(!pages.is_empty());
     }
 
-    fn tell_model(&self) {
+    fn publish_model_state(&self) {
         let state = self.model.borrow().state;
         self.workspace.publish(Event::Model { state });
     }
@@ -219,7 +219,7 @@ impl Models {
 
     /// Computes the embeddings of cards that were written without them.
     pub async fn refresh(&self, ids: &[CardId]) -> Result<()> {
-        let _one = self.embedding.lock().await;
+        let _embedding = self.embedding.lock().await;
         let Some(embedder) = self.embedder() else { return Ok(()) };
         for batch in ids.chunks(BATCH) {
             let records: Vec<Arc<CardRecord>> = self
@@ -249,7 +249,7 @@ impl Models {
 
     /// Starts a job for the cards without embeddings of the current model and, with `pages`, for such
     /// pages.
-    fn start_missing(&self, pages: bool) {
+    fn start_embedding_missing(&self, pages: bool) {
         let index = self.searcher().index();
         let nothing_to_do = without_vector(&index, &self.workspace.library).is_empty() && !pages;
         if index.embedder().is_none() || nothing_to_do || self.workspace.library.read_only().is_some() {
@@ -263,9 +263,9 @@ impl Models {
             |progress| async move {
                 let missing = without_vector(&models.searcher().index(), &models.workspace.library);
                 for (index, batch) in missing.chunks(BATCH).enumerate() {
-                    progress.check()?;
+                    progress.check_cancelled()?;
                     models.refresh(batch).await?;
-                    progress.at(((index + 1) * BATCH).min(missing.len()) as u64, missing.len() as u64);
+                    progress.set_done(((index + 1) * BATCH).min(missing.len()) as u64, missing.len() as u64);
                 }
                 if let Some(embedder) = models.embedder() {
                     models.embed_pages(&embedder, &models.searcher().index(), &progress).await?;
@@ -276,7 +276,7 @@ impl Models {
                         .drop_other_vectors(&vector_recipe(&embedder), embedder.id())
                         .await?;
                 }
-                models.tell_model();
+                models.publish_model_state();
                 Ok(Outcome {
                     summary: format!("{} cards ready for semantic search", missing.len()),
                     tally: None,
@@ -290,7 +290,7 @@ impl Models {
     async fn switch(&self, choice: ModelChoice, progress: Progress) -> Result<Outcome> {
         let folder = choice.folder.as_deref().map(PathBuf::from);
         let embedder = self.open_embedder(choice.name.clone(), folder).await?;
-        let _one = self.embedding.lock().await;
+        let _embedding = self.embedding.lock().await;
         let mut done = 0;
         let index = loop {
             // Cards that change meanwhile are embedded in the next round.
@@ -302,14 +302,14 @@ impl Models {
             }
             let total = done + missing.len();
             for batch in missing.chunks(BATCH) {
-                progress.check()?;
+                progress.check_cancelled()?;
                 let records: Vec<Arc<CardRecord>> = self
                     .workspace
                     .library
                     .read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
                 self.embed_records(&embedder, &records).await?;
                 done += batch.len();
-                progress.at(done as u64, total as u64);
+                progress.set_done(done as u64, total as u64);
             }
         };
         self.embed_pages(&embedder, &index, &progress).await?;
@@ -321,9 +321,9 @@ impl Models {
         self.model.send_modify(|model| {
             *model = Model { name: choice.name.clone(), state: ModelState::Ready, error: None };
         });
-        self.tell_model();
+        self.publish_model_state();
         // A card written between the last round and the switch was embedded with the old model.
-        self.start_missing(false);
+        self.start_embedding_missing(false);
         Ok(Outcome { summary: format!("{} is in use", choice.name), tally: None })
     }
 
@@ -336,12 +336,12 @@ impl Models {
     ) -> Result<usize> {
         let missing = self.workspace.library.pages_without_vectors(embedder.id()).await?;
         for card in &missing {
-            progress.check()?;
+            progress.check_cancelled()?;
             let Some(page) = self.workspace.library.page(card).await? else { continue };
             let (model, url, pieces) = (Arc::clone(embedder), page.found.clone(), page.chunks.clone());
-            let vectors = in_background(move || packed(&model, &url, &pieces)).await?;
+            let vectors = in_background(move || embed_page(&model, &url, &pieces)).await?;
             self.workspace.library.put_page(&page, Some(&vectors)).await?;
-            set_pieces(index, card, &vectors.values, vectors.dim)?;
+            set_chunks(index, card, &vectors.values, vectors.dim)?;
         }
         Ok(missing.len())
     }
@@ -359,9 +359,9 @@ impl Handle<ListModels> for Models {
         let models = self.clone();
         in_background(move || {
             let current = models.model().name;
-            let listed = models.store.list(Some(&current));
+            let entries = models.store.list(Some(&current));
             Ok(ModelList {
-                models: listed
+                models: entries
                     .into_iter()
                     .map(|model| ModelEntry { current: model.name == current, model })
                     .collect(),
@@ -415,8 +415,8 @@ impl Handle<UseModel> for Models {
 impl Models {
     async fn pull(&self, choice: &ModelChoice, progress: &Progress) -> Result<()> {
         let report = |at: autokit_embed::PullProgress| {
-            progress.at(at.done_bytes, at.total_bytes);
-            if progress.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            progress.set_done(at.done_bytes, at.total_bytes);
+            if progress.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         self.store.pull(&choice.name, choice.folder.as_deref().map(Path::new), &report).await?;
         Ok(())

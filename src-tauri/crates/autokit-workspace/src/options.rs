@@ -9,7 +9,7 @@ use autokit_mcp_client::Limits;
 use crate::secrets::KeyStorage;
 
 /// How long an agent's search waits for marketplace sources; the rest of a search takes a tenth of it.
-pub const MARKET_DEADLINE: Duration = Duration::from_millis(1_500);
+pub const MARKET_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Where embeddings come from.
 #[derive(Clone, Debug, Default)]
@@ -42,13 +42,13 @@ pub struct EngineOptions {
     /// The source of the current time.
     pub clock: Clock,
     /// Where keys are stored; `None` for the library's own setting.
-    pub keep: Option<KeyStorage>,
+    pub key_storage: Option<KeyStorage>,
     /// The person's configuration folder, which holds the file of keys if they are stored in one.
     pub config_dir: PathBuf,
     /// Limits on the time and size of calls to MCP servers.
-    pub servers: Limits,
+    pub server_limits: Limits,
     /// How long an agent's search waits for marketplace sources.
-    pub market: Duration,
+    pub market_timeout: Duration,
 }
 
 impl EngineOptions {
@@ -60,10 +60,10 @@ impl EngineOptions {
             vectors: Vectors::default(),
             starter: false,
             clock: Clock::system(),
-            keep: None,
+            key_storage: None,
             config_dir: crate::paths::config_dir(),
-            servers: Limits::default(),
-            market: MARKET_DEADLINE,
+            server_limits: Limits::default(),
+            market_timeout: MARKET_TIMEOUT,
         }
     }
 }

@@ -11,7 +11,7 @@ pub fn passage(chunk: &PageChunk) -> String {
 }
 
 /// Returns a hash of a page's chunks. Pages with the same hash have the same embeddings.
-pub fn hash_of(chunks: &[PageChunk]) -> String {
+pub fn chunks_hash(chunks: &[PageChunk]) -> String {
     let mut hash = Sha256::new();
     for chunk in chunks {
         hash.update(passage(chunk).as_bytes());
@@ -21,7 +21,7 @@ pub fn hash_of(chunks: &[PageChunk]) -> String {
 }
 
 /// Computes the embeddings of a page's chunks, concatenated as they are stored.
-pub fn packed(embedder: &Embedder, url: &str, chunks: &[PageChunk]) -> Result<PackedVectors> {
+pub fn embed_page(embedder: &Embedder, url: &str, chunks: &[PageChunk]) -> Result<PackedVectors> {
     tracing::debug!(%url, chunks = chunks.len(), "embedding a page");
     let texts: Vec<String> = chunks.iter().map(passage).collect();
     let values = embedder.embed_passages(&texts)?.concat();

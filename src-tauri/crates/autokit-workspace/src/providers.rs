@@ -38,7 +38,7 @@ pub struct Services {
     /// Fetches pages.
     pub fetcher: Fetcher,
     /// Cache of recently parsed pages, shared by all readers.
-    pub readings: PageCache,
+    pub page_cache: PageCache,
     /// The large language model, for hard tasks.
     pub large: Option<Model>,
     /// The small language model, for quick tasks.
@@ -52,10 +52,10 @@ pub struct Services {
     /// Why chosen providers are unavailable.
     pub missing: Vec<ApiError>,
     /// Why the key of a language model could not be read, if that model may not need one.
-    key_unread: Option<ApiError>,
+    key_error: Option<ApiError>,
 }
 
-fn address(text: &str) -> Option<&str> {
+fn non_empty(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
 
@@ -65,20 +65,20 @@ impl Services {
         Ok(Services {
             settings: ProviderSettings::default(),
             fetcher: Fetcher::new(NetworkPolicy::default(), Limits::default())?,
-            readings: PageCache::default(),
+            page_cache: PageCache::default(),
             large: None,
             small: None,
             search: None,
             github: None,
             prompts: Prompts::default(),
             missing: Vec::new(),
-            key_unread: None,
+            key_error: None,
         })
     }
 
     /// Returns a reader of pages that uses this embedding model.
     pub fn page_reader(&self, embedder: Option<Arc<dyn QueryEmbedder>>) -> PageReader {
-        PageReader { fetcher: self.fetcher.clone(), embedder, readings: self.readings.clone() }
+        PageReader { fetcher: self.fetcher.clone(), embedder, page_cache: self.page_cache.clone() }
     }
 
     /// Returns the large model for the status line: its name, followed by `via Anthropic` for that
@@ -136,7 +136,7 @@ impl Services {
 pub struct Providers {
     workspace: Workspace,
     /// Where keys are stored; overrides the settings.
-    keep: Option<KeyStorage>,
+    key_storage: Option<KeyStorage>,
     config_dir: Arc<Path>,
     memory_keys: Secrets,
     services: Arc<ArcSwap<Services>>,
@@ -151,7 +151,7 @@ impl Providers {
     pub fn new(workspace: Workspace, options: &EngineOptions) -> Result<Providers> {
         Ok(Providers {
             workspace,
-            keep: options.keep,
+            key_storage: options.key_storage,
             config_dir: options.config_dir.as_path().into(),
             memory_keys: Secrets::open(KeyStorage::Memory, &options.config_dir),
             services: Arc::new(ArcSwap::from_pointee(Services::none()?)),
@@ -166,19 +166,19 @@ impl Providers {
 
     /// Returns the store of keys that is currently used.
     pub fn secrets(&self) -> Secrets {
-        self.secrets_of(&self.services.load().settings)
+        self.secrets_for(&self.services.load().settings)
     }
 
-    fn secrets_of(&self, settings: &ProviderSettings) -> Secrets {
-        let keep = self.keep.unwrap_or(settings.keep);
-        if keep == KeyStorage::Memory {
+    fn secrets_for(&self, settings: &ProviderSettings) -> Secrets {
+        let storage = self.key_storage.unwrap_or(settings.keep);
+        if storage == KeyStorage::Memory {
             return self.memory_keys.clone();
         }
-        Secrets::open(keep, &self.config_dir)
+        Secrets::open(storage, &self.config_dir)
     }
 
     async fn key(&self, settings: &ProviderSettings, name: KeyName) -> Result<Option<String>> {
-        Ok(self.secrets_of(settings).get(name.as_str()).await?.map(|secret| secret.expose().to_owned()))
+        Ok(self.secrets_for(settings).get(name.as_str()).await?.map(|secret| secret.expose().to_owned()))
     }
 
     /// Creates the providers' clients from settings and keys. One that cannot be created is reported when
@@ -186,15 +186,15 @@ impl Providers {
     pub async fn load(&self) -> Result<()> {
         let text = self.workspace.library.setting(PROVIDERS_SETTING).await?;
         let settings: ProviderSettings = match &text {
-            Some(text) => spending::read(text)?,
+            Some(text) => spending::parse(text)?,
             None => ProviderSettings::default(),
         };
-        let services = self.services_of(settings).await?;
+        let services = self.create_services(settings).await?;
         self.services.store(Arc::new(services));
         Ok(())
     }
 
-    async fn services_of(&self, settings: ProviderSettings) -> Result<Services> {
+    async fn create_services(&self, settings: ProviderSettings) -> Result<Services> {
         let mut missing = Vec::new();
         let policy = NetworkPolicy {
             allowed_hosts: settings.network.allowed_hosts.clone(),
@@ -210,19 +210,19 @@ impl Providers {
         };
         // A model at a custom address often needs no key, and responds with an error if it does. At the
         // default addresses a key is always needed, so without one the model is reported as missing.
-        let own_address = !settings.llm.base.trim().is_empty();
-        let mut key_unread = None;
+        let custom_address = !settings.llm.base.trim().is_empty();
+        let mut key_error = None;
         let llm_key = match llm_key {
-            Ok(None) if settings.llm.kind != LlmKind::None && !own_address => {
+            Ok(None) if settings.llm.kind != LlmKind::None && !custom_address => {
                 Err(no_key(if settings.llm.kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI" }))
             }
-            Err(error) if own_address => {
-                key_unread = Some(error);
+            Err(error) if custom_address => {
+                key_error = Some(error);
                 Ok(None)
             }
             key => key,
         };
-        let mut kept = |key: Result<Option<String>>| match key {
+        let mut or_missing = |key: Result<Option<String>>| match key {
             Ok(key) => key,
             Err(error) => {
                 missing.push(error);
@@ -236,8 +236,11 @@ impl Providers {
             }),
             None => Ok(None),
         };
-        let github_key =
-            if settings.search.github { kept(self.key(&settings, KeyName::Github).await) } else { None };
+        let github_key = if settings.search.github {
+            or_missing(self.key(&settings, KeyName::Github).await)
+        } else {
+            None
+        };
         self.spending.ledger.set_cap(settings.llm.cap);
         let models =
             llm_key.and_then(|key| Services::models(&settings.llm, key.as_deref(), &self.spending.ledger));
@@ -249,36 +252,36 @@ impl Providers {
             }
         };
         let search = settings.search.kind.service().and_then(|service| {
-            let base = address(&settings.search.base);
-            let made = search_key.and_then(|key| Ok(Provider::new(fetcher.clone(), service, base, key)?));
-            made.map_err(|error| missing.push(error)).ok()
+            let base = non_empty(&settings.search.base);
+            let provider = search_key.and_then(|key| Ok(Provider::new(fetcher.clone(), service, base, key)?));
+            provider.map_err(|error| missing.push(error)).ok()
         });
         let github = settings.search.github.then(|| GitHub::new(fetcher.clone(), None, github_key));
         let prompts = Prompts::new(settings.prompts.clone());
         Ok(Services {
             settings,
             fetcher,
-            readings: PageCache::default(),
+            page_cache: PageCache::default(),
             large,
             small,
             search,
             github,
             prompts,
             missing,
-            key_unread,
+            key_error,
         })
     }
 
     /// Returns the settings with what else is known: where keys are stored, and what was spent.
     pub async fn view(&self) -> ProvidersView {
         let services = self.services.load_full();
-        let secrets = self.secrets_of(&services.settings);
+        let secrets = self.secrets_for(&services.settings);
         let mut keys = Vec::with_capacity(KeyName::ALL.len());
         let mut keys_error = None;
         for name in KeyName::ALL {
             // Stops at the first failure, or a locked keychain would be queried five times.
             let set = match (&keys_error, secrets.get(name.as_str())) {
-                (None, asked) => match asked.await {
+                (None, request) => match request.await {
                     Ok(found) => found.is_some(),
                     Err(error) => {
                         keys_error = Some(error);
@@ -296,7 +299,7 @@ impl Providers {
         ProvidersView {
             settings: services.settings.clone(),
             keys,
-            keys_in: match secrets.keep() {
+            keys_in: match secrets.storage() {
                 KeyStorage::Keychain => "the system's keychain".to_owned(),
                 KeyStorage::File => format!("an encrypted file in {}", self.config_dir.display()),
                 KeyStorage::Memory => "memory, until AutoKit closes".to_owned(),
@@ -342,12 +345,12 @@ fn check_prompts(own: &BTreeMap<String, String>) -> Result<()> {
                 "Remove it from the settings.",
             ));
         };
-        let validate_slots = prompt.validate_slots(text);
-        if !validate_slots.is_empty() {
-            let what: Vec<String> = validate_slots.iter().map(ToString::to_string).collect();
+        let problems = prompt.validate_slots(text);
+        if !problems.is_empty() {
+            let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
             return Err(ApiError::new(
                 ErrorCode::Invalid,
-                format!("the prompt {name:?} is not valid: {}", what.join("; ")),
+                format!("the prompt {name:?} is not valid: {}", messages.join("; ")),
                 "Use every variable of the default prompt at least once, and no others.",
             ));
         }
@@ -361,8 +364,8 @@ impl Handle<SetProviders> for Providers {
         check_prompts(&request.prompts)?;
         // Created before the settings are saved: with an invalid proxy address there would be no client at
         // all.
-        let services = self.services_of(request.clone()).await?;
-        self.workspace.library.set_setting(PROVIDERS_SETTING, &spending::written(&request)?).await?;
+        let services = self.create_services(request.clone()).await?;
+        self.workspace.library.set_setting(PROVIDERS_SETTING, &spending::serialize(&request)?).await?;
         self.services.store(Arc::new(services));
         self.workspace.publish(Event::Providers);
         Ok(self.view().await)
@@ -373,7 +376,7 @@ impl Handle<SetProviders> for Providers {
 impl Handle<SetSecret> for Providers {
     async fn handle(&self, _: &Context, request: SecretSet) -> Result<ProvidersView> {
         let settings = self.services.load().settings.clone();
-        let secrets = self.secrets_of(&settings);
+        let secrets = self.secrets_for(&settings);
         let value = request.value.trim();
         if value.is_empty() {
             secrets.remove(request.name.as_str()).await?;
@@ -390,7 +393,7 @@ fn no_key(who: &str) -> ApiError {
     ApiError::new(ErrorCode::WrongKey, message, "Enter it in Settings, Keys, or choose another service.")
 }
 
-fn not_chosen(what: &str, place: &str) -> ApiError {
+fn not_configured(what: &str, place: &str) -> ApiError {
     ApiError::new(
         ErrorCode::BadRequest,
         format!("no {what} is configured"),
@@ -404,7 +407,7 @@ impl Handle<TestConnection> for Providers {
         let services = self.services.load_full();
         let began = Instant::now();
         let missing = |what: &str, place: &str| {
-            services.missing.first().cloned().unwrap_or_else(|| not_chosen(what, place))
+            services.missing.first().cloned().unwrap_or_else(|| not_configured(what, place))
         };
         let text = match request.connection {
             Connection::Llm | Connection::SmallLlm => {
@@ -412,9 +415,9 @@ impl Handle<TestConnection> for Providers {
                     if request.connection == Connection::Llm { &services.large } else { &services.small };
                 let model =
                     model.as_ref().ok_or_else(|| missing("language model", "Settings, Language model"))?;
-                model.probe().await.map_err(|error| match (error.code(), &services.key_unread) {
+                model.probe().await.map_err(|error| match (error.code(), &services.key_error) {
                     // The model needs the key after all, and the key could not be read.
-                    (autokit_llm::Code::WrongKey, Some(unread)) => unread.clone(),
+                    (autokit_llm::Code::WrongKey, Some(error)) => error.clone(),
                     _ => error.into(),
                 })?;
                 format!("{} responded", model.config().model)

@@ -61,7 +61,7 @@ impl Search {
     }
 
     /// Returns the names of the cards with these ids, skipping deleted ones.
-    pub fn names_of(&self, ids: &[String]) -> Vec<String> {
+    pub fn card_names(&self, ids: &[String]) -> Vec<String> {
         self.workspace.library.read(|replica| {
             let name = |id: &String| Some(replica.get(&CardId::new(id))?.key.to_string());
             ids.iter().filter_map(name).collect()
@@ -69,7 +69,7 @@ impl Search {
     }
 
     /// Returns a profile's feedback on earlier answers.
-    pub async fn opinions_of(&self, profile: &str) -> Result<Arc<Vec<Opinion>>> {
+    pub async fn feedback(&self, profile: &str) -> Result<Arc<Vec<Opinion>>> {
         let known = self.opinions.lock().expect("no holder panics").get(profile).cloned();
         if let Some(known) = known {
             return Ok(known);
@@ -92,7 +92,7 @@ impl Search {
     }
 
     /// Returns the card of a search result; `None` if it was deleted meanwhile.
-    pub fn found(&self, hit: &Hit) -> Option<Arc<autokit_library::CardRecord>> {
+    pub fn card_of(&self, hit: &Hit) -> Option<Arc<autokit_library::CardRecord>> {
         self.workspace.library.read(|replica| replica.get(&CardId::new(&hit.id)).cloned())
     }
 }
@@ -117,7 +117,7 @@ impl Handle<commands::Search> for Search {
                 query: request.query.clone(),
                 mode: request.mode.unwrap_or_default(),
                 depth: request.depth.unwrap_or_default(),
-                opinions: self.opinions_of(&context.author).await?,
+                opinions: self.feedback(&context.author).await?,
                 limit: request.limit.unwrap_or(10) as usize,
                 ..RankRequest::default()
             })
@@ -126,7 +126,7 @@ impl Handle<commands::Search> for Search {
             .hits
             .into_iter()
             .filter_map(|hit| {
-                let record = self.found(&hit)?;
+                let record = self.card_of(&hit)?;
                 Some(SearchHit {
                     name: record.key.name.clone(),
                     provider: record.key.provider.clone(),
@@ -143,7 +143,7 @@ impl Handle<commands::Search> for Search {
             depth: ranking.depth,
             verdict: ranking.verdict,
             results,
-            also_named: self.names_of(&ranking.also_named),
+            also_named: self.card_names(&ranking.also_named),
             took_ms: ms_since(began),
         })
     }
@@ -157,7 +157,7 @@ impl Handle<Ask> for Search {
             .rank(RankRequest {
                 query: request.question.clone(),
                 depth: request.depth.unwrap_or_default(),
-                opinions: self.opinions_of(&context.author).await?,
+                opinions: self.feedback(&context.author).await?,
                 limit: request.limit.unwrap_or(5) as usize,
                 ..RankRequest::default()
             })
@@ -167,7 +167,7 @@ impl Handle<Ask> for Search {
             .hits
             .into_iter()
             .filter_map(|hit| {
-                let record = self.found(&hit)?;
+                let record = self.card_of(&hit)?;
                 let card = record.card();
                 Some(Candidate {
                     card: summary(&record, &checks),

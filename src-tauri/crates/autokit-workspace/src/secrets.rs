@@ -31,17 +31,17 @@ use file::SealedFile;
 use keychain::Keychain;
 
 /// Most bytes in the name of a key; the platforms' own limits are higher.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
-/// Returns the name of the key of `of`, which may contain any characters; the names of keys may not.
-pub fn name_for(sort: &str, of: &str) -> String {
-    format!("{sort}.{}", &hex::encode(Sha256::digest(of))[..24])
+/// Returns the name of the key of `owner`, which may contain any characters; the names of keys may not.
+pub fn name_for(prefix: &str, owner: &str) -> String {
+    format!("{prefix}.{}", &hex::encode(Sha256::digest(owner))[..24])
 }
 
 /// The store of one person's keys.
 #[derive(Clone)]
 pub struct Secrets {
-    place: SecretBackend,
+    backend: SecretBackend,
 }
 
 #[derive(Clone)]
@@ -53,7 +53,7 @@ enum SecretBackend {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Secrets").field("keep", &self.keep()).finish_non_exhaustive()
+        f.debug_struct("Secrets").field("storage", &self.storage()).finish_non_exhaustive()
     }
 }
 
@@ -62,18 +62,18 @@ impl Secrets {
     ///
     /// Nothing is accessed before the first key is requested, so that AutoKit also starts on a machine
     /// without a keychain.
-    pub fn open(keep: KeyStorage, folder: &Path) -> Secrets {
-        let place = match keep {
+    pub fn open(storage: KeyStorage, folder: &Path) -> Secrets {
+        let backend = match storage {
             KeyStorage::Keychain => SecretBackend::Keychain(Keychain::system()),
             KeyStorage::File => SecretBackend::File(SealedFile::new(folder)),
             KeyStorage::Memory => SecretBackend::Memory(Arc::default()),
         };
-        Secrets { place }
+        Secrets { backend }
     }
 
     /// Returns where keys are stored.
-    pub fn keep(&self) -> KeyStorage {
-        match self.place {
+    pub fn storage(&self) -> KeyStorage {
+        match self.backend {
             SecretBackend::Keychain(_) => KeyStorage::Keychain,
             SecretBackend::File(_) => KeyStorage::File,
             SecretBackend::Memory(_) => KeyStorage::Memory,
@@ -94,7 +94,7 @@ impl Secrets {
             ));
         }
         let name = name.to_owned();
-        match &self.place {
+        match &self.backend {
             SecretBackend::Keychain(keychain) => keychain.set(name, value).await,
             SecretBackend::File(file) => {
                 let file = file.clone();
@@ -114,7 +114,7 @@ impl Secrets {
     pub async fn get(&self, name: &str) -> Result<Option<Secret>> {
         check_name(name)?;
         let name = name.to_owned();
-        match &self.place {
+        match &self.backend {
             SecretBackend::Keychain(keychain) => keychain.get(name).await,
             SecretBackend::File(file) => {
                 let file = file.clone();
@@ -131,7 +131,7 @@ impl Secrets {
     pub async fn remove(&self, name: &str) -> Result<bool> {
         check_name(name)?;
         let name = name.to_owned();
-        match &self.place {
+        match &self.backend {
             SecretBackend::Keychain(keychain) => keychain.remove(name).await,
             SecretBackend::File(file) => {
                 let file = file.clone();
@@ -145,29 +145,29 @@ impl Secrets {
 /// Returns whether the platform's keychain responds. It may still be locked: the person is asked to unlock
 /// it when the first key is read, not by this check.
 pub async fn available() -> bool {
-    Keychain::system().answers().await
+    Keychain::system().responds().await
 }
 
 /// Names are shown in the keychain's own window and in messages; the allowed characters work on all
 /// platforms.
 fn check_name(name: &str) -> Result<()> {
-    let fits = (1..=LONGEST_NAME).contains(&name.len())
+    let is_valid = (1..=MAX_NAME).contains(&name.len())
         && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-' | b'_'));
-    if fits {
+    if is_valid {
         return Ok(());
     }
     Err(ApiError::new(
         ErrorCode::Invalid,
         // Escaped and truncated: somebody may have passed the key in place of the name.
         format!("{:?} is not a valid API key name", name.chars().take(4).chain(['…']).collect::<String>()),
-        format!("Use up to {LONGEST_NAME} lowercase letters, digits, dots, dashes and underscores."),
+        format!("Use up to {MAX_NAME} lowercase letters, digits, dots, dashes and underscores."),
     ))
 }
 
 /// File access blocks, so it runs on the blocking thread pool.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
+        Ok(result) => result,
         Err(error) => Err(ApiError::internal(format!("could not read or write API keys: {error}"))),
     }
 }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn memory_keeps_names_apart_and_forgets_what_is_removed() {
+    async fn memory_storage_distinguishes_names_and_removes_keys() {
         let secrets = Secrets::open(KeyStorage::Memory, Path::new("unused"));
         secrets.set("github", Secret::new("one")).await.unwrap();
         secrets.set("search.tavily", Secret::new("two")).await.unwrap();
@@ -190,27 +190,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn neither_key_nor_name_shows_in_debug_output() {
+    async fn debug_output_shows_no_keys_or_names() {
         let planted = "sk-planted-0123456789";
         assert_eq!(
             format!("{:?} {:#?}", Secret::new(planted), Some(Secret::new(planted))),
             "Secret(…) Some(\n    Secret(…),\n)"
         );
-        for keep in [KeyStorage::Keychain, KeyStorage::File, KeyStorage::Memory] {
+        for storage in [KeyStorage::Keychain, KeyStorage::File, KeyStorage::Memory] {
             let folder = tempfile::tempdir().unwrap();
-            let secrets = Secrets::open(keep, folder.path());
-            if keep != KeyStorage::Keychain {
+            let secrets = Secrets::open(storage, folder.path());
+            if storage != KeyStorage::Keychain {
                 secrets.set("llm.anthropic", Secret::new(planted)).await.unwrap();
             }
-            assert_eq!(secrets.keep(), keep);
-            assert_eq!(format!("{secrets:?}"), format!("Secrets {{ keep: {keep:?}, .. }}"));
+            assert_eq!(secrets.storage(), storage);
+            assert_eq!(format!("{secrets:?}"), format!("Secrets {{ storage: {storage:?}, .. }}"));
         }
     }
 
     #[tokio::test]
-    async fn odd_names_and_empty_keys_are_refused() {
+    async fn invalid_names_and_empty_keys_are_rejected() {
         let secrets = Secrets::open(KeyStorage::Memory, Path::new("unused"));
-        let long = "a".repeat(LONGEST_NAME + 1);
+        let long = "a".repeat(MAX_NAME + 1);
         for name in ["", "../keys", "GitHub", "a b", "a\0", "ä", long.as_str()] {
             let error = secrets.set(name, Secret::new("x")).await.unwrap_err();
             assert_eq!(error.code, ErrorCode::Invalid, "{name:?}");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_written_in_small_letters() {
+    fn key_storage_is_serialized_in_lower_case() {
         assert_eq!(serde_json::to_string(&KeyStorage::Keychain).unwrap(), "\"keychain\"");
         assert_eq!(serde_json::from_str::<KeyStorage>("\"file\"").unwrap(), KeyStorage::File);
     }

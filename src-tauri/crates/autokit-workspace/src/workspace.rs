@@ -27,8 +27,9 @@ pub struct Workspace {
     /// Incremented whenever the tools that agents may call may have changed.
     tools: watch::Sender<u64>,
     /// Number of pending proposals, for the status.
-    waiting: Arc<AtomicU32>,
-    given_up: CancellationToken,
+    pending_proposals: Arc<AtomicU32>,
+    /// Cancelled when the engine is dropped.
+    shutdown: CancellationToken,
     /// Whether this library is new.
     first_run: bool,
 }
@@ -47,20 +48,20 @@ impl Workspace {
             jobs: Jobs::new(events.clone()),
             events,
             tools: watch::Sender::default(),
-            waiting: Arc::default(),
-            given_up: CancellationToken::new(),
+            pending_proposals: Arc::default(),
+            shutdown: CancellationToken::new(),
             first_run,
         }
     }
 
     /// Returns a guard that ends background tasks when it is dropped.
-    pub fn guard(&self) -> DropGuard {
-        self.given_up.clone().drop_guard()
+    pub fn shutdown_guard(&self) -> DropGuard {
+        self.shutdown.clone().drop_guard()
     }
 
     /// Waits until the engine is dropped; background tasks end then.
-    pub fn given_up(&self) -> WaitForCancellationFuture<'_> {
-        self.given_up.cancelled()
+    pub fn wait_for_shutdown(&self) -> WaitForCancellationFuture<'_> {
+        self.shutdown.cancelled()
     }
 
     /// Returns whether this library is new.
@@ -71,12 +72,12 @@ impl Workspace {
     /// Describes known damage: what is missing or was altered.
     pub fn damage(&self) -> Option<String> {
         let problems = self.library.known_problems();
-        (!problems.is_empty()).then(|| summary(&problems, problems.len() as u64))
+        (!problems.is_empty()).then(|| problem_summary(&problems, problems.len() as u64))
     }
 
     /// Returns why nothing can be changed now, including a disk without room for even the smallest change.
-    pub fn why_read_only(&self) -> Option<&'static str> {
-        match self.library.writable() {
+    pub fn read_only_reason(&self) -> Option<&'static str> {
+        match self.library.ensure_writable() {
             Ok(()) => None,
             Err(LibraryError::DiskFull { .. }) => Some("the disk is full; changes are not saved"),
             Err(_) => Some("the library is read-only; changes are not saved"),
@@ -95,17 +96,17 @@ impl Workspace {
         Ok(committed)
     }
 
-    /// Finds the card a person means: by id, or by name if it is unique.
+    /// Finds a card by a person's input: by id, or by name if it is unique.
     ///
     /// # Errors
     /// `not_found` if there is none, or several.
-    pub fn find(&self, text: &str) -> Result<Arc<CardRecord>> {
-        self.library.read(|replica| find(replica, text))
+    pub fn find_card(&self, text: &str) -> Result<Arc<CardRecord>> {
+        self.library.read(|replica| find_card(replica, text))
     }
 
     /// Returns the cards whose JSON contains one of these strings.
-    pub fn cards_with(&self, quoted: &[&str]) -> Vec<Arc<CardRecord>> {
-        self.library.read(|replica| replica.containing(quoted).cloned().collect())
+    pub fn cards_containing(&self, strings: &[&str]) -> Vec<Arc<CardRecord>> {
+        self.library.read(|replica| replica.containing(strings).cloned().collect())
     }
 
     /// Returns the channel of this library's events.
@@ -122,34 +123,34 @@ impl Workspace {
     /// Announces that cards changed.
     pub fn notify_library_changed(&self) {
         self.publish(Event::Library { cursor: self.library.read(Replica::cursor) });
-        self.tools_changed();
+        self.notify_tools_changed();
     }
 
     /// Announces how many proposals are pending.
     pub async fn notify_proposals_changed(&self) -> Result<()> {
-        let waiting = self.library.count_waiting().await?;
-        self.waiting.store(waiting, Ordering::Relaxed);
+        let waiting = self.library.count_pending().await?;
+        self.pending_proposals.store(waiting, Ordering::Relaxed);
         self.publish(Event::Proposals { waiting });
         Ok(())
     }
 
     /// Returns the number of pending proposals as last announced.
-    pub fn proposals_waiting(&self) -> u32 {
-        self.waiting.load(Ordering::Relaxed)
+    pub fn pending_proposals(&self) -> u32 {
+        self.pending_proposals.load(Ordering::Relaxed)
     }
 
     /// Makes all agents' sessions reload their tools, after a change that affects them.
-    pub fn tools_changed(&self) {
+    pub fn notify_tools_changed(&self) {
         self.tools.send_modify(|version| *version += 1);
     }
 
     /// Returns a counter that grows with each of those changes.
-    pub fn tools(&self) -> watch::Receiver<u64> {
+    pub fn subscribe_to_tools(&self) -> watch::Receiver<u64> {
         self.tools.subscribe()
     }
 
     /// Reads a setting; `None` if it is not set.
-    pub async fn saved<T: DeserializeOwned>(&self, setting: Setting) -> Result<Option<T>> {
+    pub async fn load_setting<T: DeserializeOwned>(&self, setting: Setting) -> Result<Option<T>> {
         match self.library.setting(key(setting)).await?.as_deref() {
             None | Some("") => Ok(None),
             Some(text) => serde_json::from_str(text).map(Some).map_err(|error| {
@@ -159,7 +160,7 @@ impl Workspace {
     }
 
     /// Saves a setting and notifies listeners.
-    pub async fn save<T: Serialize + ?Sized>(&self, setting: Setting, value: &T) -> Result<()> {
+    pub async fn save_setting<T: Serialize + ?Sized>(&self, setting: Setting, value: &T) -> Result<()> {
         let text = serde_json::to_string(value).map_err(|error| ApiError::internal(error.to_string()))?;
         self.library.set_setting(key(setting), &text).await?;
         self.publish(Event::Setting { setting });
@@ -167,7 +168,7 @@ impl Workspace {
     }
 
     /// Clears a setting and notifies listeners.
-    pub async fn clear(&self, setting: Setting) -> Result<()> {
+    pub async fn clear_setting(&self, setting: Setting) -> Result<()> {
         self.library.set_setting(key(setting), "").await?;
         self.publish(Event::Setting { setting });
         Ok(())
@@ -175,15 +176,15 @@ impl Workspace {
 }
 
 /// Lists the first problems in words, and how many more there are.
-pub fn summary(problems: &[Problem], count: u64) -> String {
-    const NAMED: usize = 3;
-    let named: Vec<String> = problems.iter().take(NAMED).map(ToString::to_string).collect();
+pub fn problem_summary(problems: &[Problem], count: u64) -> String {
+    const MAX_NAMED: usize = 3;
+    let named: Vec<String> = problems.iter().take(MAX_NAMED).map(ToString::to_string).collect();
     let more = count.saturating_sub(named.len() as u64);
     if more == 0 { named.join("; ") } else { format!("{}; and {more} more", named.join("; ")) }
 }
 
-/// Finds the card a person means: by id, or by name if it is unique.
-fn find(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
+/// Finds a card by a person's input: by id, or by name if it is unique.
+fn find_card(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
     if let Some(record) = replica.get(&CardId::new(text)) {
         return Ok(Arc::clone(record));
     }
@@ -228,18 +229,18 @@ fn key(setting: Setting) -> &'static str {
     }
 }
 
-/// A setting that is read from the library once and cached. The caller of [`Cached::write`] has to rule out
-/// concurrent writers.
+/// A setting that is read from the library once and cached. The caller of [`CachedSetting::write`] has to
+/// rule out concurrent writers.
 #[derive(Debug)]
-pub struct Cached<T> {
+pub struct CachedSetting<T> {
     setting: Setting,
     value: Mutex<Option<Arc<T>>>,
 }
 
-impl<T: Default + Serialize + DeserializeOwned> Cached<T> {
+impl<T: Default + Serialize + DeserializeOwned> CachedSetting<T> {
     /// Creates an empty cache.
-    pub fn new(setting: Setting) -> Cached<T> {
-        Cached { setting, value: Mutex::new(None) }
+    pub fn new(setting: Setting) -> CachedSetting<T> {
+        CachedSetting { setting, value: Mutex::new(None) }
     }
 
     /// Returns the saved value, or the default if there is none.
@@ -247,14 +248,14 @@ impl<T: Default + Serialize + DeserializeOwned> Cached<T> {
         if let Some(known) = &*self.value.lock().expect("no holder panics") {
             return Ok(Arc::clone(known));
         }
-        let read = Arc::new(workspace.saved(self.setting).await?.unwrap_or_default());
+        let read = Arc::new(workspace.load_setting(self.setting).await?.unwrap_or_default());
         *self.value.lock().expect("no holder panics") = Some(Arc::clone(&read));
         Ok(read)
     }
 
     /// Saves a value and caches it.
     pub async fn write(&self, workspace: &Workspace, value: T) -> Result<()> {
-        workspace.save(self.setting, &value).await?;
+        workspace.save_setting(self.setting, &value).await?;
         *self.value.lock().expect("no holder panics") = Some(Arc::new(value));
         Ok(())
     }

@@ -16,16 +16,16 @@ use serde_json::Value;
 use crate::shell::{cargo, read};
 
 /// Setup runs before anything heavy can be built, so it stays out of the union on purpose.
-const APART: &str = "xtask";
+const EXCLUDED: &str = "xtask";
 
 /// Fails with the names of dependencies that some crate on its own would compile again.
-pub(crate) fn alike() -> Result<()> {
+pub(crate) fn check() -> Result<()> {
     let workspace = units(&["--workspace", "--all-targets"])?;
-    let mut anew = BTreeSet::new();
-    for member in members()?.iter().filter(|member| *member != APART) {
+    let mut recompiled = BTreeSet::new();
+    for member in members()?.iter().filter(|member| *member != EXCLUDED) {
         for targets in [&[][..], &["--all-targets"]] {
             let alone = units(&[&["--package", member], targets].concat())?;
-            anew.extend(
+            recompiled.extend(
                 alone
                     .iter()
                     .filter(|(unit, _)| !workspace.contains_key(*unit))
@@ -33,8 +33,8 @@ pub(crate) fn alike() -> Result<()> {
             );
         }
     }
-    if !anew.is_empty() {
-        bail!("compiled a second time: {}", anew.into_iter().collect::<Vec<_>>().join("; "));
+    if !recompiled.is_empty() {
+        bail!("compiled a second time: {}", recompiled.into_iter().collect::<Vec<_>>().join("; "));
     }
     Ok(())
 }

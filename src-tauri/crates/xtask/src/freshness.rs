@@ -20,16 +20,16 @@ use serde_json::{Map, Value, json};
 use crate::shell::{command, read, root, target};
 
 /// Excluded, since this program is compiled before it can restore anything.
-const APART: &str = "src-tauri/crates/xtask/";
+const EXCLUDED: &str = "src-tauri/crates/xtask/";
 
 /// `{"at": seconds and nanoseconds, "files": {name: [digest, seconds, nanoseconds]}}`
-fn note() -> PathBuf {
+fn record_file() -> PathBuf {
     target().join("autokit-compiled.json")
 }
 
 /// Restores the modification time of files that have not changed since they were compiled.
 pub(crate) fn restore() -> Result<()> {
-    let Ok(text) = fs::read(note()) else { return Ok(()) };
+    let Ok(text) = fs::read(record_file()) else { return Ok(()) };
     let compiled: Value = serde_json::from_slice(&text).unwrap_or_default();
     if duration(&compiled["at"], 0).is_none_or(|at| newest().is_none_or(|newest| newest > at)) {
         return Ok(());
@@ -48,16 +48,16 @@ pub(crate) fn restore() -> Result<()> {
 }
 
 /// Records what was compiled. To be called after everything was compiled.
-pub(crate) fn remember() -> Result<()> {
+pub(crate) fn record() -> Result<()> {
     let Some(at) = newest() else { return Ok(()) };
     let mut known = Map::new();
     for (name, digest, path) in files() {
-        let time = fs::metadata(&path).and_then(|about| about.modified());
+        let time = fs::metadata(&path).and_then(|metadata| metadata.modified());
         let time = since_1970(time.with_context(|| format!("{name} cannot be looked at"))?);
         known.insert(name, json!([digest, time.as_secs(), time.subsec_nanos()]));
     }
     let compiled = json!({ "at": [at.as_secs(), at.subsec_nanos()], "files": known });
-    fs::write(note(), compiled.to_string()).context("what was compiled cannot be noted")
+    fs::write(record_file(), compiled.to_string()).context("what was compiled cannot be noted")
 }
 
 /// Reads a time from two numbers of a list, seconds and nanoseconds, starting at this index.
@@ -71,7 +71,7 @@ fn files() -> Vec<(String, String, PathBuf)> {
     let Ok(listed) = read(command("git").args(["ls-files", "-z", "--", ".", ":!ui"])) else {
         return Vec::new();
     };
-    let names = listed.split('\0').filter(|name| !name.is_empty() && !name.starts_with(APART));
+    let names = listed.split('\0').filter(|name| !name.is_empty() && !name.starts_with(EXCLUDED));
     names
         .filter_map(|name| {
             let path = root().join(name);

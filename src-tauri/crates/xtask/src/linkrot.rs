@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::setup;
-use crate::shell::{binary, command, exec, root, say, step};
+use crate::shell::{binary, command, exec, print_line, root, step};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -103,7 +103,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         exec(autokit.stdout(File::create(&options.out)?))
     })?;
     fs::remove_file(&cards)?;
-    say(&format!("{} cards in {:.0} s", given.len(), began.elapsed().as_secs_f64()));
+    print_line(&format!("{} cards in {:.0} s", given.len(), began.elapsed().as_secs_f64()));
     let score = folder.join("score.py");
     if score.is_file() {
         let mut python = command("python3");

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Run(options) => run::run(&options),
         Command::Test(options) => test::run(&options),
-        Command::Setup => setup::everything(),
+        Command::Setup => setup::install_all(),
         Command::Bench(options) => bench::run(&options),
         Command::EvalLinkrot(options) => linkrot::run(&options),
         Command::Structure(options) => structure::run(&options),
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            shell::say(&format!("\n✗ {error:#}"));
+            shell::print_line(&format!("\n✗ {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::shell::{binary, cache, command, read, root, say, step};
+use crate::shell::{binary, cache, command, print_line, read, root, step};
 
 pub(crate) const QUALITY: &str = "Quality of answers";
 
@@ -35,14 +35,19 @@ pub(crate) fn check() -> Result<()> {
                 let row =
                     rows.iter().find(|row| row["name"] == *stage).context("a stage was not measured")?;
                 for bound in ["at_least", "at_most"] {
-                    for (measure, wanted) in floor[bound].as_object().context("a stage has two bounds")? {
-                        let (is, wanted) = (number(&row[measure])?, number(wanted)?);
-                        let held = if bound == "at_least" { is >= wanted } else { is <= wanted };
-                        let words = bound.replace('_', " ");
-                        let line =
-                            format!("{stage}: {measure} {:.1}%, {words} {:.1}%", is * 100.0, wanted * 100.0);
-                        if held {
-                            say(&format!("  {line}"));
+                    for (measure, bound_value) in
+                        floor[bound].as_object().context("a stage has two bounds")?
+                    {
+                        let (is, bound_value) = (number(&row[measure])?, number(bound_value)?);
+                        let is_met = if bound == "at_least" { is >= bound_value } else { is <= bound_value };
+                        let label = bound.replace('_', " ");
+                        let line = format!(
+                            "{stage}: {measure} {:.1}%, {label} {:.1}%",
+                            is * 100.0,
+                            bound_value * 100.0
+                        );
+                        if is_met {
+                            print_line(&format!("  {line}"));
                         } else {
                             missed.push(line);
                         }

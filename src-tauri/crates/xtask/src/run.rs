@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::freshness;
 use crate::setup;
-use crate::shell::{binary, cargo, command, exec, say, step};
+use crate::shell::{binary, cargo, command, exec, print_line, step};
 
 /// The question that is answered for a newcomer when there is no display.
 const SAMPLE: &str = "I want a tool that can integrate with my google calendar";
@@ -32,7 +32,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             .any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()));
     let window = display && !options.terminal;
     if !window {
-        say(if display {
+        print_line(if display {
             "The window was not asked for."
         } else {
             "There is no display here: the question is asked in the terminal."
@@ -58,9 +58,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             }
             exec(&mut build)
         })?;
-        say("Opening the window.");
+        print_line("Opening the window.");
         return exec(command(binary("autokit-desktop", options.release)).args(&arguments));
     }
-    say(&format!("$ autokit ask \"{SAMPLE}\""));
+    print_line(&format!("$ autokit ask \"{SAMPLE}\""));
     exec(command(binary("autokit", options.release)).args(&arguments).args(["ask", SAMPLE]))
 }

@@ -44,7 +44,7 @@ pub(crate) fn test() -> Result<()> {
     })?;
     step(STEPS[1], "See the message of the client above.", || {
         let library = std::env::temp_dir().join(format!("autokit-sdks-{}", std::process::id()));
-        let gone = whole_way(&library);
+        let gone = run_clients(&library);
         if library.exists() {
             fs::remove_dir_all(&library)
                 .with_context(|| format!("{} cannot be removed", library.display()))?;
@@ -53,7 +53,7 @@ pub(crate) fn test() -> Result<()> {
     })
 }
 
-fn whole_way(library: &std::path::Path) -> Result<()> {
+fn run_clients(library: &std::path::Path) -> Result<()> {
     let (autokit, server) = (binary("autokit", false), binary("tools-server", false));
     if !server.exists() {
         bail!("{} is not built", server.display());

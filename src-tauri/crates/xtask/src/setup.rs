@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::shell::{cache, cargo, command, exec, npm, read, root, say, step, tool, works};
+use crate::shell::{cache, cargo, command, exec, npm, print_line, read, root, step, tool, works};
 
 /// Name of the step that compiles the window's pages.
 pub(crate) const PAGES: &str = "Window pages";
@@ -70,7 +70,7 @@ fn pip() -> bool {
 }
 
 /// Installs everything the tests and the window need.
-pub(crate) fn everything() -> Result<()> {
+pub(crate) fn install_all() -> Result<()> {
     system_packages(true)?;
     ui_packages()?;
     window_driver()?;
@@ -146,14 +146,14 @@ fn install(missing: &[&str], commands: &[&[&str]]) -> Result<()> {
         if !root {
             line.insert(0, "sudo");
         }
-        say(&format!("  {}", line.join(" ")));
+        print_line(&format!("  {}", line.join(" ")));
     }
     if !root {
         let unattended = env::var_os("CI").is_some() || !std::io::stdin().is_terminal();
         if unattended && !works(Command::new("sudo").args(["-n", "true"])) {
             bail!("packages are missing and nobody is here to ask for the right to install them");
         }
-        if !unattended && !agreed("  Run this? [y/N] ")? {
+        if !unattended && !confirm("  Run this? [y/N] ")? {
             bail!("packages are missing: {}", missing.join(" "));
         }
     }
@@ -165,7 +165,7 @@ fn install(missing: &[&str], commands: &[&[&str]]) -> Result<()> {
     Ok(())
 }
 
-fn agreed(question: &str) -> Result<bool> {
+fn confirm(question: &str) -> Result<bool> {
     let mut err = std::io::stderr();
     err.write_all(question.as_bytes())?;
     err.flush()?;

@@ -11,35 +11,36 @@ use anyhow::{Context, Result, bail};
 
 /// Prints a line for the user.
 #[allow(clippy::print_stderr, reason = "the one place where this program talks")]
-pub(crate) fn say(line: &str) {
+pub(crate) fn print_line(line: &str) {
     eprintln!("{line}");
 }
 
 /// The announced steps that are not done yet.
-static LEFT: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+static REMAINING: Mutex<Vec<&str>> = Mutex::new(Vec::new());
 
 /// Announces steps, so that each can report how many are left when it is done.
 pub(crate) fn announce(steps: &[&'static str]) {
-    say(&format!("{} steps: {}", steps.len(), steps.join(", ")));
-    *LEFT.lock().expect("no holder panics") = steps.to_vec();
+    print_line(&format!("{} steps: {}", steps.len(), steps.join(", ")));
+    *REMAINING.lock().expect("no holder panics") = steps.to_vec();
 }
 
 /// Formats the end of a step for the line that reports it.
-fn done(name: &str, took: Duration, beside: &str) -> String {
-    let mut left = LEFT.lock().expect("no holder panics");
-    let announced = left.len();
-    left.retain(|step| *step != name);
-    let more = if left.len() < announced { format!(", {} left", left.len()) } else { String::new() };
-    format!("✓ {name} ({:.1} s{beside}){more}", took.as_secs_f64())
+fn done(name: &str, took: Duration, suffix: &str) -> String {
+    let mut remaining = REMAINING.lock().expect("no holder panics");
+    let announced = remaining.len();
+    remaining.retain(|step| *step != name);
+    let more =
+        if remaining.len() < announced { format!(", {} left", remaining.len()) } else { String::new() };
+    format!("✓ {name} ({:.1} s{suffix}){more}", took.as_secs_f64())
 }
 
 /// Runs a step with a line before it and its duration after it; an error names the step and a remedy.
 pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    say(&format!("▸ {name}"));
+    print_line(&format!("▸ {name}"));
     let began = Instant::now();
     match work() {
         Ok(given) => {
-            say(&done(name, began.elapsed(), ""));
+            print_line(&done(name, began.elapsed(), ""));
             Ok(given)
         }
         Err(error) => Err(error.context(format!("{name} failed\n  → {remedy}\n  because"))),
@@ -51,7 +52,7 @@ pub(crate) fn step<T>(name: &str, remedy: &str, work: impl FnOnce() -> Result<T>
 pub(crate) fn quiet_step(name: &str, remedy: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
     let began = Instant::now();
     work().with_context(|| format!("{name} failed\n  → {remedy}\n  because"))?;
-    say(&done(name, began.elapsed(), ", beside"));
+    print_line(&done(name, began.elapsed(), ", beside"));
     Ok(())
 }
 
@@ -132,8 +133,8 @@ pub(crate) fn exec_quietly(command: &mut Command) -> Result<()> {
     let output =
         command.stdin(Stdio::null()).output().with_context(|| format!("`{shown}` could not be started"))?;
     if !output.status.success() {
-        say(String::from_utf8_lossy(&output.stdout).trim_end());
-        say(String::from_utf8_lossy(&output.stderr).trim_end());
+        print_line(String::from_utf8_lossy(&output.stdout).trim_end());
+        print_line(String::from_utf8_lossy(&output.stderr).trim_end());
         bail!("`{shown}` ended with {}", output.status);
     }
     Ok(())

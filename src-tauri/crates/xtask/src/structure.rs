@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::shell::{root, say};
+use crate::shell::{print_line, root};
 
 /// Maximum lines of Rust in a product crate.
 const LINES: usize = 9_000;
@@ -38,10 +38,10 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let Measured { crates, over } = measure(options.imports)?;
     for line in crates {
-        say(&line);
+        print_line(&line);
     }
     for one in &over {
-        say(&format!("✗ {one}"));
+        print_line(&format!("✗ {one}"));
     }
     if options.check && !over.is_empty() {
         bail!("{} limits are passed", over.len());
@@ -146,7 +146,7 @@ impl Sources {
             let file = path.strip_prefix(src)?.with_extension("").to_string_lossy().replace('\\', "/");
             let mut module: ModulePath = file.split('/').map(str::to_owned).collect();
             module.pop_if(|last| matches!(last.as_str(), "mod" | "lib" | "main"));
-            let code = with_modules_opened(&code_of(&text));
+            let code = with_modules_expanded(&code_of(&text));
             let imports = paths_in(&code).into_iter().filter(|(_, of_use)| *of_use);
             let imports = imports.filter_map(|(path, _)| Some((path.last()?.clone(), path))).collect();
             modules.insert(module, Source { file, code, imports });
@@ -177,11 +177,11 @@ impl Sources {
             }
             rest = more;
         }
-        let passed_on = rest.first().and_then(|name| {
+        let reexported = rest.first().and_then(|name| {
             let mut imports = self.modules.get(&at)?.imports.iter();
             imports.find(|(known, path)| known == name && path.len() > 1).map(|(_, path)| path)
         });
-        match passed_on {
+        match reexported {
             Some(path) if depth > 0 => self.declared_in(&at, path, depth - 1).or(Some(at)),
             _ => self.modules.contains_key(&at).then_some(at),
         }
@@ -226,9 +226,9 @@ impl Sources {
         for source in self.modules.values() {
             for (at, _) in source.code.match_indices("struct ") {
                 let Some((name, fields)) = fields_of(&source.code[at + "struct ".len()..]) else { continue };
-                let behaves =
-                    |source: &Source| source.code.lines().any(|line| implemented(line) == Some(name));
-                if fields > FIELDS && self.modules.values().any(behaves) {
+                let has_impl =
+                    |source: &Source| source.code.lines().any(|line| impl_target(line) == Some(name));
+                if fields > FIELDS && self.modules.values().any(has_impl) {
                     wide.push((name.to_owned(), fields));
                 }
             }
@@ -251,7 +251,7 @@ fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 /// The type in the first line of an `impl` block.
-fn implemented(line: &str) -> Option<&str> {
+fn impl_target(line: &str) -> Option<&str> {
     let header = line.strip_prefix("impl")?;
     let header = header.split_once(" for ").map_or(header, |(_, of)| of);
     // Removes the generic parameters of an inherent `impl`.
@@ -322,13 +322,13 @@ fn code_of(text: &str) -> String {
 }
 
 /// Rewrites code so that `super` means the parent of the file's module, also within inline modules.
-fn with_modules_opened(code: &str) -> String {
+fn with_modules_expanded(code: &str) -> String {
     let Some(at) = code.find("mod ").and_then(|from| Some(from + code[from..].find(['{', ';'])?)) else {
         return code.to_owned();
     };
     let (before, rest) = code.split_at(at);
     if let Some(after) = rest.strip_prefix(';') {
-        return format!("{before};{}", with_modules_opened(after));
+        return format!("{before};{}", with_modules_expanded(after));
     }
     let mut depth = 0_u32;
     let end = rest.char_indices().find(|(_, letter)| {
@@ -337,9 +337,9 @@ fn with_modules_opened(code: &str) -> String {
         depth == 0
     });
     let (within, after) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
-    let within = with_modules_opened(&within[1..]).replace("super::super::", "self::super::");
+    let within = with_modules_expanded(&within[1..]).replace("super::super::", "self::super::");
     let within = within.replace("use super::", "use self::").replace("(super::", "(self::");
-    format!("{before}{{{within}{}", with_modules_opened(after))
+    format!("{before}{{{within}{}", with_modules_expanded(after))
 }
 
 /// The paths within this crate that occur in code, and whether each is in a `use`.
@@ -465,7 +465,7 @@ mod tests {
     use super::*;
 
     fn source(file: &str, text: &str) -> (ModulePath, Source) {
-        let code = with_modules_opened(&code_of(text));
+        let code = with_modules_expanded(&code_of(text));
         let imports = paths_in(&code).into_iter().filter(|(_, of_use)| *of_use);
         let imports = imports.filter_map(|(path, _)| Some((path.last()?.clone(), path))).collect();
         let module = if file == "lib" { Vec::new() } else { file.split('/').map(str::to_owned).collect() };
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_go_through_what_is_passed_on() {
+    fn circles_include_reexports() {
         let modules = BTreeMap::from([
             source("lib", "mod a;\nmod b;\nmod c;\npub use a::A;\npub use b::{B, more};\n"),
             source("a", "use crate::B;\npub struct A;\n"),
@@ -488,7 +488,7 @@ mod tests {
     #[test]
     fn a_module_within_a_file_means_the_file_by_super() {
         let file = "mod x86 {\n    use super::{Simd, fast::Fast};\n}\nmod other;\nuse super::above::Above;\n";
-        let opened = with_modules_opened(file);
+        let opened = with_modules_expanded(file);
         assert!(
             opened.contains("use self::{Simd, fast::Fast}") && opened.contains("use super::above::Above")
         );

@@ -10,7 +10,7 @@ use crate::freshness;
 use crate::quality;
 use crate::setup;
 use crate::shell::{
-    announce, cargo, command, exec, exec_quietly, npm, quiet_step, read, root, say, step, tool,
+    announce, cargo, command, exec, exec_quietly, npm, print_line, quiet_step, read, root, step, tool,
 };
 
 const FORMATTING: &str = "Rust formatting";
@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     announce(&options.steps());
     // Much of the time the compiler works on a single large crate; the other checks run beside it.
     std::thread::scope(|scope| {
-        let beside = scope.spawn(|| checks_beside(options));
+        let background = scope.spawn(|| background_checks(options));
         if !options.no_lints {
             lints()?;
         }
@@ -109,9 +109,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         step(COMPILED, "See the compiler's messages above.", || {
             exec(&mut cargo(&["build", "--workspace", "--all-targets"]))
         })?;
-        beside.join().map_err(|_| anyhow!("a check broke off"))?
+        background.join().map_err(|_| anyhow!("a check broke off"))?
     })?;
-    freshness::remember()?;
+    freshness::record()?;
     setup::model()?;
     quality::check()?;
     step(BINDINGS_MATCH, "Run `cargo xtask bindings` and commit the result.", || {
@@ -135,23 +135,23 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if !options.no_window {
         // The library of 100,000 cards is generated while the real window is tested.
         std::thread::scope(|scope| {
-            let beside = scope.spawn(|| {
+            let background = scope.spawn(|| {
                 quiet_step(LARGE_LIBRARY, "See the message above.", || {
                     exec_quietly(&mut browser_tests(&["--", "--prepare"]))
                 })
             });
             step(WINDOW, "See the message above; screenshots are in tests/artifacts.", window_tests)?;
-            beside.join().map_err(|_| anyhow!("making the library broke off"))?
+            background.join().map_err(|_| anyhow!("making the library broke off"))?
         })?;
         step(BROWSER, "See playwright's messages above; screenshots are in tests/artifacts.", || {
             exec(&mut browser_tests(&[]))
         })?;
     }
     // The tests compile a few more things.
-    freshness::remember()?;
-    say("All checks and tests passed.");
+    freshness::record()?;
+    print_line("All checks and tests passed.");
     if !options.ci() {
-        say("Licences, the feature set and unused dependencies are checked with --ci.");
+        print_line("Licences, the feature set and unused dependencies are checked with --ci.");
     }
     Ok(())
 }
@@ -167,7 +167,7 @@ fn lints() -> Result<()> {
 }
 
 /// Runs all checks that do not need anything compiled.
-fn checks_beside(options: &Options) -> Result<()> {
+fn background_checks(options: &Options) -> Result<()> {
     if options.ci() {
         quiet_step(LICENCES, "See deny.toml; add a licence only after reading it.", || {
             exec_quietly(
@@ -177,7 +177,7 @@ fn checks_beside(options: &Options) -> Result<()> {
         })?;
         quiet_step(FEATURES, "Run `cargo hakari generate`; see the workspace-hack crate.", || {
             exec_quietly(cargo(&["hakari", "generate", "--diff"]).env("PATH", path_with_tools()?))?;
-            crate::features::alike()
+            crate::features::check()
         })?;
         quiet_step(UNUSED, "Remove them from the crate's Cargo.toml.", || {
             exec_quietly(cargo(&["machete"]).env("PATH", path_with_tools()?))
@@ -220,14 +220,15 @@ fn rust_tests() -> Result<()> {
         }
     }
     std::thread::scope(|scope| {
-        let beside = |step, names| {
+        let background = |step, names| {
             scope.spawn(move || {
-                quiet_step(step, "See the failing test above.", || exec_quietly(&mut chosen(names)))
+                quiet_step(step, "See the failing test above.", || exec_quietly(&mut test_command(names)))
             })
         };
-        let (long, full_disks) = (beside(LONG_TESTS, &LONG[..]), beside(DISK_TESTS, &[FULL_DISKS][..]));
+        let (long, full_disks) =
+            (background(LONG_TESTS, &LONG[..]), background(DISK_TESTS, &[FULL_DISKS][..]));
         exec(&mut cargo(&["test", "--workspace", "--exclude", "autokit-tests", "--no-fail-fast"]))?;
-        exec(chosen(&others).args(["--lib", "--bins"]))?;
+        exec(test_command(&others).args(["--lib", "--bins"]))?;
         for tests in [long, full_disks] {
             tests.join().map_err(|_| anyhow!("the long tests broke off"))??;
         }
@@ -236,7 +237,7 @@ fn rust_tests() -> Result<()> {
 }
 
 /// A command that runs these files of the cross-crate tests.
-fn chosen<S: AsRef<str>>(names: &[S]) -> std::process::Command {
+fn test_command<S: AsRef<str>>(names: &[S]) -> std::process::Command {
     let mut command = cargo(&["test", "--package", "autokit-tests", "--no-fail-fast"]);
     command.args(names.iter().flat_map(|name| ["--test", name.as_ref()]));
     command
@@ -320,7 +321,7 @@ fn on_display() -> Command {
 
 /// Takes the README's screenshots of the real window.
 pub(crate) fn take_pictures() -> Result<()> {
-    setup::everything()?;
+    setup::install_all()?;
     setup::build_ui()?;
     exec(&mut cargo(&["build", "--package", "autokit-desktop"]))?;
     exec(
@@ -328,7 +329,7 @@ pub(crate) fn take_pictures() -> Result<()> {
             .args(["run", "--package", "autokit-tests", "--example", "pictures"])
             .arg(root().join(PICTURES)),
     )?;
-    say(&format!("Took the pictures in {PICTURES}"));
+    print_line(&format!("Took the pictures in {PICTURES}"));
     Ok(())
 }
 
@@ -340,6 +341,6 @@ fn bindings() -> Result<String> {
 pub(crate) fn write_bindings() -> Result<()> {
     let path = root().join(BINDINGS);
     fs::write(&path, bindings()?).with_context(|| format!("{} cannot be written", path.display()))?;
-    say(&format!("Wrote {BINDINGS}"));
+    print_line(&format!("Wrote {BINDINGS}"));
     Ok(())
 }

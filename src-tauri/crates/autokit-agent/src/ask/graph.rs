@@ -133,14 +133,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_diagram_in_the_docs_is_this_graph() {
+    fn the_diagram_in_the_docs_is_current() {
         let docs = include_str!("graph.md");
         let expected = format!("```mermaid\n{}```\n", diagram());
         assert_eq!(docs, expected, "write the new diagram into src/ask/graph.md");
     }
 
     #[test]
-    fn every_step_is_reached_and_no_way_is_told_twice() {
+    fn every_step_is_reachable_and_transitions_are_unique() {
         let mut seen = std::collections::HashSet::new();
         assert!(EDGES.iter().all(|(from, how, _)| seen.insert((*from, *how))));
         for (step, _, _) in EDGES {

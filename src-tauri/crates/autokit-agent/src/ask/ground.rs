@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use autokit_search::{is_generic_word, is_stop_word};
 
-use super::plain::is_plain;
+use super::plain::is_ordinary_word;
 
 /// Keywords and common words of short programs, which need no source.
 const COMMON: &[&str] = &[
@@ -96,7 +96,7 @@ const COMMON: &[&str] = &[
 /// Number of leading letters compared; the rest of a word is mostly an ending.
 const STEM: usize = 4;
 /// With fewer distinctive words than this, a sentence is too vague to be off topic.
-const TELLING: usize = 2;
+const MIN_DISTINCTIVE_WORDS: usize = 2;
 
 /// The sources that support claims: the text of a card and of chunks of its page.
 ///
@@ -115,9 +115,9 @@ pub struct Sources {
     /// Words of the card, the page and the question in lower case, for words that may be names.
     mentioned: HashSet<String>,
     /// URLs in the card.
-    addresses: HashSet<String>,
+    urls: HashSet<String>,
     /// URLs in the card and in code blocks.
-    shown_addresses: HashSet<String>,
+    shown_urls: HashSet<String>,
 }
 
 /// Splits a line into identifiers (letters, digits and `_`), in order.
@@ -175,14 +175,14 @@ impl Sources {
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Sources {
         let text = texts.into_iter().collect::<Vec<_>>().join("\n");
         let words: HashSet<String> = identifiers(&text).map(str::to_owned).collect();
-        let addresses: HashSet<String> = addresses(&text).map(plain_address).collect();
+        let urls: HashSet<String> = urls(&text).map(without_trailing_slash).collect();
         Sources {
             mentioned: mentioned(&text).collect(),
             squeezed: squeeze(&text),
             shown: words.clone(),
             words,
-            shown_addresses: addresses.clone(),
-            addresses,
+            shown_urls: urls.clone(),
+            urls,
             text,
         }
     }
@@ -195,7 +195,7 @@ impl Sources {
             self.mentioned.extend(mentioned(text));
             let code = fenced(text);
             self.shown.extend(identifiers(&code).map(str::to_owned));
-            self.shown_addresses.extend(addresses(&code).map(plain_address));
+            self.shown_urls.extend(urls(&code).map(without_trailing_slash));
             self.text.push('\n');
             self.text.push_str(text);
         }
@@ -220,9 +220,9 @@ impl Sources {
         // Between brackets, `name=value` is a keyword argument and defines nothing.
         let mut depth = 0i32;
         for line in code.lines() {
-            let own = if depth > 0 { Vec::new() } else { introduced(line) };
-            if self.supports_line(line, &defined, &own) {
-                defined.extend(own);
+            let names = if depth > 0 { Vec::new() } else { defined_names(line) };
+            if self.supports_line(line, &defined, &names) {
+                defined.extend(names);
                 kept.push(line);
             } else {
                 removed.push(line.trim().to_owned());
@@ -241,8 +241,8 @@ impl Sources {
             count('(') == count(')') && count('[') == count(']') && count('{') == count('}')
         };
         let text = kept.join("\n").trim_matches('\n').to_owned();
-        let says_something = kept.iter().any(|line| !is_comment(line) && !line.trim().is_empty());
-        if !says_something || (!removed.is_empty() && !balanced(&text)) {
+        let has_code = kept.iter().any(|line| !is_comment(line) && !line.trim().is_empty());
+        if !has_code || (!removed.is_empty() && !balanced(&text)) {
             removed.extend(
                 kept.iter().filter(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned()),
             );
@@ -251,15 +251,15 @@ impl Sources {
         (text, removed)
     }
 
-    fn supports_line(&self, line: &str, defined: &HashSet<String>, own: &[String]) -> bool {
+    fn supports_line(&self, line: &str, defined: &HashSet<String>, names: &[String]) -> bool {
         let trimmed = line.trim();
         if trimmed.is_empty() {
             return true;
         }
-        if trimmed.chars().any(misleads) {
+        if trimmed.chars().any(is_deceptive) {
             return false;
         }
-        if !addresses(trimmed).all(|url| leads_to(&self.shown_addresses, url)) {
+        if !urls(trimmed).all(|url| is_at_or_above(&self.shown_urls, url)) {
             return false;
         }
         if is_comment(trimmed) {
@@ -277,7 +277,7 @@ impl Sources {
             word.chars().all(|c| c.is_ascii_digit())
                 || COMMON.contains(&word.to_lowercase().as_str())
                 || defined.contains(word)
-                || own.iter().any(|name| name == word)
+                || names.iter().any(|name| name == word)
                 || self.shown.contains(word)
                 || (!imports && !class && self.words.contains(word))
         };
@@ -293,7 +293,7 @@ impl Sources {
             let inner = word.chars().skip(1).any(char::is_uppercase);
             word.chars().next().is_some_and(char::is_uppercase) && (inner || word.chars().count() > 1)
         };
-        if sentence.chars().any(misleads) {
+        if sentence.chars().any(is_deceptive) {
             return false;
         }
         let mut first = true;
@@ -314,21 +314,21 @@ impl Sources {
         let hosts = sentence.split_whitespace().map(|raw| raw.trim_matches(|c: char| !c.is_alphanumeric()));
         let hosts = hosts.filter(|word| !word.contains("://") && looks_like_host(word));
         names
-            && addresses(sentence).all(|url| leads_to(&self.addresses, url))
-            && hosts.into_iter().all(|host| self.text_names(host))
+            && urls(sentence).all(|url| is_at_or_above(&self.urls, url))
+            && hosts.into_iter().all(|host| self.mentions_host(host))
     }
 
     /// Whether a sentence is about the sources: if it has several distinctive words, the stem of at least one
     /// must occur in them. A description of another tool in common words has none.
     pub fn is_about(&self, sentence: &str) -> bool {
         let text = self.text.to_lowercase();
-        let telling: Vec<String> = sentence
+        let distinctive: Vec<String> = sentence
             .split(|c: char| !c.is_alphanumeric())
             .map(str::to_lowercase)
             .filter(|word| word.chars().count() >= STEM && !is_stop_word(word) && !is_generic_word(word))
             .collect();
         let stem = |word: &String| word.chars().take(STEM).collect::<String>();
-        telling.len() < TELLING || telling.iter().any(|word| text.contains(&stem(word)))
+        distinctive.len() < MIN_DISTINCTIVE_WORDS || distinctive.iter().any(|word| text.contains(&stem(word)))
     }
 
     /// Whether each lower-case part of a word is a word of the language or occurs in the sources or the
@@ -339,18 +339,18 @@ impl Sources {
         word.split(|c: char| !c.is_alphanumeric()).filter(small).all(|part| {
             let part = part.to_lowercase();
             self.mentioned.contains(&part)
-                || is_plain(&part, &|word| is_word(word) || self.mentioned.contains(word))
+                || is_ordinary_word(&part, &|word| is_word(word) || self.mentioned.contains(word))
         })
     }
 
     /// Whether the card mentions a host or file name.
-    fn text_names(&self, host: &str) -> bool {
+    fn mentions_host(&self, host: &str) -> bool {
         let host = squeeze(host);
         !host.is_empty() && self.squeezed.contains(&host)
     }
 
     /// Whether a quote occurs in the sources, ignoring white space.
-    pub fn holds(&self, quote: &str) -> bool {
+    pub fn contains(&self, quote: &str) -> bool {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         !quote.trim().is_empty() && one_line(&self.text).contains(&one_line(quote))
     }
@@ -358,15 +358,15 @@ impl Sources {
 
 /// Whether a character makes text read differently than it is (Boucher and Anderson, "Trojan Source", 2021):
 /// bidirectional overrides, invisible characters, terminal controls.
-fn misleads(c: char) -> bool {
+fn is_deceptive(c: char) -> bool {
     let tag = ('\u{e0000}'..='\u{e007f}').contains(&c);
-    let turning = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
-    let shapeless = matches!(
+    let bidirectional = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    let invisible = matches!(
         c,
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{3164}' | '\u{ffa0}'
     );
-    tag || turning
-        || shapeless
+    tag || bidirectional
+        || invisible
         || matches!(c, '\u{200b}' | '\u{feff}')
         || (c.is_control() && !c.is_whitespace())
 }
@@ -376,7 +376,7 @@ fn is_comment(line: &str) -> bool {
     line.starts_with('#') || line.starts_with("//") || line.starts_with("/*") || line.starts_with('*')
 }
 
-fn addresses(text: &str) -> impl Iterator<Item = &str> {
+fn urls(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| {
         c.is_whitespace()
             || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | '\\')
@@ -385,13 +385,13 @@ fn addresses(text: &str) -> impl Iterator<Item = &str> {
     .map(|url| url.trim_end_matches(['.', ';', ':', '!', '?']))
 }
 
-fn plain_address(url: &str) -> String {
+fn without_trailing_slash(url: &str) -> String {
     url.trim_end_matches('/').to_owned()
 }
 
 /// Whether a URL is one of these, or a parent path of one.
-fn leads_to(known: &HashSet<String>, url: &str) -> bool {
-    let url = plain_address(url);
+fn is_at_or_above(known: &HashSet<String>, url: &str) -> bool {
+    let url = without_trailing_slash(url);
     let below = |known: &String| {
         known.strip_prefix(&url).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '#', '?']))
     };
@@ -424,7 +424,7 @@ fn fenced(text: &str) -> String {
 }
 
 /// Returns the names a line defines: before `=`, and after `for`, `as`, `def` and `function`.
-fn introduced(line: &str) -> Vec<String> {
+fn defined_names(line: &str) -> Vec<String> {
     let (code, _) = without_strings(line);
     let mut names = Vec::new();
     // `a == b` is a comparison; `f(a=b)` names an argument.

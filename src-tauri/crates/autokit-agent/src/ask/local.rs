@@ -89,7 +89,7 @@ pub(super) fn answer(card: Arc<Retrieved>, query: &str) -> Draft {
 
 /// Returns the code a model wrote, or the card's stub if it wrote none.
 pub(super) fn stub_of(card: &Retrieved, code: &str) -> Option<Stub> {
-    let code = unfenced(code);
+    let code = strip_fence(code);
     if code.trim().is_empty() {
         return card.stub.clone();
     }
@@ -98,7 +98,7 @@ pub(super) fn stub_of(card: &Retrieved, code: &str) -> Option<Stub> {
 }
 
 /// Strips the code fence that some models add.
-pub(super) fn unfenced(code: &str) -> String {
+pub(super) fn strip_fence(code: &str) -> String {
     let trimmed = code.trim();
     match trimmed.strip_prefix("```") {
         Some(rest) => {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_go_behind_and_the_order_stays() {
+    fn outliers_go_last_in_their_order() {
         let mut all = [ranked("far", 0.1), ranked("b", 0.4), ranked("a", 0.8), ranked("c", 0.31)];
         put_outliers_last(&mut all);
         assert_eq!(all.each_ref().map(|card| card.id.as_str()), ["b", "a", "far", "c"]);
@@ -137,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn fences_around_code_go() {
-        assert_eq!(unfenced("```python\nimport os\n```"), "import os");
-        assert_eq!(unfenced("import os\n"), "import os");
+    fn code_fences_are_stripped() {
+        assert_eq!(strip_fence("```python\nimport os\n```"), "import os");
+        assert_eq!(strip_fence("import os\n"), "import os");
     }
 }

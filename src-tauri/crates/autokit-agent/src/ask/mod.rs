@@ -2,7 +2,7 @@
 //! control), following the state graph in [`graph`].
 //!
 //! Every step that a language model would run, except rephrasing the question, has a rule-based counterpart,
-//! which also takes over when the model fails or stays silent too long. Every step reports how it ran.
+//! which also takes over when the model fails or sends nothing for too long. Every step reports how it ran.
 
 mod answer;
 mod draft;
@@ -61,8 +61,9 @@ pub struct AgentDeps {
     pub web: Option<Discovery>,
     /// Prompts for the models.
     pub prompts: Prompts,
-    /// Longest silence of a model before rules take over; [`LONGEST_SILENCE`] when somebody is waiting.
-    pub patience: Duration,
+    /// How long a model may send nothing before rules take over; [`MODEL_IDLE_TIMEOUT`] when somebody is
+    /// waiting.
+    pub idle_timeout: Duration,
     /// Time limit for one question.
     pub deadline: Duration,
 }
@@ -75,7 +76,7 @@ pub struct Question {
     /// Ids of cards to exclude.
     pub exclude: Vec<CardId>,
     /// Web findings the person rejected.
-    pub turned_down: Vec<Finding>,
+    pub rejected: Vec<Finding>,
     /// Why an earlier answer was not helpful.
     pub refinement: Option<String>,
     /// How many candidates to return with the answer, up to [`MAX_CANDIDATES`]; 5 by default.
@@ -84,7 +85,7 @@ pub struct Question {
 
 impl Question {
     /// Returns the question with the refinement appended.
-    fn whole(&self) -> String {
+    fn full_text(&self) -> String {
         match &self.refinement {
             Some(reason) if !reason.trim().is_empty() => format!("{} ({})", self.text.trim(), reason.trim()),
             _ => self.text.trim().to_owned(),
@@ -92,21 +93,21 @@ impl Question {
     }
 }
 
-/// How long a model may be silent, before its first output and between two parts of it, while somebody is
+/// How long a model may send nothing, before its first output or between two parts of it, while somebody is
 /// waiting for the answer.
-pub const LONGEST_SILENCE: Duration = Duration::from_secs(5);
+pub const MODEL_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Limits how long a model may be silent before its request fails.
-pub fn with_patience(model: &Model, patience: Duration) -> Model {
+/// Limits how long a model may send nothing before its request fails.
+pub fn with_idle_timeout(model: &Model, timeout: Duration) -> Model {
     let limits = model.config().limits;
-    model.with_limits(Limits { idle: limits.idle.min(patience), ..limits })
+    model.with_limits(Limits { idle: limits.idle.min(timeout), ..limits })
 }
 
 /// Callback that receives every trace event as it happens.
 pub type OnStep<'a> = &'a mut (dyn FnMut(StepEvent) + Send);
 
 /// Most characters of documentation shown to a model that writes starter code.
-const DOCUMENTATION: usize = 8000;
+const MAX_DOCUMENTATION: usize = 8000;
 
 /// Has a model write starter code for a use case from a card and chunks of its page. Lines that nothing
 /// supports are left out and returned separately.
@@ -122,12 +123,12 @@ pub fn starter<'a>(
     passages: &'a [String],
 ) -> BoxFuture<'a, Result<(Stub, Vec<String>)>> {
     Box::pin(async move {
-        let documentation: String = passages.join("\n\n").chars().take(DOCUMENTATION).collect();
-        let model = with_patience(model, LONGEST_SILENCE);
+        let documentation: String = passages.join("\n\n").chars().take(MAX_DOCUMENTATION).collect();
+        let model = with_idle_timeout(model, MODEL_IDLE_TIMEOUT);
         let (written, _) = model::starter(&model, prompts, use_case, card, &documentation).await?;
-        let own = stub.map(|stub| stub.code.as_str());
-        let sources = Sources::new([card].into_iter().chain(own)).with_page([documentation.as_str()]);
-        let (code, removed) = sources.supported_code(&local::unfenced(&written.code));
+        let stub_code = stub.map(|stub| stub.code.as_str());
+        let sources = Sources::new([card].into_iter().chain(stub_code)).with_page([documentation.as_str()]);
+        let (code, removed) = sources.supported_code(&local::strip_fence(&written.code));
         let language: String = written
             .language
             .chars()

@@ -13,10 +13,10 @@ use autokit_llm::prompts::{self, Prompts};
 type ModelResult<T> = autokit_llm::Result<(T, Usage)>;
 
 /// Most characters of a card or a chunk of a page shown to a model.
-const SHOWN: usize = 2000;
+const MAX_CHARS: usize = 2000;
 
-fn cut(text: &str) -> String {
-    text.chars().take(SHOWN).collect()
+fn truncate(text: &str) -> String {
+    text.chars().take(MAX_CHARS).collect()
 }
 
 async fn structured<T: serde::de::DeserializeOwned>(
@@ -113,8 +113,9 @@ pub(super) async fn answer(
     let facts: Vec<Value> = cards
         .iter()
         .map(|card| {
-            let page = card.cited.as_ref().map(|cited| json!({ "url": cited.url, "text": cut(&cited.text) }));
-            json!({ "id": card.id, "card": cut(&card.body), "documentation": page })
+            let page =
+                card.cited.as_ref().map(|cited| json!({ "url": cited.url, "text": truncate(&cited.text) }));
+            json!({ "id": card.id, "card": truncate(&card.body), "documentation": page })
         })
         .collect();
     let prompt = prompts.fill(
@@ -206,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn made_up_names_go_and_missing_ones_keep_their_place() {
+    fn unknown_ids_are_dropped_and_unscored_cards_keep_their_order() {
         let card = |id: &str| Ranked {
             id: CardId::new(id),
             name: id.into(),

@@ -5,7 +5,7 @@
 //! Compounds are not split, because product names are made that way.
 
 /// Programming terms that the vocabulary lacks.
-const TRADE: &[&str] = &[
+const PROGRAMMING_TERMS: &[&str] = &[
     "addon",
     "admin",
     "alphabetical",
@@ -204,7 +204,7 @@ const TRADE: &[&str] = &[
 ];
 
 /// Word endings, and what may replace each of them to form the stem.
-const ENDINGS: &[(&str, &[&str])] = &[
+const SUFFIXES: &[(&str, &[&str])] = &[
     ("izations", &["ize", ""]),
     ("ization", &["ize", ""]),
     ("isations", &["ise", "ize", ""]),
@@ -239,27 +239,27 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("s", &[""]),
 ];
 
-const BEGINNINGS: &[&str] =
+const PREFIXES: &[&str] =
     &["re", "un", "pre", "non", "sub", "multi", "auto", "geo", "inter", "over", "mis", "dis", "de"];
 
 /// Words shorter than this are accepted: most are abbreviations, and names are rarely that short.
-const SHORTEST: usize = 4;
+const MIN_WORD: usize = 4;
 /// Least length of a stem after an ending or a prefix was removed.
-const STEM: usize = 3;
+const MIN_STEM: usize = 3;
 
 /// Whether the lower-case `word` is a word of the language or a programming term, as it is, by its stem, or
 /// without a prefix.
-pub(super) fn is_plain(word: &str, is_word: &dyn Fn(&str) -> bool) -> bool {
-    let known = |word: &str| is_word(word) || TRADE.contains(&word);
-    word.chars().count() < SHORTEST
+pub(super) fn is_ordinary_word(word: &str, is_word: &dyn Fn(&str) -> bool) -> bool {
+    let known = |word: &str| is_word(word) || PROGRAMMING_TERMS.contains(&word);
+    word.chars().count() < MIN_WORD
         || has_stem(word, &known)
-        || BEGINNINGS.iter().any(|start| {
-            word.strip_prefix(start).is_some_and(|rest| rest.len() > STEM && has_stem(rest, &known))
+        || PREFIXES.iter().any(|start| {
+            word.strip_prefix(start).is_some_and(|rest| rest.len() > MIN_STEM && has_stem(rest, &known))
         })
 }
 
 fn has_stem(word: &str, known: &dyn Fn(&str) -> bool) -> bool {
-    let stands = |stem: &str, end: &str| {
+    let is_stem = |stem: &str, end: &str| {
         let doubled = || {
             // `planned`: the last letter is doubled before the ending.
             let mut chars = stem.chars().rev();
@@ -272,15 +272,15 @@ fn has_stem(word: &str, known: &dyn Fn(&str) -> bool) -> bool {
         known(&format!("{stem}{end}")) || doubled()
     };
     known(word)
-        || ENDINGS.iter().any(|(ending, before)| {
+        || SUFFIXES.iter().any(|(ending, before)| {
             word.strip_suffix(ending)
-                .is_some_and(|stem| stem.len() >= STEM && before.iter().any(|end| stands(stem, end)))
+                .is_some_and(|stem| stem.len() >= MIN_STEM && before.iter().any(|end| is_stem(stem, end)))
         })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_plain;
+    use super::is_ordinary_word;
 
     #[test]
     fn forms_of_words_are_words_and_invented_names_are_not() {
@@ -288,7 +288,7 @@ mod tests {
             "summary", "plan", "calendar", "service", "schedule", "notify", "create", "data", "wizard",
             "evil", "tool",
         ];
-        let plain = |word: &str| is_plain(word, &|word| words.contains(&word));
+        let plain = |word: &str| is_ordinary_word(word, &|word| words.contains(&word));
         for word in [
             "calendars",
             "planned",

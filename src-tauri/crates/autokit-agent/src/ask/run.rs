@@ -14,7 +14,7 @@ use super::draft::Draft;
 use super::graph::{Next, Outcome, RETRIES, Step, next};
 use super::{
     AgentAnswer, AgentDeps, OnStep, Phase, Question, Ranked, Retrieved, Retriever, StepEvent, Verdict, local,
-    model, with_patience,
+    model, with_idle_timeout,
 };
 use crate::discover::{Discovered, Discovery, Trace};
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 /// Number of candidates reranked, and the most returned with an answer.
 pub const CANDIDATES: usize = 20;
 /// Number of candidates a model may choose from, and the default number returned with the answer.
-const KEPT: usize = 5;
+const DEFAULT_CANDIDATES: usize = 5;
 
 /// A running ask.
 struct Run<'a> {
@@ -35,8 +35,8 @@ struct Run<'a> {
     small: Option<Model>,
     large: Option<Model>,
     /// Time limits for the models and for the web.
-    models_until: Until,
-    web_until: Until,
+    models_limit: TimeLimit,
+    web_limit: TimeLimit,
     /// The current search query.
     query: String,
     tried: Vec<String>,
@@ -58,39 +58,39 @@ struct Run<'a> {
 
 /// A time limit: start and duration.
 #[derive(Clone, Copy)]
-struct Until(tokio::time::Instant, Duration);
+struct TimeLimit(tokio::time::Instant, Duration);
 
-impl Until {
-    async fn of<T>(self, work: impl Future<Output = T> + Send) -> Option<T> {
+impl TimeLimit {
+    async fn run<T>(self, work: impl Future<Output = T> + Send) -> Option<T> {
         tokio::time::timeout_at(self.0 + self.1, Box::pin(work)).await.ok()
     }
 
     /// Returns the remaining time.
-    fn left(self) -> Duration {
+    fn remaining(self) -> Duration {
         (self.0 + self.1).saturating_duration_since(tokio::time::Instant::now())
     }
 
     /// Waits for a model until the limit.
-    async fn wait<T>(
+    async fn run_model<T>(
         self,
         work: impl Future<Output = autokit_llm::Result<T>> + Send,
     ) -> autokit_llm::Result<T> {
         let late = || autokit_llm::Error::Timeout { host: "the language model".to_owned(), after: self.1 };
-        self.of(work).await.unwrap_or_else(|| Err(late()))
+        self.run(work).await.unwrap_or_else(|| Err(late()))
     }
 }
 
 /// Result of a step.
-struct Done {
+struct StepResult {
     outcome: Outcome,
     text: String,
     model: Option<String>,
     usage: Usage,
 }
 
-impl Done {
-    fn here(outcome: Outcome, text: impl Into<String>) -> Done {
-        Done { outcome, text: text.into(), model: None, usage: Usage::default() }
+impl StepResult {
+    fn by_rules(outcome: Outcome, text: impl Into<String>) -> StepResult {
+        StepResult { outcome, text: text.into(), model: None, usage: Usage::default() }
     }
 }
 
@@ -117,17 +117,17 @@ impl AgentDeps {
                 question,
                 on,
                 now,
-                small: self.small.as_ref().map(|model| with_patience(model, self.patience)),
-                large: self.large.as_ref().map(|model| with_patience(model, self.patience)),
-                // The remaining time is reserved for the rules, so that slow services lead to an answer instead
-                // of an error.
-                models_until: Until(began, self.deadline.mul_f32(0.6)),
-                web_until: Until(began, self.deadline.mul_f32(0.9)),
-                query: question.whole(),
+                small: self.small.as_ref().map(|model| with_idle_timeout(model, self.idle_timeout)),
+                large: self.large.as_ref().map(|model| with_idle_timeout(model, self.idle_timeout)),
+                // The remaining time is reserved for the rules, so that slow services lead to an answer
+                // instead of an error.
+                models_limit: TimeLimit(began, self.deadline.mul_f32(0.6)),
+                web_limit: TimeLimit(began, self.deadline.mul_f32(0.9)),
+                query: question.full_text(),
                 tried: Vec::new(),
                 tries: 0,
                 retrieved: Vec::new(),
-                thresholds: Thresholds::of(Depth::Reranked),
+                thresholds: Thresholds::for_depth(Depth::Reranked),
                 ranked: Vec::new(),
                 draft: None,
                 accepted: false,
@@ -151,28 +151,30 @@ impl Run<'_> {
         let mut step = Step::Search;
         loop {
             let began = Instant::now();
-            let doing = local::step_description(step).to_owned();
-            self.event(step, Phase::Start, doing, None, Usage::default(), began);
-            let done = match step {
+            let description = local::step_description(step).to_owned();
+            self.event(step, Phase::Start, description, None, Usage::default(), began);
+            let result = match step {
                 Step::Search => self.search().await?,
                 Step::Generate => self.generate().await?,
                 Step::GradeGrounded => self.grade_grounded(),
                 Step::GradeAnswers => self.grade_answers().await?,
                 Step::Rewrite => self.rewrite().await?,
                 Step::Web => self.web().await?,
-                Step::Finalize | Step::Feedback | Step::Add => Done::here(Outcome::Delivered, "Answer ready"),
+                Step::Finalize | Step::Feedback | Step::Add => {
+                    StepResult::by_rules(Outcome::Delivered, "Answer ready")
+                }
             };
             self.event(
                 step,
-                Phase::Result { outcome: done.outcome },
-                done.text,
-                done.model,
-                done.usage,
+                Phase::Result { outcome: result.outcome },
+                result.text,
+                result.model,
+                result.usage,
                 began,
             );
-            match next(step, done.outcome) {
+            match next(step, result.outcome) {
                 Next::Do(after) => step = after,
-                Next::Wait => return Ok(self.told()),
+                Next::Wait => return Ok(self.into_answer()),
             }
         }
     }
@@ -218,10 +220,10 @@ impl Run<'_> {
         }
     }
 
-    async fn search(&mut self) -> Result<Done> {
+    async fn search(&mut self) -> Result<StepResult> {
         self.tried.push(self.query.clone());
         // Whichever query found a card, its score measures the fit to the question itself.
-        let question = self.question.whole();
+        let question = self.question.full_text();
         let found = self.retriever.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
         let retrieved = found.cards;
         self.thresholds = found.thresholds;
@@ -244,30 +246,30 @@ impl Run<'_> {
         self.doubtful = false;
         if self.retrieved.is_empty() {
             "no card matches the question".clone_into(&mut self.reason);
-            return Ok(Done::here(Outcome::Nothing, "No card found"));
+            return Ok(StepResult::by_rules(Outcome::Nothing, "No card found"));
         }
-        let mut done = Done::here(Outcome::Found, String::new());
+        let mut result = StepResult::by_rules(Outcome::Found, String::new());
         if let Some(small) = self.small.clone() {
-            let asked = model::rerank(&small, &self.deps.prompts, &question, &self.ranked);
-            match self.models_until.wait(asked).await {
+            let request = model::rerank(&small, &self.deps.prompts, &question, &self.ranked);
+            match self.models_limit.run_model(request).await {
                 Ok((judged, usage)) => {
                     self.ranked = judged;
                     local::put_outliers_last(&mut self.ranked);
-                    done.model = Some(small.config().model.clone());
-                    done.usage = usage;
+                    result.model = Some(small.config().model.clone());
+                    result.usage = usage;
                 }
                 Err(error) => self.model_failed("Reranking", &small, &error),
             }
         }
-        self.ranked.truncate(self.question.candidates.unwrap_or(KEPT).max(KEPT));
+        self.ranked.truncate(self.question.candidates.unwrap_or(DEFAULT_CANDIDATES).max(DEFAULT_CANDIDATES));
         for at in 0..self.ranked.len() {
             let Some(card) = self.card(&self.ranked[at].id) else { continue };
             let supported = |text: &String| self.supports(&self.sources(&card), text);
             self.ranked[at].justification = self.ranked[at].justification.clone().filter(supported);
         }
         let names: Vec<&str> = self.ranked.iter().take(3).map(|card| card.name.as_str()).collect();
-        done.text = format!("Closest: {}", names.join(", "));
-        Ok(done)
+        result.text = format!("Closest: {}", names.join(", "));
+        Ok(result)
     }
 
     fn card(&self, id: &CardId) -> Option<Arc<Retrieved>> {
@@ -276,15 +278,15 @@ impl Run<'_> {
 
     /// Returns the candidates a model may choose from.
     fn choices(&self) -> impl Iterator<Item = Arc<Retrieved>> {
-        self.ranked.iter().take(KEPT).filter_map(|ranked| self.card(&ranked.id))
+        self.ranked.iter().take(DEFAULT_CANDIDATES).filter_map(|ranked| self.card(&ranked.id))
     }
 
-    async fn generate(&mut self) -> Result<Done> {
+    async fn generate(&mut self) -> Result<StepResult> {
         if let Some(large) = self.large.clone() {
             let cards: Vec<Arc<Retrieved>> = self.choices().collect();
-            let question = self.question.whole();
-            let asked = model::answer(&large, &self.deps.prompts, &question, &cards, &self.correction);
-            match self.models_until.wait(asked).await {
+            let question = self.question.full_text();
+            let request = model::answer(&large, &self.deps.prompts, &question, &cards, &self.correction);
+            match self.models_limit.run_model(request).await {
                 Ok((written, usage)) => {
                     let by = Some(large.config().model.clone());
                     let chosen = written.tool.as_deref();
@@ -293,7 +295,7 @@ impl Run<'_> {
                     return Ok(match chosen {
                         None => {
                             "the model found no suitable tool".clone_into(&mut self.reason);
-                            Done {
+                            StepResult {
                                 outcome: Outcome::Nothing,
                                 text: "No suitable tool".into(),
                                 model: by,
@@ -309,7 +311,7 @@ impl Run<'_> {
                                 code: local::stub_of(card, &written.code),
                                 by_model: true,
                             });
-                            Done { outcome: Outcome::Written, text, model: by, usage }
+                            StepResult { outcome: Outcome::Written, text, model: by, usage }
                         }
                         // A tool that was not retrieved is not an answer.
                         Some((id, None)) => {
@@ -317,56 +319,56 @@ impl Run<'_> {
                             self.notes.push(format!(
                                 "The model recommended {shown:?}, which is not among the results; ignored."
                             ));
-                            self.draft = self.by_rules();
+                            self.draft = self.draft_by_rules();
                             let text =
                                 "Named a tool that is not among the results; used the best card instead";
                             let outcome =
                                 if self.draft.is_some() { Outcome::Written } else { Outcome::Nothing };
-                            Done { outcome, text: text.into(), model: by, usage }
+                            StepResult { outcome, text: text.into(), model: by, usage }
                         }
                     });
                 }
                 Err(error) => self.model_failed("Answering", &large, &error),
             }
         }
-        self.draft = self.by_rules();
+        self.draft = self.draft_by_rules();
         let Some(draft) = &self.draft else {
             "no card is close to the question".clone_into(&mut self.reason);
-            return Ok(Done::here(Outcome::Nothing, "No card is close enough"));
+            return Ok(StepResult::by_rules(Outcome::Nothing, "No card is close enough"));
         };
-        Ok(Done::here(Outcome::Written, format!("From the card {}", draft.card.name)))
+        Ok(StepResult::by_rules(Outcome::Written, format!("From the card {}", draft.card.name)))
     }
 
-    fn by_rules(&self) -> Option<Draft> {
+    fn draft_by_rules(&self) -> Option<Draft> {
         let best = self.choices().next()?;
         Some(local::answer(best, &self.question.text))
     }
 
-    async fn rewrite(&mut self) -> Result<Done> {
+    async fn rewrite(&mut self) -> Result<StepResult> {
         if self.tries >= RETRIES {
-            return Ok(Done::here(Outcome::Exhausted, "No retries left"));
+            return Ok(StepResult::by_rules(Outcome::Exhausted, "No retries left"));
         }
         self.tries += 1;
         self.correction.clear();
         if let Some(small) = self.small.clone() {
-            let (question, tried) = (self.question.whole(), self.tried.join("\n"));
-            let asked = model::rewrite(&small, &self.deps.prompts, &question, &tried, &self.reason);
-            match self.models_until.wait(asked).await {
+            let (question, tried) = (self.question.full_text(), self.tried.join("\n"));
+            let request = model::rewrite(&small, &self.deps.prompts, &question, &tried, &self.reason);
+            match self.models_limit.run_model(request).await {
                 Ok((query, usage)) if self.is_new(&query) => {
                     self.query.clone_from(&query);
                     let model = Some(small.config().model.clone());
-                    return Ok(Done { outcome: Outcome::Rewritten, text: query, model, usage });
+                    return Ok(StepResult { outcome: Outcome::Rewritten, text: query, model, usage });
                 }
                 Ok((_, usage)) => {
                     let model = Some(small.config().model.clone());
                     let text = "The query did not change".to_owned();
-                    return Ok(Done { outcome: Outcome::Exhausted, text, model, usage });
+                    return Ok(StepResult { outcome: Outcome::Exhausted, text, model, usage });
                 }
                 Err(error) => self.model_failed("Rewriting", &small, &error),
             }
         }
         // Rules cannot rephrase the question better: every card was already compared with its words.
-        Ok(Done::here(Outcome::Exhausted, "No language model to rephrase the question"))
+        Ok(StepResult::by_rules(Outcome::Exhausted, "No language model to rephrase the question"))
     }
 
     fn is_new(&self, query: &str) -> bool {
@@ -374,17 +376,17 @@ impl Run<'_> {
         !query.trim().is_empty() && self.tried.iter().all(|tried| folded(tried) != folded(query))
     }
 
-    async fn web(&mut self) -> Result<Done> {
+    async fn web(&mut self) -> Result<StepResult> {
         let Some(web) = &self.deps.web else {
             let note =
                 "Web search is off: no search service is configured. Choose one in Settings, Web search.";
             self.notes.push(note.to_owned());
-            return Ok(Done::here(Outcome::Nothing, "No search service is configured"));
+            return Ok(StepResult::by_rules(Outcome::Nothing, "No search service is configured"));
         };
-        let web = Discovery { turned_down: self.question.turned_down.clone(), ..web.clone() };
-        let need = self.question.whole();
+        let web = Discovery { rejected: self.question.rejected.clone(), ..web.clone() };
+        let need = self.question.full_text();
         let large = self.large.clone();
-        let (models_until, web_until) = (self.models_until, self.web_until);
+        let (models_limit, web_limit) = (self.models_limit, self.web_limit);
         let began = Instant::now();
         let on = &mut self.on;
         let mut trace = |trace: Trace| {
@@ -398,30 +400,30 @@ impl Run<'_> {
                 ms,
             });
         };
-        let model = large.as_ref().map(|large| (large, models_until.left()));
-        let looked = web_until
-            .of(web.look(model, &self.deps.prompts, &need, self.now, &mut trace))
+        let model = large.as_ref().map(|large| (large, models_limit.remaining()));
+        let searched = web_limit
+            .run(web.discover(model, &self.deps.prompts, &need, self.now, &mut trace))
             .await
             .unwrap_or(Err(Error::Deadline(self.deps.deadline.as_secs())));
-        match looked {
-            Ok(looked) => {
-                if let Some(why) = looked.note {
+        match searched {
+            Ok(searched) => {
+                if let Some(why) = searched.note {
                     self.notes.push(format!("The web search ran without the language model: {why}."));
                 }
-                let nothing = looked.found.findings.is_empty();
+                let nothing = searched.found.findings.is_empty();
                 let outcome = if nothing { Outcome::Nothing } else { Outcome::Found };
-                let text = looked.found.summary();
-                self.found = Some(looked.found);
-                Ok(Done { outcome, text, model: looked.model, usage: looked.usage })
+                let text = searched.found.summary();
+                self.found = Some(searched.found);
+                Ok(StepResult { outcome, text, model: searched.model, usage: searched.usage })
             }
             Err(error) => {
                 self.notes.push(format!("The web search failed: {error}."));
-                Ok(Done::here(Outcome::Nothing, error.to_string()))
+                Ok(StepResult::by_rules(Outcome::Nothing, error.to_string()))
             }
         }
     }
 
-    fn told(self) -> AgentAnswer {
+    fn into_answer(self) -> AgentAnswer {
         let findings = self.found.map(|found| found.findings).unwrap_or_default();
         let web = !findings.is_empty();
         let mut notes = self.notes;
@@ -438,7 +440,7 @@ impl Run<'_> {
         if let Some(draft) = &draft {
             candidates.sort_by_key(|candidate| candidate.id != draft.card.id);
         }
-        candidates.truncate(self.question.candidates.unwrap_or(KEPT));
+        candidates.truncate(self.question.candidates.unwrap_or(DEFAULT_CANDIDATES));
         let Some(draft) = draft else {
             return AgentAnswer {
                 verdict: Verdict::Nothing,

@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::pool::Candidate;
 
 /// Normalizes a URL for comparing pages: drops the scheme, `www.`, fragment and trailing slash.
-pub(super) fn address(url: &str) -> String {
+pub(super) fn normalized_url(url: &str) -> String {
     let url = url.split('#').next().unwrap_or(url);
     let url = url.trim_start_matches("https://").trim_start_matches("http://").trim_start_matches("www.");
     url.trim_end_matches('/').to_lowercase()
 }
 
-/// Drafts the card for a page, with the supporting text as evidence for each field.
+/// Drafts a card for a page, with the supporting text as evidence for each field.
 pub(super) fn draft(page: &Candidate, score: f32, similar: &[CardId]) -> Draft {
     let evidence = |quote: &str| Evidence::new(page.url(), quote, page.fetched_at);
     let facts = &page.facts;
@@ -41,7 +41,7 @@ pub(super) fn draft(page: &Candidate, score: f32, similar: &[CardId]) -> Draft {
     }
     add(fields::DOCUMENTATION, Value::from(page.url()), &page.document.page_title, score.clamp(0.0, 1.0));
     if let Some(repository) = &page.repository {
-        let quote = facts_of(repository);
+        let quote = repository_summary(repository);
         let evidence = vec![Evidence::new(&repository.html_url, quote, page.fetched_at)];
         let value = Value::from(vec![repository.html_url.as_str()]);
         proposed.push(ProposedField {
@@ -74,10 +74,10 @@ fn name_of(page: &Candidate) -> (&str, &str, f32) {
 }
 
 /// Summarizes what GitHub says about a project, in one line.
-fn facts_of(repository: &Repository) -> String {
-    let mut said = vec![format!("{} stars", repository.stars)];
-    said.extend(repository.license.clone());
+fn repository_summary(repository: &Repository) -> String {
+    let mut parts = vec![format!("{} stars", repository.stars)];
+    parts.extend(repository.license.clone());
     let day = |stamp: &String| stamp.split('T').next().unwrap_or(stamp).to_owned();
-    said.extend(repository.pushed_at.as_ref().map(|stamp| format!("last updated {}", day(stamp))));
-    format!("{}: {}", repository.full_name, said.join(", "))
+    parts.extend(repository.pushed_at.as_ref().map(|stamp| format!("last updated {}", day(stamp))));
+    format!("{}: {}", repository.full_name, parts.join(", "))
 }

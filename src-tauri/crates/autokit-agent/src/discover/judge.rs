@@ -10,13 +10,13 @@ use super::Finding;
 /// does: they gave 18 of 100 points to every page of a tool. By rank alone, nearly all of the right pages for
 /// 30 needs that name no product reach 0.34, as do pages for 4 of 35 needs that no page answers; between 0.33
 /// and 0.38 neither count changes by more than two.
-const GOOD: f32 = 0.34;
+const MIN_RANK: f32 = 0.34;
 /// How much lower candidates after a good best one may rank.
-const SLACK: f32 = 0.1;
-/// As [`GOOD`] when the need names the product and the page is about it.
-const GOOD_NAMED: f32 = 0.2;
+const RANK_MARGIN: f32 = 0.1;
+/// As [`MIN_RANK`] when the need names the product and the page is about it.
+const MIN_RANK_NAMED: f32 = 0.2;
 /// Candidates whose score is this far behind the best are about something else.
-const MARGIN: f32 = 0.2;
+const SCORE_MARGIN: f32 = 0.2;
 
 /// Returns how many of the findings, which are sorted best first, are good enough to return.
 pub(super) fn good_enough(findings: &[Finding]) -> usize {
@@ -24,8 +24,11 @@ pub(super) fn good_enough(findings: &[Finding]) -> usize {
         let marks = &finding.marks;
         !marks.has(PageFeature::Another)
             && marks.get(PageFeature::Rank)
-                >= if marks.has(PageFeature::TheNamed) { GOOD_NAMED } else { GOOD - slack }
+                >= if marks.has(PageFeature::TheNamed) { MIN_RANK_NAMED } else { MIN_RANK - slack }
     };
     let Some(best) = findings.first().filter(|best| good(best, 0.0)) else { return 0 };
-    findings.iter().take_while(|finding| good(finding, SLACK) && finding.score >= best.score - MARGIN).count()
+    findings
+        .iter()
+        .take_while(|finding| good(finding, RANK_MARGIN) && finding.score >= best.score - SCORE_MARGIN)
+        .count()
 }

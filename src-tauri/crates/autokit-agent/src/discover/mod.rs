@@ -27,7 +27,7 @@ use ts_rs::TS;
 
 use crate::error::{Error, Result};
 
-use draft::{address, draft};
+use draft::{draft, normalized_url};
 use pool::{Candidate, CandidatePool};
 pub use queries::Vocabulary;
 pub use react::WebSearchOutcome;
@@ -35,9 +35,9 @@ pub use react::WebSearchOutcome;
 /// Projects taken from GitHub per search.
 const REPOSITORIES: usize = 5;
 /// Most pages read for one need.
-const PAGES: usize = 32;
+const MAX_PAGES: usize = 32;
 /// Characters of a page that are indexed for keyword search.
-const BODY: usize = 3000;
+const MAX_BODY: usize = 3000;
 /// Most findings returned.
 const CANDIDATES: usize = 5;
 
@@ -53,16 +53,16 @@ pub struct Discovery {
     /// Words about tools, with vectors of the same embedding model.
     pub vocabulary: Arc<Vocabulary>,
     /// Cards of the library: they show what is known already and provide term statistics.
-    pub known: Arc<Vec<Known>>,
+    pub known: Arc<Vec<KnownCard>>,
     /// Query words that favour a preferred source, e.g. `LangChain`.
     pub preferred: Option<String>,
     /// Findings the person rejected; they are not returned again.
-    pub turned_down: Vec<Finding>,
+    pub rejected: Vec<Finding>,
 }
 
 /// A card of the library.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownCard {
     /// Its text.
     pub text: ToolText,
     /// Its documentation page, if it has one.
@@ -140,7 +140,7 @@ impl Finding {
                 |name: &str| finding.draft.fields.iter().find(|field| field.field == name)?.value.clone();
             value(fields::MODULE).zip(value(fields::CLASS))
         };
-        address(&self.url) == address(&other.url)
+        normalized_url(&self.url) == normalized_url(&other.url)
             || (self.name == other.name && import(self).is_some() && import(self) == import(other))
     }
 }
@@ -183,7 +183,7 @@ impl Discovery {
                 return Err(Error::NoSearch);
             }
             let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
-            let related = vector.as_ref().map(|vector| self.vocabulary.near(vector)).unwrap_or_default();
+            let related = vector.as_ref().map(|vector| self.vocabulary.nearest(vector)).unwrap_or_default();
             let mut pool = CandidatePool::default();
             let parts = ParsedRequest::of(need, self.reader.embedder.as_deref());
             let first = queries::first_round(need, &parts.names, self.preferred.as_deref(), &related);
@@ -194,14 +194,14 @@ impl Discovery {
             self.search_github(need, &mut pool, on).await;
             self.read(&mut pool, now, on).await?;
             if let Some(vector) = &vector {
-                let titles = pool.leaders(vector);
+                let titles = pool.closest_titles(vector);
                 if !titles.is_empty() {
                     on(Trace::thought("Searching again with the titles of the closest pages.".to_owned()));
                     self.search(&[titles.join(" ")], &mut pool, on).await?;
                     self.read(&mut pool, now, on).await?;
                 }
             }
-            let mut all = self.weigh(&parts, vector.as_deref(), &pool)?;
+            let mut all = self.rank(&parts, vector.as_deref(), &pool)?;
             let good = judge::good_enough(&all.findings);
             all.dismissed = all.findings.split_off(good).into_iter().take(CANDIDATES).collect();
             all.findings.truncate(CANDIDATES);
@@ -320,19 +320,19 @@ impl Discovery {
         now: &(dyn Fn() -> Timestamp + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<()> {
-        let waiting = pool.waiting(PAGES);
-        if waiting.is_empty() {
+        let unread = pool.unread(MAX_PAGES);
+        if unread.is_empty() {
             return Ok(());
         }
-        on(Trace::action(match waiting.len() {
+        on(Trace::action(match unread.len() {
             1 => "Open 1 page".to_owned(),
             many => format!("Open {many} pages"),
         }));
-        let answers = join_all(waiting.iter().map(|hit| self.reader.fetcher.get(&hit.url))).await;
+        let answers = join_all(unread.iter().map(|hit| self.reader.fetcher.get(&hit.url))).await;
         let (mut read, mut failed) = (0, Vec::new());
-        let (mut fresh, mut hits) = (Vec::<Fetched>::new(), Vec::<Hit>::new());
-        for (hit, answer) in waiting.into_iter().zip(answers) {
-            pool.asked.insert(hit.url.clone());
+        let (mut new_pages, mut hits) = (Vec::<Fetched>::new(), Vec::<Hit>::new());
+        for (hit, answer) in unread.into_iter().zip(answers) {
+            pool.requested.insert(hit.url.clone());
             let fetched = match answer {
                 Ok(fetched) if fetched.is_success() => fetched,
                 Ok(fetched) => {
@@ -351,14 +351,14 @@ impl Discovery {
             };
             read += 1;
             // Two URLs that lead to the same page count once.
-            if pool.has(&fetched.url) || fresh.iter().any(|page| page.url == fetched.url) {
+            if pool.has_page(&fetched.url) || new_pages.iter().any(|page| page.url == fetched.url) {
                 continue;
             }
-            fresh.push(fetched);
+            new_pages.push(fetched);
             hits.push(hit);
         }
-        for (page, hit) in self.reader.read(fresh, PagePart::Pieces).await?.into_iter().zip(hits) {
-            pool.put(hit, now(), page);
+        for (page, hit) in self.reader.read(new_pages, PagePart::Pieces).await?.into_iter().zip(hits) {
+            pool.add_page(hit, now(), page);
         }
         on(Trace::observation(format!("Read {read} {}", if read == 1 { "page" } else { "pages" })));
         for failure in failed {
@@ -368,13 +368,8 @@ impl Discovery {
     }
 
     /// Ranks all pages read and returns them as findings, best first.
-    fn weigh(
-        &self,
-        need: &ParsedRequest,
-        vector: Option<&[f32]>,
-        pool: &CandidatePool,
-    ) -> Result<Discovered> {
-        let bodies: Vec<String> = pool.pages.iter().map(|page| opening(&page.document, BODY)).collect();
+    fn rank(&self, need: &ParsedRequest, vector: Option<&[f32]>, pool: &CandidatePool) -> Result<Discovered> {
+        let bodies: Vec<String> = pool.pages.iter().map(|page| opening(&page.document, MAX_BODY)).collect();
         let mut index = SearchIndex::new();
         let known: Vec<IndexDocument<'_>> = self.known.iter().map(|card| card.text.document(None)).collect();
         index.upsert_all(&known)?;
@@ -412,9 +407,9 @@ impl Discovery {
                 continue;
             };
             let mut marks = PageFeatures::of_request(need, page, pool.found.rrf_score(&page.hit.url), &hit);
-            marks.flag(PageFeature::Known, self.documents(page));
+            marks.flag(PageFeature::Known, self.is_known_page(page));
             let finding = self.finding(page, marks, hit.parts.chunk);
-            if !self.turned_down.iter().any(|other| other.is_same(&finding)) {
+            if !self.rejected.iter().any(|other| other.is_same(&finding)) {
                 findings.push(finding);
             }
         }
@@ -444,8 +439,11 @@ impl Discovery {
     }
 
     /// Whether a card of the library names this page as its documentation.
-    fn documents(&self, page: &Candidate) -> bool {
-        let same = |url: &str| address(url) == address(page.url()) || address(url) == address(&page.hit.url);
+    fn is_known_page(&self, page: &Candidate) -> bool {
+        let same = |url: &str| {
+            normalized_url(url) == normalized_url(page.url())
+                || normalized_url(url) == normalized_url(&page.hit.url)
+        };
         self.known.iter().any(|card| card.documentation.as_deref().is_some_and(same))
     }
 
@@ -456,8 +454,10 @@ impl Discovery {
         self.known
             .iter()
             .filter(|card| {
-                let same_page =
-                    card.documentation.as_deref().is_some_and(|url| address(url) == address(page.url()));
+                let same_page = card
+                    .documentation
+                    .as_deref()
+                    .is_some_and(|url| normalized_url(url) == normalized_url(page.url()));
                 let same_name = !name.is_empty() && distinctive(&card.text.name) == name;
                 let same_class =
                     class.is_some_and(|class| card.text.aliases.iter().any(|alias| alias == class));

@@ -9,7 +9,7 @@ use autokit_toolcard::{Timestamp, is_web_address};
 use autokit_web::search::{Hit, Repository};
 
 /// Number of pages whose titles make up the query of the second round.
-const LEADERS: usize = 3;
+const CLOSEST_PAGES: usize = 3;
 
 /// A page that was read, and the hit that led to it.
 pub(super) struct Candidate {
@@ -40,7 +40,7 @@ impl Candidate {
 pub(super) struct CandidatePool {
     pub(super) found: FusedHits,
     /// URLs already requested.
-    pub(super) asked: HashSet<String>,
+    pub(super) requested: HashSet<String>,
     pub(super) pages: Vec<Candidate>,
     /// Repositories by the URL at which their page is read.
     repositories: HashMap<String, Repository>,
@@ -48,7 +48,7 @@ pub(super) struct CandidatePool {
 
 impl CandidatePool {
     /// Creates a pool of hits with no page read yet.
-    pub(super) fn of(found: FusedHits) -> CandidatePool {
+    pub(super) fn with_hits(found: FusedHits) -> CandidatePool {
         CandidatePool { found, ..CandidatePool::default() }
     }
 
@@ -56,8 +56,8 @@ impl CandidatePool {
     pub(super) fn add_repositories(&mut self, found: Vec<Repository>) {
         let mut hits = Vec::new();
         for repository in found.into_iter().filter(|repository| !repository.archived) {
-            let own = repository.homepage.as_deref().filter(|url| is_web_address(url));
-            let url = without_fragment(own.unwrap_or(&repository.html_url));
+            let homepage = repository.homepage.as_deref().filter(|url| is_web_address(url));
+            let url = without_fragment(homepage.unwrap_or(&repository.html_url));
             hits.push(Hit {
                 title: repository.full_name.clone(),
                 url: url.clone(),
@@ -69,32 +69,32 @@ impl CandidatePool {
     }
 
     /// Adds a page that was read, unless it is already in the pool.
-    pub(super) fn put(&mut self, hit: Hit, fetched_at: Timestamp, page: Arc<Page>) {
-        self.asked.insert(hit.url.clone());
-        if !self.has(&page.fetched.url) {
+    pub(super) fn add_page(&mut self, hit: Hit, fetched_at: Timestamp, page: Arc<Page>) {
+        self.requested.insert(hit.url.clone());
+        if !self.has_page(&page.fetched.url) {
             let repository = self.repositories.get(&hit.url).cloned();
             self.pages.push(Candidate { page, hit, fetched_at, repository });
         }
     }
 
     /// Whether the page at a URL, after redirects, was read.
-    pub(super) fn has(&self, url: &str) -> bool {
+    pub(super) fn has_page(&self, url: &str) -> bool {
         self.pages.iter().any(|page| page.url() == url)
     }
 
     /// Returns hits not requested yet; those that more queries agree on come first.
-    pub(super) fn waiting(&self, most: usize) -> Vec<Hit> {
-        let waiting = self.found.best().into_iter().filter(|hit| !self.asked.contains(&hit.url));
-        waiting.take(most.saturating_sub(self.asked.len())).cloned().collect()
+    pub(super) fn unread(&self, most: usize) -> Vec<Hit> {
+        let unread = self.found.best().into_iter().filter(|hit| !self.requested.contains(&hit.url));
+        unread.take(most.saturating_sub(self.requested.len())).cloned().collect()
     }
 
     /// Returns the names of the pages with the chunks closest to the need.
-    pub(super) fn leaders(&self, need: &[f32]) -> Vec<&str> {
+    pub(super) fn closest_titles(&self, need: &[f32]) -> Vec<&str> {
         let closest = |page: &Candidate| {
             page.piece_vectors().iter().map(|v| dot(v, need)).fold(f32::NEG_INFINITY, f32::max)
         };
         let mut pages: Vec<(f32, &Candidate)> = self.pages.iter().map(|page| (closest(page), page)).collect();
         pages.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.url().cmp(b.1.url())));
-        pages.into_iter().take(LEADERS).map(|(_, page)| page.facts.name.as_str()).collect()
+        pages.into_iter().take(CLOSEST_PAGES).map(|(_, page)| page.facts.name.as_str()).collect()
     }
 }

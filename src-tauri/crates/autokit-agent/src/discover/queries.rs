@@ -5,7 +5,7 @@ use autokit_search::is_stop_word;
 use autokit_search::dot;
 
 /// Number of related words added as a query.
-const RELATED: usize = 12;
+const RELATED_WORDS: usize = 12;
 
 /// Words about tools with their vectors, for expanding a need whose own words find little.
 ///
@@ -41,11 +41,11 @@ impl Vocabulary {
     }
 
     /// Returns the words closest to a need.
-    pub fn near(&self, need: &[f32]) -> Vec<&str> {
-        let mut by: Vec<(f32, &str)> =
+    pub fn nearest(&self, need: &[f32]) -> Vec<&str> {
+        let mut ranked: Vec<(f32, &str)> =
             self.vectors.iter().zip(&self.words).map(|(v, word)| (dot(v, need), word.as_str())).collect();
-        by.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-        by.into_iter().take(RELATED).map(|(_, word)| word).collect()
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        ranked.into_iter().take(RELATED_WORDS).map(|(_, word)| word).collect()
     }
 }
 
@@ -103,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn related_words_are_those_closest() {
+    fn related_words_are_the_nearest() {
         let words = Vocabulary::words_of(["Weather forecasts, and the weather.", "Invoices"]);
         assert_eq!(words, ["forecasts", "invoices", "weather"]);
         let vocabulary = Vocabulary::new(words, vec![vec![0.9, 0.1], vec![0.0, 1.0], vec![1.0, 0.0]]);
-        assert_eq!(vocabulary.near(&[1.0, 0.0]), ["weather", "forecasts", "invoices"]);
+        assert_eq!(vocabulary.nearest(&[1.0, 0.0]), ["weather", "forecasts", "invoices"]);
     }
 }

@@ -117,12 +117,12 @@ pub struct WebSearchOutcome {
 }
 
 impl Discovery {
-    /// Searches for tools for a need: led by a model for at most `patience` if there is one; by rules if
+    /// Searches for tools for a need: led by a model for at most `time_limit` if there is one; by rules if
     /// there is none or it fails.
     ///
     /// # Errors
     /// As [`Discovery::run`].
-    pub async fn look(
+    pub async fn discover(
         &self,
         model: Option<(&Model, Duration)>,
         prompts: &Prompts,
@@ -131,15 +131,15 @@ impl Discovery {
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<WebSearchOutcome> {
         let mut note = None;
-        if let Some((model, patience)) = model {
-            match tokio::time::timeout(patience, self.react(model, prompts, need, now, on)).await {
-                Ok(Ok(led)) => {
+        if let Some((model, time_limit)) = model {
+            match tokio::time::timeout(time_limit, self.react(model, prompts, need, now, on)).await {
+                Ok(Ok(search)) => {
                     let name = model.config().model.clone();
                     return Ok(WebSearchOutcome {
-                        found: led.found,
-                        model: led.gave_up.is_none().then_some(name),
-                        usage: led.usage,
-                        note: led.gave_up.map(|why| format!("the model {why}")),
+                        found: search.found,
+                        model: search.gave_up.is_none().then_some(name),
+                        usage: search.usage,
+                        note: search.gave_up.map(|why| format!("the model {why}")),
                     });
                 }
                 Ok(Err(Error::Llm(error))) => note = Some(error.to_string()),
@@ -170,14 +170,14 @@ impl Discovery {
             return Err(Error::NoSearch);
         }
         let sources = self.preferred.as_deref().unwrap_or("the project's own documentation");
-        let not_wanted: Vec<&str> = self.turned_down.iter().map(|finding| finding.url.as_str()).collect();
-        let asked = match not_wanted.as_slice() {
+        let rejected: Vec<&str> = self.rejected.iter().map(|finding| finding.url.as_str()).collect();
+        let prompt = match rejected.as_slice() {
             [] => need.to_owned(),
             pages => format!("{need}\n\nTurned down already, find something else: {}", pages.join(", ")),
         };
         let request = Request {
             max_tokens: 2048,
-            ..Request::new(prompts.fill(&prompts::DISCOVER, &[("sources", sources)]), asked)
+            ..Request::new(prompts.fill(&prompts::DISCOVER, &[("sources", sources)]), prompt)
         };
         let finish = Tool {
             name: "finish".to_owned(),
@@ -196,45 +196,47 @@ impl Discovery {
         let (ended, usage) = React::default()
             .run(model, request, &web, &finish, |step| {
                 on(match step {
-                    Step::Thought(text) => Trace::thought(short(&text)),
-                    Step::Action { tool, arguments } => Trace::action(short(&format!("{tool} {arguments}"))),
-                    Step::Observation(seen) if seen.failed => Trace::failure(short(&seen.text)),
-                    Step::Observation(seen) => Trace::observation(short(&seen.text)),
+                    Step::Thought(text) => Trace::thought(shorten(&text)),
+                    Step::Action { tool, arguments } => {
+                        Trace::action(shorten(&format!("{tool} {arguments}")))
+                    }
+                    Step::Observation(seen) if seen.failed => Trace::failure(shorten(&seen.text)),
+                    Step::Observation(seen) => Trace::observation(shorten(&seen.text)),
                 });
             })
             .await?;
-        let (found, opened) = web.web.into_seen();
+        let (found, opened) = web.web.into_results();
         let picked: Vec<PickedPage> = match ended {
             RunOutcome::Answer(mut answer) => {
                 let pages = answer.get_mut("pages").map(Value::take).unwrap_or_default();
                 serde_json::from_value(pages).unwrap_or_default()
             }
-            RunOutcome::GaveUp(why) => {
-                let did = match why {
+            RunOutcome::GaveUp(cause) => {
+                let reason = match cause {
                     GaveUp::Steps => "took too many steps",
                     GaveUp::Confused => "could not use the tools",
                     GaveUp::Circling => "kept repeating itself",
                 };
-                on(Trace::failure(format!("The model {did}; continuing without it.")));
+                on(Trace::failure(format!("The model {reason}; continuing without it.")));
                 let found = self.run(need, now, on).await?;
-                return Ok(ModelSearch { found, usage, gave_up: Some(did) });
+                return Ok(ModelSearch { found, usage, gave_up: Some(reason) });
             }
         };
-        let mut pool = CandidatePool::of(found);
-        for Opened { asked, page } in &opened {
-            let unknown = || Hit { title: String::new(), url: asked.clone(), snippet: String::new() };
-            let hit = pool.found.get(asked).cloned().unwrap_or_else(unknown);
-            pool.put(hit, now(), Arc::clone(page));
+        let mut pool = CandidatePool::with_hits(found);
+        for Opened { requested_url, page } in &opened {
+            let unknown = || Hit { title: String::new(), url: requested_url.clone(), snippet: String::new() };
+            let hit = pool.found.get(requested_url).cloned().unwrap_or_else(unknown);
+            pool.add_page(hit, now(), Arc::clone(page));
         }
         let pages: Vec<_> = pool.pages.iter().map(|page| Arc::clone(&page.page)).collect();
         self.reader.embed(&pages, PagePart::Pieces).await?;
         // Only pages the model opened count, with a quote that occurs there.
         let mut chosen: Vec<String> = Vec::new();
         for pick in picked {
-            let is_picked = |one: &&Opened| one.asked == pick.url || one.page.fetched.url == pick.url;
+            let is_picked = |one: &&Opened| one.requested_url == pick.url || one.page.fetched.url == pick.url;
             match opened.iter().find(is_picked).map(|one| &one.page) {
-                None => on(Trace::failure(format!("{} was not opened; skipped.", short(&pick.url)))),
-                Some(page) if !Sources::new([page.text.as_str()]).holds(&pick.quote) => {
+                None => on(Trace::failure(format!("{} was not opened; skipped.", shorten(&pick.url)))),
+                Some(page) if !Sources::new([page.text.as_str()]).contains(&pick.quote) => {
                     on(Trace::failure(format!("The quote is not on {}; skipped.", page.fetched.url)));
                 }
                 Some(page) => chosen.push(page.fetched.url.clone()),
@@ -242,7 +244,7 @@ impl Discovery {
         }
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
         let parts = ParsedRequest::of(need, self.reader.embedder.as_deref());
-        let mut all = self.weigh(&parts, vector.as_deref(), &pool)?;
+        let mut all = self.rank(&parts, vector.as_deref(), &pool)?;
         let best = all
             .findings
             .iter()
@@ -252,7 +254,7 @@ impl Discovery {
         let mut findings = Vec::new();
         for url in &chosen {
             let Some(at) = all.findings.iter().position(|finding| finding.url == *url) else {
-                // `weigh` drops only rejected findings; a page handed in twice is already in `findings`.
+                // `rank` drops only rejected findings; a page handed in twice is already in `findings`.
                 if !findings.iter().any(|finding: &Finding| finding.url == *url) {
                     on(Trace::failure(format!("{url} was rejected; skipped.")));
                 }
@@ -277,7 +279,7 @@ impl Discovery {
     }
 }
 
-fn short(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= 300 { line } else { line.chars().take(299).chain(['…']).collect() }
 }

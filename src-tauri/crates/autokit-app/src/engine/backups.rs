@@ -9,16 +9,16 @@ use autokit_error::Result;
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
 
-use crate::backups::{list, shown};
+use crate::backups::{list, to_api};
 
 /// Time until everything is compared with the change log; opening a library checks only its newest changes.
-const VERIFIED_AFTER: Duration = Duration::from_mins(2);
+const VERIFY_DELAY: Duration = Duration::from_mins(2);
 /// Time until the first check whether a backup is due.
-const FIRST_LOOK: Duration = Duration::from_mins(10);
+const FIRST_CHECK_DELAY: Duration = Duration::from_mins(10);
 /// Time between checks whether a backup is due.
-const LOOK_EVERY: Duration = Duration::from_hours(1);
+const CHECK_INTERVAL: Duration = Duration::from_hours(1);
 /// Age of the newest backup at which another one is due.
-const DUE_AFTER: SignedDuration = SignedDuration::from_hours(24);
+const MAX_BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
 
 /// Makes backups, and verifies the library against its change log.
 #[derive(Clone, Debug)]
@@ -39,11 +39,11 @@ impl Backups {
         let now = self.workspace.clock.now();
         let newest = self.workspace.library.newest_backup();
         let age = newest.as_ref().map(|backup| now.duration_since(backup.created_at.instant()));
-        let due = age.is_none_or(|age| age >= DUE_AFTER);
+        let due = age.is_none_or(|age| age >= MAX_BACKUP_AGE);
         if !due || !self.workspace.library.changed_since(newest.as_ref()) {
             return Ok(None);
         }
-        Ok(Some(shown(self.workspace.library.back_up().await?)))
+        Ok(Some(to_api(self.workspace.library.back_up().await?)))
     }
 
     /// Compares everything in the library with the change log, once.
@@ -51,8 +51,8 @@ impl Backups {
         let workspace = self.workspace.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = tokio::time::sleep(VERIFIED_AFTER) => {}
-                () = workspace.given_up() => return,
+                () = tokio::time::sleep(VERIFY_DELAY) => {}
+                () = workspace.wait_for_shutdown() => return,
             }
             match workspace.library.verify().await {
                 Ok(found) if found.is_ok() => {}
@@ -68,12 +68,12 @@ impl Backups {
         let backups = self.clone();
         tokio::spawn(async move {
             // Not at once, because whoever just started the program waits for other things.
-            let first = tokio::time::Instant::now() + FIRST_LOOK;
-            let mut pause = tokio::time::interval_at(first, LOOK_EVERY);
+            let first = tokio::time::Instant::now() + FIRST_CHECK_DELAY;
+            let mut interval = tokio::time::interval_at(first, CHECK_INTERVAL);
             loop {
                 tokio::select! {
-                    _ = pause.tick() => {}
-                    () = backups.workspace.given_up() => return,
+                    _ = interval.tick() => {}
+                    () = backups.workspace.wait_for_shutdown() => return,
                 }
                 match backups.back_up_if_due().await {
                     Ok(Some(backup)) => tracing::info!(name = backup.name, "created a backup"),
@@ -88,7 +88,7 @@ impl Backups {
 #[async_trait]
 impl Handle<CreateBackup> for Backups {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Backup> {
-        Ok(shown(self.workspace.library.back_up().await?))
+        Ok(to_api(self.workspace.library.back_up().await?))
     }
 }
 

@@ -12,7 +12,7 @@ use autokit_workspace::indexing::without_vector;
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
-use autokit_workspace::workspace::summary;
+use autokit_workspace::workspace::problem_summary;
 
 use crate::backups::{backups_check, remedy};
 
@@ -21,7 +21,7 @@ fn check(name: &str, state: CheckState, detail: impl Into<String>, remedy: Optio
 }
 
 /// Returns the check of a chosen provider that is unavailable.
-fn unusable(name: &str, why: Option<&ApiError>) -> Check {
+fn unavailable(name: &str, why: Option<&ApiError>) -> Check {
     let reason = why.map_or("it cannot be used", |error| &error.message);
     check(name, CheckState::Bad, format!("unavailable: {reason}"), why.map(|error| &*error.remedy))
 }
@@ -40,7 +40,7 @@ async fn integrity(library: &Library, root: &Path, search_backups: bool) -> Chec
         return check("Integrity", CheckState::Good, detail, None);
     }
     let count = library.last_verified().map_or(0, |(_, verified)| verified.problem_count);
-    let detail = summary(&problems, count.max(problems.len() as u64));
+    let detail = problem_summary(&problems, count.max(problems.len() as u64));
     // Searching for a complete backup loads one after the other.
     let mut remedy = if search_backups { remedy(root).await } else { "Restore a backup.".to_owned() };
     if library.has_losses() {
@@ -69,9 +69,9 @@ impl Handle<RunDoctor> for Diagnostics {
         let mut checks = vec![check("AutoKit", CheckState::Good, crate::VERSION, None)];
         if let Some(dir) = self.workspace.library.dir() {
             let store = dir.store();
-            let detail = format!("{}, {} on disk", dir.root().display(), bytes(size_of_tree(&store)));
+            let detail = format!("{}, {} on disk", dir.root().display(), format_bytes(size_of_tree(&store)));
             checks.push(check("Data directory", CheckState::Good, detail, None));
-            if let Some(detail) = self.workspace.why_read_only() {
+            if let Some(detail) = self.workspace.read_only_reason() {
                 let remedy = "Free some space or make the directory writable. The next change tries again.";
                 checks.push(check("Writing", CheckState::Warning, detail, Some(remedy)));
             }
@@ -136,14 +136,14 @@ impl Handle<RunDoctor> for Diagnostics {
         checks.push(match services.llm_name() {
             Some(name) => check("Language model", CheckState::Good, name, None),
             None if services.settings.llm.kind.is_chosen() => {
-                unusable("Language model", services.missing.first())
+                unavailable("Language model", services.missing.first())
             }
             None => check("Language model", CheckState::Good, "none: local rules only", None),
         });
         checks.push(match services.search_name() {
             Some(name) => check("Web search", CheckState::Good, name, None),
             None if services.settings.search.kind.is_chosen() => {
-                unusable("Web search", services.missing.last())
+                unavailable("Web search", services.missing.last())
             }
             None => check("Web search", CheckState::Good, "none: library only", None),
         });
@@ -181,7 +181,7 @@ fn size_of_tree(path: &Path) -> u64 {
 }
 
 /// Formats a number of bytes for people.
-pub fn bytes(count: u64) -> String {
+pub fn format_bytes(count: u64) -> String {
     match count {
         0..1024 => format!("{count} B"),
         1024..1_048_576 => format!("{:.0} KiB", count as f64 / 1024.0),

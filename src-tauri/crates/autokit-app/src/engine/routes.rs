@@ -79,5 +79,5 @@ route!(mcp.address: GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp);
 route!(mcp.clients: ConnectAgent, DisconnectAgent, ListClients);
 route!(mcp.tool_runs: GetTool, GetToolOutcome, ListTools, RunTool);
 route!(mcp.activity: GetActivity, GetAudit);
-route!(upkeep.backups: AcceptMissingChanges, CreateBackup, ListBackups);
-route!(upkeep.diagnostics: RunDoctor);
+route!(maintenance.backups: AcceptMissingChanges, CreateBackup, ListBackups);
+route!(maintenance.diagnostics: RunDoctor);

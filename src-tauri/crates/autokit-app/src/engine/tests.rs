@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use super::*;
 
 /// Returns how many of the results are from the marketplace.
-async fn offered(engine: &Engine, profile: &str) -> usize {
+async fn marketplace_hits(engine: &Engine, profile: &str) -> usize {
     let search = AgentSearch {
         query: "mailbox".to_owned(),
         limit: 5,
@@ -30,9 +30,9 @@ async fn offered(engine: &Engine, profile: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sources_of_tools_are_asked_for_agents_that_may_reach_every_host() {
-    let asked = Arc::new(AtomicU32::new(0));
-    let counting = Arc::clone(&asked);
+async fn registries_are_searched_only_for_agents_that_may_reach_every_host() {
+    let requests = Arc::new(AtomicU32::new(0));
+    let counting = Arc::clone(&requests);
     let app = Router::new().fallback(move || async move {
         counting.fetch_add(1, Ordering::Relaxed);
         json!({"servers": [{"server": {
@@ -48,9 +48,9 @@ async fn sources_of_tools_are_asked_for_agents_that_may_reach_every_host() {
 
     let options = EngineOptions {
         vectors: Vectors::Off,
-        keep: Some(KeyStorage::Memory),
+        key_storage: Some(KeyStorage::Memory),
         // Far longer than it takes, even on a busy machine.
-        market: Duration::from_mins(2),
+        market_timeout: Duration::from_mins(2),
         ..EngineOptions::new()
     };
     let engine = Engine::open(Storage::Memory, &options, broadcast::channel(64).0).await.expect("opens");
@@ -64,9 +64,9 @@ async fn sources_of_tools_are_asked_for_agents_that_may_reach_every_host() {
     inside.permissions.hosts.otherwise = Some(Permission::Deny);
     Handle::<SetProfile>::handle(&*engine, &context, inside).await.expect("set");
 
-    let before = asked.load(Ordering::Relaxed);
-    assert_eq!((offered(&engine, "inside").await, asked.load(Ordering::Relaxed)), (0, before));
-    assert_eq!(offered(&engine, "").await, 1);
-    assert!(asked.load(Ordering::Relaxed) > before);
+    let before = requests.load(Ordering::Relaxed);
+    assert_eq!((marketplace_hits(&engine, "inside").await, requests.load(Ordering::Relaxed)), (0, before));
+    assert_eq!(marketplace_hits(&engine, "").await, 1);
+    assert!(requests.load(Ordering::Relaxed) > before);
     engine.close().await.expect("closed");
 }

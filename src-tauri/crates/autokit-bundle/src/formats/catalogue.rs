@@ -44,7 +44,7 @@ pub(super) fn anchor(card: &Toolcard) -> String {
 }
 
 /// The text with invisible characters made visible and CRLF line endings turned into LF.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
+pub(super) fn visible_text(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         Cow::Owned(visible(&text.replace("\r\n", "\n")).into_owned())
     } else {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_are_parted() {
+    fn thousands_are_grouped() {
         let card = Toolcard::from_json(r#"{"name":"a"}"#).expect("valid");
         let counted = |n| count(&vec![card.clone(); n]);
         assert_eq!(

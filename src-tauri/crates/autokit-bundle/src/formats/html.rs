@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::catalogue::{anchor, by_name, count, heading, link, shown};
+use super::catalogue::{anchor, by_name, count, heading, link, visible_text};
 use crate::BundleInfo;
 
 const PAGE: &str = include_str!("html/page.html");
@@ -48,7 +48,7 @@ pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &BundleInfo) 
             "script" => out.write_all(script.as_bytes())?,
             "style-hash" => out.write_all(digest(&style).as_bytes())?,
             "script-hash" => out.write_all(digest(&script).as_bytes())?,
-            "cards" => write_island(out, cards)?,
+            "cards" => write_card_data(out, cards)?,
             other => unreachable!("the page has an unknown slot {other}"),
         }
         rest = after;
@@ -58,7 +58,7 @@ pub fn write_html(out: &mut impl Write, cards: &[Toolcard], about: &BundleInfo) 
 
 /// What the script shows of a card: invisible characters made visible, links checked.
 #[derive(Serialize)]
-struct Shown {
+struct CardView {
     anchor: String,
     name: String,
     /// Shown beside the name in the list.
@@ -86,10 +86,12 @@ struct Fact {
     mono: bool,
 }
 
-impl Shown {
-    fn of(card: &Toolcard) -> Shown {
+impl CardView {
+    fn of(card: &Toolcard) -> CardView {
         let text = |field| {
-            card.text(field).map(|text| shown(text.trim()).into_owned()).filter(|text| !text.is_empty())
+            card.text(field)
+                .map(|text| visible_text(text.trim()).into_owned())
+                .filter(|text| !text.is_empty())
         };
         let provider = text(fields::PROVIDER);
         let kind = heading(card.kind());
@@ -104,15 +106,15 @@ impl Shown {
         let under: Vec<String> =
             [Some(one.to_owned()), provider.clone(), language.clone()].into_iter().flatten().collect();
         let stub = card.stub();
-        Shown {
+        CardView {
             anchor: anchor(card),
-            name: shown(card.name()).into_owned(),
+            name: visible_text(card.name()).into_owned(),
             side: provider.or(language).unwrap_or_default(),
             kind,
             under: under.join(" · "),
             about: text(fields::DESCRIPTION).unwrap_or_default(),
-            language: stub.as_ref().map(|stub| shown(&stub.language).into_owned()).unwrap_or_default(),
-            code: stub.map(|stub| shown(&stub.code).into_owned()),
+            language: stub.as_ref().map(|stub| visible_text(&stub.language).into_owned()).unwrap_or_default(),
+            code: stub.map(|stub| visible_text(&stub.code).into_owned()),
             verified: card.verified(),
             facts: facts(card),
         }
@@ -138,12 +140,12 @@ fn facts(card: &Toolcard) -> Vec<Fact> {
         }
         Some(_) => Some(fields::INIT_ARGS),
     };
-    let stands = |field: &str| elsewhere.contains(&field) || in_code == Some(field);
+    let is_shown_elsewhere = |field: &str| elsewhere.contains(&field) || in_code == Some(field);
     let known = fields::ALL.into_iter().filter(|field| card.object().contains_key(*field));
     let others = card.object().keys().map(String::as_str).filter(|field| !fields::ALL.contains(field));
     known
         .chain(others)
-        .filter(|field| !stands(field))
+        .filter(|field| !is_shown_elsewhere(field))
         .filter_map(|field| {
             let value = &card.object()[field];
             let (text, mono) = match value {
@@ -158,7 +160,7 @@ fn facts(card: &Toolcard) -> Vec<Fact> {
                 other => (serde_json::to_string_pretty(other).unwrap_or_default(), true),
             };
             let link = value.as_str().and_then(link);
-            let text = shown(&text).into_owned();
+            let text = visible_text(&text).into_owned();
             (!text.is_empty()).then(|| Fact { label: label(field), text, link, mono })
         })
         .collect()
@@ -176,23 +178,23 @@ fn label(field: &str) -> String {
         fields::DOCUMENTATION => "Documentation".into(),
         fields::TAGS => "Tags".into(),
         fields::SOURCES => "Sources".into(),
-        other => shown(other).into_owned(),
+        other => visible_text(other).into_owned(),
     }
 }
 
 /// Writes the cards as JSON, one per line, with nothing in it that could end the enclosing element.
-fn write_island(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
+fn write_card_data(out: &mut impl Write, cards: &[Toolcard]) -> io::Result<()> {
     out.write_all(b"[")?;
     for (index, card) in by_name(cards).into_iter().enumerate() {
-        let json = serde_json::to_string(&Shown::of(card))?;
+        let json = serde_json::to_string(&CardView::of(card))?;
         out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        out.write_all(harmless(&json).as_bytes())?;
+        out.write_all(escape_for_script(&json).as_bytes())?;
     }
     out.write_all(b"\n]")
 }
 
 /// Escapes characters that occur only within JSON strings, which does not change the JSON's meaning.
-fn harmless(json: &str) -> String {
+fn escape_for_script(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
@@ -210,7 +212,7 @@ fn harmless(json: &str) -> String {
 /// Escapes text for HTML, between tags or in an attribute.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in shown(text).chars() {
+    for c in visible_text(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

@@ -49,7 +49,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
 }
 
 /// The JSON type of a text, for a message.
-pub(super) fn sort_of(text: &str) -> &'static str {
+pub(super) fn type_name(text: &str) -> &'static str {
     match text.trim_start().as_bytes().first() {
         Some(b'{') => "an object",
         Some(b'[') => "a list",

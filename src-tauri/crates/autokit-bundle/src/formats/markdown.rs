@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use autokit_toolcard::{Kind, Toolcard, fields};
 
-use super::catalogue::{anchor, by_name, count, heading, link, shown};
+use super::catalogue::{anchor, by_name, count, heading, link, visible_text};
 use crate::BundleInfo;
 
 /// Writes the catalogue: title and count, contents by kind, and for each card its name, description,
@@ -94,7 +94,7 @@ fn write_card(out: &mut impl Write, card: &Toolcard) -> io::Result<()> {
         writeln!(out, "\n{}", facts.join("\n"))?;
     }
     if let Some(stub) = card.stub() {
-        let text = shown(&stub.code);
+        let text = visible_text(&stub.code);
         let fence = "`".repeat(longest_run(&text).max(2) + 1);
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '#');
         let language = if stub.language.chars().all(plain) { stub.language.as_str() } else { "" };
@@ -110,14 +110,14 @@ fn filled<'a>(card: &'a Toolcard, field: &str) -> Option<&'a str> {
 /// Escapes text as a single line.
 fn line(text: &str) -> String {
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    escaped(&shown(&one_line))
+    escaped(&visible_text(&one_line))
 }
 
 /// Escapes text of any number of lines; empty lines separate paragraphs, and no line starts a block.
 fn block(text: &str) -> String {
     let mut out = String::new();
     let mut gap = false;
-    for row in shown(text).split('\n').map(str::trim) {
+    for row in visible_text(text).split('\n').map(str::trim) {
         if row.is_empty() {
             gap = !out.is_empty();
             continue;
@@ -159,7 +159,7 @@ fn escaped(row: &str) -> String {
 /// Formats text as a code span.
 fn code(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = shown(&text);
+    let text = visible_text(&text);
     let fence = "`".repeat(longest_run(&text) + 1);
     // Keeps a backtick in the text from joining the fence; renderers remove the space again.
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };

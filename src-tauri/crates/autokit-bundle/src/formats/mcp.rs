@@ -28,7 +28,7 @@ const OTHERS: [&str; 5] = ["command", "args", "env", "headers", "description"];
 /// [`FormatError`] when the input is not JSON or has no such object.
 pub fn read_mcp_servers(reader: impl Read) -> Result<ReadCards, FormatError> {
     let text = error::text(reader)?;
-    let no_servers = || FormatError::NoServers { found: json::sort_of(&text) };
+    let no_servers = || FormatError::NoServers { found: json::type_name(&text) };
     let settings: Entries<'_> = match serde_json::from_str(&text) {
         Ok(settings) => settings,
         Err(error) if error.is_data() => return Err(no_servers()),
@@ -51,7 +51,7 @@ pub fn read_mcp_servers(reader: impl Read) -> Result<ReadCards, FormatError> {
 fn server(position: usize, name: &str, entry: &RawValue) -> Result<Candidate, Problem> {
     let value = read_exact_value(entry.get()).map_err(|reason| Problem::error("", reason))?;
     let Value::Object(entry) = value else {
-        let found = json::sort_of(entry.get());
+        let found = json::type_name(entry.get());
         let reason = format!("is {found}; a server is an object with \"command\" or \"url\"");
         return Err(Problem::error("", reason));
     };
@@ -99,7 +99,7 @@ fn server(position: usize, name: &str, entry: &RawValue) -> Result<Candidate, Pr
     put("url", url.map(Value::from));
     put("env", names(&entry, "env", &mut notes));
     put("headers", names(&entry, "headers", &mut notes));
-    left_out(&entry, &mut notes);
+    note_skipped_settings(&entry, &mut notes);
     Ok(Candidate { position, object, notes })
 }
 
@@ -109,9 +109,10 @@ fn string<'a>(entry: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => {
-            Err(Problem::error(key, format!("is {}; it must be a string", json::sort_of(&other.to_string()))))
-        }
+        Some(other) => Err(Problem::error(
+            key,
+            format!("is {}; it must be a string", json::type_name(&other.to_string())),
+        )),
     }
 }
 
@@ -133,7 +134,7 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
     let (concealed, found) = redact::redact_args(&plain.iter().map(String::as_str).collect::<Vec<_>>());
     if !found.is_empty() {
         let places: Vec<String> = found.iter().map(usize::to_string).collect();
-        notes.push(replaced("args", &format!(" (argument {})", places.join(", "))));
+        notes.push(redaction_note("args", &format!(" (argument {})", places.join(", "))));
     }
     Ok(concealed)
 }
@@ -141,13 +142,13 @@ fn arguments(entry: &Map<String, Value>, notes: &mut Vec<Problem>) -> Result<Vec
 fn concealed(field: &str, text: &str, notes: &mut Vec<Problem>) -> String {
     let concealed = redact::redact(text);
     if concealed != text {
-        notes.push(replaced(field, ""));
+        notes.push(redaction_note(field, ""));
     }
     concealed.into_owned()
 }
 
 /// The warning about a secret that was replaced.
-pub(super) fn replaced(field: &str, place: &str) -> Problem {
+pub(super) fn redaction_note(field: &str, place: &str) -> Problem {
     Problem::warning(field, format!("contained what looks like a key{place}; replaced with {PLACEHOLDER}"))
 }
 
@@ -167,12 +168,12 @@ fn names(entry: &Map<String, Value>, key: &str, notes: &mut Vec<Problem>) -> Opt
     // A secret in place of a name must not be copied as one.
     let concealed: Vec<String> = names.iter().map(|name| redact::redact(name).into_owned()).collect();
     if concealed != names {
-        notes.push(replaced(key, ""));
+        notes.push(redaction_note(key, ""));
     }
     (!concealed.is_empty()).then(|| concealed.into())
 }
 
-fn left_out(entry: &Map<String, Value>, notes: &mut Vec<Problem>) {
+fn note_skipped_settings(entry: &Map<String, Value>, notes: &mut Vec<Problem>) {
     let known = |key: &str| URL.contains(&key) || TRANSPORT.contains(&key) || OTHERS.contains(&key);
     let unknown: Vec<String> = entry
         .keys()
@@ -238,10 +239,10 @@ mod tests {
                 "f": {"command": "x", "args": "planted-14"}
             }}"#,
         );
-        let told = format!("{read:?}");
+        let text = format!("{read:?}");
         assert_eq!(read.cards.len(), 4);
-        assert_eq!(told.find("planted"), None, "{told}");
-        assert!(told.contains("${KEEP}") && told.contains("(argument 3)"), "{told}");
+        assert_eq!(text.find("planted"), None, "{text}");
+        assert!(text.contains("${KEEP}") && text.contains("(argument 3)"), "{text}");
         for item in &read.cards {
             assert!(
                 item.warnings

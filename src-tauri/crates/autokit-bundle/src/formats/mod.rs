@@ -24,4 +24,4 @@ pub use self::error::FormatError;
 pub use self::html::write_html;
 pub use self::markdown::write_markdown;
 pub use self::mcp::read_mcp_servers;
-pub use self::registry::{Start, StartInput, Transport, launch_options, read_server_json};
+pub use self::registry::{LaunchInput, LaunchOption, Transport, launch_options, read_server_json};

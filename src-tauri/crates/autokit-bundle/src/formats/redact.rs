@@ -92,7 +92,7 @@ pub(super) fn redact_args(arguments: &[&str]) -> (Vec<String>, Vec<usize>) {
     let mut found = Vec::new();
     let mut before = "";
     let concealed = arguments.iter().enumerate().map(|(index, argument)| {
-        let text = conceal_after(before, argument);
+        let text = redact_argument(before, argument);
         before = argument;
         if text != *argument {
             found.push(index + 1);
@@ -103,9 +103,9 @@ pub(super) fn redact_args(arguments: &[&str]) -> (Vec<String>, Vec<usize>) {
 }
 
 /// Replaces secrets in an argument; the argument before it may tell what it is.
-fn conceal_after<'a>(before: &str, argument: &'a str) -> Cow<'a, str> {
+fn redact_argument<'a>(before: &str, argument: &'a str) -> Cow<'a, str> {
     let flag = before.starts_with('-') && !before.contains('=');
-    if flag && names_key(before) && !argument.starts_with('-') && !is_reference(argument) {
+    if flag && is_key_name(before) && !argument.starts_with('-') && !is_reference(argument) {
         return Cow::Borrowed(PLACEHOLDER);
     }
     if matches!(before, "-H" | "--header" | "--headers")
@@ -115,8 +115,8 @@ fn conceal_after<'a>(before: &str, argument: &'a str) -> Cow<'a, str> {
         return Cow::Owned(format!("{name}: {PLACEHOLDER}"));
     }
     if let Some(assigned) = ASSIGNED.captures(argument) {
-        let shouted = !assigned[1].contains(|c: char| c.is_ascii_lowercase());
-        if (shouted || matches!(before, "-e" | "--env")) && !is_reference(&assigned[2]) {
+        let is_upper_case = !assigned[1].contains(|c: char| c.is_ascii_lowercase());
+        if (is_upper_case || matches!(before, "-e" | "--env")) && !is_reference(&assigned[2]) {
             return Cow::Owned(format!("{}={PLACEHOLDER}", &assigned[1]));
         }
     }
@@ -133,12 +133,12 @@ fn conceal_after<'a>(before: &str, argument: &'a str) -> Cow<'a, str> {
 pub(super) fn redact(text: &str) -> Cow<'_, str> {
     let steps: [fn(&str) -> Cow<'_, str>; 7] = [
         |text| MARKED.replace_all(text, PLACEHOLDER),
-        |text| USER.replace_all(text, user),
-        |text| values(&NAMED, text, names_key),
-        |text| values(&FLAGGED, text, names_key),
-        |text| values(&SCHEME, text, |_| true),
+        |text| USER.replace_all(text, redact_user),
+        |text| redact_values(&NAMED, text, is_key_name),
+        |text| redact_values(&FLAGGED, text, is_key_name),
+        |text| redact_values(&SCHEME, text, |_| true),
         |text| UUID.replace_all(text, PLACEHOLDER),
-        |text| RUN.replace_all(text, unmarked),
+        |text| RUN.replace_all(text, redact_random_run),
     ];
     steps.into_iter().fold(Cow::Borrowed(text), |text, step| match step(&text) {
         Cow::Owned(changed) if changed != *text => Cow::Owned(changed),
@@ -147,9 +147,9 @@ pub(super) fn redact(text: &str) -> Cow<'_, str> {
 }
 
 /// Keeps `git@`, the user name that everyone has there.
-fn user(found: &Captures<'_>) -> String {
+fn redact_user(found: &Captures<'_>) -> String {
     let (scheme, user) = (&found[1], &found[2]);
-    if user == "git@" || is_reference(user.trim_end_matches('@')) || past_the_host(scheme, user) {
+    if user == "git@" || is_reference(user.trim_end_matches('@')) || is_after_host(scheme, user) {
         found[0].to_owned()
     } else {
         format!("{scheme}://{PLACEHOLDER}@")
@@ -157,7 +157,7 @@ fn user(found: &Captures<'_>) -> String {
 }
 
 /// Keeps digests, which identify public content.
-fn unmarked(found: &Captures<'_>) -> String {
+fn redact_random_run(found: &Captures<'_>) -> String {
     if found.get(1).is_none() && looks_random(&found[0]) {
         PLACEHOLDER.to_owned()
     } else {
@@ -167,7 +167,7 @@ fn unmarked(found: &Captures<'_>) -> String {
 
 /// Replaces the third group of a match where the first group names a secret. Values that are kept are
 /// searched in turn: in `https:…` the URL is the value of `https:` and has parameters of its own.
-fn values<'a>(pattern: &Regex, text: &'a str, is_key: fn(&str) -> bool) -> Cow<'a, str> {
+fn redact_values<'a>(pattern: &Regex, text: &'a str, is_key: fn(&str) -> bool) -> Cow<'a, str> {
     let mut out = String::new();
     let (mut kept, mut at) = (0, 0);
     while let Some(found) = pattern.captures_at(text, at) {
@@ -194,13 +194,13 @@ fn values<'a>(pattern: &Regex, text: &'a str, is_key: fn(&str) -> bool) -> Cow<'
 }
 
 /// In an HTTP URL, an `@` after the host is part of the path: `https://esm.sh/@scope/package`.
-fn past_the_host(scheme: &str, user: &str) -> bool {
+fn is_after_host(scheme: &str, user: &str) -> bool {
     let web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     web && user.contains(['/', '?', '#'])
 }
 
 /// Whether a name, by one of its words or its ending, says that its value is a secret.
-fn names_key(name: &str) -> bool {
+fn is_key_name(name: &str) -> bool {
     let words = split_words(name);
     let whole: String = words.concat();
     words.iter().any(|word| KEY_WORDS.contains(&word.as_str()))
@@ -235,7 +235,7 @@ fn looks_random(run: &str) -> bool {
     let longest = run.split(['-', '_', '+', '=']).max_by_key(|part| part.len()).unwrap_or("");
     let digits = longest.bytes().filter(u8::is_ascii_digit).count();
     let letters = longest.len() - digits;
-    let turns = longest
+    let case_changes = longest
         .as_bytes()
         .windows(2)
         .filter(|pair| {
@@ -243,8 +243,8 @@ fn looks_random(run: &str) -> bool {
                 || pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()
         })
         .count();
-    (longest.len() >= 16 && digits >= 3 && letters >= 1 && turns >= 3)
-        || (longest.len() >= 24 && turns >= 5)
+    (longest.len() >= 16 && digits >= 3 && letters >= 1 && case_changes >= 3)
+        || (longest.len() >= 24 && case_changes >= 5)
         // base64url keys contain `-` and `_`, so their parts are short.
         || (run.len() >= 32 && run.bytes().filter(u8::is_ascii_digit).count() >= 4 && run.bytes().any(|b| b.is_ascii_uppercase()) && run.bytes().any(|b| b.is_ascii_lowercase()))
         || (longest.len() >= 32 && letters == 0)
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_replaced_wherever_they_stand() {
+    fn keys_are_replaced_everywhere() {
         // Not real keys: each is the prefix a service uses, followed by meaningless letters.
         let planted = "planted9Qx7Zt2";
         for (arguments, left) in [
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_stays() {
+    fn text_that_is_not_a_key_stays() {
         for arguments in [
             vec!["-y", "@modelcontextprotocol/server-sequential-thinking@2025.1.14"],
             vec!["--directory", "/home/me/projects/key-value-store", "run", "server.py"],

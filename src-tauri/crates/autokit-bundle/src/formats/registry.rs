@@ -8,7 +8,7 @@
 mod package;
 mod start;
 
-pub use self::start::{Start, StartInput, Transport, launch_options};
+pub use self::start::{LaunchInput, LaunchOption, Transport, launch_options};
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use super::error::{self, FormatError};
 use super::json::{self, Entries};
-use super::mcp::replaced;
+use super::mcp::redaction_note;
 use super::redact;
 
 /// Key under which the official registry puts its metadata of a server.
@@ -35,7 +35,7 @@ const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
 /// [`FormatError`] when the input is not JSON or none of these.
 pub fn read_server_json(reader: impl Read) -> Result<ReadCards, FormatError> {
     let text = error::text(reader)?;
-    let none = || FormatError::NoServerJson { found: json::sort_of(&text) };
+    let none = || FormatError::NoServerJson { found: json::type_name(&text) };
     let file: Entries<'_> = match serde_json::from_str(&text) {
         Ok(file) => file,
         Err(error) if error.is_data() => return Err(none()),
@@ -102,7 +102,7 @@ fn listed(entry: &RawValue) -> Result<Listed, Problem> {
     let Value::Object(mut entry) =
         read_exact_value(entry.get()).map_err(|reason| Problem::error("", reason))?
     else {
-        let found = json::sort_of(entry.get());
+        let found = json::type_name(entry.get());
         return Err(Problem::error(
             "",
             format!("is {found}; a server is an object with \"name\" and \"packages\""),
@@ -156,7 +156,7 @@ fn server(position: usize, entry: &Listed) -> Candidate {
     if let Some((_, run)) = &runnable {
         put(fields::USAGE, Some(run.line.as_str().into()));
         if run.concealed {
-            notes.push(replaced(fields::USAGE, ""));
+            notes.push(redaction_note(fields::USAGE, ""));
         }
     }
     if packages.is_empty() && remotes.is_empty() {
@@ -204,7 +204,7 @@ fn summary(remote: &Map<String, Value>, notes: &mut Vec<Problem>) -> Value {
     if let Some(url) = json::text(remote, &["url"]) {
         let concealed = redact::redact(url);
         if concealed != url {
-            notes.push(replaced("remotes", ""));
+            notes.push(redaction_note("remotes", ""));
         }
         short.insert("url".into(), concealed.into_owned().into());
     }

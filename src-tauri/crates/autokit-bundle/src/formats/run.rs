@@ -19,7 +19,7 @@ mod tests {
     use super::line;
 
     #[test]
-    fn words_stay_words() {
+    fn arguments_stay_separate_words() {
         assert_eq!(line(["npx", "-y", "@a/b@1.0"]), "npx -y @a/b@1.0");
         assert_eq!(line(["x; rm -rf ~", "it's", "", "<secret>"]), r"'x; rm -rf ~' 'it'\''s' '' '<secret>'");
     }

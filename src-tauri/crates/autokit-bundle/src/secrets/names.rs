@@ -6,9 +6,9 @@ use crate::words::split_words;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameHint {
     /// Nothing.
-    Otherwise,
+    None,
     /// It may be a key, and counts as one if it looks random.
-    Perhaps,
+    Possible,
     /// It is a key or token unless it is a placeholder.
     Key,
     /// It is a password or similar, which people choose themselves and which may be short.
@@ -16,12 +16,12 @@ pub(super) enum NameHint {
 }
 
 /// Classifies a name by its last word, because `token_count` is a number and `max_tokens` a limit.
-pub(super) fn named(name: &str) -> NameHint {
+pub(super) fn name_hint(name: &str) -> NameHint {
     let mut words = split_words(name);
     while words.len() > 1 && words.last().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit())) {
         words.pop();
     }
-    let Some(last) = words.last() else { return NameHint::Otherwise };
+    let Some(last) = words.last() else { return NameHint::None };
     let before = words.len().checked_sub(2).map_or("", |at| words[at].as_str());
     let whole = words.concat();
     let ends = |endings: &[&str]| endings.iter().any(|ending| whole.ends_with(ending));
@@ -50,9 +50,9 @@ pub(super) fn named(name: &str) -> NameHint {
         "password" | "passwd" | "pwd" | "passphrase" | "passcode" | "secret" | "cookie" | "cookies"
         | "authorization" | "credential" | "credentials" => NameHint::Password,
         "pass" if words.len() > 1 => NameHint::Password,
-        "token" if pieces.contains(&before) => NameHint::Otherwise,
+        "token" if pieces.contains(&before) => NameHint::None,
         "token" | "bearer" | "pat" | "jwt" => NameHint::Key,
-        "key" if ["public", "primary", "foreign", "sort"].contains(&before) => NameHint::Otherwise,
+        "key" if ["public", "primary", "foreign", "sort"].contains(&before) => NameHint::None,
         _ if ends(&["password", "passwd", "passphrase", "connectionstring", "clientsecret", "setcookie"]) => {
             NameHint::Password
         }
@@ -76,7 +76,7 @@ pub(super) fn named(name: &str) -> NameHint {
         {
             NameHint::Key
         }
-        "key" | "auth" | "sig" | "signature" => NameHint::Perhaps,
-        _ => NameHint::Otherwise,
+        "key" | "auth" | "sig" | "signature" => NameHint::Possible,
+        _ => NameHint::None,
     }
 }

@@ -14,7 +14,7 @@ fn made(prefix: &str, length: usize) -> String {
 }
 
 #[test]
-fn keys_are_found_wherever_they_stand() {
+fn keys_are_found_everywhere() {
     let github = made("ghp_", 36);
     let model = made("sk-", 40);
     let card = json!({
@@ -39,7 +39,7 @@ fn keys_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn what_documentation_shows_is_no_secret() {
+fn placeholders_from_documentation_are_not_secrets() {
     let card = json!({
         "name": "a",
         "description": "Needs an API key: set the environment variable OPENAI_API_KEY. Password required.",
@@ -57,7 +57,7 @@ fn what_documentation_shows_is_no_secret() {
 }
 
 #[test]
-fn values_are_known_by_what_stands_beside_them() {
+fn values_are_recognized_by_their_context() {
     let letters = "abcdefghijkl";
     for args in [
         json!(["--api-key", letters]),
@@ -138,7 +138,7 @@ fn names_of_fields_say_what_their_values_are() {
 }
 
 #[test]
-fn addresses_are_looked_through() {
+fn urls_are_searched_for_secrets() {
     let key = made("", 20);
     for address in [
         "redis://:hunter2@cache.host:6379".to_owned(),
@@ -215,7 +215,7 @@ fn a_word_within_a_key_makes_it_no_placeholder() {
 }
 
 #[test]
-fn what_goes_with_cards_is_looked_through() {
+fn metadata_of_cards_is_searched_for_secrets() {
     let key = made("ghp_", 36);
     let about = BundleInfo {
         note: format!("log in with {key}"),
@@ -231,7 +231,7 @@ fn what_goes_with_cards_is_looked_through() {
     let card = Toolcard::from_json(r#"{"name": "a"}"#).expect("a card");
     let item = autokit_toolcard::ReadItem { position: 1, card, warnings: Vec::new() };
     let at = "2026-01-01T00:00:00.000Z".parse().expect("a time");
-    let mut entry = BundleCard::plain(item, &autokit_toolcard::Author(key.clone()), at);
+    let mut entry = BundleCard::from_item(item, &autokit_toolcard::Author(key.clone()), at);
     entry.provenance.licence = Some(key);
     let found: Vec<String> = secrets_of(&[entry]).into_iter().map(|secret| secret.field).collect();
     assert_eq!(found, ["author", "provenance.author", "provenance.licence"]);

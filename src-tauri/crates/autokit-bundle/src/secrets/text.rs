@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use regex::{Captures, Regex, RegexSet};
 
-use super::names::{NameHint, named};
+use super::names::{NameHint, name_hint};
 use super::regex;
 use super::value::{RUN, SHORTEST, is_placeholder, is_random, is_value, without_scheme};
 
@@ -63,7 +63,7 @@ static OPTION: LazyLock<Regex> =
 static HEADER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*([A-Za-z][\w-]*)\s*:\s*(.+)$"));
 
 /// A value assigned to something named after a key, in code or in a URL.
-static GIVEN: LazyLock<Regex> = LazyLock::new(|| {
+static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"(?i)(?:api_?key|access_?key|secret|token|passw(?:or)?d|pwd|passphrase|auth)["']?\s*[=:]\s*(?:["']([^"'\s]{8,})["']|([A-Za-z0-9_.~+/-]{16,}))"#,
     )
@@ -74,7 +74,7 @@ static SETTING: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(?i)(?:^|;)\s*(?:password|passwd|pwd)\s*=\s*([^;\s"']+)"#));
 
 /// A password given in a sentence.
-static TOLD: LazyLock<Regex> =
+static STATED_PASSWORD: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(?i)passw(?:or)?d["']?\s*[:=]\s*["']?([^\s"',;]{8,})"#));
 
 /// Minimum number of distinct characters; a key-shaped text with fewer is filler.
@@ -83,7 +83,7 @@ const DISTINCT: usize = 8;
 /// All patterns in one set: hardly any text matches, and ruling that out takes a single pass.
 static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
     let shapes = SHAPES.iter().map(|(_, shape)| shape.as_str());
-    let others = [&IN_ADDRESS, &PARAMETER, &BASIC, &FLAG, &OPTION, &GIVEN, &SETTING, &TOLD];
+    let others = [&IN_ADDRESS, &PARAMETER, &BASIC, &FLAG, &OPTION, &ASSIGNED, &SETTING, &STATED_PASSWORD];
     RegexSet::new(shapes.chain(others.map(|other| other.as_str()))).expect("valid expressions")
 });
 
@@ -92,23 +92,23 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
     if text.len() < SHORTEST || !ANY.is_match(text) {
         return None;
     }
-    let shaped = SHAPES.iter().find(|(_, shape)| {
+    let matched_shape = SHAPES.iter().find(|(_, shape)| {
         shape.find_iter(text).any(|found| found.as_str().starts_with("-----") || is_shaped(found.as_str()))
     });
-    if let Some((what, _)) = shaped {
+    if let Some((what, _)) = matched_shape {
         return Some(what);
     }
     let in_address = |found: Captures<'_>| {
         let part = |at| found.get(at).map_or("", |part: regex::Match<'_>| part.as_str());
         let (user, password) = (part(1), part(2));
         // Database documentation uses the user name as the password.
-        (user != password && is_value(NameHint::Password, password)) || is_value(NameHint::Perhaps, user)
+        (user != password && is_value(NameHint::Password, password)) || is_value(NameHint::Possible, user)
     };
     if IN_ADDRESS.captures_iter(text).any(in_address) {
         return Some("a password in a URL");
     }
-    let parameter = |found: Captures<'_>| match named(&found[1]) {
-        NameHint::Perhaps => is_value(NameHint::Key, &found[2]) && is_random(&found[2]),
+    let parameter = |found: Captures<'_>| match name_hint(&found[1]) {
+        NameHint::Possible => is_value(NameHint::Key, &found[2]) && is_random(&found[2]),
         NameHint::Key => {
             is_value(NameHint::Key, &found[2]) && (is_random(&found[2]) || found[2].len() >= RUN)
         }
@@ -116,7 +116,7 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
             let mixed = found[2].chars().any(|c| !c.is_alphabetic());
             is_value(NameHint::Key, &found[2]) && (mixed || found[2].len() >= RUN)
         }
-        NameHint::Otherwise => false,
+        NameHint::None => false,
     };
     if PARAMETER.captures_iter(text).any(parameter) {
         return Some("a key in a URL");
@@ -136,16 +136,17 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
     }
     if let Some(found) = OPTION.captures(text) {
         let name = found.get(1).or(found.get(2)).map_or("", |name| name.as_str());
-        if is_value(named(name), &found[3]) && !found[3].contains(['(', '\n']) {
+        if is_value(name_hint(name), &found[3]) && !found[3].contains(['(', '\n']) {
             return Some("the value of a key option");
         }
-        if is_header(name) && header_in(&found[3]) {
+        if is_header(name) && is_secret_header(&found[3]) {
             return Some("the value of a key header");
         }
     }
     let flag = |found: Captures<'_>| {
         let value = found[2].trim_matches(['"', '\'']);
-        is_value(named(&found[1]), value) && is_random(value) || is_header(&found[1]) && header_in(value)
+        is_value(name_hint(&found[1]), value) && is_random(value)
+            || is_header(&found[1]) && is_secret_header(value)
     };
     if FLAG.captures_iter(text).any(flag) {
         return Some("the value of a key option");
@@ -158,19 +159,19 @@ pub(super) fn secret_in(text: &str) -> Option<&'static str> {
     if text.contains(';') && SETTING.captures_iter(text).any(setting) {
         return Some("a password in settings");
     }
-    let told = |found: Captures<'_>| {
+    let stated = |found: Captures<'_>| {
         let value = &found[1];
         let kinds = [char::is_uppercase, char::is_lowercase, |c: char| c.is_ascii_digit()];
         is_value(NameHint::Password, value) && kinds.iter().all(|kind| value.contains(*kind))
     };
-    if TOLD.captures_iter(text).any(told) {
+    if STATED_PASSWORD.captures_iter(text).any(stated) {
         return Some("a password");
     }
-    let given = |found: Captures<'_>| {
+    let assigned = |found: Captures<'_>| {
         let value = found.get(1).or(found.get(2)).map_or("", |value| value.as_str());
         is_value(NameHint::Key, value) && is_random(value)
     };
-    GIVEN.captures_iter(text).any(given).then_some("a key written into code")
+    ASSIGNED.captures_iter(text).any(assigned).then_some("a key written into code")
 }
 
 /// Whether an option takes a header as its value.
@@ -179,8 +180,8 @@ pub(super) fn is_header(option: &str) -> bool {
 }
 
 /// Whether a text is a header whose value is a key.
-pub(super) fn header_in(text: &str) -> bool {
-    HEADER.captures(text).is_some_and(|found| is_value(named(&found[1]), &found[2]))
+pub(super) fn is_secret_header(text: &str) -> bool {
+    HEADER.captures(text).is_some_and(|found| is_value(name_hint(&found[1]), &found[2]))
 }
 
 /// Whether a text with the format of a key is more than filler.

@@ -11,14 +11,14 @@ use crate::words::split_words;
 
 /// Strings that a random key never contains: code that fetches a key, marks of omitted text, and words that
 /// documentation uses in examples.
-static LEFT_OUT: LazyLock<Regex> = LazyLock::new(|| {
+static OMITTED: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)example|placeholder|changeme|change[_-]me|redacted|xxxx|\*\*\*|\.\.\.|…|environ\b|getenv|process\.env|secretstr|optional\[",
     )
 });
 
 /// Words which say that a key is still to be filled in.
-static ASKED: LazyLock<Regex> = LazyLock::new(|| {
+static PLACEHOLDER_WORD: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)^(?:your?|insert|sample|dummy|replace|replaceme|fake|here|enter|put|paste|todo|tbd|test)$")
 });
 
@@ -60,12 +60,12 @@ const SHORTEST_PASSWORD: usize = 6;
 pub(super) const RUN: usize = 16;
 
 /// Whether a value is a key, given what its name implies.
-pub(super) fn is_value(named: NameHint, text: &str) -> bool {
+pub(super) fn is_value(hint: NameHint, text: &str) -> bool {
     let text = without_scheme(text.trim().trim_matches(['"', '\'']));
     let (long, distinct) = (text.chars().count(), text.chars().collect::<HashSet<_>>().len());
-    let least = match named {
-        NameHint::Otherwise => return false,
-        NameHint::Perhaps => return !is_placeholder(text) && has_random_run(text),
+    let least = match hint {
+        NameHint::None => return false,
+        NameHint::Possible => return !is_placeholder(text) && has_random_run(text),
         NameHint::Key => SHORTEST,
         NameHint::Password => SHORTEST_PASSWORD,
     };
@@ -106,24 +106,24 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     if ABOUT_KEYS.is_match(text) || CODE.is_match(text) && !has_random_run(text) {
         return true;
     }
-    if LEFT_OUT.is_match(text) {
+    if OMITTED.is_match(text) {
         // The sample keys of one provider contain this word in place of part of the key.
-        return text.contains("EXAMPLE") || !LEFT_OUT.split(text).any(has_random_run);
+        return text.contains("EXAMPLE") || !OMITTED.split(text).any(has_random_run);
     }
-    let shouted = text.contains('_')
+    let is_constant_name = text.contains('_')
         && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
         && text.split('_').all(|part| {
             part.len() <= 4
                 || part.bytes().all(|b| b.is_ascii_alphabetic())
                 || part.bytes().all(|b| b.is_ascii_digit())
         });
-    let asked = split_words(text).iter().any(|word| ASKED.is_match(word)) && {
+    let has_placeholder_word = split_words(text).iter().any(|word| PLACEHOLDER_WORD.is_match(word)) && {
         // Part of a random key may look like a word; the rest of it does not.
         let delimited = text.split(|c: char| !c.is_alphanumeric());
-        let mut rest = delimited.filter(|part| !ASKED.is_match(part));
+        let mut rest = delimited.filter(|part| !PLACEHOLDER_WORD.is_match(part));
         !rest.any(|run| has_random_run(run) || is_mixed(run))
     };
-    shouted || asked
+    is_constant_name || has_placeholder_word
 }
 
 /// Whether a text has letters, digits and enough entropy to be random.

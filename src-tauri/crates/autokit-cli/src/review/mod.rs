@@ -19,9 +19,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
 
-use crate::cards::in_editor;
+use crate::cards::edit_json;
 use crate::jobs::watch;
-use crate::outcome::{End, Result};
+use crate::outcome::{Outcome, Result};
 use crate::output::{Output, confirmed, printable};
 
 pub(crate) use show::write_detail;
@@ -176,7 +176,7 @@ impl From<RiskChoice> for Risk {
     }
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Result<End> {
+pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Result<Outcome> {
     let detail = match command {
         ReviewCommand::List { all, risk, by_risk } => return list(node, out, all, risk, by_risk).await,
         ReviewCommand::AcceptSafe { preview, reviewer } => {
@@ -199,11 +199,14 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
             let accept = async |id| {
                 accept(node, id, choice.clone(), edits.clone(), reason.clone(), reviewer.by.clone()).await
             };
-            return each(out, &ids, accept).await;
+            return decide_each(out, &ids, accept).await;
         }
         ReviewCommand::Edit { id, mut choice, edits, preview, reason, reviewer } => {
-            let edits =
-                if edits.is_empty() { edit_by_hand(node, id, &mut choice).await? } else { edits_of(&edits)? };
+            let edits = if edits.is_empty() {
+                edit_in_editor(node, id, &mut choice).await?
+            } else {
+                edits_of(&edits)?
+            };
             if preview {
                 node.call::<GetProposal>(ProposalGet { id, edits }).await?
             } else {
@@ -215,7 +218,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
                 let (reason, by) = (reason.clone(), reviewer.by.clone());
                 Ok(node.call::<RejectProposal>(ProposalReject { id, reason, by }).await?)
             };
-            return each(out, &ids, reject).await;
+            return decide_each(out, &ids, reject).await;
         }
         ReviewCommand::Comment { id, words, reviewer } => {
             let words = words.join(" ");
@@ -224,46 +227,52 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
         ReviewCommand::Undo { id } => node.call::<ReopenProposal>(ProposalRef { id }).await?,
     };
     out.show(&detail, |text| write_detail(text, &detail))?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// Decides on proposals one after the other. What was decided before one of them fails stands, and is shown.
-async fn each(
+/// Decides on proposals one after the other. If one fails, earlier decisions are kept and shown.
+async fn decide_each(
     out: &Output,
     ids: &[ProposalId],
     decide: impl AsyncFn(ProposalId) -> Result<ProposalDetail>,
-) -> Result<End> {
+) -> Result<Outcome> {
     if let [id] = ids {
         let detail = decide(*id).await?;
         out.show(&detail, |text| write_detail(text, &detail))?;
-        return Ok(End::Done);
+        return Ok(Outcome::Done);
     }
     let mut decided = Vec::with_capacity(ids.len());
-    let mut ended = Ok(End::Done);
+    let mut result = Ok(Outcome::Done);
     for &id in ids {
         match decide(id).await {
             Ok(detail) => decided.push(detail),
             Err(error) => {
-                ended = Err(error);
+                result = Err(error);
                 break;
             }
         }
     }
     out.show(&decided, |text| decided.iter().try_for_each(|detail| show::write_headline(text, detail)))?;
-    ended
+    result
 }
 
-async fn list(node: &Node, out: &Output, all: bool, risk: Option<RiskChoice>, by_risk: bool) -> Result<End> {
+async fn list(
+    node: &Node,
+    out: &Output,
+    all: bool,
+    risk: Option<RiskChoice>,
+    by_risk: bool,
+) -> Result<Outcome> {
     let state = (!all).then_some(ProposalState::Pending);
     let mut proposals = node.call::<ListProposals>(ProposalsQuery { state }).await?;
     proposals.rows.retain(|row| risk.is_none_or(|risk| row.risk == Risk::from(risk)));
     if by_risk {
-        // A stable sort: within a risk the newest stay first.
+        // The sort is stable, so the newest stay first within a risk.
         proposals.rows.sort_by_key(|row| std::cmp::Reverse(row.risk));
     }
     let rows: Vec<_> = proposals.rows.iter().collect();
     out.show(&proposals, |text| show::write_list(text, &proposals, &rows))?;
-    Ok(if proposals.rows.is_empty() { End::Nothing } else { End::Done })
+    Ok(if proposals.rows.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
 async fn accept(
@@ -275,13 +284,13 @@ async fn accept(
     by: String,
 ) -> Result<ProposalDetail> {
     let fields = Some(choice.fields).filter(|fields| !fields.is_empty());
-    // What stands in the card now is what the person at the terminal was shown last.
+    // The current revision counts as the one that the reviewer has seen.
     let detail = node.call::<GetProposal>(ProposalGet { id, edits: edits.clone() }).await?;
-    let comes = |field: &str| {
+    let is_accepted = |field: &str| {
         fields.as_ref().is_none_or(|fields| fields.iter().any(|name| name == field))
             && !choice.rejected.iter().any(|name| name == field)
     };
-    if !may_come(&detail, comes)? {
+    if !confirm_flagged(&detail, is_accepted)? {
         return Err(ApiError::new(
             ErrorCode::Refused,
             format!("proposal {id} wasn't accepted"),
@@ -294,10 +303,11 @@ async fn accept(
     Ok(node.call::<AcceptProposal>(request).await?)
 }
 
-/// Whether text that hides something or gives orders to a model may come into the library: who sits at the
-/// terminal is shown it and asked. A script says what it accepts by naming it.
-fn may_come(detail: &ProposalDetail, comes: impl Fn(&str) -> bool) -> Result<bool> {
-    let texts = detail.suspect.iter().filter(|text| text.side == FieldSide::After && comes(&text.field));
+/// Shows flagged text that would be accepted and asks for confirmation. Without a terminal it is accepted,
+/// because scripts name what they accept.
+fn confirm_flagged(detail: &ProposalDetail, is_accepted: impl Fn(&str) -> bool) -> Result<bool> {
+    let texts =
+        detail.suspect.iter().filter(|text| text.side == FieldSide::After && is_accepted(&text.field));
     let texts: Vec<&FlaggedText> = texts.collect();
     if texts.is_empty() || !io::stdin().is_terminal() {
         return Ok(true);
@@ -305,67 +315,72 @@ fn may_come(detail: &ProposalDetail, comes: impl Fn(&str) -> bool) -> Result<boo
     let mut err = anstream::stderr();
     for text in texts {
         let proposed = detail.proposal.draft.fields.iter().find(|field| field.field == text.field);
-        show::write_suspect(&mut err, text, proposed.and_then(|field| field.value.as_ref()))?;
+        show::write_flagged(&mut err, text, proposed.and_then(|field| field.value.as_ref()))?;
     }
     confirmed("This text would be added to the library, where agents read it. Accept?")
 }
 
-/// The proposed values in the person's editor; what is taken out there is left out.
-async fn edit_by_hand(node: &Node, id: ProposalId, choice: &mut FieldChoice) -> Result<Map<String, Value>> {
+/// Opens the proposed values in the user's editor; fields removed there are not accepted.
+async fn edit_in_editor(node: &Node, id: ProposalId, choice: &mut FieldChoice) -> Result<Map<String, Value>> {
     let detail = node.call::<GetProposal>(ProposalGet::from(id)).await?;
-    let wanted = |field: &str| {
+    let is_selected = |field: &str| {
         (choice.fields.is_empty() || choice.fields.iter().any(|name| name == field))
             && !choice.rejected.iter().any(|name| name == field)
     };
     let proposed = &detail.proposal.draft.fields;
     let values: Map<String, Value> = proposed
         .iter()
-        .filter(|field| wanted(&field.field))
+        .filter(|field| is_selected(&field.field))
         .filter_map(|field| Some((field.field.clone(), field.value.clone()?)))
         .collect();
-    let edited = in_editor(&values)?;
-    let removals = proposed.iter().filter(|field| field.value.is_none() && wanted(&field.field));
+    let edited = edit_json(&values)?;
+    let removals = proposed.iter().filter(|field| field.value.is_none() && is_selected(&field.field));
     let fields: Vec<String> =
         edited.keys().cloned().chain(removals.map(|field| field.field.clone())).collect();
     choice.fields = fields;
     Ok(edited.into_iter().filter(|(field, value)| values.get(field) != Some(value)).collect())
 }
 
-async fn accept_safe(node: &Node, out: &Output, preview: bool, by: String) -> Result<End> {
-    let waiting = node.call::<ListProposals>(ProposalsQuery { state: Some(ProposalState::Pending) }).await?;
-    let ids: Vec<ProposalId> = waiting.rows.iter().map(|row| row.id).collect();
-    let shown = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
-    if preview || shown.safe.is_empty() {
-        out.show(&shown, |text| show::write_preview(text, &shown))?;
-        return Ok(if shown.safe.is_empty() { End::Nothing } else { End::Done });
+async fn accept_safe(node: &Node, out: &Output, preview: bool, by: String) -> Result<Outcome> {
+    let pending = node.call::<ListProposals>(ProposalsQuery { state: Some(ProposalState::Pending) }).await?;
+    let ids: Vec<ProposalId> = pending.rows.iter().map(|row| row.id).collect();
+    let accept_preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
+    if preview || accept_preview.safe.is_empty() {
+        out.show(&accept_preview, |text| show::write_preview(text, &accept_preview))?;
+        return Ok(if accept_preview.safe.is_empty() { Outcome::NothingFound } else { Outcome::Done });
     }
-    let job = node.call::<AcceptProposals>(ProposalsAccept { ids, seen: shown.seen, by }).await?;
+    let job = node.call::<AcceptProposals>(ProposalsAccept { ids, seen: accept_preview.seen, by }).await?;
     let done = watch(node, out, &job.job).await?;
     out.show(&done, |text| writeln!(text, "{}", printable(done.summary.as_deref().unwrap_or_default())))?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-async fn policy(node: &Node, out: &Output, approvals: Option<u32>, reviewer: Option<String>) -> Result<End> {
+async fn policy(
+    node: &Node,
+    out: &Output,
+    approvals: Option<u32>,
+    reviewer: Option<String>,
+) -> Result<Outcome> {
     let now = node.call::<GetReviewPolicy>(Nothing {}).await?;
-    let wanted = ReviewPolicy {
+    let requested = ReviewPolicy {
         approvals: approvals.unwrap_or(now.approvals),
         reviewer: reviewer.unwrap_or_else(|| now.reviewer.clone()),
     };
-    let policy = if wanted == now { now } else { node.call::<SetReviewPolicy>(wanted).await? };
+    let policy = if requested == now { now } else { node.call::<SetReviewPolicy>(requested).await? };
     out.show(&policy, |text| {
         writeln!(text, "approvals  {}", policy.approvals)?;
         let name = if policy.reviewer.is_empty() { "your user name" } else { &policy.reviewer };
         writeln!(text, "reviewer   {}", printable(name))
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// The number of a proposal.
+/// Parses the number of a proposal.
 fn proposal(text: &str) -> Result<ProposalId, String> {
     text.parse().map_err(|_| "enter a proposal number from `autokit review list`".to_owned())
 }
 
-pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -> Result<End> {
+pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -> Result<Outcome> {
     let text = match &file {
         Some(file) => std::fs::read_to_string(file),
         None => io::read_to_string(io::stdin()),
@@ -388,10 +403,10 @@ pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -
             format!("Accept it with `autokit review accept {}`.", detail.proposal.id).dimmed()
         )
     })?;
-    Ok(End::Done)
+    Ok(Outcome::Done)
 }
 
-/// `field=value` each; the value is JSON where it reads as such, else text.
+/// Parses `field=value` pairs; a value that is not valid JSON is text.
 fn edits_of(edits: &[String]) -> Result<Map<String, Value>> {
     let one = |edit: &String| -> Result<(String, Value)> {
         let (field, value) = edit.split_once('=').ok_or_else(|| {

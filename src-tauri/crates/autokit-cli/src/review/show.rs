@@ -8,9 +8,9 @@ use owo_colors::OwoColorize;
 use serde_json::Value;
 
 use crate::cards::{one_line, write_diff};
-use crate::output::{moment, printable};
+use crate::output::{format_time, printable};
 
-/// Letters a line has room for: those of the terminal, or of a page where there is none.
+/// Returns the line width: that of the terminal, or 100.
 fn width() -> usize {
     comfy_table::Table::new().width().map_or(100, |width| usize::from(width).clamp(40, 160))
 }
@@ -41,11 +41,11 @@ pub(super) fn write_list(
         return writeln!(out, "No pending proposals.");
     }
     for group in &proposals.groups {
-        let mut named = false;
+        let mut has_heading = false;
         for row in rows.iter().filter(|row| row.group == *group) {
-            if !named {
+            if !has_heading {
                 writeln!(out, "{}", group.bold().underline())?;
-                named = true;
+                has_heading = true;
             }
             write_row(out, row)?;
         }
@@ -77,7 +77,7 @@ fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
     writeln!(out, "      {}", one_line(&format!("{}: {}", row.fields.join(", "), row.reason), room).dimmed())
 }
 
-/// What a proposal is about and how it stands, in one line.
+/// Writes a proposal's title and state in one line.
 pub(crate) fn write_headline(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()> {
     let proposal = &detail.proposal;
     writeln!(
@@ -110,25 +110,25 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
             Some(diff) => write_diff(out, diff)?,
             None => writeln!(out, "  = {} unchanged", printable(&proposed.field).cyan())?,
         }
-        let sure = format!("{:.0}% confidence", proposed.confidence * 100.0);
+        let confidence = format!("{:.0}% confidence", proposed.confidence * 100.0);
         match detail.risks.get(&proposed.field) {
-            Some(Risk::Low) | None => writeln!(out, "      {}", sure.dimmed())?,
-            Some(more) => writeln!(out, "      {} · {}", sure.dimmed(), risk(*more))?,
+            Some(Risk::Low) | None => writeln!(out, "      {}", confidence.dimmed())?,
+            Some(higher) => writeln!(out, "      {} · {}", confidence.dimmed(), risk(*higher))?,
         }
         for text in detail.suspect.iter().filter(|text| text.field == proposed.field) {
-            write_suspect(out, text, proposed.value.as_ref())?;
+            write_flagged(out, text, proposed.value.as_ref())?;
         }
         for evidence in &proposed.evidence {
             let quote = format!("“{}”", one_line(&evidence.quote, 80));
-            let read = format!("{} read {}", printable(&evidence.url), moment(evidence.fetched_at));
+            let read = format!("{} read {}", printable(&evidence.url), format_time(evidence.fetched_at));
             writeln!(out, "      {} {}", quote.dimmed(), read.dimmed())?;
             if evidence.chain.len() > 1 {
-                let way: Vec<String> = evidence
+                let chain: Vec<String> = evidence
                     .chain
                     .iter()
                     .map(|visit| format!("{} {}", visit.status, printable(&visit.url)))
                     .collect();
-                writeln!(out, "      {}", way.join(" → ").dimmed())?;
+                writeln!(out, "      {}", chain.join(" → ").dimmed())?;
             }
         }
         if proposal.conflicts.contains(&proposed.field) {
@@ -145,8 +145,8 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
     write_history(out, detail)
 }
 
-/// What in a text is not meant for whoever reads it, with the words.
-pub(super) fn write_suspect(
+/// Writes the flagged parts of a text, with excerpts.
+pub(super) fn write_flagged(
     out: &mut dyn Write,
     text: &FlaggedText,
     proposed: Option<&Value>,
@@ -157,11 +157,11 @@ pub(super) fn write_suspect(
         (FieldSide::Before, "") => " before".to_owned(),
         (FieldSide::Before, inside) => format!(" before, at {}", one_line(inside, 60)),
     };
-    let whole = proposed.and_then(|value| value.pointer(&text.pointer)).and_then(Value::as_str);
-    let shown = whole.filter(|_| text.side == FieldSide::After && !text.in_name);
+    let full_text = proposed.and_then(|value| value.pointer(&text.pointer)).and_then(Value::as_str);
+    let shown = full_text.filter(|_| text.side == FieldSide::After && !text.in_name);
     let units: Vec<u16> = shown.unwrap_or_default().encode_utf16().collect();
     for mark in &text.marks {
-        let sort = match mark.sort {
+        let kind = match mark.sort {
             InjectionKind::Invisible => "invisible",
             InjectionKind::Hidden => "hidden",
             InjectionKind::Instruction => "instruction",
@@ -169,11 +169,11 @@ pub(super) fn write_suspect(
             InjectionKind::Stuffed => "stuffed",
             InjectionKind::Code => "code",
         };
-        write!(out, "      {} {}", format!("{sort}{place}").red().bold(), printable(&mark.why))?;
-        let words = units.get(mark.start as usize..mark.end as usize).map(String::from_utf16_lossy);
-        // What nobody sees is named by its reason.
-        match words.filter(|_| mark.sort != InjectionKind::Invisible) {
-            Some(words) => writeln!(out, " {}", format!("“{}”", one_line(&words, 80)).dimmed())?,
+        write!(out, "      {} {}", format!("{kind}{place}").red().bold(), printable(&mark.why))?;
+        let excerpt = units.get(mark.start as usize..mark.end as usize).map(String::from_utf16_lossy);
+        // Invisible text has no excerpt to show.
+        match excerpt.filter(|_| mark.sort != InjectionKind::Invisible) {
+            Some(excerpt) => writeln!(out, " {}", format!("“{}”", one_line(&excerpt, 80)).dimmed())?,
             None => writeln!(out)?,
         }
     }
@@ -184,15 +184,19 @@ fn write_history(out: &mut dyn Write, detail: &ProposalDetail) -> io::Result<()>
     let proposal = &detail.proposal;
     if proposal.state == ProposalState::Pending && detail.needed > 1 {
         let by: Vec<String> = proposal.approvals.iter().map(|approval| printable(&approval.by)).collect();
-        let who = if by.is_empty() { "none yet".to_owned() } else { by.join(", ") };
-        writeln!(out, "\n{} of {} approvals: {who}", by.len(), detail.needed)?;
+        let reviewers = if by.is_empty() { "none yet".to_owned() } else { by.join(", ") };
+        writeln!(out, "\n{} of {} approvals: {reviewers}", by.len(), detail.needed)?;
     }
     writeln!(out)?;
     for event in &detail.events {
-        let words = one_line(&event.why, 100);
-        let colon = if words.is_empty() { "" } else { ": " };
-        let line =
-            format!("{} {} by {}{colon}{words}", moment(event.at), event.kind.as_str(), printable(&event.by));
+        let reason = one_line(&event.why, 100);
+        let colon = if reason.is_empty() { "" } else { ": " };
+        let line = format!(
+            "{} {} by {}{colon}{reason}",
+            format_time(event.at),
+            event.kind.as_str(),
+            printable(&event.by)
+        );
         writeln!(out, "{}", line.dimmed())?;
     }
     Ok(())

@@ -31,7 +31,7 @@ struct FolderEntry {
 }
 
 /// Whether all files exist with the right sizes.
-pub(crate) fn looks_whole(spec: &ModelSpec, folder: &Path) -> bool {
+pub(crate) fn is_complete(spec: &ModelSpec, folder: &Path) -> bool {
     spec.files.iter().all(|file| {
         std::fs::metadata(folder.join(&file.name))
             .is_ok_and(|m| m.is_file() && (file.size == 0 || m.len() == file.size))
@@ -62,7 +62,7 @@ pub(crate) fn check_once(spec: &ModelSpec, folder: &Path) -> Result<Sums> {
     let mut now = BTreeMap::new();
     for file in &spec.files {
         let path = folder.join(&file.name);
-        let mut seen = look(&path)?;
+        let mut seen = read_entry(&path)?;
         seen.sha256 = match before.get(&file.name) {
             Some(old) if old.size == seen.size && old.modified == seen.modified => old.sha256.clone(),
             _ => sha256(&path)?,
@@ -125,7 +125,7 @@ pub(crate) fn sha256(path: &Path) -> Result<String> {
     }))
 }
 
-fn look(path: &Path) -> Result<FolderEntry> {
+fn read_entry(path: &Path) -> Result<FolderEntry> {
     let meta = std::fs::metadata(path).map_err(Error::io("reading", path))?;
     let modified = meta.modified().map_err(Error::io("reading", path))?;
     let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();

@@ -33,7 +33,7 @@ impl Offered {
 }
 
 /// The sort key of a tool for drawing, the same forever.
-pub(super) fn lot(seed: &str, name: &str) -> [u8; 32] {
+pub(super) fn shuffle_key(seed: &str, name: &str) -> [u8; 32] {
     Sha256::digest(format!("{seed}\0{name}")).into()
 }
 
@@ -42,14 +42,14 @@ pub(super) fn lot(seed: &str, name: &str) -> [u8; 32] {
 ///
 /// # Errors
 /// When the compiled-in file is invalid, which a test rules out.
-pub(super) fn draw(count: usize) -> Result<Vec<Offered>> {
+pub(super) fn sample(count: usize) -> Result<Vec<Offered>> {
     let mut text = String::new();
     let unpacked = brotli_decompressor::Decompressor::new(PACKED, 1 << 16);
     let broken = |error: &dyn std::fmt::Display| ApiError::internal(format!("the tools to count: {error}"));
     unpacked.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| broken(&error))?;
     let read: std::result::Result<Vec<Offered>, _> = text.lines().map(serde_json::from_str).collect();
     let mut tools = read.map_err(|error| broken(&error))?;
-    tools.sort_by_cached_key(|tool| lot(SEED, &tool.name));
+    tools.sort_by_cached_key(|tool| shuffle_key(SEED, &tool.name));
     tools.truncate(count);
     Ok(tools)
 }
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn there_are_enough_tools_and_each_is_one() {
-        let all = draw(usize::MAX).expect("tools");
+        let all = sample(usize::MAX).expect("tools");
         assert!(all.len() >= 10_000, "{}", all.len());
         let names: HashSet<&str> = all.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names.len(), all.len());
@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn fewer_are_among_more() {
-        let names = |count| draw(count).expect("tools").into_iter().map(|tool| tool.name).collect::<Vec<_>>();
+        let names =
+            |count| sample(count).expect("tools").into_iter().map(|tool| tool.name).collect::<Vec<_>>();
         assert_eq!(names(25)[..10], names(10)[..]);
     }
 }

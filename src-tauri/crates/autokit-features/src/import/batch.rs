@@ -28,20 +28,20 @@ pub(super) struct ImportBatch {
 }
 
 impl ImportBatch {
-    fn arrive(
+    fn add_card(
         &mut self,
         at: usize,
         ours: Option<&CardRecord>,
         id: &CardId,
         revisions: Vec<ImportedRevision>,
-        told: Option<String>,
+        provenance: Option<String>,
     ) {
         self.from.push(at);
         self.arrivals.push(ImportedCard {
             id: id.clone(),
             expected: ours.map(|ours| ours.number),
             revisions,
-            provenance: told,
+            provenance,
             vectors: None,
         });
     }
@@ -56,36 +56,36 @@ struct Item<'a> {
 
 impl Item<'_> {
     /// Returns the fields the person chose, if they chose any.
-    fn named(&self) -> Option<&[String]> {
+    fn chosen_fields(&self) -> Option<&[String]> {
         self.choice?.fields.as_deref()
     }
 
     /// Returns whether the person chose to take this field.
-    fn is_named(&self, field: &str) -> bool {
-        self.named().is_some_and(|named| named.iter().any(|name| name == field))
+    fn is_chosen(&self, field: &str) -> bool {
+        self.chosen_fields().is_some_and(|chosen| chosen.iter().any(|name| name == field))
     }
 
     /// Returns whether a conflict in this field goes to Review: if the person made no choice of fields, or
     /// deferred this one.
-    fn is_left_open(&self, field: &str) -> bool {
+    fn is_deferred(&self, field: &str) -> bool {
         let later = self.choice.is_some_and(|choice| choice.later.iter().any(|name| name == field));
-        later || self.named().is_none()
+        later || self.chosen_fields().is_none()
     }
 
-    fn theirs(&self, field: &str) -> Option<Value> {
+    fn source_value(&self, field: &str) -> Option<Value> {
         self.entry.card.object().get(field).cloned()
     }
 }
 
 impl ImportPlan {
-    pub(super) fn work(&self, options: &ImportOptions, library: &Library) -> Result<ImportBatch> {
-        let mut work = ImportBatch::default();
+    pub(super) fn batch(&self, options: &ImportOptions, library: &Library) -> Result<ImportBatch> {
+        let mut batch = ImportBatch::default();
         for (at, (entry, planned)) in self.incoming.entries.iter().zip(&self.planned).enumerate() {
             let item = Item { at, entry, choice: options.choices.get(&(entry.position as u32)) };
             if planned.status == ItemStatus::Invalid {
                 continue;
             }
-            let before = work.arrivals.len() + work.drafts.len();
+            let before = batch.arrivals.len() + batch.drafts.len();
             if item.choice.is_none_or(|choice| choice.take) {
                 let same_as = item.choice.and_then(|choice| choice.same_as.as_ref());
                 match same_as.map(|id| library.card(id)).transpose()? {
@@ -93,85 +93,86 @@ impl ImportPlan {
                     // newer.
                     Some(ours) => {
                         let merged = merge(None, ours.card().object(), entry.card.object());
-                        let standing = MergeState::Diverged { common: false, merged };
-                        let suspect = || has_new_flagged_text(&entry.card, Some(&ours));
-                        self.known(&item, &ours, (&standing, suspect), options, &mut work);
+                        let merge_state = MergeState::Diverged { common: false, merged };
+                        let flagged = || has_new_flagged_text(&entry.card, Some(&ours));
+                        self.merge_existing(&item, &ours, (&merge_state, flagged), options, &mut batch);
                     }
-                    None => match (&planned.ours, &planned.standing) {
-                        (Some(ours), Some(standing)) => {
-                            self.known(
+                    None => match (&planned.ours, &planned.merge_state) {
+                        (Some(ours), Some(merge_state)) => {
+                            self.merge_existing(
                                 &item,
                                 ours,
-                                (standing, || planned.is_suspect(entry)),
+                                (merge_state, || planned.is_flagged(entry)),
                                 options,
-                                &mut work,
+                                &mut batch,
                             );
                         }
-                        _ => self.unknown(&item, planned, options, &mut work),
+                        _ => self.add_new(&item, planned, options, &mut batch),
                     },
                 }
             }
-            work.unchanged += u32::from(work.arrivals.len() + work.drafts.len() == before);
+            batch.unchanged += u32::from(batch.arrivals.len() + batch.drafts.len() == before);
         }
-        Ok(work)
+        Ok(batch)
     }
 
     /// Imports a card the library does not have.
-    fn unknown(
+    fn add_new(
         &self,
         item: &Item<'_>,
         planned: &PlannedCard,
         options: &ImportOptions,
-        work: &mut ImportBatch,
+        batch: &mut ImportBatch,
     ) {
         let entry = item.entry;
         // A card must have a name, so the name is always taken.
-        let chosen = |field: &str| item.named().is_none() || field == fields::NAME || item.is_named(field);
+        let chosen =
+            |field: &str| item.chosen_fields().is_none() || field == fields::NAME || item.is_chosen(field);
         let all = entry.card.object();
         let card: Map<String, Value> = all
             .iter()
             .filter(|(field, _)| chosen(field))
             .map(|(field, value)| (field.clone(), value.clone()))
             .collect();
-        if options.landing_of(|| planned.is_suspect(entry)) == Landing::Review {
+        if options.resolve_landing(|| planned.is_flagged(entry)) == Landing::Review {
             let values = card.into_iter().map(|(field, value)| proposed(field, Some(value))).collect();
             let mut draft = draft(entry, options, values);
             draft.similar = planned.similar.iter().map(|record| record.id.clone()).collect();
-            work.drafts.push(draft);
-            work.foreign.push(foreign_state(entry, &entry.id));
+            batch.drafts.push(draft);
+            batch.foreign.push(foreign_state(entry, &entry.id));
             return;
         }
         let revisions = if card.len() == all.len() {
             self.revisions(entry, 0, options)
         } else {
-            vec![self.merging(entry, Value::Object(card).to_string(), options)]
+            vec![self.merge_revision(entry, Value::Object(card).to_string(), options)]
         };
-        let told = self.incoming.bundled.then(|| told(&self.provenance(entry)));
-        work.arrive(item.at, None, &entry.id, revisions, told);
+        let provenance = self.incoming.bundled.then(|| provenance_json(&self.provenance(entry)));
+        batch.add_card(item.at, None, &entry.id, revisions, provenance);
     }
 
     /// Imports a card the library has.
-    fn known(
+    fn merge_existing(
         &self,
         item: &Item<'_>,
         ours: &CardRecord,
-        (standing, suspect): (&MergeState, impl FnOnce() -> bool),
+        (merge_state, flagged): (&MergeState, impl FnOnce() -> bool),
         options: &ImportOptions,
-        work: &mut ImportBatch,
+        batch: &mut ImportBatch,
     ) {
         let entry = item.entry;
-        if options.existing == ExistingCards::Keep || *standing == MergeState::Identical {
+        if options.existing == ExistingCards::Keep || *merge_state == MergeState::Identical {
             return;
         }
-        let landing = options.landing_of(suspect);
+        let landing = options.resolve_landing(flagged);
         if options.existing == ExistingCards::Replace && item.choice.is_none() && landing == Landing::Library
         {
-            let revision = self.merging(entry, entry.card.to_json(), options);
-            work.arrive(item.at, Some(ours), &ours.id, vec![revision], None);
+            let revision = self.merge_revision(entry, entry.card.to_json(), options);
+            batch.add_card(item.at, Some(ours), &ours.id, vec![revision], None);
             return;
         }
         let now = ours.card().into_object();
-        let merged = match standing.merged() {
+        let merged = match merge_state.merged() {
             Some(merged) => merged.clone(),
             None if self.incoming.bundled => return,
             // A file without revision history is merged without a common ancestor.
@@ -181,22 +182,22 @@ impl ImportPlan {
         let mut values: Vec<(String, Option<Value>)> = merged
             .taken
             .iter()
-            .filter(|field| item.named().is_none() || item.is_named(field))
+            .filter(|field| item.chosen_fields().is_none() || item.is_chosen(field))
             .map(|field| (field.clone(), merged.card.get(field).cloned()))
             .collect();
-        let (mut decided, mut open) = (false, Vec::new());
+        let (mut decided, mut deferred) = (false, Vec::new());
         for conflict in &merged.conflicts {
-            if item.is_named(&conflict.field) {
+            if item.is_chosen(&conflict.field) {
                 decided = true;
-                values.push((conflict.field.clone(), item.theirs(&conflict.field)));
-            } else if item.is_left_open(&conflict.field) {
-                open.push(conflict.field.clone());
+                values.push((conflict.field.clone(), item.source_value(&conflict.field)));
+            } else if item.is_deferred(&conflict.field) {
+                deferred.push(conflict.field.clone());
             }
         }
         let mut number = ours.number;
         // Once the person chose, the source's state counts as merged, even if no value was taken.
-        if landing == Landing::Library && !(values.is_empty() && item.named().is_none()) {
-            let revisions = match standing {
+        if landing == Landing::Library && !(values.is_empty() && item.chosen_fields().is_none()) {
+            let revisions = match merge_state {
                 MergeState::Ahead { from, .. } if !decided && values.len() == merged.taken.len() => {
                     self.revisions(entry, *from, options)
                 }
@@ -208,15 +209,15 @@ impl ImportPlan {
                             None => card.shift_remove(&field),
                         };
                     }
-                    vec![self.merging(entry, Value::Object(card).to_string(), options)]
+                    vec![self.merge_revision(entry, Value::Object(card).to_string(), options)]
                 }
             };
             values.clear();
             number += revisions.len() as u32;
-            work.arrive(item.at, Some(ours), &ours.id, revisions, None);
-            work.foreign.push(foreign_state(entry, &ours.id));
+            batch.add_card(item.at, Some(ours), &ours.id, revisions, None);
+            batch.foreign.push(foreign_state(entry, &ours.id));
         }
-        values.extend(open.iter().map(|field| (field.clone(), item.theirs(field))));
+        values.extend(deferred.iter().map(|field| (field.clone(), item.source_value(field))));
         if values.is_empty() {
             return;
         }
@@ -225,18 +226,18 @@ impl ImportPlan {
         draft.card = Some(ours.id.clone());
         draft.base = Some(number);
         if let Some(arrived) = &mut draft.arrived {
-            arrived.conflicts = open;
+            arrived.conflicts = deferred;
         }
-        work.drafts.push(draft);
-        if work.foreign.last().is_none_or(|state| state.id != entry.step.id) {
-            work.foreign.push(foreign_state(entry, &ours.id));
+        batch.drafts.push(draft);
+        if batch.foreign.last().is_none_or(|state| state.id != entry.revision.id) {
+            batch.foreign.push(foreign_state(entry, &ours.id));
         }
     }
 
     /// Returns the source's revisions, unchanged, starting at index `from` of the entry's history.
     fn revisions(&self, entry: &BundleCard, from: usize, options: &ImportOptions) -> Vec<ImportedRevision> {
         if !self.incoming.bundled {
-            return vec![self.merging(entry, entry.card.to_json(), options)];
+            return vec![self.merge_revision(entry, entry.card.to_json(), options)];
         }
         let arrived = |step: &RevisionMeta, body: String, merged: Vec<RevisionId>| ImportedRevision {
             operation: step.operation,
@@ -248,18 +249,20 @@ impl ImportPlan {
             merged,
         };
         let past = entry.history.iter().skip(from);
-        let mut revisions: Vec<ImportedRevision> =
-            past.map(|past| arrived(&past.step, past.body.clone(), past.step.merged.clone())).collect();
+        let mut revisions: Vec<ImportedRevision> = past
+            .map(|past| arrived(&past.revision, past.body.clone(), past.revision.merged.clone()))
+            .collect();
         // Revisions that did not come with the bundle are known by id only.
-        let merged = entry.step.merged.iter().chain(&entry.ancestors).cloned().collect();
-        revisions.push(arrived(&entry.step, entry.card.to_json(), merged));
+        let merged = entry.revision.merged.iter().chain(&entry.ancestors).cloned().collect();
+        revisions.push(arrived(&entry.revision, entry.card.to_json(), merged));
         revisions
     }
 
     /// Returns a revision that merges the source's card into ours.
-    fn merging(&self, entry: &BundleCard, body: String, options: &ImportOptions) -> ImportedRevision {
+    fn merge_revision(&self, entry: &BundleCard, body: String, options: &ImportOptions) -> ImportedRevision {
         // A source without a library of its own has no revisions to record as merged.
-        let theirs = std::iter::once(&entry.step.id).chain(entry.before()).filter(|_| self.incoming.bundled);
+        let theirs =
+            std::iter::once(&entry.revision.id).chain(entry.ancestor_ids()).filter(|_| self.incoming.bundled);
         ImportedRevision {
             operation: Operation::Import,
             author: options.by.clone(),
@@ -286,13 +289,13 @@ fn draft(entry: &BundleCard, options: &ImportOptions, values: Vec<ProposedField>
         // Set when the import is written.
         import: String::new(),
         card: entry.id.clone(),
-        revision: entry.step.id.clone(),
+        revision: entry.revision.id.clone(),
         conflicts: Vec::new(),
     };
     Draft { arrived: Some(arrived), ..Draft::new(Origin::Import, options.reason.clone(), values) }
 }
 
-fn told(provenance: &Provenance) -> String {
+fn provenance_json(provenance: &Provenance) -> String {
     serde_json::to_string(provenance).expect("strings serialize to JSON")
 }
 
@@ -302,9 +305,9 @@ fn proposed(field: String, value: Option<Value>) -> ProposedField {
 
 fn foreign_state(entry: &BundleCard, card: &CardId) -> ForeignState {
     ForeignState {
-        id: entry.step.id.clone(),
+        id: entry.revision.id.clone(),
         card: card.clone(),
         body: entry.card.to_json(),
-        before: entry.before().cloned().collect(),
+        ancestors: entry.ancestor_ids().cloned().collect(),
     }
 }

@@ -11,7 +11,7 @@ pub(crate) struct ImportOptions {
     pub(crate) landing: Landing,
     /// Whether flagged texts may be written to the library too. Only for AutoKit's own cards and for
     /// benchmarks.
-    pub(crate) suspect_too: bool,
+    pub(crate) flagged_too: bool,
     pub(crate) choices: HashMap<u32, ItemChoice>,
     pub(crate) reason: String,
     pub(crate) by: Author,
@@ -21,9 +21,9 @@ pub(crate) struct ImportOptions {
 impl ImportOptions {
     /// Returns where a card is imported to. Even a trusted source may have been deceived or taken over, so
     /// a flagged text that is not already in the library waits in Review.
-    pub(super) fn landing_of(&self, suspect: impl FnOnce() -> bool) -> Landing {
+    pub(super) fn resolve_landing(&self, flagged: impl FnOnce() -> bool) -> Landing {
         // Evaluated only where it matters, because scanning takes a while.
-        let decides = self.landing == Landing::Library && !self.suspect_too;
-        if decides && suspect() { Landing::Review } else { self.landing }
+        let decides = self.landing == Landing::Library && !self.flagged_too;
+        if decides && flagged() { Landing::Review } else { self.landing }
     }
 }

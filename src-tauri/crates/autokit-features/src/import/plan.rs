@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use autokit_api::ItemStatus;
 use autokit_bundle::BundleCard;
-use autokit_bundle::compare::{MergeState, Ours, compare};
+use autokit_bundle::compare::{LocalCard, MergeState, compare};
 use autokit_error::Result;
 use autokit_library::{CardRecord, Replica};
 use autokit_toolcard::{CardId, LineageEntry, MatchKey, Problem, RevisionId, fields};
 use autokit_workspace::background::in_background;
 
 use super::Imports;
-use crate::duplicates::Known;
+use crate::duplicates::MatchKeyIndex;
 use crate::flagged::has_new_flagged_text;
 use crate::incoming::Incoming;
 
@@ -30,28 +30,28 @@ pub(crate) struct ImportPlan {
 pub(super) struct PlannedCard {
     pub(super) status: ItemStatus,
     pub(super) ours: Option<Arc<CardRecord>>,
-    pub(super) standing: Option<MergeState>,
+    pub(super) merge_state: Option<MergeState>,
     pub(super) similar: Vec<Arc<CardRecord>>,
     pub(super) problem: Option<Problem>,
     /// Whether the card brings a flagged text that is new here; computed on first use.
-    suspect: OnceLock<bool>,
+    flagged: OnceLock<bool>,
 }
 
 impl PlannedCard {
-    pub(super) fn behind(&self) -> bool {
-        self.standing == Some(MergeState::Behind)
+    pub(super) fn is_behind(&self) -> bool {
+        self.merge_state == Some(MergeState::Behind)
     }
 
     /// Returns whether the card has a flagged text that the library's card does not have.
-    pub(super) fn is_suspect(&self, entry: &BundleCard) -> bool {
+    pub(super) fn is_flagged(&self, entry: &BundleCard) -> bool {
         // Also checked for a card that is behind: where cards are replaced, the old text comes back.
-        let read = self.standing != Some(MergeState::Identical) && self.status != ItemStatus::Invalid;
-        read && *self.suspect.get_or_init(|| has_new_flagged_text(&entry.card, self.ours.as_deref()))
+        let read = self.merge_state != Some(MergeState::Identical) && self.status != ItemStatus::Invalid;
+        read && *self.flagged.get_or_init(|| has_new_flagged_text(&entry.card, self.ours.as_deref()))
     }
 
     /// Returns whether importing the card would bring in a flagged text.
     pub(super) fn introduces_flagged_text(&self, entry: &BundleCard) -> bool {
-        self.status != ItemStatus::Identical && self.is_suspect(entry)
+        self.status != ItemStatus::Identical && self.is_flagged(entry)
     }
 }
 
@@ -93,14 +93,14 @@ impl Imports {
         let library = Arc::clone(&self.workspace.library);
         let plan = in_background(move || {
             let planned = library.read(|replica| {
-                let known = Known::of(replica);
-                let keys = telling_keys(&incoming.entries);
+                let index = MatchKeyIndex::new(replica);
+                let keys = identifying_keys(&incoming.entries);
                 let each = incoming.entries.iter().zip(found).zip(&keys);
-                let stand = |((entry, ours), keys): ((&BundleCard, _), &Vec<MatchKey>)| {
-                    let like = || known.like(&entry.card, keys);
-                    stand(replica, entry, ours, &lineages, &foreign, like, incoming.bundled)
+                let plan = |((entry, ours), keys): ((&BundleCard, _), &Vec<MatchKey>)| {
+                    let similar = || index.similar(&entry.card, keys);
+                    plan_card(replica, entry, ours, &lineages, &foreign, similar, incoming.bundled)
                 };
-                each.map(stand).collect()
+                each.map(plan).collect()
             });
             Ok(Arc::new(ImportPlan { incoming, cursor, planned }))
         })
@@ -117,16 +117,16 @@ impl Imports {
         found: &[Option<Arc<CardRecord>>],
         lineages: &HashMap<CardId, Vec<LineageEntry>>,
     ) -> Result<HashMap<RevisionId, String>> {
-        let mut wanted = HashSet::new();
+        let mut ids = HashSet::new();
         for (entry, ours) in entries.iter().zip(found) {
             let Some(lineage) = ours.as_ref().and_then(|ours| lineages.get(&ours.id)) else { continue };
             let merged: HashSet<&RevisionId> =
-                lineage.iter().flat_map(|named| &named.revision.merged).collect();
-            let theirs = std::iter::once(&entry.step.id).chain(entry.before());
-            wanted.extend(theirs.filter(|id| merged.contains(*id)).cloned());
+                lineage.iter().flat_map(|entry| &entry.revision.merged).collect();
+            let theirs = std::iter::once(&entry.revision.id).chain(entry.ancestor_ids());
+            ids.extend(theirs.filter(|id| merged.contains(*id)).cloned());
         }
-        let wanted: Vec<RevisionId> = wanted.into_iter().collect();
-        let states = self.workspace.library.foreign_states(&wanted).await?;
+        let ids: Vec<RevisionId> = ids.into_iter().collect();
+        let states = self.workspace.library.foreign_states(&ids).await?;
         Ok(states.into_iter().map(|(id, state)| (id, state.body)).collect())
     }
 }
@@ -138,7 +138,7 @@ fn card_of<'a>(replica: &'a Replica, entry: &BundleCard) -> Option<&'a Arc<CardR
 
 /// Returns the match keys that identify the tool of each entry. A page named by several entries identifies
 /// none.
-fn telling_keys(entries: &[BundleCard]) -> Vec<Vec<MatchKey>> {
+fn identifying_keys(entries: &[BundleCard]) -> Vec<Vec<MatchKey>> {
     let mut all: Vec<Vec<MatchKey>> = entries.iter().map(|entry| entry.card.match_keys()).collect();
     let is_page = |key: &&MatchKey| matches!(key, MatchKey::Page(_));
     let mut count: HashMap<MatchKey, usize> = HashMap::new();
@@ -151,40 +151,40 @@ fn telling_keys(entries: &[BundleCard]) -> Vec<Vec<MatchKey>> {
     all
 }
 
-fn stand(
+fn plan_card(
     replica: &Replica,
     entry: &BundleCard,
     ours: Option<Arc<CardRecord>>,
     lineages: &HashMap<CardId, Vec<LineageEntry>>,
     foreign: &HashMap<RevisionId, String>,
-    like: impl FnOnce() -> Vec<Arc<CardRecord>>,
+    find_similar: impl FnOnce() -> Vec<Arc<CardRecord>>,
     bundled: bool,
 ) -> PlannedCard {
     let Some(ours) = ours else {
-        let similar = like();
+        let similar = find_similar();
         let status = if similar.is_empty() { ItemStatus::New } else { ItemStatus::Similar };
         return PlannedCard {
             status,
             ours: None,
-            standing: None,
+            merge_state: None,
             similar,
             problem: None,
-            suspect: OnceLock::new(),
+            flagged: OnceLock::new(),
         };
     };
     let card = ours.card();
     let lineage = lineages.get(&ours.id).map_or(&[][..], Vec::as_slice);
-    let standing = if *ours.body == *entry.card.to_json() {
+    let merge_state = if *ours.body == *entry.card.to_json() {
         MergeState::Identical
     } else {
-        compare(entry, Ours { card: card.object(), lineage, foreign })
+        compare(entry, LocalCard { card: card.object(), lineage, foreign })
     };
     let key = entry.card.key();
     let taken = replica.by_key(&key).filter(|other| other.id != ours.id);
     let problem = taken.map(|other| {
         Problem::error(fields::NAME, format!("is already used by another card in this library: {}", other.id))
     });
-    let status = match (&standing, &problem) {
+    let status = match (&merge_state, &problem) {
         (_, Some(_)) => ItemStatus::Invalid,
         // A file without revision history cannot be behind: what it says is a change.
         (MergeState::Behind, _) if !bundled => ItemStatus::Changed,
@@ -197,9 +197,9 @@ fn stand(
     PlannedCard {
         status,
         ours: Some(ours),
-        standing: Some(standing),
+        merge_state: Some(merge_state),
         similar: Vec::new(),
         problem,
-        suspect: OnceLock::new(),
+        flagged: OnceLock::new(),
     }
 }

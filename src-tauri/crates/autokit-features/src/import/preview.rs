@@ -9,7 +9,7 @@ use serde_json::Map;
 use super::plan::{ImportPlan, PlannedCard};
 
 /// Most names shown of cards that may be the same tool.
-const SIMILAR: usize = 3;
+const MAX_SIMILAR: usize = 3;
 
 impl ImportPlan {
     pub(super) fn preview(
@@ -39,15 +39,15 @@ impl ImportPlan {
             similar: 0,
             identical: 0,
             invalid: 0,
-            suspect: self.count_suspect(|_| true),
-            suspect_new: self.count_suspect(|planned| planned.ours.is_none()),
+            suspect: self.count_flagged(|_| true),
+            suspect_new: self.count_flagged(|planned| planned.ours.is_none()),
             total: 0,
             items: Vec::new(),
         };
         let window = offset..offset.saturating_add(limit);
         // In the order of the source, with rejected items in their place.
         let mut rejected = incoming.rejected.iter().peekable();
-        let place = |preview: &mut ImportPreview, status: ItemStatus, item: &dyn Fn() -> ImportItem| {
+        let add = |preview: &mut ImportPreview, status: ItemStatus, item: &dyn Fn() -> ImportItem| {
             *match status {
                 ItemStatus::New => &mut preview.new,
                 ItemStatus::Changed => &mut preview.changed,
@@ -65,17 +65,17 @@ impl ImportPlan {
         };
         for (entry, planned) in incoming.entries.iter().zip(&self.planned) {
             while let Some(bad) = rejected.next_if(|bad| bad.position < entry.position) {
-                place(&mut preview, ItemStatus::Invalid, &|| refused(bad));
+                add(&mut preview, ItemStatus::Invalid, &|| rejected_item(bad));
             }
-            place(&mut preview, planned.status, &|| self.item(entry, planned));
+            add(&mut preview, planned.status, &|| self.item(entry, planned));
         }
         for bad in rejected {
-            place(&mut preview, ItemStatus::Invalid, &|| refused(bad));
+            add(&mut preview, ItemStatus::Invalid, &|| rejected_item(bad));
         }
         preview
     }
 
-    fn count_suspect(&self, which: impl Fn(&PlannedCard) -> bool) -> u32 {
+    fn count_flagged(&self, which: impl Fn(&PlannedCard) -> bool) -> u32 {
         let each = self.incoming.entries.iter().zip(&self.planned);
         each.filter(|(entry, planned)| which(planned) && planned.introduces_flagged_text(entry)).count()
             as u32
@@ -86,7 +86,7 @@ impl ImportPlan {
         if let Some(ours) = planned.ours.as_ref().filter(|_| planned.status != ItemStatus::Identical) {
             let now = ours.card().into_object();
             let mut after = entry.card.object().clone();
-            if let Some(merged) = planned.standing.as_ref().and_then(MergeState::merged)
+            if let Some(merged) = planned.merge_state.as_ref().and_then(MergeState::merged)
                 && self.incoming.bundled
             {
                 after.clone_from(&merged.card);
@@ -114,7 +114,7 @@ impl ImportPlan {
         }
         let mut problems = entry.warnings.clone();
         problems.extend(planned.problem.clone());
-        let similar = planned.similar.iter().take(SIMILAR);
+        let similar = planned.similar.iter().take(MAX_SIMILAR);
         ImportItem {
             position: entry.position as u32,
             name: entry.card.name().to_owned(),
@@ -125,16 +125,16 @@ impl ImportPlan {
             diff,
             conflicts,
             similar: similar.map(|record| (record.id.clone(), record.key.name.clone())).collect(),
-            by: if self.incoming.bundled { entry.step.author.0.clone() } else { String::new() },
-            at: self.incoming.bundled.then_some(entry.step.at),
+            by: if self.incoming.bundled { entry.revision.author.0.clone() } else { String::new() },
+            at: self.incoming.bundled.then_some(entry.revision.at),
             licence: self.provenance(entry).licence,
-            behind: planned.status == ItemStatus::Identical && planned.behind(),
+            behind: planned.status == ItemStatus::Identical && planned.is_behind(),
             suspect: planned.introduces_flagged_text(entry),
         }
     }
 }
 
-fn refused(bad: &Rejected) -> ImportItem {
+fn rejected_item(bad: &Rejected) -> ImportItem {
     ImportItem {
         position: bad.position as u32,
         name: bad.name.clone().unwrap_or_default(),

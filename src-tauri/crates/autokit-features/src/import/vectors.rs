@@ -12,31 +12,31 @@ use super::batch::ImportBatch;
 use crate::incoming::Incoming;
 
 /// Cards of a bundle whose embeddings are recomputed to verify the ones that came with it.
-const SAMPLED: usize = 8;
+const SAMPLE_SIZE: usize = 8;
 /// Cosine between a vector that came with a bundle and the one computed here, below which none of the
 /// bundle's vectors are used.
-const TRUE_ENOUGH: f32 = 0.999;
+const MIN_SAMPLE_COSINE: f32 = 0.999;
 
 impl Imports {
     /// Sets the embeddings of the cards to write: those of the source if they are of the current model and
     /// verified, or else computed here.
-    pub(super) async fn give_vectors(
+    pub(super) async fn set_vectors(
         &self,
         incoming: &Incoming,
-        work: &mut ImportBatch,
+        import_batch: &mut ImportBatch,
         progress: &Progress,
     ) -> Result<()> {
-        let came = self.vectors_that_came(incoming, work).await?;
-        let total = work.arrivals.len() as u64;
+        let verified = self.verified_vectors(incoming, import_batch).await?;
+        let total = import_batch.arrivals.len() as u64;
         let mut done = 0;
-        for (batch, from) in work.arrivals.chunks_mut(BATCH).zip(work.from.chunks(BATCH)) {
-            progress.check()?;
+        for (batch, from) in import_batch.arrivals.chunks_mut(BATCH).zip(import_batch.from.chunks(BATCH)) {
+            progress.check_cancelled()?;
             let mut missing = Vec::new();
             for (arrival, at) in batch.iter_mut().zip(from) {
                 let entry = &incoming.entries[*at];
                 let newest = arrival.revisions.last().map(|revision| revision.body.as_str());
                 let is_theirs = newest == Some(entry.card.to_json().as_str());
-                match (&came, &entry.vectors) {
+                match (&verified, &entry.vectors) {
                     (Some((model, dim)), Some(values)) if is_theirs => {
                         arrival.vectors =
                             Some(PackedVectors { model: model.clone(), dim: *dim, values: values.clone() });
@@ -54,29 +54,29 @@ impl Imports {
                 }
             }
             done += batch.len() as u64;
-            progress.at(done, total);
+            progress.set_done(done, total);
         }
         Ok(())
     }
 
     /// Returns the model and dimension of the source's vectors if they can be used. A sample is recomputed
     /// and compared, because whoever made them could have made a card match every query.
-    async fn vectors_that_came(
+    async fn verified_vectors(
         &self,
         incoming: &Incoming,
-        work: &ImportBatch,
+        import_batch: &ImportBatch,
     ) -> Result<Option<(String, usize)>> {
         let Some(embedder) = self.models.embedder() else { return Ok(None) };
-        let Some(told) =
-            incoming.vectors.as_ref().filter(|told| told.model == autokit_search::vector_recipe(&embedder))
+        let Some(model) =
+            incoming.vectors.as_ref().filter(|model| model.model == autokit_search::vector_recipe(&embedder))
         else {
             return Ok(None);
         };
-        let dim = told.dim as usize;
+        let dim = model.dim as usize;
         let with: Vec<usize> =
-            work.from.iter().copied().filter(|at| incoming.entries[*at].vectors.is_some()).collect();
+            import_batch.from.iter().copied().filter(|at| incoming.entries[*at].vectors.is_some()).collect();
         let mut sample: Vec<usize> = Vec::new();
-        for _ in 0..SAMPLED.min(with.len()) {
+        for _ in 0..SAMPLE_SIZE.min(with.len()) {
             // Random, so that nobody can predict which cards are sampled.
             let number = u64::from_str_radix(&autokit_workspace::token(7), 16).unwrap_or_default();
             sample.push(with[(number % with.len() as u64) as usize]);
@@ -89,21 +89,21 @@ impl Imports {
             .filter_map(|entry| entry.vectors.as_ref())
             .all(|values| dim > 0 && values.len().is_multiple_of(dim) && values.chunks(dim).all(is_unit));
         let same = sample.iter().zip(&own).all(|(at, own)| {
-            let came = incoming.entries[*at].vectors.as_deref().unwrap_or_default();
+            let theirs = incoming.entries[*at].vectors.as_deref().unwrap_or_default();
             own.as_ref().is_some_and(|own| {
-                own.values.len() == came.len()
+                own.values.len() == theirs.len()
                     && own
                         .values
                         .chunks(dim)
-                        .zip(came.chunks(dim))
-                        .all(|(a, b)| autokit_search::dot(a, b) >= TRUE_ENOUGH)
+                        .zip(theirs.chunks(dim))
+                        .all(|(a, b)| autokit_search::dot(a, b) >= MIN_SAMPLE_COSINE)
             })
         });
         if !(fits && same) {
             tracing::warn!(source = %incoming.source, "bundle vectors do not match their cards; ignored");
             return Ok(None);
         }
-        Ok(Some((told.model.clone(), dim)))
+        Ok(Some((model.model.clone(), dim)))
     }
 }
 

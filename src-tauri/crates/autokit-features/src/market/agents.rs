@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use autokit_api::{MarketFound, MarketOffer};
-use autokit_gateway::{Found, Hit, HitKind, Search, Tier};
-use autokit_workspace::cards::LINE;
+use autokit_gateway::{Hit, HitKind, Search, SearchResults, Tier};
+use autokit_workspace::cards::MAX_LINE_CHARS;
 use autokit_workspace::cards::{first_sentence, shorten};
 use autokit_workspace::elapsed::ms_since;
 use serde_json::{Map, Value};
@@ -12,29 +12,29 @@ use serde_json::{Map, Value};
 use super::Market;
 
 /// Number of results with which the library has enough.
-const FEW: usize = 3;
+const ENOUGH_RESULTS: usize = 3;
 /// Most offers shown to an agent, which can only pass them on.
-const OFFERS: usize = 3;
+const MAX_OFFERS: usize = 3;
 /// Minimum score of an offer shown to an agent: about half of the query has to match.
-const FITS: f32 = 0.45;
+const MIN_SCORE: f32 = 0.45;
 /// Most functions of an offer shown to an agent.
-const FUNCTIONS: usize = 8;
+const MAX_FUNCTIONS: usize = 8;
 
 impl Market {
     /// Adds tools that could be installed to a search that found too little. Does nothing if no source is
     /// configured.
-    pub async fn fill(&self, search: &Search, found: &mut Found) {
-        if found.hits.len() >= FEW.min(search.limit) {
+    pub async fn add_offers(&self, search: &Search, found: &mut SearchResults) {
+        if found.hits.len() >= ENOUGH_RESULTS.min(search.limit) {
             return;
         }
         let began = Instant::now();
-        let asked = match self.sources().await {
+        let answer = match self.sources().await {
             Ok(sources) if sources.is_empty() => return,
-            Ok(sources) => self.ask(&sources, &search.query, self.deadline, false).await,
+            Ok(sources) => self.query(&sources, &search.query, self.deadline, false).await,
             Err(error) => Err(error),
         };
-        match asked {
-            Ok(market) => add(&market, search, found),
+        match answer {
+            Ok(market) => add_matching(&market, search, found),
             Err(error) => {
                 found.notes.push(format!("Registries could not be searched: {}.", error.message));
             }
@@ -43,21 +43,25 @@ impl Market {
     }
 }
 
-fn add(market: &MarketFound, search: &Search, found: &mut Found) {
-    let fits = |offer: &&MarketOffer| offer.score >= FITS && !offer.installed && !offer.deprecated;
-    let (suspect, clean): (Vec<_>, Vec<_>) =
-        market.offers.iter().filter(fits).partition(|offer| offer.suspect.is_some());
-    let room = search.limit.saturating_sub(found.hits.len()).min(OFFERS);
+fn add_matching(market: &MarketFound, search: &Search, found: &mut SearchResults) {
+    let matches = |offer: &&MarketOffer| offer.score >= MIN_SCORE && !offer.installed && !offer.deprecated;
+    let (flagged, clean): (Vec<_>, Vec<_>) =
+        market.offers.iter().filter(matches).partition(|offer| offer.suspect.is_some());
+    let room = search.limit.saturating_sub(found.hits.len()).min(MAX_OFFERS);
     found.hits.extend(clean.into_iter().take(room).map(hit));
     // Nobody has reviewed these texts yet, so agents do not get to read flagged ones.
-    if !suspect.is_empty() {
+    if !flagged.is_empty() {
         found.notes.push(format!(
             "{} left out: flagged for hidden text or instructions to a model.",
-            if suspect.len() == 1 { "1 offer".to_owned() } else { format!("{} offers", suspect.len()) }
+            if flagged.len() == 1 { "1 offer".to_owned() } else { format!("{} offers", flagged.len()) }
         ));
     }
     found.notes.extend(
-        market.notes.iter().take(2).map(|note| format!("{}.", shorten(note, LINE).trim_end_matches('.'))),
+        market
+            .notes
+            .iter()
+            .take(2)
+            .map(|note| format!("{}.", shorten(note, MAX_LINE_CHARS).trim_end_matches('.'))),
     );
 }
 
@@ -72,18 +76,18 @@ fn hit(offer: &MarketOffer) -> Hit {
     put("category", offer.category.clone().map(Value::from));
     put("price", offer.price.clone().map(Value::from));
     put("rating", offer.rating.map(Value::from));
-    let functions: Vec<String> = offer.functions.iter().take(FUNCTIONS).cloned().collect();
+    let functions: Vec<String> = offer.functions.iter().take(MAX_FUNCTIONS).cloned().collect();
     put("functions", (!functions.is_empty()).then(|| functions.into()));
-    let line = format!("the user can run: autokit market install {} {}", offer.source, offer.id);
-    put("install", Some(line.into()));
+    let command = format!("the user can run: autokit market install {} {}", offer.source, offer.id);
+    put("install", Some(command.into()));
     Hit {
         id: format!("market/{}/{}", offer.source, offer.id),
         name: offer.name.clone(),
         provider: offer.provider.clone(),
-        line: shorten(&first_sentence(&offer.description), LINE),
+        summary: shorten(&first_sentence(&offer.description), MAX_LINE_CHARS),
         tier: Tier::Marketplace,
         score: offer.score,
-        what: HitKind::Installable { facts },
+        kind: HitKind::Installable { facts },
     }
 }
 
@@ -114,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_told_of_a_few_that_fit_and_of_nothing_that_hides() {
+    fn agents_see_a_few_matching_offers_and_no_flagged_ones() {
         let search = Search {
             query: String::new(),
             limit: 5,
@@ -127,14 +131,18 @@ mod tests {
         offers[2].installed = true;
         offers.push(offer("e", 0.1));
         offers.push(offer("f", 0.5));
-        let mut found = Found::default();
-        add(&MarketFound { offers, notes: vec!["s did not answer".to_owned()] }, &search, &mut found);
+        let mut found = SearchResults::default();
+        add_matching(
+            &MarketFound { offers, notes: vec!["s did not answer".to_owned()] },
+            &search,
+            &mut found,
+        );
         let ids: Vec<&str> = found.hits.iter().map(|hit| hit.id.as_str()).collect();
         assert_eq!(ids, ["market/s/a", "market/s/d", "market/s/f"]);
-        let HitKind::Installable { facts } = &found.hits[0].what else { panic!("{:?}", found.hits) };
+        let HitKind::Installable { facts } = &found.hits[0].kind else { panic!("{:?}", found.hits) };
         // Unknown facts are left out.
         assert_eq!(facts.keys().collect::<Vec<_>>(), ["version", "install"]);
-        assert_eq!(found.hits[0].line, "Sends mail.");
+        assert_eq!(found.hits[0].summary, "Sends mail.");
         assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
     }
 }

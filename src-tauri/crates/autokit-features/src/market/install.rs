@@ -9,7 +9,7 @@ use autokit_api::{
     MarketRef, MarketSource, ServerAdd,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_mcp_client::market::{Registry, Start, Transport};
+use autokit_mcp_client::market::{LaunchOption, Registry, Transport};
 use autokit_toolcard::has_injection;
 use serde_json::Value;
 
@@ -17,16 +17,16 @@ use super::query::reach_of;
 use super::{Market, shared};
 
 /// Most characters in the name given to a server.
-const NAME: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
-const NOT_TRUSTED: &str =
+const FLAGGED_NOTE: &str =
     "Flagged: contains hidden text or instructions to a model. Check it before you continue.";
 
 impl Market {
-    async fn server_of_market(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
-        let registry = Registry::at(self.providers.services().fetcher.clone(), &source.url)?;
+    async fn install_server(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
+        let registry = Registry::new(self.providers.services().fetcher.clone(), &source.url)?;
         let listing = registry.latest(id).await?;
-        let Some(start) = listing.starts.first() else {
+        let Some(start) = listing.launch_options.first() else {
             let why = listing
                 .notes
                 .first()
@@ -38,8 +38,8 @@ impl Market {
             ));
         };
         let mut notes = listing.notes.clone();
-        if let Some(why) = &listing.suspect {
-            notes.insert(0, format!("{NOT_TRUSTED} {why}"));
+        if let Some(why) = &listing.flagged {
+            notes.insert(0, format!("{FLAGGED_NOTE} {why}"));
         }
         if listing.deprecated {
             notes.push("Deprecated by its registry.".to_owned());
@@ -72,16 +72,20 @@ impl Market {
     /// Derives a server's name from the last part of its registry name, or from more of it if that is
     /// taken.
     async fn free_name(&self, id: &str) -> Result<String> {
-        let (space, name) = id.rsplit_once('/').unwrap_or(("", id));
-        let publisher = space.rsplit('.').next().unwrap_or_default();
+        let (namespace, name) = id.rsplit_once('/').unwrap_or(("", id));
+        let publisher = namespace.rsplit('.').next().unwrap_or_default();
         let servers = self.servers.all().await?;
-        let cut = |name: String| name.chars().take(NAME).collect::<String>();
-        let names = [cut(name.to_owned()), cut(format!("{publisher} {name}")), cut(id.replace('/', " "))];
-        let free = names.iter().find(|name| !servers.iter().any(|kept| kept.name == **name));
-        Ok(free.unwrap_or(&names[0]).clone())
+        let truncated = |name: String| name.chars().take(MAX_NAME_CHARS).collect::<String>();
+        let names = [
+            truncated(name.to_owned()),
+            truncated(format!("{publisher} {name}")),
+            truncated(id.replace('/', " ")),
+        ];
+        let free_name = names.iter().find(|name| !servers.iter().any(|server| server.name == **name));
+        Ok(free_name.unwrap_or(&names[0]).clone())
     }
 
-    async fn card_of_market(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
+    async fn install_card(&self, source: &MarketSource, id: &str) -> Result<MarketInstall> {
         let incoming = shared::read(self, &source.url).await?;
         let is_it = |entry: &&autokit_bundle::BundleCard| entry.card.key().id().as_str() == id;
         let Some(card) = incoming.entries.iter().find(is_it) else {
@@ -91,10 +95,10 @@ impl Market {
                 "Search for it again; it may have been withdrawn.",
             ));
         };
-        let suspect = has_injection(&Value::Object(card.card.object().clone()));
-        let notes = if suspect { vec![NOT_TRUSTED.to_owned()] } else { Vec::new() };
+        let flagged = has_injection(&Value::Object(card.card.object().clone()));
+        let notes = if flagged { vec![FLAGGED_NOTE.to_owned()] } else { Vec::new() };
         let others = incoming.entries.iter().filter(|entry| entry.position != card.position);
-        let leave = |entry: &autokit_bundle::BundleCard| ItemChoice {
+        let skipped = |entry: &autokit_bundle::BundleCard| ItemChoice {
             position: entry.position as u32,
             take: false,
             fields: None,
@@ -106,15 +110,15 @@ impl Market {
             existing: ExistingCards::Merge,
             landing: Landing::Review,
             digest: Some(incoming.digest.clone()),
-            choices: others.map(leave).collect(),
+            choices: others.map(skipped).collect(),
             reason: String::new(),
         };
         Ok(MarketInstall::Card { import, notes })
     }
 }
 
-fn inputs(start: &Start) -> Vec<MarketInput> {
-    let input = |input: &autokit_mcp_client::market::StartInput| MarketInput {
+fn inputs(start: &LaunchOption) -> Vec<MarketInput> {
+    let input = |input: &autokit_mcp_client::market::LaunchInput| MarketInput {
         name: input.name.clone(),
         description: input.description.as_deref().map(|text| autokit_toolcard::visible(text).into_owned()),
         required: input.required,
@@ -123,18 +127,18 @@ fn inputs(start: &Start) -> Vec<MarketInput> {
     start.inputs.iter().map(input).collect()
 }
 
-fn defaults(start: &Start) -> BTreeMap<String, String> {
-    let known =
-        |input: &autokit_mcp_client::market::StartInput| Some((input.name.clone(), input.default.clone()?));
-    start.inputs.iter().filter_map(known).collect()
+fn defaults(start: &LaunchOption) -> BTreeMap<String, String> {
+    let default =
+        |input: &autokit_mcp_client::market::LaunchInput| Some((input.name.clone(), input.default.clone()?));
+    start.inputs.iter().filter_map(default).collect()
 }
 
 /// Returns whether a program of this name is on the `PATH`.
 fn is_on_path(program: &str) -> bool {
-    let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat", ""] } else { &[""] };
+    let suffixes: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ".bat", ""] } else { &[""] };
     std::env::var_os("PATH").is_some_and(|path| {
         std::env::split_paths(&path)
-            .any(|folder| endings.iter().any(|ending| folder.join(format!("{program}{ending}")).is_file()))
+            .any(|folder| suffixes.iter().any(|suffix| folder.join(format!("{program}{suffix}")).is_file()))
     })
 }
 
@@ -143,8 +147,8 @@ impl Handle<InstallFromMarket> for Market {
     async fn handle(&self, _: &Context, request: MarketRef) -> Result<MarketInstall> {
         let source = self.source(&request.source).await?;
         match source.kind {
-            MarketKind::Registry => self.server_of_market(&source, &request.id).await,
-            MarketKind::Bundle => self.card_of_market(&source, &request.id).await,
+            MarketKind::Registry => self.install_server(&source, &request.id).await,
+            MarketKind::Bundle => self.install_card(&source, &request.id).await,
         }
     }
 }

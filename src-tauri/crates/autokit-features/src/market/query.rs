@@ -16,19 +16,19 @@ use super::{Market, shared};
 use crate::servers::tools::SavedServer;
 
 /// How long an answer is cached.
-const FRESH: Duration = Duration::from_mins(5);
+const ANSWER_TTL: Duration = Duration::from_mins(5);
 /// How long a failure is cached for agents, which then do not wait for that source again.
-const FAILED: Duration = Duration::from_mins(1);
+const FAILURE_TTL: Duration = Duration::from_mins(1);
 /// Most cached answers.
-const KEPT: usize = 200;
+const MAX_CACHED: usize = 200;
 /// Most words of a query that are searched, one by one, because registries match a part of the name.
-const WORDS: usize = 4;
+const MAX_WORDS: usize = 4;
 /// Most servers taken from one registry for one word.
-const EACH: usize = 30;
+const MAX_LISTINGS: usize = 30;
 /// Results compared by meaning; embedding more would be noticeably slow.
-const COMPARED: usize = 32;
+const MAX_COMPARED: usize = 32;
 /// Most notes in an answer.
-const NOTES: usize = 8;
+const MAX_NOTES: usize = 8;
 
 /// The offers and notes a source returned for one word, or why it failed.
 type SourceAnswer = std::result::Result<(Vec<ListedOffer>, Vec<String>), String>;
@@ -49,31 +49,31 @@ type QueryKey = (String, String);
 /// A cache of recent answers.
 #[derive(Debug, Default)]
 pub(super) struct AnswerCache {
-    said: Mutex<HashMap<QueryKey, (Instant, Arc<SourceAnswer>)>>,
+    entries: Mutex<HashMap<QueryKey, (Instant, Arc<SourceAnswer>)>>,
 }
 
 impl AnswerCache {
-    pub(crate) fn known(&self, key: &QueryKey, failures_too: bool) -> Option<Arc<SourceAnswer>> {
-        let said = self.said.lock().expect("no holder panics");
-        let (at, said) = said.get(key)?;
-        let fresh = if said.is_ok() { FRESH } else { FAILED };
-        (at.elapsed() < fresh && (said.is_ok() || failures_too)).then(|| Arc::clone(said))
+    pub(crate) fn get(&self, key: &QueryKey, with_failures: bool) -> Option<Arc<SourceAnswer>> {
+        let entries = self.entries.lock().expect("no holder panics");
+        let (at, answer) = entries.get(key)?;
+        let ttl = if answer.is_ok() { ANSWER_TTL } else { FAILURE_TTL };
+        (at.elapsed() < ttl && (answer.is_ok() || with_failures)).then(|| Arc::clone(answer))
     }
 
-    fn keep(&self, key: QueryKey, answer: &Arc<SourceAnswer>) {
-        let mut said = self.said.lock().expect("no holder panics");
-        if said.len() >= KEPT {
-            said.retain(|_, (at, _)| at.elapsed() < FRESH);
+    fn insert(&self, key: QueryKey, answer: &Arc<SourceAnswer>) {
+        let mut entries = self.entries.lock().expect("no holder panics");
+        if entries.len() >= MAX_CACHED {
+            entries.retain(|_, (at, _)| at.elapsed() < ANSWER_TTL);
         }
-        if said.len() >= KEPT {
-            said.clear();
+        if entries.len() >= MAX_CACHED {
+            entries.clear();
         }
-        said.insert(key, (Instant::now(), Arc::clone(answer)));
+        entries.insert(key, (Instant::now(), Arc::clone(answer)));
     }
 }
 
 /// Returns the words of a query that the name of a tool could contain.
-fn telling(query: &str) -> Vec<String> {
+fn search_words(query: &str) -> Vec<String> {
     let words = || {
         let split = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         // `emails` is not a substring of `email-server`.
@@ -83,22 +83,22 @@ fn telling(query: &str) -> Vec<String> {
         })
     };
     let mut seen = HashSet::new();
-    let mut told: Vec<String> = words()
+    let mut selected: Vec<String> = words()
         .filter(|word| word.len() > 2 && !is_stop_word(word) && !is_generic_word(word))
         .filter(|word| seen.insert(word.clone()))
-        .take(WORDS)
+        .take(MAX_WORDS)
         .collect();
-    if told.is_empty() {
-        told = words().take(1).collect();
+    if selected.is_empty() {
+        selected = words().take(1).collect();
     }
-    told
+    selected
 }
 
 /// Scores an offer by its words, 0 to 1; words in its name count more than those in its description.
-fn fits(words: &[String], offer: &MarketOffer) -> f32 {
+fn word_score(words: &[String], offer: &MarketOffer) -> f32 {
     let name = format!("{} {} {}", offer.id, offer.name, offer.functions.join(" ")).to_lowercase();
     let description = offer.description.to_lowercase();
-    let of = |word: &String| {
+    let score = |word: &String| {
         if name.contains(word.as_str()) {
             1.0
         } else if description.contains(word.as_str()) {
@@ -107,7 +107,7 @@ fn fits(words: &[String], offer: &MarketOffer) -> f32 {
             0.0
         }
     };
-    words.iter().map(of).sum::<f32>() / words.len().max(1) as f32
+    words.iter().map(score).sum::<f32>() / words.len().max(1) as f32
 }
 
 /// Converts how a registry says a server is reached to how servers are saved here.
@@ -122,33 +122,34 @@ pub(super) fn reach_of(transport: &Transport) -> ServerReach {
 
 impl Market {
     /// Returns what all sources offer for a query, best first. A source that fails adds a note. With
-    /// `patient`, sources that failed recently are queried again.
-    pub(super) async fn ask(
+    /// `retry_failures`, sources that failed recently are queried again.
+    pub(super) async fn query(
         &self,
         sources: &[MarketSource],
         query: &str,
-        within: Duration,
-        patient: bool,
+        timeout: Duration,
+        retry_failures: bool,
     ) -> Result<MarketFound> {
-        let words = telling(query);
-        let whole = vec![String::new()];
-        let wanted = sources.iter().flat_map(|source| {
+        let words = search_words(query);
+        let everything = vec![String::new()];
+        let queries = sources.iter().flat_map(|source| {
             // A bundle is downloaded whole and searched here.
-            let parts = if source.kind == MarketKind::Bundle { &whole } else { &words };
+            let parts = if source.kind == MarketKind::Bundle { &everything } else { &words };
             parts.iter().map(move |part| (source, part.as_str()))
         });
-        let said =
-            join_all(wanted.map(|(source, part)| self.ask_source(source, part, within, patient))).await;
+        let answers =
+            join_all(queries.map(|(source, part)| self.query_source(source, part, timeout, retry_failures)))
+                .await;
         let servers = self.servers.all().await?;
         let (mut found, mut seen) = (MarketFound::default(), HashSet::new());
-        for said in said {
-            match &*said {
+        for answer in answers {
+            match &*answer {
                 Ok((offers, notes)) => {
                     for offered in offers {
                         let offer = &offered.offer;
-                        let score = fits(&words, offer);
+                        let score = word_score(&words, offer);
                         if score > 0.0 && seen.insert((offer.source.clone(), offer.id.clone())) {
-                            let installed = self.has_offered(&servers, offered);
+                            let installed = self.is_installed(&servers, offered);
                             found.offers.push(MarketOffer { installed, score, ..offer.clone() });
                         }
                     }
@@ -159,62 +160,63 @@ impl Market {
         }
         let mut seen = HashSet::new();
         found.notes.retain(|note| seen.insert(note.clone()));
-        found.notes.truncate(NOTES);
+        found.notes.truncate(MAX_NOTES);
         by_score(&mut found.offers);
         self.compare(query, &mut found.offers).await?;
         Ok(found)
     }
 
-    async fn ask_source(
+    async fn query_source(
         &self,
         source: &MarketSource,
         part: &str,
-        within: Duration,
-        patient: bool,
+        timeout: Duration,
+        retry_failures: bool,
     ) -> Arc<SourceAnswer> {
         let key = (source.url.clone(), part.to_owned());
-        if let Some(known) = self.answers.known(&key, !patient) {
-            return known;
+        if let Some(cached) = self.answers.get(&key, !retry_failures) {
+            return cached;
         }
-        let asking = async {
+        let querying = async {
             match source.kind {
-                MarketKind::Registry => self.ask_registry(source, part).await,
+                MarketKind::Registry => self.query_registry(source, part).await,
                 MarketKind::Bundle => shared::offers(self, source).await,
             }
         };
-        let said = match tokio::time::timeout(within, asking).await {
-            Ok(said) => said.map_err(|error| error.message),
-            Err(_) => Err(format!("{} did not respond within {:.1} s", source.url, within.as_secs_f32())),
+        let answer = match tokio::time::timeout(timeout, querying).await {
+            Ok(answer) => answer.map_err(|error| error.message),
+            Err(_) => Err(format!("{} did not respond within {:.1} s", source.url, timeout.as_secs_f32())),
         };
-        let said = Arc::new(said);
-        self.answers.keep(key, &said);
-        said
+        let answer = Arc::new(answer);
+        self.answers.insert(key, &answer);
+        answer
     }
 
-    async fn ask_registry(
+    async fn query_registry(
         &self,
         source: &MarketSource,
         part: &str,
     ) -> Result<(Vec<ListedOffer>, Vec<String>)> {
-        let registry = Registry::at(self.providers.services().fetcher.clone(), &source.url)?;
-        let listed = registry.search(part, EACH).await?;
+        let registry = Registry::new(self.providers.services().fetcher.clone(), &source.url)?;
+        let listed = registry.search(part, MAX_LISTINGS).await?;
         // Listings that cannot be started from here are left out.
-        let usable = listed.listings.into_iter().filter(|listing| !listing.starts.is_empty());
+        let usable = listed.listings.into_iter().filter(|listing| !listing.launch_options.is_empty());
         Ok((usable.map(|listing| offer_of(source, listing)).collect(), listed.notes))
     }
 
     /// Returns whether an offer is already installed.
-    fn has_offered(&self, servers: &[SavedServer], offered: &ListedOffer) -> bool {
-        let among_cards =
-            |key: &CardKey| self.workspace.library.read(|replica| replica.by_key(key).is_some());
-        offered.key.as_ref().is_some_and(among_cards)
-            || servers.iter().any(|kept| offered.reaches.iter().any(|reach| same_server(kept.reach(), reach)))
+    fn is_installed(&self, servers: &[SavedServer], offered: &ListedOffer) -> bool {
+        let has_card = |key: &CardKey| self.workspace.library.read(|replica| replica.by_key(key).is_some());
+        offered.key.as_ref().is_some_and(has_card)
+            || servers
+                .iter()
+                .any(|server| offered.reaches.iter().any(|reach| same_server(server.reach(), reach)))
     }
 
     /// Reranks the best offers by meaning too, if there is a model.
     async fn compare(&self, query: &str, offers: &mut [MarketOffer]) -> Result<()> {
         let Some(embedder) = self.models.query_embedder() else { return Ok(()) };
-        let compared = offers.len().min(COMPARED);
+        let compared = offers.len().min(MAX_COMPARED);
         let texts: Vec<String> =
             offers[..compared].iter().map(|offer| format!("{}. {}", offer.name, offer.description)).collect();
         if texts.is_empty() {
@@ -242,7 +244,7 @@ fn by_score(offers: &mut [MarketOffer]) {
 }
 
 fn offer_of(source: &MarketSource, listing: Listing) -> ListedOffer {
-    let reaches = listing.starts.iter().map(|start| reach_of(&start.transport)).collect();
+    let reaches = listing.launch_options.iter().map(|start| reach_of(&start.transport)).collect();
     let (provider, name) = listing.name.split_once('/').unwrap_or(("", &listing.name));
     let offer = MarketOffer {
         source: source.id.clone(),
@@ -258,7 +260,7 @@ fn offer_of(source: &MarketSource, listing: Listing) -> ListedOffer {
         functions: listing.facts.functions,
         deprecated: listing.deprecated,
         installed: false,
-        suspect: listing.suspect,
+        suspect: listing.flagged,
         score: 0.0,
     };
     ListedOffer { offer, reaches, key: None }
@@ -279,15 +281,15 @@ fn same_server(ours: &ServerReach, theirs: &ServerReach) -> bool {
             a.trim_end_matches('/') == b.trim_end_matches('/')
         }
         (
-            ServerReach::Stdio { command: ours, args: had, .. },
-            ServerReach::Stdio { command: theirs, args: has, .. },
+            ServerReach::Stdio { command: ours, args: our_args, .. },
+            ServerReach::Stdio { command: theirs, args: their_args, .. },
         ) => {
             let package = |args: &[String]| -> Option<String> {
                 let word =
                     args.iter().find(|word| !word.starts_with('-') && !matches!(word.as_str(), "run"))?;
                 Some(unversioned(word).to_owned())
             };
-            ours == theirs && package(had).is_some() && package(had) == package(has)
+            ours == theirs && package(our_args).is_some() && package(our_args) == package(their_args)
         }
         _ => false,
     }
@@ -298,14 +300,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_a_tool_could_be_called_after_are_asked_for() {
-        assert_eq!(telling("send emails with Gmail, and the emails of others"), ["send", "email", "gmail"]);
-        assert_eq!(telling("a tool"), ["a"]);
-        assert_eq!(telling("address"), ["address"]);
+    fn only_words_that_could_be_in_a_name_are_searched() {
+        assert_eq!(
+            search_words("send emails with Gmail, and the emails of others"),
+            ["send", "email", "gmail"]
+        );
+        assert_eq!(search_words("a tool"), ["a"]);
+        assert_eq!(search_words("address"), ["address"]);
     }
 
     #[test]
-    fn a_server_stays_itself_in_another_version() {
+    fn a_server_is_the_same_in_another_version() {
         let reach = |command: &str, args: &str| ServerReach::Stdio {
             command: command.to_owned(),
             args: args.split(' ').map(str::to_owned).collect(),

@@ -13,18 +13,18 @@ use super::query::ListedOffer;
 use crate::incoming::{Incoming, from_bytes};
 
 /// Most bytes of a bundle, because it is downloaded and searched whenever somebody searches.
-const BYTES: u64 = 20 << 20;
+const MAX_BYTES: u64 = 20 << 20;
 /// Most cards offered from one bundle.
-const CARDS: usize = 5_000;
+const MAX_CARDS: usize = 5_000;
 /// Most characters of a description.
-const DESCRIPTION: usize = 2_000;
+const MAX_DESCRIPTION_CHARS: usize = 2_000;
 /// Most characters of any other text.
-const TEXT: usize = 200;
+const MAX_TEXT_CHARS: usize = 200;
 
 /// Reads a published bundle without storing anything.
 pub(crate) async fn read(market: &Market, url: &str) -> Result<Incoming> {
     let fetcher = market.providers.services().fetcher.clone();
-    let file = fetcher.download(url, &Validators::default(), BYTES).await?;
+    let file = fetcher.download(url, &Validators::default(), MAX_BYTES).await?;
     let bytes = file.map(|file| file.bytes).unwrap_or_default();
     let (url, at) = (url.to_owned(), market.workspace.clock.stamp());
     in_background(move || from_bytes(&bytes, &url, &Author::autokit(), at)).await
@@ -37,29 +37,29 @@ pub(super) async fn offers(
 ) -> Result<(Vec<ListedOffer>, Vec<String>)> {
     let incoming = read(market, &source.url).await?;
     let mut notes = Vec::new();
-    if incoming.entries.len() > CARDS {
-        notes.push(format!("only the first {CARDS} cards of {} are searched", source.url));
+    if incoming.entries.len() > MAX_CARDS {
+        notes.push(format!("only the first {MAX_CARDS} cards of {} are searched", source.url));
     }
-    let cards = incoming.entries.iter().take(CARDS);
+    let cards = incoming.entries.iter().take(MAX_CARDS);
     Ok((cards.map(|entry| offer_of(source, &entry.card)).collect(), notes))
 }
 
 fn offer_of(source: &MarketSource, card: &Toolcard) -> ListedOffer {
     let key = card.key();
-    let told = |field: &str| card.text(field).map(|text| shorten(&visible(text), TEXT));
-    let whole = Value::Object(card.object().clone());
+    let text_of = |field: &str| card.text(field).map(|text| shorten(&visible(text), MAX_TEXT_CHARS));
+    let value = Value::Object(card.object().clone());
     // The cheap check first: most cards are clean.
-    let texts = if has_injection(&whole) { injections_in_value(&whole) } else { Vec::new() };
+    let texts = if has_injection(&value) { injections_in_value(&value) } else { Vec::new() };
     let offer = MarketOffer {
         source: source.id.clone(),
         id: key.id().to_string(),
-        name: shorten(&visible(&key.name), TEXT),
-        provider: shorten(&visible(&key.provider), TEXT),
-        description: shorten(&visible(card.description()), DESCRIPTION),
-        version: told("version"),
-        page: told(fields::DOCUMENTATION),
-        category: told("category"),
-        price: told(fields::PRICING),
+        name: shorten(&visible(&key.name), MAX_TEXT_CHARS),
+        provider: shorten(&visible(&key.provider), MAX_TEXT_CHARS),
+        description: shorten(&visible(card.description()), MAX_DESCRIPTION_CHARS),
+        version: text_of("version"),
+        page: text_of(fields::DOCUMENTATION),
+        category: text_of("category"),
+        price: text_of(fields::PRICING),
         rating: None,
         functions: Vec::new(),
         deprecated: false,

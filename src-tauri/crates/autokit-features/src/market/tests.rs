@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use autokit_api::commands::{InstallFromMarket, SetProviders};
 use autokit_api::{MarketInstall, MarketRef, ProviderSettings, ServerReach};
-use autokit_gateway::{Found, HitKind, Search, Tier};
+use autokit_gateway::{HitKind, Search, SearchResults, Tier};
 use autokit_library::{Library, Storage};
-use autokit_workspace::options::{EngineOptions, MARKET_DEADLINE, Vectors};
+use autokit_workspace::options::{EngineOptions, MARKET_TIMEOUT, Vectors};
 use autokit_workspace::secrets::KeyStorage;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -23,15 +23,15 @@ use crate::import::Imports;
 use crate::keys::BundleKeys;
 use crate::sources::Sources;
 
-type Asked = Arc<Mutex<Vec<String>>>;
+type Requests = Arc<Mutex<Vec<String>>>;
 
 /// Starts a registry that answers every request with these servers, or never answers.
-async fn registry(servers: Option<Value>) -> (String, Asked) {
-    let asked = Asked::default();
-    let state = (servers, Arc::clone(&asked));
-    let answer = |State((servers, asked)): State<(Option<Value>, Asked)>, request: Request| async move {
+async fn registry(servers: Option<Value>) -> (String, Requests) {
+    let requests = Requests::default();
+    let state = (servers, Arc::clone(&requests));
+    let answer = |State((servers, requests)): State<(Option<Value>, Requests)>, request: Request| async move {
         let path = request.uri().path().to_owned();
-        asked.lock().unwrap().push(path.clone());
+        requests.lock().unwrap().push(path.clone());
         let Some(servers) = servers else { return std::future::pending::<Response>().await };
         let one = path.contains("/versions/latest").then(|| servers[0].clone());
         one.unwrap_or_else(|| json!({"servers": servers})).to_string().into_response()
@@ -40,7 +40,7 @@ async fn registry(servers: Option<Value>) -> (String, Asked) {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let app = Router::new().fallback(answer).with_state(state);
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    (url, asked)
+    (url, requests)
 }
 
 fn server(name: &str, description: &str) -> Value {
@@ -60,19 +60,23 @@ struct Setup {
 
 /// A marketplace whose agents wait far longer than any source takes, even on a busy machine.
 async fn setup() -> Setup {
-    setup_waiting(Duration::from_mins(2)).await
+    setup_with_timeout(Duration::from_mins(2)).await
 }
 
-async fn setup_waiting(market: Duration) -> Setup {
-    let keep = Some(KeyStorage::Memory);
-    let options = EngineOptions { vectors: Vectors::Off, keep, market, ..EngineOptions::new() };
+async fn setup_with_timeout(market_timeout: Duration) -> Setup {
+    let options = EngineOptions {
+        vectors: Vectors::Off,
+        key_storage: Some(KeyStorage::Memory),
+        market_timeout,
+        ..EngineOptions::new()
+    };
     let (events, _) = broadcast::channel(64);
     let library = Library::open(Storage::Memory, options.clock.clone()).await.unwrap();
     let workspace = Workspace::new(library, options.clock.clone(), events, false);
     let models = Models::open(workspace.clone(), &options).await.unwrap();
     models.load().await;
     let providers = Providers::new(workspace.clone(), &options).unwrap();
-    let servers = KnownServers::new(workspace.clone(), providers.clone(), options.servers.clone());
+    let servers = KnownServers::new(workspace.clone(), providers.clone(), options.server_limits.clone());
     let keys = BundleKeys::new(workspace.clone(), providers.clone());
     let imports = Imports::new(
         workspace.clone(),
@@ -103,7 +107,7 @@ async fn search(setup: &Setup, query: &str) -> MarketFound {
     Handle::<SearchMarket>::handle(&setup.market, &context(), request).await.unwrap()
 }
 
-async fn search_as_agent(setup: &Setup, query: &str) -> Found {
+async fn search_as_agent(setup: &Setup, query: &str) -> SearchResults {
     let search = Search {
         query: query.to_owned(),
         limit: 5,
@@ -111,15 +115,15 @@ async fn search_as_agent(setup: &Setup, query: &str) -> Found {
         profile: String::new(),
         always: HashSet::new(),
     };
-    let mut found = Found::default();
-    setup.market.fill(&search, &mut found).await;
+    let mut found = SearchResults::default();
+    setup.market.add_offers(&search, &mut found).await;
     found
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
+async fn nothing_is_queried_without_a_source_and_agents_see_offers_with_one() {
     let setup = setup().await;
-    let (url, asked) = registry(Some(json!([
+    let (url, requests) = registry(Some(json!([
         server("io.acme/letterbox", "Sends letters by post.<!-- and more -->"),
         server("io.acme/mailbox", "Reads mail of a mailbox."),
         server("io.acme/weather", "Forecasts."),
@@ -129,25 +133,25 @@ async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
     assert!(found.hits.iter().all(|hit| hit.tier != Tier::Marketplace));
     assert!(found.took_ms.iter().all(|(tier, _)| *tier != Tier::Marketplace));
     assert_eq!(search(&setup, "mailbox").await.notes, ["No registry is configured."]);
-    assert!(asked.lock().unwrap().is_empty());
+    assert!(requests.lock().unwrap().is_empty());
 
     let source = add(&setup, &format!("{url}/v0.1/servers")).await;
     assert_eq!((source.kind, &source.url), (MarketKind::Registry, &url));
     let again = MarketSourceAdd { kind: None, url: url.clone() };
-    let refused = Handle::<AddMarketSource>::handle(&setup.market, &context(), again).await.unwrap_err();
-    assert_eq!(refused.code, ErrorCode::Duplicate);
+    let error = Handle::<AddMarketSource>::handle(&setup.market, &context(), again).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::Duplicate);
 
     let found = search_as_agent(&setup, "mailbox letterbox").await;
     let market: Vec<_> = found.hits.iter().filter(|hit| hit.tier == Tier::Marketplace).collect();
     let [mailbox] = market.as_slice() else { panic!("{:?}", found.hits) };
     assert_eq!((mailbox.name.as_str(), mailbox.provider.as_str()), ("mailbox", "io.acme"));
-    let HitKind::Installable { facts } = &mailbox.what else { panic!("{mailbox:?}") };
+    let HitKind::Installable { facts } = &mailbox.kind else { panic!("{mailbox:?}") };
     assert!(facts["install"].as_str().unwrap().ends_with(&format!("{} io.acme/mailbox", source.id)));
     assert!(found.notes.iter().any(|note| note.contains("left out")), "{:?}", found.notes);
     // Answers are cached.
-    let before = asked.lock().unwrap().len();
+    let before = requests.lock().unwrap().len();
     assert!(search(&setup, "letterbox").await.offers[0].suspect.is_some());
-    assert_eq!(asked.lock().unwrap().len(), before);
+    assert_eq!(requests.lock().unwrap().len(), before);
 
     let remove = MarketSourceRef { id: source.id };
     let rest = Handle::<RemoveMarketSource>::handle(&setup.market, &context(), remove).await.unwrap();
@@ -155,27 +159,27 @@ async fn without_a_source_nothing_is_asked_and_with_one_agents_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_does_not_answer_is_a_note_and_not_waited_for_twice() {
-    let setup = setup_waiting(MARKET_DEADLINE).await;
+async fn a_source_that_does_not_answer_adds_a_note_and_is_not_waited_for_twice() {
+    let setup = setup_with_timeout(MARKET_TIMEOUT).await;
     let (silent, _) = registry(None).await;
-    let (loud, _) = registry(Some(json!([server("io.acme/mailbox", "Reads mail.")]))).await;
+    let (responsive, _) = registry(Some(json!([server("io.acme/mailbox", "Reads mail.")]))).await;
     // Queried by a person first, who waits longer: its answer is cached by then, however busy the machine
     // is.
-    add(&setup, &loud).await;
+    add(&setup, &responsive).await;
     assert_eq!(search(&setup, "mailbox").await.offers.len(), 1);
     add(&setup, &silent).await;
     let found = search_as_agent(&setup, "mailbox").await;
     assert!(found.hits.iter().any(|hit| hit.name == "mailbox"), "{:?}", found.hits);
     assert!(found.notes.iter().any(|note| note.contains("did not respond within")), "{:?}", found.notes);
     // A second query would have stored a new failure.
-    let failure = || setup.market.answers.known(&(silent.clone(), "mailbox".to_owned()), true).unwrap();
+    let failure = || setup.market.answers.get(&(silent.clone(), "mailbox".to_owned()), true).unwrap();
     let before = failure();
     search_as_agent(&setup, "mailbox").await;
     assert!(Arc::ptr_eq(&before, &failure()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn installing_is_a_request_to_confirm() {
+async fn installing_only_returns_a_request_to_confirm() {
     let setup = setup().await;
     let (url, _) = registry(Some(json!([server("io.acme/mailbox", "Reads mail.")]))).await;
     let source = add(&setup, &url).await.id;
@@ -191,9 +195,9 @@ async fn installing_is_a_request_to_confirm() {
     assert!(setup.servers.all().await.unwrap().is_empty());
     for (source, id) in [(source.as_str(), "io.acme/other"), ("none", "io.acme/mailbox")] {
         let request = MarketRef { source: source.to_owned(), id: id.to_owned() };
-        let refused =
+        let error =
             Handle::<InstallFromMarket>::handle(&setup.market, &context(), request).await.unwrap_err();
-        assert_eq!(refused.code, ErrorCode::NotFound, "{refused:?}");
+        assert_eq!(error.code, ErrorCode::NotFound, "{error:?}");
     }
 }
 

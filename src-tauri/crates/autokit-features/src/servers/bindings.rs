@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::known::KnownServers;
-use super::tools::{SAID, UPSTREAM, Upstream, proposer};
+use super::tools::{SERVER_FIELDS, UPSTREAM, Upstream, proposer};
 
 /// Deleted cards whose binding is remembered; each takes little memory.
-const REMOVED: usize = 10_000;
+const MAX_REMOVED: usize = 10_000;
 
 /// The tool each card is bound to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,9 +59,9 @@ fn digest(body: &str) -> String {
 }
 
 /// Returns whether a card says exactly what its server says.
-fn agree(ours: &Toolcard, theirs: &Toolcard) -> bool {
+fn matches_server(ours: &Toolcard, theirs: &Toolcard) -> bool {
     let same = |field: &&str| ours.object().get(*field) == theirs.object().get(*field);
-    ours.name() == theirs.name() && SAID.iter().all(same)
+    ours.name() == theirs.name() && SERVER_FIELDS.iter().all(same)
 }
 
 impl KnownServers {
@@ -75,7 +75,7 @@ impl KnownServers {
     }
 
     async fn bind(&self, new: Vec<(CardId, Upstream)>) -> Result<()> {
-        let _turn = self.state.writing.lock().await;
+        let _writing = self.state.writing.lock().await;
         let before = self.bindings().await?;
         let mut bindings = ToolBindings::clone(&before);
         bindings.cards.extend(new.iter().map(|(card, upstream)| (card.clone(), upstream.seal())));
@@ -89,18 +89,18 @@ impl KnownServers {
 
     async fn save_bindings(&self, bindings: ToolBindings) -> Result<()> {
         self.state.bindings.write(&self.workspace, bindings).await?;
-        self.workspace.tools_changed();
+        self.workspace.notify_tools_changed();
         Ok(())
     }
 
     /// Binds the cards that say exactly what the server listed.
-    pub(super) async fn bind_same(&self, said: &[Toolcard]) -> Result<()> {
-        let same = |theirs: &Toolcard| {
+    pub(super) async fn bind_identical(&self, listed: &[Toolcard]) -> Result<()> {
+        let identical = |theirs: &Toolcard| {
             let ours = self.workspace.library.read(|replica| replica.by_key(&theirs.key()).cloned())?;
             let card = ours.card();
-            agree(&card, theirs).then(|| Some((ours.id.clone(), Upstream::of(&card)?)))?
+            matches_server(&card, theirs).then(|| Some((ours.id.clone(), Upstream::of(&card)?)))?
         };
-        self.bind(said.iter().filter_map(same).collect()).await
+        self.bind(listed.iter().filter_map(identical).collect()).await
     }
 
     /// Binds the cards of accepted proposals that came from a scan of the server: a person has compared
@@ -110,13 +110,14 @@ impl KnownServers {
         for (proposal, id) in accepted {
             let Ok(record) = self.workspace.library.card(id) else { continue };
             let Some(upstream) = Upstream::of(&record.card()) else { continue };
-            let of_server = proposal.draft.origin == Origin::Import
+            let from_scan = proposal.draft.origin == Origin::Import
                 && proposal.draft.arrived.is_some()
                 && proposal.proposed_by == proposer(&upstream.server);
-            let said = proposal.draft.fields.iter().find(|field| field.field == UPSTREAM);
+            let proposed = proposal.draft.fields.iter().find(|field| field.field == UPSTREAM);
             // The reviewer may have left the server's `upstream` field out of what was accepted.
-            let taken = said.is_none_or(|said| said.value.as_ref() == record.card().object().get(UPSTREAM));
-            if of_server && taken {
+            let taken = proposed
+                .is_none_or(|proposed| proposed.value.as_ref() == record.card().object().get(UPSTREAM));
+            if from_scan && taken {
                 new.push((id.clone(), upstream));
             }
         }
@@ -127,7 +128,7 @@ impl KnownServers {
     /// which the server may never have said. A scan of the server decides.
     pub(crate) async fn unbind(&self, cards: &[CardId]) -> Result<()> {
         {
-            let _turn = self.state.writing.lock().await;
+            let _writing = self.state.writing.lock().await;
             let before = self.bindings().await?;
             let mut bindings = ToolBindings::clone(&before);
             bindings.cards.retain(|card, _| !cards.contains(card));
@@ -152,7 +153,7 @@ impl KnownServers {
 
     /// Moves the bindings of cards that were just deleted to those of deleted cards.
     pub(crate) async fn unbind_removed(&self, cards: &[Arc<CardRecord>]) -> Result<()> {
-        let _turn = self.state.writing.lock().await;
+        let _writing = self.state.writing.lock().await;
         let before = self.bindings().await?;
         let mut bindings = ToolBindings::clone(&before);
         for record in cards {
@@ -161,7 +162,7 @@ impl KnownServers {
                 bindings.removed.insert(record.id.clone(), RemovedBinding { seal, body });
             }
         }
-        while bindings.removed.len() > REMOVED {
+        while bindings.removed.len() > MAX_REMOVED {
             bindings.removed.pop_first();
         }
         if bindings == *before { Ok(()) } else { self.save_bindings(bindings).await }
@@ -170,9 +171,9 @@ impl KnownServers {
     /// Requests a scan of the servers whose tools these cards name without being bound. A card that says
     /// what its server says can be called from then on; any difference waits in Review.
     pub(crate) async fn request_rescan(&self, cards: &[CardId]) -> Result<()> {
-        let named = |record: &Arc<CardRecord>| record.body.contains("\"upstream\"");
+        let is_tool = |record: &Arc<CardRecord>| record.body.contains("\"upstream\"");
         let records: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
-            cards.iter().filter_map(|id| replica.get(id)).filter(|record| named(record)).cloned().collect()
+            cards.iter().filter_map(|id| replica.get(id)).filter(|record| is_tool(record)).cloned().collect()
         });
         let mut servers = Vec::new();
         for record in records {

@@ -9,7 +9,7 @@ use autokit_library::CardRecord;
 use autokit_mcp_client::{Limits, Pool, Reach, ServerTools};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::secrets::{Secret, name_for};
-use autokit_workspace::workspace::{Cached, Workspace};
+use autokit_workspace::workspace::{CachedSetting, Workspace};
 use tokio::sync::mpsc;
 
 use super::bindings::ToolBindings;
@@ -28,12 +28,12 @@ pub struct KnownServers {
 pub(super) struct ServersState {
     pool: Pool,
     changes: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
-    list: Cached<Vec<SavedServer>>,
+    list: CachedSetting<Vec<SavedServer>>,
     /// Serializes writes to the lists.
     pub(super) writing: tokio::sync::Mutex<()>,
     /// Per server that was scanned by this process, the digest of each tool.
     live: Mutex<HashMap<String, Arc<HashMap<String, String>>>>,
-    pub(super) bindings: Cached<ToolBindings>,
+    pub(super) bindings: CachedSetting<ToolBindings>,
 }
 
 /// The secrets of a server, by name.
@@ -50,10 +50,10 @@ impl KnownServers {
         let state = ServersState {
             pool,
             changes: Mutex::new(Some(changes)),
-            list: Cached::new(Setting::McpServers),
+            list: CachedSetting::new(Setting::McpServers),
             writing: tokio::sync::Mutex::default(),
             live: Mutex::default(),
-            bindings: Cached::new(Setting::VouchedTools),
+            bindings: CachedSetting::new(Setting::VouchedTools),
         };
         KnownServers { workspace, providers, state: Arc::new(state) }
     }
@@ -77,11 +77,11 @@ impl KnownServers {
         &self,
         change: impl FnOnce(&mut Vec<SavedServer>) -> Result<()>,
     ) -> Result<()> {
-        let _turn = self.state.writing.lock().await;
+        let _writing = self.state.writing.lock().await;
         let mut list = self.all().await?.to_vec();
         change(&mut list)?;
         self.state.list.write(&self.workspace, list).await?;
-        self.workspace.tools_changed();
+        self.workspace.notify_tools_changed();
         Ok(())
     }
 
@@ -154,18 +154,18 @@ impl KnownServers {
 
     /// Returns the digest of what a server's tool says now; `None` if the server no longer has it.
     pub async fn live_digest(&self, server: &SavedServer, tool: &str) -> Result<Option<String>> {
-        let known = self.state.live.lock().expect("no holder panics").get(&server.name).cloned();
-        if let Some(known) = known {
-            return Ok(known.get(tool).cloned());
+        let digests = self.state.live.lock().expect("no holder panics").get(&server.name).cloned();
+        if let Some(digests) = digests {
+            return Ok(digests.get(tool).cloned());
         }
         self.list_tools(server).await?;
-        let known = self.state.live.lock().expect("no holder panics").get(&server.name).cloned();
-        Ok(known.and_then(|known| known.get(tool).cloned()))
+        let digests = self.state.live.lock().expect("no holder panics").get(&server.name).cloned();
+        Ok(digests.and_then(|digests| digests.get(tool).cloned()))
     }
 
     /// Returns the cards that are tools of servers.
     pub(super) fn cards(&self) -> Vec<Arc<CardRecord>> {
-        self.workspace.cards_with(&["\"upstream\""])
+        self.workspace.cards_containing(&["\"upstream\""])
     }
 }
 

@@ -15,7 +15,7 @@ use crate::import::options::ImportOptions;
 use crate::incoming::Incoming;
 
 impl Servers {
-    async fn take_up_offered(
+    async fn import_offered_tools(
         &self,
         servers: BTreeMap<String, Vec<Tool>>,
         progress: &Progress,
@@ -24,7 +24,7 @@ impl Servers {
         for (name, tools) in &servers {
             let reach =
                 ServerReach::Stdio { command: String::new(), args: Vec::new(), folder: String::new() };
-            let kept = SavedServer {
+            let saved = SavedServer {
                 name: name.clone(),
                 reach,
                 secrets: Vec::new(),
@@ -33,13 +33,13 @@ impl Servers {
                 failed: None,
                 skipped: Vec::new(),
             };
-            let read = read_tools(&kept, tools);
+            let read = read_tools(&saved, tools);
             all.cards.extend(read.cards);
             all.rejected.extend(read.rejected);
             self.known
                 .change(|list| {
-                    if !list.iter().any(|other| other.name == kept.name) {
-                        list.push(kept);
+                    if !list.iter().any(|other| other.name == saved.name) {
+                        list.push(saved);
                     }
                     Ok(())
                 })
@@ -48,29 +48,29 @@ impl Servers {
         for (index, item) in all.cards.iter_mut().enumerate() {
             item.position = index + 1;
         }
-        let said: Vec<Toolcard> = all.cards.iter().map(|item| item.card.clone()).collect();
+        let listed: Vec<Toolcard> = all.cards.iter().map(|item| item.card.clone()).collect();
         let (by, at) = (Author::autokit(), self.workspace.clock.stamp());
-        let incoming = Arc::new(Incoming::of_server(all, "to measure", &by, at));
+        let incoming = Arc::new(Incoming::from_server(all, "to measure", &by, at));
         let options = ImportOptions {
             existing: ExistingCards::Keep,
             landing: Landing::Library,
-            suspect_too: true,
+            flagged_too: true,
             choices: HashMap::new(),
             reason: "Tools to measure".to_owned(),
             by,
             at,
         };
         let outcome = self.imports.run_import(incoming, options, None, progress).await?;
-        self.known.bind_same(&said).await?;
+        self.known.bind_identical(&listed).await?;
         Ok(outcome)
     }
 
     /// Starts importing the tools of servers as if the servers were trusted. The servers are configured
     /// from then on, but never started.
-    pub fn start_offering(&self, offered: BTreeMap<String, Vec<Tool>>) -> JobRef {
+    pub fn start_tool_import(&self, offered: BTreeMap<String, Vec<Tool>>) -> JobRef {
         let servers = self.clone();
         self.workspace.jobs.start(JobKind::Import, "Reading tools", "tools", |progress| async move {
-            servers.take_up_offered(offered, &progress).await
+            servers.import_offered_tools(offered, &progress).await
         })
     }
 }

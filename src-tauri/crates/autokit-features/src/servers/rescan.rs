@@ -6,34 +6,34 @@ use std::time::{Duration, Instant};
 use super::Servers;
 
 /// Minimum time between two scans of a server that keeps reporting changes.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+const MIN_SCAN_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The schedule of scans: at once when a server reports a change, and then not again for a while, however
 /// often it reports one.
 #[derive(Default)]
 struct RescanSchedule {
     last: HashMap<String, Instant>,
-    wanted: HashSet<String>,
+    requested: HashSet<String>,
 }
 
 impl RescanSchedule {
-    fn wanted(&mut self, server: String) {
-        self.wanted.insert(server);
+    fn request(&mut self, server: String) {
+        self.requested.insert(server);
     }
 
     fn wait(&self, server: &str) -> Duration {
-        self.last.get(server).map_or(Duration::ZERO, |last| LOOK_EVERY.saturating_sub(last.elapsed()))
+        self.last.get(server).map_or(Duration::ZERO, |last| MIN_SCAN_INTERVAL.saturating_sub(last.elapsed()))
     }
 
     fn next(&self) -> Option<Duration> {
-        self.wanted.iter().map(|server| self.wait(server)).min()
+        self.requested.iter().map(|server| self.wait(server)).min()
     }
 
     fn due(&mut self) -> Vec<String> {
         let due: Vec<String> =
-            self.wanted.iter().filter(|server| self.wait(server).is_zero()).cloned().collect();
+            self.requested.iter().filter(|server| self.wait(server).is_zero()).cloned().collect();
         for server in &due {
-            self.wanted.remove(server);
+            self.requested.remove(server);
             self.last.insert(server.clone(), Instant::now());
         }
         due
@@ -48,23 +48,23 @@ impl Servers {
         let servers = self.clone();
         tokio::spawn(async move {
             let mut pause = Duration::from_secs(1);
-            let mut looks = RescanSchedule::default();
+            let mut schedule = RescanSchedule::default();
             loop {
-                let wait = looks.next().map_or(pause, |next| next.min(pause));
-                let news = tokio::select! {
-                    news = tokio::time::timeout(wait, changes.recv()) => news,
-                    () = servers.workspace.given_up() => return,
+                let wait = schedule.next().map_or(pause, |next| next.min(pause));
+                let change = tokio::select! {
+                    change = tokio::time::timeout(wait, changes.recv()) => change,
+                    () = servers.workspace.wait_for_shutdown() => return,
                 };
-                match news {
+                match change {
                     Ok(Some(server)) => {
                         servers.known.clear_live_digests(&server);
-                        looks.wanted(server);
+                        schedule.request(server);
                     }
                     // The pool was dropped, and the engine with it.
                     Ok(None) => return,
                     Err(_) => pause = servers.known.pool().stop_idle().await,
                 }
-                for server in looks.due() {
+                for server in schedule.due() {
                     // The server may have been removed meanwhile.
                     if servers.known.get(&server).await.is_ok() {
                         servers.start_scan(server);
@@ -80,18 +80,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_never_stops_changing_is_looked_at_now_and_then() {
-        let mut looks = RescanSchedule::default();
-        assert_eq!((looks.next(), looks.due().len()), (None, 0));
-        looks.wanted("a".to_owned());
-        assert_eq!(looks.next(), Some(Duration::ZERO));
-        assert_eq!(looks.due(), ["a"]);
+    fn a_server_that_keeps_changing_is_scanned_only_once_in_a_while() {
+        let mut schedule = RescanSchedule::default();
+        assert_eq!((schedule.next(), schedule.due().len()), (None, 0));
+        schedule.request("a".to_owned());
+        assert_eq!(schedule.next(), Some(Duration::ZERO));
+        assert_eq!(schedule.due(), ["a"]);
         for _ in 0..100 {
-            looks.wanted("a".to_owned());
-            assert!(looks.due().is_empty());
+            schedule.request("a".to_owned());
+            assert!(schedule.due().is_empty());
         }
-        assert!(looks.next().is_some_and(|next| !next.is_zero() && next <= LOOK_EVERY));
-        looks.wanted("b".to_owned());
-        assert_eq!(looks.due(), ["b"]);
+        assert!(schedule.next().is_some_and(|next| !next.is_zero() && next <= MIN_SCAN_INTERVAL));
+        schedule.request("b".to_owned());
+        assert_eq!(schedule.due(), ["b"]);
     }
 }

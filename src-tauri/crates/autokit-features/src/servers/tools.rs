@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 pub const UPSTREAM: &str = "upstream";
 
 /// Fields of a card whose values come from the server.
-pub(super) const SAID: [&str; 5] =
+pub(super) const SERVER_FIELDS: [&str; 5] =
     [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, "annotations", UPSTREAM];
 
 /// Returns the name under which a server's tools are proposed.
@@ -47,11 +47,11 @@ impl SavedServer {
 
 /// Returns a digest of what a tool says about itself; it changes with every word.
 pub(super) fn digest_of(tool: &Tool) -> String {
-    let said = json!({
+    let text = json!({
         "title": tool.title, "description": tool.description, "schema": &*tool.input_schema,
         "annotations": tool.annotations,
     });
-    hex::encode(Sha256::digest(said.to_string()))
+    hex::encode(Sha256::digest(text.to_string()))
 }
 
 /// Builds the card of a tool.
@@ -61,8 +61,8 @@ fn card_of(server: &SavedServer, tool: &Tool) -> Map<String, Value> {
     put(fields::NAME, tool.name.as_ref().into());
     put(fields::PROVIDER, server.name.as_str().into());
     put(fields::KIND, Kind::McpTool.as_str().into());
-    let words = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
-    put(fields::DESCRIPTION, words.into());
+    let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+    put(fields::DESCRIPTION, description.into());
     put(fields::PARAMETERS, Value::Object((*tool.input_schema).clone()));
     if let Some(hints) = tool.annotations.as_ref().and_then(|hints| serde_json::to_value(hints).ok()) {
         put("annotations", hints);
@@ -110,11 +110,11 @@ pub(super) fn read_tools(server: &SavedServer, tools: &[Tool]) -> ReadCards {
 /// Chooses which fields of an existing card to take from the server: those that differ. If the card is
 /// bound to the tool and the server says the same as when it was accepted, none are taken, so that later
 /// improvements by people stay.
-pub(super) fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard, stands: bool) -> ItemChoice {
+pub(super) fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard, is_bound: bool) -> ItemChoice {
     let card = ours.card();
-    let same = stands && Upstream::of(theirs) == Upstream::of(&card);
+    let same = is_bound && Upstream::of(theirs) == Upstream::of(&card);
     let differs = |field: &&&str| card.object().get(**field) != theirs.object().get(**field);
-    let fields: Vec<String> = SAID.iter().filter(differs).map(|field| (*field).to_owned()).collect();
+    let fields: Vec<String> = SERVER_FIELDS.iter().filter(differs).map(|field| (*field).to_owned()).collect();
     ItemChoice {
         position,
         take: !same && !fields.is_empty(),

@@ -64,23 +64,23 @@ impl Tally {
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
-        let mut said = if parts.is_empty() { "Nothing to check".to_owned() } else { parts.join(", ") };
+        let mut text = if parts.is_empty() { "Nothing to check".to_owned() } else { parts.join(", ") };
         match self.proposed {
             0 => {}
-            1 => said.push_str("; 1 proposal pending review"),
+            1 => text.push_str("; 1 proposal pending review"),
             many => {
                 // Writing to a string cannot fail.
-                let _ = write!(said, "; {many} proposals pending review");
+                let _ = write!(text, "; {many} proposals pending review");
             }
         }
         match self.withdrawn {
             0 => {}
-            1 => said.push_str("; 1 earlier proposal withdrawn"),
+            1 => text.push_str("; 1 earlier proposal withdrawn"),
             many => {
-                let _ = write!(said, "; {many} earlier proposals withdrawn");
+                let _ = write!(text, "; {many} earlier proposals withdrawn");
             }
         }
-        said
+        text
     }
 }
 
@@ -92,19 +92,19 @@ impl Checking {
         id: &CardId,
         starter: &HashSet<CardKey>,
     ) -> Result<CheckOutcome> {
-        let _turn = self.under_way.turn_of(id).await;
+        let _lock = self.active.lock_card(id).await;
         // Read again, because the run may have started hours ago.
         let Ok(record) = self.workspace.library.card(id) else { return Ok(CheckOutcome::Removed) };
         let card = record.card();
         let began = self.workspace.clock.stamp();
         let last = self.workspace.library.verification(id).await?.filter(|last| last.checked_at <= began);
-        let waits = last.as_ref().and_then(|last| last.next_at).filter(|next| *next > began);
+        let retry_at = last.as_ref().and_then(|last| last.next_at).filter(|next| *next > began);
         let case = CheckRequest {
             id,
             revision: record.number,
             card: &card,
             attempts: last.as_ref().map_or(0, |last| last.attempts),
-            counts: waits.is_none(),
+            counts: retry_at.is_none(),
             // The starter cards all say that they are unverified, which is intended as long as nobody has
             // edited them.
             verifies: record.number > 1 || !starter.contains(&record.key),
@@ -147,7 +147,7 @@ impl Checking {
             state,
             checked_at: self.workspace.clock.stamp(),
             attempts: report.attempts,
-            next_at: temporary.then(|| waits.or_else(next)).flatten(),
+            next_at: temporary.then(|| retry_at.or_else(next)).flatten(),
             revision: Some(record.number),
             report: serde_json::to_value(&report).map_err(|error| ApiError::internal(error.to_string()))?,
         };

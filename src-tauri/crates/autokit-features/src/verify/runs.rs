@@ -20,15 +20,15 @@ use super::Checking;
 use super::card::{CheckOutcome, RETRY_AFTER, Tally};
 
 /// Cards checked concurrently; the HTTP client allows two requests per host.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT: usize = 8;
 /// Cards that search the web concurrently.
-const SEARCH_AT_ONCE: usize = 2;
+const MAX_CONCURRENT_SEARCHES: usize = 2;
 /// Time limit for a page. A human reader would have given up by then.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(8);
 /// A run interrupted for longer than this starts over, because much of what it found is outdated.
 const MAX_INTERRUPTION: SignedDuration = SignedDuration::from_hours(24);
 /// Number of cards after which a run records the day's health.
-const NOTE_EVERY: u64 = 100;
+const HEALTH_INTERVAL: u64 = 100;
 /// Message of a run that waits for its turn.
 const QUEUED_NOTE: &str = "Waiting for another run";
 
@@ -38,8 +38,8 @@ pub(super) struct ActiveRuns {
     /// One resumable run at a time; checks of named cards do not wait for it.
     run: tokio::sync::Mutex<()>,
     /// One automatic run at a time.
-    unasked: tokio::sync::Mutex<()>,
-    begun: Mutex<Vec<ActiveRun>>,
+    automatic: tokio::sync::Mutex<()>,
+    runs: Mutex<Vec<ActiveRun>>,
     /// Cards being checked: one check per card at a time.
     cards: Mutex<HashSet<CardId>>,
     freed: Notify,
@@ -55,23 +55,23 @@ struct ActiveRun {
 
 /// The exclusive right to check a card, released on drop.
 pub(super) struct CardLock<'a> {
-    checks: &'a ActiveRuns,
+    active: &'a ActiveRuns,
     card: CardId,
 }
 
 impl Drop for CardLock<'_> {
     fn drop(&mut self) {
-        self.checks.cards.lock().expect("no holder panics").remove(&self.card);
-        self.checks.freed.notify_waiters();
+        self.active.cards.lock().expect("no holder panics").remove(&self.card);
+        self.active.freed.notify_waiters();
     }
 }
 
 impl ActiveRuns {
-    pub(super) async fn turn_of(&self, card: &CardId) -> CardLock<'_> {
+    pub(super) async fn lock_card(&self, card: &CardId) -> CardLock<'_> {
         loop {
             let freed = self.freed.notified();
             if self.cards.lock().expect("no holder panics").insert(card.clone()) {
-                return CardLock { checks: self, card: card.clone() };
+                return CardLock { active: self, card: card.clone() };
             }
             freed.await;
         }
@@ -84,13 +84,13 @@ pub(super) enum RunOrigin {
     /// A person. A run over named cards is done at once or not at all; any other is resumed after a
     /// restart.
     #[default]
-    Asked,
+    Requested,
     /// A person, starting over whatever was done before.
-    Anew,
+    Restarted,
     /// Resumed: it was in progress when it was interrupted.
-    TakenUp,
+    Resumed,
     /// Nobody: the checks are due.
-    Unasked,
+    Automatic,
 }
 
 /// A run that was started.
@@ -106,24 +106,24 @@ pub(super) struct Run {
     #[serde(default)]
     stopped: bool,
     #[serde(skip)]
-    wanted: RunOrigin,
+    origin: RunOrigin,
 }
 
 impl Run {
     /// Returns whether the run is stored so that it can be resumed.
-    fn lasts(&self) -> bool {
-        lasts(&self.scope)
+    fn is_resumable(&self) -> bool {
+        is_resumable(&self.scope)
     }
 }
 
-fn lasts(scope: &VerifyScope) -> bool {
+fn is_resumable(scope: &VerifyScope) -> bool {
     !matches!(scope, VerifyScope::Cards { .. })
 }
 
 impl Checking {
     /// Starts a run of checks, or returns the job of an identical one in progress.
-    pub(super) fn start_verify(&self, scope: VerifyScope, improve: bool, wanted: RunOrigin) -> JobRef {
-        let run = Run { scope, improve, began: self.workspace.clock.stamp(), stopped: false, wanted };
+    pub(super) fn start_verify(&self, scope: VerifyScope, improve: bool, origin: RunOrigin) -> JobRef {
+        let run = Run { scope, improve, began: self.workspace.clock.stamp(), stopped: false, origin };
         self.start_run(run)
     }
 
@@ -132,110 +132,114 @@ impl Checking {
         let title = match &run.scope {
             VerifyScope::Cards { cards } if cards.len() == 1 => {
                 // Shows the card's name: the request may hold an id, which says little to a person.
-                let name = self.workspace.find(&cards[0]).map(|record| record.key.name.clone());
+                let name = self.workspace.find_card(&cards[0]).map(|record| record.key.name.clone());
                 format!("Checking {}", name.as_ref().unwrap_or(&cards[0]))
             }
             VerifyScope::Due => "Retrying pages".to_owned(),
             _ => "Checking cards".to_owned(),
         };
-        let mut begun = self.under_way.begun.lock().expect("no holder panics");
+        let mut runs = self.active.runs.lock().expect("no holder panics");
         let jobs = self.workspace.jobs.list();
         let running = |job: &JobId| jobs.iter().find(|one| one.id == *job && one.state == JobState::Running);
-        begun.retain(|one| running(&one.job).is_some());
-        let same = begun.iter().find(|one| {
+        runs.retain(|one| running(&one.job).is_some());
+        let same = runs.iter().find(|one| {
             // A run over named cards does not wait for an identical one that is paused.
-            let waits = || running(&one.job).is_some_and(|job| job.paused == Some(true));
-            one.scope == run.scope && one.improve == run.improve && (run.lasts() || !waits())
+            let is_paused = || running(&one.job).is_some_and(|job| job.paused == Some(true));
+            one.scope == run.scope && one.improve == run.improve && (run.is_resumable() || !is_paused())
         });
         if let Some(same) = same {
             return JobRef { job: same.job.clone() };
         }
         let (scope, improve) = (run.scope.clone(), run.improve);
         let started = self.workspace.jobs.start(JobKind::Verify, &title, "cards", |progress| async move {
-            progress.pausable();
+            progress.allow_pausing();
             checking.verify(run, &progress).await
         });
-        begun.push(ActiveRun { scope, improve, job: started.job.clone() });
+        runs.push(ActiveRun { scope, improve, job: started.job.clone() });
         started
     }
 
     /// Returns whether checks are in progress that will also cover those that are due. A paused run does
     /// not count, so that new cards do not wait for it.
     pub(super) fn is_checking(&self) -> bool {
-        if self.under_way.unasked.try_lock().is_err() {
+        if self.active.automatic.try_lock().is_err() {
             return true;
         }
-        let begun = self.under_way.begun.lock().expect("no holder panics");
-        let lasting = |job: &&Job| begun.iter().any(|one| one.job == job.id && lasts(&one.scope));
+        let runs = self.active.runs.lock().expect("no holder panics");
+        let resumable = |job: &&Job| runs.iter().any(|one| one.job == job.id && is_resumable(&one.scope));
         let jobs = self.workspace.jobs.list();
-        let running = jobs.iter().filter(|job| job.state == JobState::Running).filter(lasting);
-        let waits: Vec<bool> = running.map(|job| job.paused == Some(true)).collect();
-        !waits.is_empty() && !waits.contains(&true)
+        let running = jobs.iter().filter(|job| job.state == JobState::Running).filter(resumable);
+        let paused: Vec<bool> = running.map(|job| job.paused == Some(true)).collect();
+        !paused.is_empty() && !paused.contains(&true)
     }
 
     async fn verify(&self, mut run: Run, progress: &Progress) -> Result<Outcome> {
-        let _turn = match run.wanted {
-            RunOrigin::Unasked => Some(progress.queue(QUEUED_NOTE, || self.under_way.unasked.lock()).await?),
-            _ if run.lasts() => Some(progress.queue(QUEUED_NOTE, || self.under_way.run.lock()).await?),
+        let _permit = match run.origin {
+            RunOrigin::Automatic => {
+                Some(progress.wait_for_turn(QUEUED_NOTE, || self.active.automatic.lock()).await?)
+            }
+            _ if run.is_resumable() => {
+                Some(progress.wait_for_turn(QUEUED_NOTE, || self.active.run.lock()).await?)
+            }
             _ => None,
         };
-        if run.lasts() {
-            if run.wanted == RunOrigin::Asked {
-                self.go_on(&mut run).await?;
+        if run.is_resumable() {
+            if run.origin == RunOrigin::Requested {
+                self.continue_interrupted(&mut run).await?;
             }
-            self.keep_run(Some(&run)).await?;
+            self.save_run(Some(&run)).await?;
         }
-        let ended = self.verify_all(&mut run, progress).await;
-        if run.lasts() {
+        let result = self.verify_all(&mut run, progress).await;
+        if run.is_resumable() {
             // A run that was interrupted by shutdown or by an error can be resumed.
-            let cancelled = ended.as_ref().is_err_and(|error| error.code == ErrorCode::Cancelled);
-            if ended.is_ok() {
-                self.keep_run(None).await?;
-            } else if cancelled && !progress.ending() {
-                self.keep_run(Some(&Run { stopped: true, ..run })).await?;
+            let cancelled = result.as_ref().is_err_and(|error| error.code == ErrorCode::Cancelled);
+            if result.is_ok() {
+                self.save_run(None).await?;
+            } else if cancelled && !progress.is_shutting_down() {
+                self.save_run(Some(&Run { stopped: true, ..run })).await?;
             }
         }
-        self.note_health().await?;
-        ended
+        self.record_health().await?;
+        result
     }
 
-    async fn keep_run(&self, run: Option<&Run>) -> Result<()> {
+    async fn save_run(&self, run: Option<&Run>) -> Result<()> {
         match run {
-            Some(run) => self.workspace.save(Setting::VerifyRun, run).await,
-            None => self.workspace.clear(Setting::VerifyRun).await,
+            Some(run) => self.workspace.save_setting(Setting::VerifyRun, run).await,
+            None => self.workspace.clear_setting(Setting::VerifyRun).await,
         }
     }
 
-    async fn kept_run(&self) -> Result<Option<Run>> {
-        self.workspace.saved(Setting::VerifyRun).await
+    async fn saved_run(&self) -> Result<Option<Run>> {
+        self.workspace.load_setting(Setting::VerifyRun).await
     }
 
-    /// Resumes a run that was in progress when the program ended.
+    /// Resumes a run that was in progress when the program result.
     pub(super) async fn resume_run(&self) -> Result<()> {
-        if let Some(run) = self.kept_run().await?.filter(|run| !run.stopped) {
-            self.start_run(Run { wanted: RunOrigin::TakenUp, ..run });
+        if let Some(run) = self.saved_run().await?.filter(|run| !run.stopped) {
+            self.start_run(Run { origin: RunOrigin::Resumed, ..run });
         }
         Ok(())
     }
 
     /// Continues from where the same run was interrupted, if that was recently.
-    async fn go_on(&self, run: &mut Run) -> Result<()> {
-        let same = |kept: &Run| kept.scope == run.scope && kept.improve == run.improve;
-        let Some(kept) = self.kept_run().await?.filter(same) else { return Ok(()) };
+    async fn continue_interrupted(&self, run: &mut Run) -> Result<()> {
+        let same = |saved: &Run| saved.scope == run.scope && saved.improve == run.improve;
+        let Some(saved) = self.saved_run().await?.filter(same) else { return Ok(()) };
         let now = self.workspace.clock.stamp();
         let last = self
             .newest_checks()
             .await?
             .into_values()
             .map(|found| found.checked_at)
-            .filter(|at| *at >= kept.began && *at <= now)
+            .filter(|at| *at >= saved.began && *at <= now)
             .max()
-            .unwrap_or(kept.began);
-        let rested = now.instant().duration_since(last.instant()) > MAX_INTERRUPTION;
+            .unwrap_or(saved.began);
+        let too_old = now.instant().duration_since(last.instant()) > MAX_INTERRUPTION;
         // A run that started while the clock was ahead would consider every card done.
-        if kept.began <= now && !rested {
-            run.began = kept.began;
-            run.wanted = RunOrigin::TakenUp;
+        if saved.began <= now && !too_old {
+            run.began = saved.began;
+            run.origin = RunOrigin::Resumed;
         }
         Ok(())
     }
@@ -243,17 +247,18 @@ impl Checking {
     async fn verify_all(&self, run: &mut Run, progress: &Progress) -> Result<Outcome> {
         let known = self.newest_checks().await?;
         let mut records = self.in_scope(run, &known).await?;
-        if run.wanted == RunOrigin::TakenUp {
-            let anew = Run { began: self.workspace.clock.stamp(), wanted: RunOrigin::Anew, ..run.clone() };
-            let all = self.in_scope(&anew, &known).await?;
+        if run.origin == RunOrigin::Resumed {
+            let restarted =
+                Run { began: self.workspace.clock.stamp(), origin: RunOrigin::Restarted, ..run.clone() };
+            let all = self.in_scope(&restarted, &known).await?;
             if records.is_empty() {
                 // The interrupted run had finished but could not record it, so this one starts over.
-                (records, *run) = (all, anew);
-                self.keep_run(Some(run)).await?;
+                (records, *run) = (all, restarted);
+                self.save_run(Some(run)).await?;
             } else if records.len() < all.len() {
                 let done = all.len() - records.len();
                 let began = clock_time(run.began);
-                progress.say(&format!("Resuming the run from {began}: {done} of {} done", all.len()));
+                progress.set_note(&format!("Resuming the run from {began}: {done} of {} done", all.len()));
             }
         }
         // Pages are told apart by meaning, so wait until the model is loaded.
@@ -262,19 +267,19 @@ impl Checking {
         let starter = starter_keys()?;
         let total = records.len() as u64;
         let (mut done, mut tally) = (0, Tally::default());
-        progress.at(0, total);
+        progress.set_done(0, total);
         let each = records.into_iter().map(|record| {
             let (fuel, starter) = (&fuel, &starter);
             async move {
-                progress.turn().await?;
+                progress.wait_while_paused().await?;
                 self.verify_card(fuel, &record.id, starter).await
             }
         });
-        let mut checking = futures_util::stream::iter(each).buffer_unordered(AT_ONCE);
+        let mut checking = futures_util::stream::iter(each).buffer_unordered(MAX_CONCURRENT);
         loop {
             let next = tokio::select! {
                 next = checking.next() => next,
-                () = progress.stopped() => return Err(ApiError::cancelled()),
+                () = progress.wait_until_cancelled() => return Err(ApiError::cancelled()),
             };
             let Some(found) = next.transpose()? else { break };
             match found {
@@ -297,13 +302,13 @@ impl Checking {
                 }
             }
             done += 1;
-            progress.at(done, total);
-            if done % NOTE_EVERY == 0 {
-                self.note_health().await?;
+            progress.set_done(done, total);
+            if done % HEALTH_INTERVAL == 0 {
+                self.record_health().await?;
             }
         }
-        let left = JobTally { proposed: tally.proposed, ..JobTally::default() };
-        Ok(Outcome { summary: tally.summary(), tally: Some(left) })
+        let job_tally = JobTally { proposed: tally.proposed, ..JobTally::default() };
+        Ok(Outcome { summary: tally.summary(), tally: Some(job_tally) })
     }
 
     /// Returns the newest check of every checked card. Checks dated in the future, written while the clock
@@ -328,7 +333,7 @@ impl Checking {
                 Some(
                     cards
                         .iter()
-                        .filter_map(|text| Some(self.workspace.find(text).ok()?.id.clone()))
+                        .filter_map(|text| Some(self.workspace.find_card(text).ok()?.id.clone()))
                         .collect(),
                 )
             }
@@ -341,25 +346,25 @@ impl Checking {
             VerifyScope::Older { days } => super::days_before(now, days),
             _ => None,
         };
-        let wanted = |record: &&Arc<CardRecord>| {
+        let is_in_scope = |record: &&Arc<CardRecord>| {
             let last = known.get(&record.id);
-            let as_it_is = last.filter(|last| !last.is_outdated(record.number));
-            if run.lasts() && as_it_is.is_some_and(|last| last.checked_at >= run.began) {
+            let current = last.filter(|last| !last.is_outdated(record.number));
+            if run.is_resumable() && current.is_some_and(|last| last.checked_at >= run.began) {
                 return false;
             }
-            let again = || last.and_then(|last| last.next_at).is_some_and(|next| next <= now);
+            let is_due = || last.and_then(|last| last.next_at).is_some_and(|next| next <= now);
             match &run.scope {
                 VerifyScope::Cards { .. } | VerifyScope::Matching { .. } => {
                     named.as_ref().is_some_and(|named| named.contains(&record.id))
                 }
                 VerifyScope::All => true,
-                VerifyScope::Due => again(),
+                VerifyScope::Due => is_due(),
                 VerifyScope::Older { .. } => {
-                    again() || as_it_is.is_none_or(|last| limit.is_some_and(|limit| last.checked_at <= limit))
+                    is_due() || current.is_none_or(|last| limit.is_some_and(|limit| last.checked_at <= limit))
                 }
             }
         };
-        Ok(self.workspace.library.read(|replica| replica.iter().filter(wanted).cloned().collect()))
+        Ok(self.workspace.library.read(|replica| replica.iter().filter(is_in_scope).cloned().collect()))
     }
 
     pub(super) fn fuel(&self, improve: bool) -> Fuel {
@@ -367,9 +372,9 @@ impl Checking {
         Fuel {
             reader: services.page_reader(self.models.query_embedder()),
             providers: services.search.iter().cloned().collect(),
-            searching: Arc::new(Semaphore::new(SEARCH_AT_ONCE)),
+            search_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_SEARCHES)),
             visits: Visits::default(),
-            patience: PAGE_TIMEOUT,
+            page_timeout: PAGE_TIMEOUT,
             attempts: RETRY_AFTER.len() as u32 + 1,
             advisor: services.large.clone().zip(services.small.clone()).map(|(large, small)| Advisor {
                 small,

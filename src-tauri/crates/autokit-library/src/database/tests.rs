@@ -25,14 +25,14 @@ async fn write(database: &Database, query: &str) -> Result<()> {
     database.execute(query, Object::default(), || {}).await
 }
 
-async fn things(database: &Database) -> Vec<String> {
+async fn rows(database: &Database) -> Vec<String> {
     let instance = database.ready(|| {}).await.expect("an instance");
     let mut rows = instance.db.query("SELECT VALUE record::id(id) FROM thing ORDER BY id").await.unwrap();
     rows.take(0).expect("ids")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_does_not_end_is_given_up_and_nothing_of_it_stays() {
+async fn a_write_that_does_not_end_is_aborted_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let opened = open(folder.path()).await;
     write(&opened.database, "CREATE thing:first").await.unwrap();
@@ -44,17 +44,17 @@ async fn a_write_that_does_not_end_is_given_up_and_nothing_of_it_stays() {
     let refused = write(&opened.database, HANGS).await.expect_err("it cannot end");
     assert!(refused.to_string().contains("did not finish"), "{refused}");
     opened.database.longest_write = LONGEST_WRITE;
-    assert_eq!(things(&opened.database).await, ["first"]);
+    assert_eq!(rows(&opened.database).await, ["first"]);
     write(&opened.database, "CREATE thing:second").await.unwrap();
     opened.database.close().await.unwrap();
     drop(opened);
     let opened = open(folder.path()).await;
-    assert_eq!(things(&opened.database).await, ["first", "second"]);
+    assert_eq!(rows(&opened.database).await, ["first", "second"]);
     opened.database.close().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_cannot_be_opened_anew_is_tried_again_with_every_write() {
+async fn a_store_that_cannot_be_reopened_is_retried_with_every_write() {
     let folder = tempfile::tempdir().unwrap();
     let (root, away) = (folder.path().join("library"), folder.path().join("away"));
     fs::create_dir(&root).unwrap();
@@ -72,6 +72,6 @@ async fn a_store_that_cannot_be_opened_anew_is_tried_again_with_every_write() {
     }
     fs::rename(&away, &root).unwrap();
     write(&opened.database, "CREATE thing:second").await.unwrap();
-    assert_eq!(things(&opened.database).await, ["first", "second"]);
+    assert_eq!(rows(&opened.database).await, ["first", "second"]);
     opened.database.close().await.unwrap();
 }

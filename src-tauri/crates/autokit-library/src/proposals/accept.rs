@@ -10,7 +10,7 @@ use autokit_toolcard::{
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
 
-use super::{Note, rejections, row};
+use super::{ProposalUpdate, rejections, row};
 use crate::error::{LibraryError, Result};
 use crate::store::Library;
 use crate::vectors::PackedVectors;
@@ -85,9 +85,9 @@ impl Library {
         }
         let chosen = |field: &str| match fields {
             Some(fields) => fields.iter().any(|chosen| chosen == field),
-            None => !rejected.iter().any(|turned_down| turned_down == field),
+            None => !rejected.iter().any(|rejected| rejected == field),
         };
-        let (mut taken, mut edited, mut values) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let (mut selected, mut edited, mut values) = (Vec::new(), Vec::new(), BTreeMap::new());
         for field in draft.fields.iter_mut().filter(|field| chosen(&field.field)) {
             if let Some(value) = edits.get(&field.field).filter(|value| field.value.as_ref() != Some(value)) {
                 field.value = Some(value.clone());
@@ -95,9 +95,9 @@ impl Library {
             }
             values
                 .insert(field.field.clone(), field.value.as_ref().map(Value::to_string).unwrap_or_default());
-            taken.push(field.field.clone());
+            selected.push(field.field.clone());
         }
-        if taken.is_empty() {
+        if selected.is_empty() {
             return Err(LibraryError::Invalid("no field was selected".to_owned()));
         }
         let (before, write) = match &draft.card {
@@ -105,7 +105,7 @@ impl Library {
             Some(id) => {
                 let record = self.card(id)?;
                 let now = record.card().into_object();
-                let unseen: Vec<String> = taken
+                let unseen: Vec<String> = selected
                     .iter()
                     .filter(|field| !(edits.contains_key(*field) && *seen == Some(record.number)))
                     .cloned()
@@ -120,10 +120,10 @@ impl Library {
                 (now, Target::Change { id: id.clone(), expected: record.number })
             }
         };
-        let card = Toolcard::new(draft.applied(&before, chosen)).map_err(|problems| {
+        let card = Toolcard::new(draft.apply_to(&before, chosen)).map_err(|problems| {
             LibraryError::Invalid(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         })?;
-        Ok(Acceptance { card, fields: taken, edited, rejected: rejected.clone(), values, write })
+        Ok(Acceptance { card, fields: selected, edited, rejected: rejected.clone(), values, write })
     }
 
     /// Writes an acceptance: card, revision and decision in one transaction. If `approvals` reviewers have to
@@ -142,12 +142,12 @@ impl Library {
         meta: &Meta,
         approvals: u32,
     ) -> Result<Accepted> {
-        if let Some(waits) = self.approve(proposal, &acceptance, meta, approvals).await? {
-            return Ok(Accepted::Approved(Box::new(waits)));
+        if let Some(pending) = self.approve(proposal, &acceptance, meta, approvals).await? {
+            return Ok(Accepted::Approved(Box::new(pending)));
         }
         let at = self.clock.stamp();
         let by = &meta.author.0;
-        let decided = |field: &String, verdict: FieldVerdict| FieldDecision {
+        let decision = |field: &String, verdict: FieldVerdict| FieldDecision {
             field: field.clone(),
             verdict,
             value: (verdict == FieldVerdict::Edited)
@@ -171,20 +171,25 @@ impl Library {
             now.decisions = acceptance
                 .fields
                 .iter()
-                .map(|field| decided(field, verdict(field)))
-                .chain(acceptance.rejected.iter().map(|field| decided(field, FieldVerdict::Rejected)))
+                .map(|field| decision(field, verdict(field)))
+                .chain(acceptance.rejected.iter().map(|field| decision(field, FieldVerdict::Rejected)))
                 .collect();
             now.conflicts.clear();
-            let told =
-                self.event(now.id, at, by, ProposalEventKind::Accepted, &account(proposal, &acceptance));
-            let mut rows = vec![row(&now, change)?, told];
+            let event = self.event(
+                now.id,
+                at,
+                by,
+                ProposalEventKind::Accepted,
+                &decision_summary(proposal, &acceptance),
+            );
+            let mut rows = vec![row(&now, change)?, event];
             rows.extend(rejections(proposal, &acceptance.rejected, by, at));
             Ok(rows)
         };
         let card = Box::new(acceptance.card.clone());
         let write = match &acceptance.write {
             Target::New => match &proposal.draft.arrived {
-                Some(arrived) => Write::Arrive { id: arrived.card.clone(), card, vectors },
+                Some(arrived) => Write::Import { id: arrived.card.clone(), card, vectors },
                 None => Write::Put { card, mode: PutMode::Create, vectors },
             },
             Target::Change { id, expected } => {
@@ -198,11 +203,11 @@ impl Library {
         let mut merged: Vec<RevisionId> =
             arrived.map(|arrived| arrived.revision.clone()).into_iter().collect();
         for state in self.foreign_states(&merged).await?.into_values() {
-            merged.extend(state.before);
+            merged.extend(state.ancestors);
         }
         let part_of = arrived.map(|arrived| arrived.import.as_str());
-        let beside = CommitExtras { also: Some(&rows), merged: &merged, part_of, ..CommitExtras::default() };
-        Ok(Accepted::Written(self.commit_with(&meta, &[write], beside).await?))
+        let extras = CommitExtras { rows: Some(&rows), merged: &merged, part_of, ..CommitExtras::default() };
+        Ok(Accepted::Written(self.commit_with(&meta, &[write], extras).await?))
     }
 
     /// Records an approval that is not the last one needed.
@@ -216,14 +221,14 @@ impl Library {
         if needed <= 1 {
             return Ok(None);
         }
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         self.ensure_pending(proposal)?;
         let by = &meta.author.0;
         let mut now = proposal.clone();
-        let agree = |approval: &&Approval| approval.covers(&acceptance.values);
+        let agrees = |approval: &&Approval| approval.covers(&acceptance.values);
         let others =
-            now.approvals.iter().filter(agree).filter(|approval| !same_name(&approval.by, by)).count();
+            now.approvals.iter().filter(agrees).filter(|approval| !same_name(&approval.by, by)).count();
         if others as u32 + 1 >= needed {
             return Ok(None);
         }
@@ -238,17 +243,21 @@ impl Library {
         now.approvals.retain(|approval| !same_name(&approval.by, by));
         let values = acceptance.values.clone();
         now.approvals.push(Approval { by: by.clone(), at, values });
-        let why = format!("{}; {} of {needed}", account(proposal, acceptance), others + 1);
+        let why = format!("{}; {} of {needed}", decision_summary(proposal, acceptance), others + 1);
         let events = vec![self.event(now.id, at, by, ProposalEventKind::Approved, &why)];
-        let note =
-            Note { changed: vec![now.clone()], events, outcome: now.id.to_string(), ..Note::default() };
-        self.note(note, None, &meta.reason).await?;
+        let update = ProposalUpdate {
+            changed: vec![now.clone()],
+            events,
+            outcome: now.id.to_string(),
+            ..ProposalUpdate::default()
+        };
+        self.write_update(update, None, &meta.reason).await?;
         Ok(Some(now))
     }
 
     /// Checks that a proposal is still pending and unchanged since it was read.
     fn ensure_pending(&self, proposal: &Proposal) -> Result<()> {
-        self.look_at_queue(|queue| match queue.get(proposal.id) {
+        self.read_queue(|queue| match queue.get(proposal.id) {
             None => Err(LibraryError::Decided { proposal: proposal.id, state: "decided" }),
             Some(now) if **now != *proposal => Err(LibraryError::ProposalChanged(proposal.id)),
             Some(_) => Ok(()),
@@ -262,21 +271,23 @@ fn same_name(one: &str, other: &str) -> bool {
 }
 
 /// Describes which fields were accepted, rejected and left out.
-fn account(proposal: &Proposal, acceptance: &Acceptance) -> String {
+fn decision_summary(proposal: &Proposal, acceptance: &Acceptance) -> String {
     let taken = acceptance.fields.iter().map(|field| {
         if acceptance.edited.contains(field) { format!("{field} (edited)") } else { field.clone() }
     });
-    let mut told = taken.collect::<Vec<_>>().join(", ");
+    let mut summary = taken.collect::<Vec<_>>().join(", ");
     let names = proposal.draft.fields.iter().map(|field| &field.field);
-    let left: Vec<&str> = names
+    let not_selected: Vec<&str> = names
         .filter(|field| !acceptance.fields.contains(field) && !acceptance.rejected.contains(field))
         .map(String::as_str)
         .collect();
-    for (what, fields) in [("rejected", acceptance.rejected.join(", ")), ("not selected", left.join(", "))] {
+    for (what, fields) in
+        [("rejected", acceptance.rejected.join(", ")), ("not selected", not_selected.join(", "))]
+    {
         if !fields.is_empty() {
             // Writing to a string cannot fail.
-            let _ = write!(told, "; {what}: {fields}");
+            let _ = write!(summary, "; {what}: {fields}");
         }
     }
-    told
+    summary
 }

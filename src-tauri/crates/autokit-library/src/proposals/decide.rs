@@ -5,7 +5,7 @@ use autokit_toolcard::{
 };
 use surrealdb::types::Object;
 
-use super::{Note, rejections, row};
+use super::{ProposalUpdate, rejections, row};
 use crate::error::{LibraryError, Result};
 use crate::rows::ProposalRow;
 use crate::store::Library;
@@ -24,7 +24,7 @@ impl Library {
         why: &str,
         request: Option<&str>,
     ) -> Result<Proposal> {
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         if self.outcome_text(request).await?.is_some() {
             return self.proposal(id).await;
@@ -35,7 +35,7 @@ impl Library {
         }
         let at = self.clock.stamp();
         let fields: Vec<String> = proposal.draft.fields.iter().map(|field| field.field.clone()).collect();
-        let turned_down = |field: &String| FieldDecision {
+        let rejected = |field: &String| FieldDecision {
             field: field.clone(),
             verdict: FieldVerdict::Rejected,
             value: None,
@@ -43,15 +43,21 @@ impl Library {
             at,
         };
         let rejections = rejections(&proposal, &fields, &by.0, at);
-        proposal.decisions = fields.iter().map(turned_down).collect();
+        proposal.decisions = fields.iter().map(rejected).collect();
         proposal.state = ProposalState::Rejected;
         proposal.decided_at = Some(at);
         proposal.decided_by = Some(by.0.clone());
         proposal.decision = Some(why.to_owned());
         let events = vec![self.event(id, at, &by.0, ProposalEventKind::Rejected, why)];
         let changed = vec![proposal.clone()];
-        let note = Note { changed, events, rejections, outcome: id.to_string(), ..Note::default() };
-        self.note(note, request, why).await?;
+        let update = ProposalUpdate {
+            changed,
+            events,
+            rejections,
+            outcome: id.to_string(),
+            ..ProposalUpdate::default()
+        };
+        self.write_update(update, request, why).await?;
         Ok(proposal)
     }
 
@@ -63,7 +69,7 @@ impl Library {
     /// # Errors
     /// [`LibraryError::NoProposal`], [`LibraryError::NothingToUndo`] when it is already pending.
     pub async fn reopen(&self, id: ProposalId, by: &Author, request: Option<&str>) -> Result<Proposal> {
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         if self.outcome_text(request).await?.is_some() {
             return self.proposal(id).await;
@@ -74,10 +80,16 @@ impl Library {
         }
         reset_to_pending(&mut proposal);
         let mut events = vec![self.event(id, self.clock.stamp(), &by.0, ProposalEventKind::Undone, "")];
-        events.extend(self.compare(&mut proposal).await?);
+        events.extend(self.rebase_proposal(&mut proposal).await?);
         let changed = vec![proposal.clone()];
-        let note = Note { changed, events, forgiven: vec![id], outcome: id.to_string(), ..Note::default() };
-        self.note(note, request, "Reopen a proposal").await?;
+        let update = ProposalUpdate {
+            changed,
+            events,
+            reopened: vec![id],
+            outcome: id.to_string(),
+            ..ProposalUpdate::default()
+        };
+        self.write_update(update, request, "Reopen a proposal").await?;
         Ok(proposal)
     }
 
@@ -91,22 +103,22 @@ impl Library {
         &self,
         id: ProposalId,
         by: &Author,
-        words: &str,
+        text: &str,
         request: Option<&str>,
     ) -> Result<()> {
-        let words = words.trim();
-        if words.is_empty() {
+        let text = text.trim();
+        if text.is_empty() {
             return Err(LibraryError::Invalid("the comment is empty".to_owned()));
         }
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         self.proposal(id).await?;
         if self.outcome_text(request).await?.is_some() {
             return Ok(());
         }
-        let events = vec![self.event(id, self.clock.stamp(), &by.0, ProposalEventKind::Commented, words)];
-        let note = Note { events, outcome: id.to_string(), ..Note::default() };
-        self.note(note, request, "Comment on a proposal").await
+        let events = vec![self.event(id, self.clock.stamp(), &by.0, ProposalEventKind::Commented, text)];
+        let update = ProposalUpdate { events, outcome: id.to_string(), ..ProposalUpdate::default() };
+        self.write_update(update, request, "Comment on a proposal").await
     }
 
     /// Finds the proposals that a change decided or imported, or only those about `only`, and returns the

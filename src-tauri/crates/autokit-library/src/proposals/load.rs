@@ -16,28 +16,28 @@ impl Library {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn waiting(&self) -> Result<Vec<Arc<Proposal>>> {
+    pub async fn pending(&self) -> Result<Vec<Arc<Proposal>>> {
         self.queue_in_step().await?;
-        Ok(self.look_at_queue(Queue::waiting))
+        Ok(self.read_queue(Queue::pending))
     }
 
     /// Returns the number of pending proposals.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn count_waiting(&self) -> Result<u32> {
+    pub async fn count_pending(&self) -> Result<u32> {
         self.queue_in_step().await?;
-        Ok(self.look_at_queue(|queue| queue.pending.len() as u32))
+        Ok(self.read_queue(|queue| queue.pending.len() as u32))
     }
 
-    pub(super) fn look_at_queue<T>(&self, look: impl FnOnce(&Queue) -> T) -> T {
-        look(&self.queue.read().expect("no writer panics"))
+    pub(super) fn read_queue<T>(&self, read: impl FnOnce(&Queue) -> T) -> T {
+        read(&self.queue.read().expect("no writer panics"))
     }
 
     /// Reloads the queue if a write was abandoned midway, for example because its caller was dropped.
     async fn queue_in_step(&self) -> Result<()> {
         if self.queue_stale.load(Ordering::Acquire) {
-            let _turn = self.writer.lock().await;
+            let _guard = self.writer.lock().await;
             self.recover_state().await?;
         }
         Ok(())
@@ -45,8 +45,8 @@ impl Library {
 
     /// As [`Library::queue_in_step`], for a caller that holds the `writer` lock.
     pub(crate) async fn recover_state(&self) -> Result<()> {
-        if self.is_redo_in_doubt() {
-            self.settle_redo().await?;
+        if self.is_redo_uncertain() {
+            self.finish_redo().await?;
             self.delete_staged().await?;
             self.catch_up().await?;
             self.queue_stale.store(true, Ordering::Release);

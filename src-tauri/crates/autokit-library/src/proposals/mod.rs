@@ -113,13 +113,13 @@ pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
 
 /// What is written about proposals in one transaction.
 #[derive(Default)]
-struct Note {
+struct ProposalUpdate {
     changed: Vec<Proposal>,
     events: Vec<Object>,
     /// Rows of rejected values.
     rejections: Vec<Object>,
     /// Proposals whose rejections are deleted.
-    forgiven: Vec<ProposalId>,
+    reopened: Vec<ProposalId>,
     /// The result to return when the same request is repeated.
     outcome: String,
 }
@@ -131,8 +131,8 @@ impl Library {
     /// When the database fails.
     pub async fn proposals(&self, state: Option<ProposalState>) -> Result<Vec<Proposal>> {
         if state == Some(ProposalState::Pending) {
-            let waiting = self.waiting().await?;
-            return Ok(waiting.iter().map(|proposal| Proposal::clone(proposal)).collect());
+            let pending = self.pending().await?;
+            return Ok(pending.iter().map(|proposal| Proposal::clone(proposal)).collect());
         }
         let mut response = self
             .db()
@@ -198,20 +198,24 @@ impl Library {
 
     /// Writes changes to proposals that are not accepted, and updates the queue. The caller holds the
     /// `writer` lock.
-    async fn note(&self, note: Note, request: Option<&str>, reason: &str) -> Result<()> {
-        let rows = note.changed.iter().map(|proposal| row(proposal, None)).collect::<Result<Vec<_>>>()?;
+    async fn write_update(&self, update: ProposalUpdate, request: Option<&str>, reason: &str) -> Result<()> {
+        let rows = update.changed.iter().map(|proposal| row(proposal, None)).collect::<Result<Vec<_>>>()?;
         let close = object! {
-            forgiven: note.forgiven.into_iter().map(proposal_number).collect::<Vec<_>>(),
+            forgiven: update.reopened.into_iter().map(proposal_number).collect::<Vec<_>>(),
             request: request.map(|key| RecordId::new("request", key)),
-            outcome: note.outcome,
+            outcome: update.outcome,
             at: self.clock.stamp().to_string(),
         };
         self.queue_stale.store(true, Ordering::Release);
-        let steps =
-            vec![Step::Put(rows), Step::Events(note.events), Step::Put(note.rejections), Step::Close(close)];
+        let steps = vec![
+            Step::Put(rows),
+            Step::Events(update.events),
+            Step::Put(update.rejections),
+            Step::Close(close),
+        ];
         self.apply_change(steps, Vec::new(), reason).await?;
         let mut queue = self.queue.write().expect("no reader panics");
-        for proposal in note.changed {
+        for proposal in update.changed {
             queue.put(proposal);
         }
         drop(queue);
@@ -230,7 +234,7 @@ impl Library {
 
     /// Creates the row of an event. Its id keeps events with the same timestamp in order.
     fn event(&self, id: ProposalId, at: Timestamp, by: &str, kind: ProposalEventKind, why: &str) -> Object {
-        let step = self.steps.fetch_add(1, Ordering::Relaxed);
+        let step = self.event_count.fetch_add(1, Ordering::Relaxed);
         object! {
             id: RecordId::new("proposal_event", format!("{id:010}|{at}|{step:010}")),
             proposal: proposal_number(id),
@@ -245,11 +249,11 @@ impl Library {
 /// Creates the rows that record the rejection of these fields.
 fn rejections(proposal: &Proposal, fields: &[String], by: &str, at: Timestamp) -> Vec<Object> {
     let draft: &Draft = &proposal.draft;
-    let turned_down = draft.fields.iter().filter(|field| fields.contains(&field.field));
-    turned_down
+    let rejected = draft.fields.iter().filter(|field| fields.contains(&field.field));
+    rejected
         .map(|field| {
             object! {
-                id: RecordId::new("rejection", draft.mark(field)),
+                id: RecordId::new("rejection", draft.rejection_key(field)),
                 proposal: proposal_number(proposal.id),
                 subject: draft.subject().to_string(),
                 field: field.field.clone(),

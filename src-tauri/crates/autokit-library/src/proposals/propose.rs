@@ -8,7 +8,7 @@ use autokit_toolcard::{
 };
 use surrealdb::types::{Object, RecordId, SurrealValue};
 
-use super::Note;
+use super::ProposalUpdate;
 use crate::error::Result;
 use crate::rows::key_text;
 use crate::store::Library;
@@ -30,7 +30,7 @@ pub struct Proposed {
 /// A rejected value.
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
-struct TurnedDown {
+struct RejectionRow {
     id: RecordId,
     proposal: i64,
     field: String,
@@ -49,19 +49,19 @@ impl Library {
     /// # Errors
     /// [`crate::LibraryError::NoCard`] when the card to change was deleted.
     pub async fn propose(&self, draft: Draft, by: &Author, request: Option<&str>) -> Result<Proposed> {
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         if let Some(id) = self.proposal_of_request(request).await? {
             let proposal = self.proposal(id).await?;
             return Ok(Proposed { proposal, kept: Vec::new(), merged: Vec::new(), suppressed: Vec::new() });
         }
         let reason = draft.reason.clone();
-        let turned_down = self.turned_down(std::slice::from_ref(&draft)).await?.remove(0);
-        let mut note = Note::default();
-        let next = self.look_at_queue(crate::queue::Queue::next);
-        let proposed = self.consider(draft, turned_down, next, by, &mut note).await?;
-        note.outcome = proposed.proposal.id.to_string();
-        self.note(note, request, &reason).await?;
+        let rejected = self.rejected_fields(std::slice::from_ref(&draft)).await?.remove(0);
+        let mut update = ProposalUpdate::default();
+        let next = self.read_queue(crate::queue::Queue::next);
+        let proposed = self.plan_draft(draft, rejected, next, by, &mut update).await?;
+        update.outcome = proposed.proposal.id.to_string();
+        self.write_update(update, request, &reason).await?;
         Ok(proposed)
     }
 
@@ -72,74 +72,76 @@ impl Library {
         drafts: Vec<Draft>,
         by: &Author,
     ) -> Result<(Vec<Proposal>, Vec<Object>)> {
-        let turned_down = self.turned_down(&drafts).await?;
-        let mut note = Note::default();
-        let mut next = self.look_at_queue(crate::queue::Queue::next);
-        for (draft, turned_down) in drafts.into_iter().zip(turned_down) {
-            let was = note.changed.len();
-            let events = note.events.len();
-            self.consider(draft, turned_down, next, by, &mut note).await?;
+        let rejected = self.rejected_fields(&drafts).await?;
+        let mut update = ProposalUpdate::default();
+        let mut next = self.read_queue(crate::queue::Queue::next);
+        for (draft, rejected) in drafts.into_iter().zip(rejected) {
+            let before = update.changed.len();
+            let events = update.events.len();
+            self.plan_draft(draft, rejected, next, by, &mut update).await?;
             // A repeated identical draft changes nothing and does not justify an import.
-            let news = note.changed[was..].iter().any(|proposal| self.is_news(proposal));
-            if news {
-                if note.changed[was..].iter().any(|proposal| proposal.id == next) {
+            let changed = update.changed[before..].iter().any(|proposal| self.is_changed(proposal));
+            if changed {
+                if update.changed[before..].iter().any(|proposal| proposal.id == next) {
                     next = next.successor();
                 }
             } else {
-                note.changed.truncate(was);
-                note.events.truncate(events);
+                update.changed.truncate(before);
+                update.events.truncate(events);
             }
         }
-        Ok((note.changed, note.events))
+        Ok((update.changed, update.events))
     }
 
     /// Whether a proposal is new or differs from its pending version.
-    fn is_news(&self, proposal: &Proposal) -> bool {
-        self.look_at_queue(|queue| match queue.get(proposal.id) {
+    fn is_changed(&self, proposal: &Proposal) -> bool {
+        self.read_queue(|queue| match queue.get(proposal.id) {
             None => proposal.state == ProposalState::Pending,
-            Some(waiting) => {
-                let mut same = Proposal::clone(waiting);
+            Some(pending) => {
+                let mut same = Proposal::clone(pending);
                 same.draft.arrived.clone_from(&proposal.draft.arrived);
                 same != *proposal
             }
         })
     }
 
-    /// Works out what becomes of a draft and adds it to `note`.
-    async fn consider(
+    /// Decides for each field of a draft whether it is proposed, merged or suppressed; adds the result to
+    /// `update`.
+    async fn plan_draft(
         &self,
         mut draft: Draft,
-        turned_down: Vec<(String, ProposalId)>,
+        rejected: Vec<(String, ProposalId)>,
         next: ProposalId,
         by: &Author,
-        note: &mut Note,
+        update: &mut ProposalUpdate,
     ) -> Result<Proposed> {
         if let Some(card) = &draft.card {
             let number = self.card(card)?.number;
             draft.base.get_or_insert(number);
         }
-        let suppressed: Vec<String> = turned_down.iter().map(|(field, _)| field.clone()).collect();
+        let suppressed: Vec<String> = rejected.iter().map(|(field, _)| field.clone()).collect();
         draft.fields.retain(|field| !suppressed.contains(&field.field));
-        if let (true, Some((_, first))) = (draft.fields.is_empty(), turned_down.first()) {
+        if let (true, Some((_, first))) = (draft.fields.is_empty(), rejected.first()) {
             let proposal = self.proposal(*first).await?;
             return Ok(Proposed { proposal, kept: Vec::new(), merged: Vec::new(), suppressed });
         }
 
         let at = self.clock.stamp();
         let mut merged = Vec::new();
-        let mut home: Option<Proposal> = None;
-        for waiting in self.look_at_queue(|queue| queue.about(&draft.subject())) {
-            let mut now = Proposal::clone(&waiting);
-            let Some(taken) = merge_into_pending(&mut now, &mut draft) else { continue };
-            note.events
-                .extend(taken.told.iter().map(|(kind, why)| self.event(now.id, at, &by.0, *kind, why)));
-            note.events.extend(self.compare(&mut now).await?);
-            merged.extend(taken.fields);
-            home.get_or_insert_with(|| now.clone());
-            note.changed.push(now);
+        let mut target: Option<Proposal> = None;
+        for pending in self.read_queue(|queue| queue.for_card(&draft.subject())) {
+            let mut now = Proposal::clone(&pending);
+            let Some(absorbed) = merge_into_pending(&mut now, &mut draft) else { continue };
+            update
+                .events
+                .extend(absorbed.events.iter().map(|(kind, why)| self.event(now.id, at, &by.0, *kind, why)));
+            update.events.extend(self.rebase_proposal(&mut now).await?);
+            merged.extend(absorbed.fields);
+            target.get_or_insert_with(|| now.clone());
+            update.changed.push(now);
         }
         let kept: Vec<String> = draft.fields.iter().map(|field| field.field.clone()).collect();
-        if !kept.is_empty() || home.is_none() {
+        if !kept.is_empty() || target.is_none() {
             let mut proposal = Proposal {
                 id: next,
                 proposed_by: by.0.clone(),
@@ -156,30 +158,30 @@ impl Library {
                 risk: Risk::Low,
                 draft,
             };
-            note.events.push(self.event(
+            update.events.push(self.event(
                 proposal.id,
                 at,
                 &by.0,
                 ProposalEventKind::Proposed,
                 &proposal.draft.reason,
             ));
-            let compared: Vec<Object> = self.compare(&mut proposal).await?;
-            note.events.extend(compared);
-            home = Some(proposal.clone());
-            note.changed.push(proposal);
+            let compared: Vec<Object> = self.rebase_proposal(&mut proposal).await?;
+            update.events.extend(compared);
+            target = Some(proposal.clone());
+            update.changed.push(proposal);
         }
-        let proposal = home.expect("the draft was merged or became a proposal");
+        let proposal = target.expect("the draft was merged or became a proposal");
         Ok(Proposed { proposal, kept, merged, suppressed })
     }
 
     /// Returns, for each draft, its rejected fields, with the number of the proposal they were rejected in.
-    async fn turned_down(&self, drafts: &[Draft]) -> Result<Vec<Vec<(String, ProposalId)>>> {
+    async fn rejected_fields(&self, drafts: &[Draft]) -> Result<Vec<Vec<(String, ProposalId)>>> {
         /// Drafts queried at a time.
         const WINDOW: usize = 200;
         let mut all = Vec::with_capacity(drafts.len());
         for window in drafts.chunks(WINDOW) {
             let marks = |draft: &Draft| -> Vec<String> {
-                draft.fields.iter().map(|field| draft.mark(field)).collect()
+                draft.fields.iter().map(|field| draft.rejection_key(field)).collect()
             };
             let marks: Vec<Vec<String>> = window.iter().map(marks).collect();
             let ids: Vec<RecordId> =
@@ -191,14 +193,18 @@ impl Library {
                 .bind(("marks", ids))
                 .await
                 .map_err(|error| self.failed(&error))?;
-            let rows: Vec<TurnedDown> = response.take(0).map_err(|error| self.failed(&error))?;
-            let found: HashMap<String, TurnedDown> =
+            let rows: Vec<RejectionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+            let found: HashMap<String, RejectionRow> =
                 rows.into_iter().map(|row| (key_text(&row.id), row)).collect();
             for (draft, marks) in window.iter().zip(marks) {
-                let noes = marks.iter().filter_map(|mark| found.get(mark));
-                let noes: Vec<(String, ProposalId)> =
-                    noes.map(|row| (row.field.clone(), ProposalId::new(row.proposal as u32))).collect();
-                all.push(if draft.card.is_some() { noes } else { of_new_card(draft, &noes) });
+                let rejected = marks.iter().filter_map(|mark| found.get(mark));
+                let rejected: Vec<(String, ProposalId)> =
+                    rejected.map(|row| (row.field.clone(), ProposalId::new(row.proposal as u32))).collect();
+                all.push(if draft.card.is_some() {
+                    rejected
+                } else {
+                    reject_unnamed_draft(draft, &rejected)
+                });
             }
         }
         Ok(all)
@@ -206,80 +212,86 @@ impl Library {
 }
 
 /// A new card needs its name: if the name was rejected, so is the whole draft.
-fn of_new_card(draft: &Draft, noes: &[(String, ProposalId)]) -> Vec<(String, ProposalId)> {
-    let whole = noes.iter().find(|(field, _)| field == fields::NAME).map(|(_, proposal)| *proposal);
+fn reject_unnamed_draft(draft: &Draft, rejected: &[(String, ProposalId)]) -> Vec<(String, ProposalId)> {
+    let name_rejected_in =
+        rejected.iter().find(|(field, _)| field == fields::NAME).map(|(_, proposal)| *proposal);
     let all = |proposal| draft.fields.iter().map(move |field| (field.field.clone(), proposal));
-    whole.into_iter().flat_map(all).collect()
+    name_rejected_in.into_iter().flat_map(all).collect()
 }
 
 /// What a pending proposal absorbed from a draft.
-struct Merged {
+struct Absorbed {
     fields: Vec<String>,
     /// Events to record: kind and description.
-    told: Vec<(ProposalEventKind, String)>,
+    events: Vec<(ProposalEventKind, String)>,
 }
 
 /// Moves fields of `draft` that belong to a pending proposal into it.
-fn merge_into_pending(waiting: &mut Proposal, draft: &mut Draft) -> Option<Merged> {
+fn merge_into_pending(pending: &mut Proposal, draft: &mut Draft) -> Option<Absorbed> {
     let new_card = draft.card.is_none();
-    let same_origin = waiting.draft.origin == draft.origin;
-    let told_otherwise = |field: &ProposedField| {
-        waiting.draft.fields.iter().any(|other| other.field == field.field && other.value != field.value)
+    let same_origin = pending.draft.origin == draft.origin;
+    let has_other_value = |field: &ProposedField| {
+        pending.draft.fields.iter().any(|other| other.field == field.field && other.value != field.value)
     };
     // A new card is a unit: it is merged whole or not at all.
-    if new_card && !same_origin && draft.fields.iter().any(told_otherwise) {
+    if new_card && !same_origin && draft.fields.iter().any(has_other_value) {
         return None;
     }
-    let (mut united, mut replaced, mut taken) = (Vec::new(), Vec::new(), Vec::new());
-    let proposed = &mut waiting.draft.fields;
+    let (mut combined, mut replaced, mut merged_fields) = (Vec::new(), Vec::new(), Vec::new());
+    let proposed = &mut pending.draft.fields;
     draft.fields.retain(|field| {
         match proposed.iter_mut().find(|other| other.field == field.field) {
             Some(other) if other.value == field.value => {
                 if merge_evidence(other, field) {
-                    united.push(field.field.clone());
+                    combined.push(field.field.clone());
                 }
             }
             Some(other) if same_origin => {
-                replaced.push(format!("{}: {} → {}", field.field, shown(other), shown(field)));
+                replaced.push(format!(
+                    "{}: {} → {}",
+                    field.field,
+                    display_value(other),
+                    display_value(field)
+                ));
                 *other = field.clone();
             }
             None if new_card => {
-                united.push(field.field.clone());
+                combined.push(field.field.clone());
                 proposed.push(field.clone());
             }
             _ => return true,
         }
-        taken.push(field.field.clone());
+        merged_fields.push(field.field.clone());
         false
     });
-    if taken.is_empty() {
+    if merged_fields.is_empty() {
         return None;
     }
     // The absorbed fields are based on the draft's revision, whatever the rest is based on.
-    if let Some(base) = draft.base.filter(|base| Some(*base) != waiting.draft.base) {
-        waiting.rebased.extend(taken.iter().map(|field| (field.clone(), base)));
+    if let Some(base) = draft.base.filter(|base| Some(*base) != pending.draft.base) {
+        pending.rebased.extend(merged_fields.iter().map(|field| (field.clone(), base)));
     }
     if draft.arrived.is_some() && same_origin {
-        waiting.draft.arrived.clone_from(&draft.arrived);
+        pending.draft.arrived.clone_from(&draft.arrived);
     }
     if draft.basis.is_some() {
-        waiting.draft.basis.clone_from(&draft.basis);
+        pending.draft.basis.clone_from(&draft.basis);
     }
     for card in &draft.similar {
-        if !waiting.draft.similar.contains(card) {
-            waiting.draft.similar.push(card.clone());
+        if !pending.draft.similar.contains(card) {
+            pending.draft.similar.push(card.clone());
         }
     }
-    let mut told = Vec::new();
-    if !united.is_empty() {
-        told.push((ProposalEventKind::Merged, format!("{}: {}", united.join(", "), draft.reason)));
+    let mut events = Vec::new();
+    if !combined.is_empty() {
+        events.push((ProposalEventKind::Merged, format!("{}: {}", combined.join(", "), draft.reason)));
     }
     if !replaced.is_empty() {
-        waiting.draft.reason.clone_from(&draft.reason);
-        waiting.draft.candidates.clone_from(&draft.candidates);
-        told.push((ProposalEventKind::Replaced, replaced.join("; ")));
+        pending.draft.reason.clone_from(&draft.reason);
+        pending.draft.candidates.clone_from(&draft.candidates);
+        events.push((ProposalEventKind::Replaced, replaced.join("; ")));
     }
-    Some(Merged { fields: taken, told })
+    Some(Absorbed { fields: merged_fields, events })
 }
 
 /// Adds the evidence of `newer` to `field` and returns whether any of it was new.
@@ -299,10 +311,10 @@ fn merge_evidence(field: &mut ProposedField, newer: &ProposedField) -> bool {
 }
 
 /// Formats a value for an event, truncating long ones.
-fn shown(field: &ProposedField) -> String {
-    const SHOWN: usize = 80;
+fn display_value(field: &ProposedField) -> String {
+    const MAX_CHARS: usize = 80;
     let text = field.value.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -9,7 +9,7 @@ use autokit_toolcard::{CardId, ImportOrigin, Proposal, ProposalEventKind, Propos
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
 
-use super::Note;
+use super::ProposalUpdate;
 use crate::error::{LibraryError, Result};
 use crate::store::Library;
 
@@ -20,22 +20,22 @@ impl Library {
     /// Compares the pending proposals about these cards with the cards as they are now. The caller holds the
     /// `writer` lock.
     pub(crate) async fn rebase(&self, cards: &[CardId]) -> Result<()> {
-        let mut note = Note::default();
+        let mut update = ProposalUpdate::default();
         for card in cards {
-            for proposal in self.look_at_queue(|queue| queue.about(card)) {
+            for proposal in self.read_queue(|queue| queue.for_card(card)) {
                 let mut now = Proposal::clone(&proposal);
-                let mut events = self.compare(&mut now).await?;
+                let mut events = self.rebase_proposal(&mut now).await?;
                 events.extend(self.close_if_applied(&mut now).await?);
                 if now != *proposal {
-                    note.changed.push(now);
-                    note.events.extend(events);
+                    update.changed.push(now);
+                    update.events.extend(events);
                 }
             }
         }
-        if note.changed.is_empty() {
+        if update.changed.is_empty() {
             Ok(())
         } else {
-            self.note(note, None, "Compare proposals with their cards").await
+            self.write_update(update, None, "Compare proposals with their cards").await
         }
     }
 
@@ -45,7 +45,7 @@ impl Library {
     /// # Errors
     /// [`LibraryError::NoProposal`].
     pub async fn rebase_reopened(&self, id: ProposalId, kept: &[String]) -> Result<()> {
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         let mut proposal = self.proposal(id).await?;
         let mut events = Vec::new();
@@ -53,13 +53,13 @@ impl Library {
             let why = format!("the card changed in the meantime and keeps its values: {}", kept.join(", "));
             events.push(self.event(id, self.clock.stamp(), SYSTEM_AUTHOR, ProposalEventKind::Kept, &why));
         }
-        events.extend(self.compare(&mut proposal).await?);
-        let note = Note { changed: vec![proposal], events, ..Note::default() };
-        self.note(note, None, "Compare a proposal with its card").await
+        events.extend(self.rebase_proposal(&mut proposal).await?);
+        let update = ProposalUpdate { changed: vec![proposal], events, ..ProposalUpdate::default() };
+        self.write_update(update, None, "Compare a proposal with its card").await
     }
 
     /// Updates a proposal to the current state of its card; returns the event rows to record.
-    pub(super) async fn compare(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
+    pub(super) async fn rebase_proposal(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
         let Some(id) = proposal.draft.card.clone() else {
             proposal.risk = proposal.draft.risk(&Map::new());
             return Ok(Vec::new());
@@ -76,13 +76,13 @@ impl Library {
         proposal.risk = proposal.draft.risk(&now);
         let at = self.clock.stamp();
         let mut events = Vec::new();
-        let fresh: Vec<&str> = conflicts
+        let new_conflicts: Vec<&str> = conflicts
             .iter()
             .filter(|field| !proposal.conflicts.contains(field))
             .map(String::as_str)
             .collect();
-        if !fresh.is_empty() {
-            let why = if number == 0 { "the card was removed".to_owned() } else { fresh.join(", ") };
+        if !new_conflicts.is_empty() {
+            let why = if number == 0 { "the card was removed".to_owned() } else { new_conflicts.join(", ") };
             events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Conflicting, &why));
         }
         if conflicts.is_empty() && proposal.draft.base != Some(number) {
@@ -91,8 +91,8 @@ impl Library {
             let why = format!("on revision {number} of the card");
             events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Rebased, &why));
         } else if number > 0 && !conflicts.is_empty() {
-            let moved: Vec<String> = names().filter(|field| !conflicts.contains(field)).collect();
-            proposal.rebased.extend(moved.into_iter().map(|field| (field, number)));
+            let rebased: Vec<String> = names().filter(|field| !conflicts.contains(field)).collect();
+            proposal.rebased.extend(rebased.into_iter().map(|field| (field, number)));
         }
         proposal.conflicts = conflicts;
         Ok(events)
@@ -122,18 +122,18 @@ impl Library {
             let Some(base) = proposal.base_of(&proposed.field).filter(|base| *base != number) else {
                 continue;
             };
-            let then = match earlier.entry(base) {
+            let base_fields = match earlier.entry(base) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => {
+                Entry::Vacant(entry) => {
                     let body = self.revision(&id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
-                    place.insert(serde_json::from_str(&body).map_err(|error| {
+                    entry.insert(serde_json::from_str(&body).map_err(|error| {
                         LibraryError::Database(format!("revision {base} of {id} cannot be read: {error}"))
                     })?)
                 }
             };
-            let then = then.get(&proposed.field);
-            let is = now.get(&proposed.field);
-            if is != then && is != proposed.value.as_ref() {
+            let base_value = base_fields.get(&proposed.field);
+            let current = now.get(&proposed.field);
+            if current != base_value && current != proposed.value.as_ref() {
                 conflicts.push(proposed.field.clone());
             }
         }

@@ -11,7 +11,7 @@ use autokit_toolcard::{
 };
 use surrealdb::types::Object;
 
-use super::Note;
+use super::ProposalUpdate;
 use super::rebase::SYSTEM_AUTHOR;
 use crate::error::Result;
 use crate::queue::Queue;
@@ -19,21 +19,21 @@ use crate::rows::{proposal_id, proposal_number};
 use crate::store::Library;
 
 /// Proposals closed in one transaction.
-const AT_ONCE: usize = 500;
+const BATCH: usize = 500;
 
 /// Whether a pending field still follows from a newer check of the card, which produced `draft`.
-fn holds(origin: Origin, waiting: &ProposedField, draft: Option<&Draft>) -> bool {
-    let said = draft.and_then(|draft| draft.fields.iter().find(|field| field.field == waiting.field));
-    match said {
+fn still_follows(origin: Origin, pending: &ProposedField, draft: Option<&Draft>) -> bool {
+    let drafted = draft.and_then(|draft| draft.fields.iter().find(|field| field.field == pending.field));
+    match drafted {
         // From another origin, the value is proposed anew with its new reason.
-        Some(said) if said.value == waiting.value => {
+        Some(drafted) if drafted.value == pending.value => {
             origin == Origin::Improvement || draft.is_some_and(|draft| draft.origin == origin)
         }
         // A newer value of the same origin replaces it when the draft is added, which is recorded there.
         Some(_) => draft.is_some_and(|draft| draft.origin == origin),
         // Improvements are proposed only on request, so their absence now means nothing. Whether a card
         // counts as verified is part of every check.
-        None => origin == Origin::Improvement && waiting.field != fields::VERIFIED,
+        None => origin == Origin::Improvement && pending.field != fields::VERIFIED,
     }
 }
 
@@ -50,38 +50,38 @@ impl Library {
         by: &Author,
         why: &str,
     ) -> Result<u32> {
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
         let at = self.clock.stamp();
-        let mut note = Note::default();
+        let mut update = ProposalUpdate::default();
         let mut closed = 0;
-        for waiting in self.look_at_queue(|queue| queue.about(card)) {
-            if waiting.proposed_by != by.0 {
+        for pending in self.read_queue(|queue| queue.for_card(card)) {
+            if pending.proposed_by != by.0 {
                 continue;
             }
-            let origin = waiting.draft.origin;
-            let (kept, left): (Vec<ProposedField>, Vec<ProposedField>) =
-                waiting.draft.fields.iter().cloned().partition(|field| holds(origin, field, draft));
-            if left.is_empty() || !self.only_by(waiting.id, by).await? {
+            let origin = pending.draft.origin;
+            let (kept, outdated): (Vec<ProposedField>, Vec<ProposedField>) =
+                pending.draft.fields.iter().cloned().partition(|field| still_follows(origin, field, draft));
+            if outdated.is_empty() || !self.only_by(pending.id, by).await? {
                 continue;
             }
-            let mut now = Proposal::clone(&waiting);
+            let mut now = Proposal::clone(&pending);
             if kept.is_empty() {
-                withdrawn(&mut now, at, by, why);
+                set_withdrawn(&mut now, at, by, why);
                 closed += 1;
-                note.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, why));
+                update.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, why));
             } else {
                 now.draft.fields = kept;
-                let names: Vec<&str> = left.iter().map(|field| field.field.as_str()).collect();
-                let told = format!("{}: {why}", names.join(", "));
+                let names: Vec<&str> = outdated.iter().map(|field| field.field.as_str()).collect();
+                let reason = format!("{}: {why}", names.join(", "));
                 now.rebased.retain(|field, _| !names.contains(&field.as_str()));
-                note.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, &told));
-                note.events.extend(self.compare(&mut now).await?);
+                update.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, &reason));
+                update.events.extend(self.rebase_proposal(&mut now).await?);
             }
-            note.changed.push(now);
+            update.changed.push(now);
         }
-        if !note.changed.is_empty() {
-            self.note(note, None, why).await?;
+        if !update.changed.is_empty() {
+            self.write_update(update, None, why).await?;
         }
         Ok(closed)
     }
@@ -92,25 +92,25 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn withdraw_all(&self, by: &Author, why: &str) -> Result<u32> {
-        let _turn = self.writer.lock().await;
+        let _guard = self.writer.lock().await;
         self.recover_state().await?;
-        let mut own = self.look_at_queue(Queue::waiting);
-        own.retain(|waiting| waiting.proposed_by == by.0);
+        let mut own = self.read_queue(Queue::pending);
+        own.retain(|pending| pending.proposed_by == by.0);
         if own.is_empty() {
             return Ok(0);
         }
         let others = self.proposed_by_others(by).await?;
-        own.retain(|waiting| !others.contains(&waiting.id));
-        for some in own.chunks(AT_ONCE) {
+        own.retain(|pending| !others.contains(&pending.id));
+        for batch in own.chunks(BATCH) {
             let at = self.clock.stamp();
-            let mut note = Note::default();
-            for waiting in some {
-                let mut now = Proposal::clone(waiting);
-                withdrawn(&mut now, at, by, why);
-                note.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, why));
-                note.changed.push(now);
+            let mut update = ProposalUpdate::default();
+            for pending in batch {
+                let mut now = Proposal::clone(pending);
+                set_withdrawn(&mut now, at, by, why);
+                update.events.push(self.event(now.id, at, &by.0, ProposalEventKind::Withdrawn, why));
+                update.changed.push(now);
             }
-            self.note(note, None, why).await?;
+            self.write_update(update, None, why).await?;
         }
         Ok(own.len() as u32)
     }
@@ -147,11 +147,11 @@ impl Library {
         };
         let Some(card) = card else { return Ok(Vec::new()) };
         let now = card.card().into_object();
-        if !proposal.draft.is_on(&now) || !(imported || self.only_by(proposal.id, &by).await?) {
+        if !proposal.draft.is_applied_to(&now) || !(imported || self.only_by(proposal.id, &by).await?) {
             return Ok(Vec::new());
         }
         let (at, why) = (self.clock.stamp(), "the card already has these values");
-        withdrawn(proposal, at, &Author(SYSTEM_AUTHOR.to_owned()), why);
+        set_withdrawn(proposal, at, &Author(SYSTEM_AUTHOR.to_owned()), why);
         Ok(vec![self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Withdrawn, why)])
     }
 
@@ -173,7 +173,7 @@ impl Library {
     }
 }
 
-fn withdrawn(proposal: &mut Proposal, at: Timestamp, by: &Author, why: &str) {
+fn set_withdrawn(proposal: &mut Proposal, at: Timestamp, by: &Author, why: &str) {
     proposal.state = ProposalState::Withdrawn;
     proposal.decided_at = Some(at);
     proposal.decided_by = Some(by.0.clone());

@@ -29,7 +29,7 @@ pub(crate) async fn put(library: &Library, card: Value) -> CardId {
     };
     let write = Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: None };
     library.commit(&meta, &[write]).await.expect("committed");
-    library.read(|replica| replica.by_key(&key).map(|record| record.id.clone())).expect("there")
+    library.read(|replica| replica.by_key(&key).map(|record| record.id.clone())).expect("exists")
 }
 
 /// Returns a text field of a card's current revision.

@@ -31,7 +31,7 @@ fn found(card: &CardId, state: CardState) -> Verification {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn checks_and_days_survive_closing_and_count_the_cards_there_are() {
+async fn checks_and_daily_counts_survive_a_restart_and_count_existing_cards() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     let open = async || {
@@ -43,11 +43,11 @@ async fn checks_and_days_survive_closing_and_count_the_cards_there_are() {
     let expected = HealthCounts { never_checked: 3, ..HealthCounts::default() };
     assert_eq!(library.health().await.expect("read"), expected);
     assert_eq!(library.verification(&a).await.expect("read"), None);
-    library.put_verification(&found(&a, CardState::Stale)).await.expect("kept");
-    library.put_verification(&found(&a, CardState::Broken)).await.expect("kept");
-    library.put_verification(&found(&b, CardState::Verified)).await.expect("kept");
+    library.put_verification(&found(&a, CardState::Stale)).await.expect("stored");
+    library.put_verification(&found(&a, CardState::Broken)).await.expect("stored");
+    library.put_verification(&found(&b, CardState::Verified)).await.expect("stored");
     // The check of a deleted card is kept but not counted.
-    library.put_verification(&found(&CardId::new("gone"), CardState::Stale)).await.expect("kept");
+    library.put_verification(&found(&CardId::new("gone"), CardState::Stale)).await.expect("stored");
     let expected = HealthCounts { broken: 1, verified: 1, never_checked: 1, ..HealthCounts::default() };
     assert_eq!(library.health().await.expect("read"), expected);
     for (day, counts) in [
@@ -56,14 +56,14 @@ async fn checks_and_days_survive_closing_and_count_the_cards_there_are() {
         ("2026-01-03", HealthCounts { stale: 4, unreachable: 5, ..expected }),
         ("2026-01-02", expected),
     ] {
-        library.record_health_day(day, counts).await.expect("kept");
+        library.record_health_day(day, counts).await.expect("stored");
     }
     library.close().await.expect("closed");
     drop(library);
 
     let library = open().await;
     assert_eq!(library.health().await.expect("read"), expected);
-    let read = library.verification(&a).await.expect("read").expect("there");
+    let read = library.verification(&a).await.expect("read").expect("exists");
     assert_eq!(read, found(&a, CardState::Broken));
     let all = library.verifications().await.expect("read");
     assert_eq!(all.len(), 3);

@@ -53,13 +53,14 @@ fn only(fields: &[&str]) -> Selection {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
+async fn a_new_card_is_pending_accepted_in_part_and_can_be_undone() {
     let library = memory().await;
     let proposal =
-        library.propose(new_card("Found"), &author("discovery"), None).await.expect("kept").proposal;
+        library.propose(new_card("Found"), &author("discovery"), None).await.expect("stored").proposal;
     assert_eq!((proposal.id, proposal.state), (ProposalId::new(1), ProposalState::Pending));
     assert!(library.read(Replica::is_empty), "nothing changes before a person decides");
-    let again = library.propose(new_card("Found"), &author("discovery"), None).await.expect("kept").proposal;
+    let again =
+        library.propose(new_card("Found"), &author("discovery"), None).await.expect("stored").proposal;
     assert_eq!(again.id, proposal.id, "the same is not proposed twice");
 
     let chosen = ["name".to_owned(), "description".to_owned()];
@@ -76,7 +77,7 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
     assert_eq!(text(&library, &id, "description").as_deref(), Some("Does good things."));
     assert_eq!(text(&library, &id, "class"), None);
     assert_eq!(library.vectors("m").await.expect("read").len(), 1);
-    let decided = library.proposal(ProposalId::new(1)).await.expect("there");
+    let decided = library.proposal(ProposalId::new(1)).await.expect("exists");
     assert_eq!((decided.state, decided.accepted.len()), (ProposalState::Accepted, 2));
     assert_eq!(decided.decided_by.as_deref(), Some("reviewer"));
     assert_eq!(library.history(&id).await.expect("history")[0].operation, Operation::Accept);
@@ -84,47 +85,47 @@ async fn a_new_card_waits_is_accepted_in_part_and_can_be_taken_back() {
     let twice = library.acceptance(&decided, &all()).await.expect_err("decided");
     assert!(matches!(twice, LibraryError::Decided { .. }) && twice.code() == Code::Conflict);
 
-    let made = library.change_of_proposal(ProposalId::new(1)).await.expect("read").expect("a change");
-    library.undo(&made, author("reviewer"), None).await.expect("undone");
+    let change_id = library.change_of_proposal(ProposalId::new(1)).await.expect("read").expect("a change");
+    library.undo(&change_id, author("reviewer"), None).await.expect("undone");
     assert!(library.read(Replica::is_empty));
-    let waiting = library.proposal(ProposalId::new(1)).await.expect("there");
+    let waiting = library.proposal(ProposalId::new(1)).await.expect("exists");
     assert_eq!((waiting.state, waiting.accepted.len()), (ProposalState::Pending, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rejection_is_remembered_with_its_reason_and_can_be_taken_back() {
+async fn a_rejection_is_stored_with_its_reason_and_can_be_undone() {
     let library = memory().await;
-    library.propose(new_card("A"), &author("discovery"), None).await.expect("kept");
+    library.propose(new_card("A"), &author("discovery"), None).await.expect("stored");
     let rejected = library.reject(ProposalId::new(1), &author("ann"), "a toy", None).await.expect("rejected");
     assert_eq!((rejected.state, rejected.decision.as_deref()), (ProposalState::Rejected, Some("a toy")));
     assert!(library.reject(ProposalId::new(1), &author("ann"), "again", None).await.is_err());
     assert!(library.proposals(Some(ProposalState::Pending)).await.expect("read").is_empty());
-    library.reopen(ProposalId::new(1), &author("ann"), None).await.expect("waits again");
+    library.reopen(ProposalId::new(1), &author("ann"), None).await.expect("pending again");
     assert_eq!(library.proposals(Some(ProposalState::Pending)).await.expect("read").len(), 1);
-    let told: Vec<ProposalEventKind> = library
+    let kinds: Vec<ProposalEventKind> = library
         .proposal_events(ProposalId::new(1))
         .await
         .expect("read")
         .into_iter()
         .map(|event| event.kind)
         .collect();
-    assert_eq!(told, [ProposalEventKind::Proposed, ProposalEventKind::Rejected, ProposalEventKind::Undone]);
+    assert_eq!(kinds, [ProposalEventKind::Proposed, ProposalEventKind::Rejected, ProposalEventKind::Undone]);
     assert!(
         matches!(library.proposal(ProposalId::new(9)).await, Err(LibraryError::NoProposal(id)) if id.number() == 9)
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
+async fn only_fields_that_changed_meanwhile_are_a_conflict() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A", "description": "one", "class": "Old"})).await;
     let about_both = change(&id, 1, vec![field("description", json!("two")), field("class", json!("New"))]);
-    let proposal = library.propose(about_both, &author("verifier"), None).await.expect("kept").proposal;
+    let proposal = library.propose(about_both, &author("verifier"), None).await.expect("stored").proposal;
     put(&library, json!({"name": "A", "description": "by hand", "class": "Old"})).await;
 
-    let whole = library.acceptance(&proposal, &all()).await.expect_err("a conflict");
-    assert_eq!(whole.code(), Code::Conflict);
-    let proposal = library.proposal(proposal.id).await.expect("there");
+    let error = library.acceptance(&proposal, &all()).await.expect_err("a conflict");
+    assert_eq!(error.code(), Code::Conflict);
+    let proposal = library.proposal(proposal.id).await.expect("exists");
     assert_eq!(proposal.conflicts, ["description"]);
     let acceptance = library.acceptance(&proposal, &only(&["class"])).await.expect("rebased");
     library.accept(&proposal, acceptance, None, &meta("fine"), 1).await.expect("accepted");
@@ -134,7 +135,7 @@ async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
     let other = library
         .propose(change(&id, 3, vec![field("name", json!(""))]), &author("x"), None)
         .await
-        .expect("kept")
+        .expect("stored")
         .proposal;
     let bad = library.acceptance(&other, &all()).await.expect_err("no card");
     assert_eq!(bad.code(), Code::Invalid);
@@ -143,21 +144,21 @@ async fn fields_that_changed_meanwhile_are_a_conflict_and_others_are_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn undoing_past_a_commit_that_changed_nothing_finds_the_real_change() {
+async fn undo_skips_a_commit_that_changed_nothing() {
     let library = memory().await;
     put(&library, json!({"name": "A"})).await;
     let card = Toolcard::from_json(r#"{"name":"A"}"#).expect("valid");
     let same = Write::Put { card: Box::new(card), mode: PutMode::Upsert, vectors: None };
     let keyed = Meta { request: Some("k1".into()), ..meta("same again") };
     library.commit(&keyed, &[same]).await.expect("nothing to do");
-    let (change, reason) = library.undoable().await.expect("read").expect("something");
+    let (change, reason) = library.undoable().await.expect("read").expect("some");
     assert_eq!(reason, "put");
     library.undo(&change, author("x"), None).await.expect("undone");
     assert!(library.read(Replica::is_empty));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_feedback_and_sessions_survive_closing() {
+async fn pages_feedback_and_sessions_survive_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     let open = async || on_disk(&dir).await;
@@ -178,7 +179,7 @@ async fn pages_feedback_and_sessions_survive_closing() {
             text: "```py\nx()\n```".into(),
         }],
     };
-    let said = Feedback {
+    let feedback = Feedback {
         at: page.fetched_at,
         profile: "ann".into(),
         question: "a calendar".into(),
@@ -190,13 +191,13 @@ async fn pages_feedback_and_sessions_survive_closing() {
     {
         let library = open().await;
         let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![0.6, 0.8] };
-        library.put_page(&page, None).await.expect("kept");
+        library.put_page(&page, None).await.expect("stored");
         assert_eq!(library.pages_without_vectors("m").await.expect("read"), std::slice::from_ref(&card));
-        library.put_page(&page, Some(&vectors)).await.expect("kept");
+        library.put_page(&page, Some(&vectors)).await.expect("stored");
         assert!(library.pages_without_vectors("m").await.expect("read").is_empty());
         assert_eq!(library.pages_without_vectors("other").await.expect("read"), std::slice::from_ref(&card));
-        library.remember(&said, None).await.expect("kept");
-        library.put_session(&note, "{}").await.expect("kept");
+        library.put_feedback(&feedback, None).await.expect("stored");
+        library.put_session(&note, "{}").await.expect("stored");
         library.close().await.expect("closed");
     }
     let library = open().await;
@@ -204,7 +205,7 @@ async fn pages_feedback_and_sessions_survive_closing() {
     let vectors = library.page_vectors("m").await.expect("read");
     assert_eq!((vectors[0].hash.as_str(), vectors[0].values.as_slice()), ("h1", &[0.6f32, 0.8][..]));
     assert!(library.page_vectors("other").await.expect("read").is_empty());
-    assert_eq!(library.feedback("ann").await.expect("read"), [said]);
+    assert_eq!(library.feedback("ann").await.expect("read"), [feedback]);
     assert!(library.feedback("bob").await.expect("read").is_empty());
     assert_eq!(library.sessions(10).await.expect("read"), [note]);
     assert_eq!(library.session(&SessionId::new("s1")).await.expect("read").as_deref(), Some("{}"));

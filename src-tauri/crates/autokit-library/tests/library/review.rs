@@ -38,25 +38,25 @@ fn change(card: &CardId, fields: &[(&str, &str)]) -> Draft {
 }
 
 async fn propose(library: &Library, draft: Draft) -> Proposed {
-    library.propose(draft, &author("checker"), None).await.expect("taken in")
+    library.propose(draft, &author("checker"), None).await.expect("imported")
 }
 
 async fn accept(library: &Library, id: ProposalId, by: &str, selection: &Selection, needed: u32) -> Accepted {
-    let proposal = library.proposal(id).await.expect("there");
+    let proposal = library.proposal(id).await.expect("exists");
     let acceptance = library.acceptance(&proposal, selection).await.expect("a card");
     library.accept(&proposal, acceptance, None, &meta(by), needed).await.expect("accepted")
 }
 
-async fn waiting(library: &Library) -> Vec<Proposal> {
+async fn pending(library: &Library) -> Vec<Proposal> {
     library.proposals(Some(ProposalState::Pending)).await.expect("read")
 }
 
-async fn told(library: &Library, id: ProposalId) -> Vec<&'static str> {
+async fn event_kinds(library: &Library, id: ProposalId) -> Vec<&'static str> {
     library.proposal_events(id).await.expect("read").into_iter().map(|event| event.kind.as_str()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_already_is_united_and_newer_values_take_the_place_of_older() {
+async fn pending_values_are_merged_and_newer_values_replace_older_ones() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A"})).await;
     let first = propose(&library, change(&id, &[("class", "K"), ("pricing", "free")])).await;
@@ -69,10 +69,10 @@ async fn what_waits_already_is_united_and_newer_values_take_the_place_of_older()
         (again.merged, again.kept),
         (vec!["class".to_owned(), "pricing".into()], vec!["module".into()])
     );
-    let now = library.proposal(first.proposal.id).await.expect("there");
+    let now = library.proposal(first.proposal.id).await.expect("exists");
     assert_eq!(now.draft.fields[0].evidence.len(), 2);
     assert_eq!(now.draft.fields[1].value, Some(json!("paid")));
-    assert_eq!(told(&library, now.id).await, ["proposed", "merged", "replaced"]);
+    assert_eq!(event_kinds(&library, now.id).await, ["proposed", "merged", "replaced"]);
 
     // An identical draft adds nothing; another value from another origin waits in a proposal of its own.
     let steps = library.proposal_events(now.id).await.expect("read").len();
@@ -81,12 +81,12 @@ async fn what_waits_already_is_united_and_newer_values_take_the_place_of_older()
     assert_eq!(library.proposal_events(now.id).await.expect("read").len(), steps);
     let other = Draft { origin: Origin::Improvement, ..change(&id, &[("pricing", "on request")]) };
     assert_eq!(propose(&library, other).await.kept, ["pricing"]);
-    assert_eq!(waiting(&library).await.len(), 3);
-    assert_eq!(library.count_waiting().await.expect("read"), 3);
+    assert_eq!(pending(&library).await.len(), 3);
+    assert_eq!(library.count_pending().await.expect("read"), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_card_is_taken_in_whole_or_not_at_all() {
+async fn a_new_card_is_merged_whole_or_not_at_all() {
     let library = memory().await;
     let new = |origin, description: &str| {
         let fields = vec![field("name", json!("New"), "q"), field("description", json!(description), "q")];
@@ -101,11 +101,11 @@ async fn a_new_card_is_taken_in_whole_or_not_at_all() {
     library.reject(first.id, &author("ann"), "a toy", None).await.expect("rejected");
     let again = propose(&library, new(Origin::Discovery, "In other words.")).await;
     assert_eq!((again.proposal.id, again.suppressed.len()), (first.id, 2));
-    assert_eq!(waiting(&library).await.len(), 1);
+    assert_eq!(pending(&library).await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
+async fn rejected_values_are_proposed_again_only_when_their_page_changed() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A"})).await;
     let draft = change(&id, &[("class", "K"), ("pricing", "free"), ("module", "m")]);
@@ -116,7 +116,7 @@ async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
         ..Selection::default()
     };
     assert!(matches!(accept(&library, first.id, "ann", &selection, 1).await, Accepted::Written(_)));
-    let decided = library.proposal(first.id).await.expect("there");
+    let decided = library.proposal(first.id).await.expect("exists");
     let verdicts: Vec<_> = decided.decisions.iter().map(|d| (d.field.as_str(), d.verdict)).collect();
     assert_eq!(verdicts, [("class", FieldVerdict::Accepted), ("pricing", FieldVerdict::Rejected)]);
 
@@ -127,25 +127,25 @@ async fn what_was_turned_down_comes_back_only_when_its_page_changed() {
     library.reject(again.proposal.id, &author("ann"), "no", None).await.expect("rejected");
     let third = propose(&library, draft.clone()).await;
     assert_eq!((third.suppressed.len(), third.kept.len()), (3, 0));
-    assert!(waiting(&library).await.is_empty());
+    assert!(pending(&library).await.is_empty());
     let changed = propose(&library, Draft { basis: Some("page two".into()), ..draft.clone() }).await;
     assert_eq!(changed.kept.len(), 3);
     library.reject(changed.proposal.id, &author("ann"), "no", None).await.expect("rejected");
 
     // A rejection is forgotten when it is undone, including by undoing the acceptance it was part of.
-    library.reopen(again.proposal.id, &author("ann"), None).await.expect("waits");
+    library.reopen(again.proposal.id, &author("ann"), None).await.expect("pending");
     assert_eq!(propose(&library, draft.clone()).await.suppressed, ["pricing"]);
-    let made = library.change_of_proposal(first.id).await.expect("read").expect("a change");
-    library.undo(&made, author("ann"), None).await.expect("undone");
+    let change_id = library.change_of_proposal(first.id).await.expect("read").expect("a change");
+    library.undo(&change_id, author("ann"), None).await.expect("undone");
     assert!(propose(&library, draft).await.suppressed.is_empty());
-    let undone = library.proposal(first.id).await.expect("there");
+    let undone = library.proposal(first.id).await.expect("exists");
     assert!(undone.decisions.is_empty() && undone.state == ProposalState::Pending);
-    let steps = told(&library, first.id).await;
+    let steps = event_kinds(&library, first.id).await;
     assert!(steps.contains(&"accepted") && steps.contains(&"undone"), "{steps:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
+async fn a_changed_card_rebases_its_proposals_or_conflicts_with_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     let open = async || on_disk(&dir).await;
@@ -156,14 +156,14 @@ async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
     assert_eq!(proposal.draft.base, Some(1));
 
     put(&library, json!({"name": "A", "pricing": "old", "class": "Old", "usage": "x()"})).await;
-    let along = library.proposal(proposal.id).await.expect("there");
+    let along = library.proposal(proposal.id).await.expect("exists");
     assert_eq!((along.draft.base, along.conflicts.len()), (Some(2), 0));
 
     put(&library, json!({"name": "A", "pricing": "by hand", "class": "Old"})).await;
-    let conflicting = library.proposal(proposal.id).await.expect("there");
+    let conflicting = library.proposal(proposal.id).await.expect("exists");
     assert_eq!(conflicting.conflicts, ["pricing"]);
     assert_eq!((conflicting.base_of("pricing"), conflicting.base_of("class")), (Some(2), Some(3)));
-    assert_eq!(told(&library, proposal.id).await, ["proposed", "rebased", "conflicting"]);
+    assert_eq!(event_kinds(&library, proposal.id).await, ["proposed", "rebased", "conflicting"]);
     let refused = library.acceptance(&conflicting, &Selection::default()).await.expect_err("a conflict");
     assert_eq!(refused.code(), Code::Conflict);
     library.close().await.expect("closed");
@@ -171,7 +171,7 @@ async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
 
     // All of it is still there after reopening.
     let library = open().await;
-    assert_eq!(waiting(&library).await, std::slice::from_ref(&conflicting));
+    assert_eq!(pending(&library).await, std::slice::from_ref(&conflicting));
     // A reviewer who saw the current card settles the conflict with their own value.
     let Value::Object(edits) = json!({"pricing": "settled"}) else { unreachable!() };
     let unseen = Selection { edits: edits.clone(), seen: Some(2), ..Selection::default() };
@@ -180,28 +180,30 @@ async fn a_card_that_changes_takes_its_proposals_along_or_conflicts() {
     accept(&library, proposal.id, "ann", &seen, 1).await;
     assert_eq!(text(&library, &id, "pricing").as_deref(), Some("settled"));
     let verdicts: Vec<_> =
-        library.proposal(proposal.id).await.expect("there").decisions.iter().map(|d| d.verdict).collect();
+        library.proposal(proposal.id).await.expect("exists").decisions.iter().map(|d| d.verdict).collect();
     assert_eq!(verdicts, [FieldVerdict::Edited, FieldVerdict::Accepted]);
 
     // Making the change by hand also settles a proposal's field.
     let other = propose(&library, change(&id, &[("usage", "y()")])).await.proposal;
     put(&library, json!({"name": "A", "pricing": "settled", "class": "New", "usage": "y()"})).await;
-    assert!(library.proposal(other.id).await.expect("there").conflicts.is_empty());
+    assert!(library.proposal(other.id).await.expect("exists").conflicts.is_empty());
     library.commit(&meta("ann"), &[Write::Delete { id: id.clone() }]).await.expect("removed");
-    assert_eq!(library.proposal(other.id).await.expect("there").conflicts, ["usage"]);
+    assert_eq!(library.proposal(other.id).await.expect("exists").conflicts, ["usage"]);
     let gone = library.propose(change(&id, &[("usage", "z()")]), &author("x"), None).await;
     assert!(matches!(gone, Err(LibraryError::NoCard(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_reviewers_have_to_say_yes_to_the_same() {
+async fn two_reviewers_have_to_approve_the_same_values() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A"})).await;
     let one = propose(&library, change(&id, &[("class", "K"), ("pricing", "free")])).await.proposal.id;
-    let whole = Selection::default();
-    assert!(matches!(accept(&library, one, "ann", &whole, 2).await, Accepted::Approved(_)));
+    let selection = Selection::default();
+    assert!(matches!(accept(&library, one, "ann", &selection, 2).await, Accepted::Approved(_)));
     // The same person approving twice counts once.
-    let Accepted::Approved(twice) = accept(&library, one, "ann", &whole, 2).await else { panic!("alone") };
+    let Accepted::Approved(twice) = accept(&library, one, "ann", &selection, 2).await else {
+        panic!("alone")
+    };
     assert_eq!((twice.approvals.len(), text(&library, &id, "class")), (1, None));
     // An approval of another value is a different approval.
     let Value::Object(edits) = json!({"pricing": "paid"}) else { unreachable!() };
@@ -211,21 +213,21 @@ async fn two_reviewers_have_to_say_yes_to_the_same() {
     let part = Selection { fields: Some(vec!["class".into()]), ..Selection::default() };
     assert!(matches!(accept(&library, one, "eve", &part, 2).await, Accepted::Written(_)));
     assert_eq!((text(&library, &id, "class"), text(&library, &id, "pricing")), (Some("K".into()), None));
-    assert_eq!(told(&library, one).await, ["proposed", "approved", "approved", "accepted"]);
+    assert_eq!(event_kinds(&library, one).await, ["proposed", "approved", "approved", "accepted"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_decide_nothing_and_who_is_late_is_told() {
+async fn comments_decide_nothing_and_late_decisions_are_refused() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A"})).await;
     let proposal = propose(&library, change(&id, &[("class", "K")])).await.proposal;
-    library.comment(proposal.id, &author("ann"), " is this so? ", None).await.expect("kept");
+    library.comment(proposal.id, &author("ann"), " is this so? ", None).await.expect("stored");
     assert!(library.comment(proposal.id, &author("ann"), "  ", None).await.is_err());
     let nowhere = library.comment(ProposalId::new(9), &author("ann"), "x", None).await;
     assert!(matches!(nowhere, Err(LibraryError::NoProposal(id)) if id.number() == 9));
-    let said = library.proposal_events(proposal.id).await.expect("read").pop().expect("said");
-    assert_eq!((said.kind.as_str(), said.why.as_str()), ("commented", "is this so?"));
-    assert_eq!(waiting(&library).await.len(), 1);
+    let event = library.proposal_events(proposal.id).await.expect("read").pop().expect("an event");
+    assert_eq!((event.kind.as_str(), event.why.as_str()), ("commented", "is this so?"));
+    assert_eq!(pending(&library).await.len(), 1);
 
     let late = library.acceptance(&proposal, &Selection::default()).await.expect("a card");
     let mut newer = change(&id, &[("class", "Other")]);
@@ -242,7 +244,7 @@ async fn words_decide_nothing_and_who_is_late_is_told() {
 /// Thousands of proposals are pending. `cargo xtask bench` measures how long proposing, listing and accepting
 /// then take.
 #[tokio::test(flavor = "multi_thread")]
-async fn five_thousand_waiting_are_listed_and_accepted_also_after_a_restart() {
+async fn five_thousand_pending_proposals_are_listed_and_accepted_after_a_restart() {
     const MANY: usize = 5000;
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
@@ -264,19 +266,19 @@ async fn five_thousand_waiting_are_listed_and_accepted_also_after_a_restart() {
         let id = CardKey::new("", &format!("tool {n}")).id();
         propose(&library, change(&id, &[("class", "New"), ("pricing", "free"), ("usage", "new()")])).await;
     }
-    assert_eq!(waiting(&library).await.len(), MANY);
+    assert_eq!(pending(&library).await.len(), MANY);
     for proposal in [2500, 2600, 2700].map(ProposalId::new) {
         accept(&library, proposal, "ann", &Selection::default(), 1).await;
     }
-    assert_eq!(waiting(&library).await.len(), MANY - 3);
+    assert_eq!(pending(&library).await.len(), MANY - 3);
     library.close().await.expect("closed");
     drop(library);
     let library = on_disk(&dir).await;
-    assert_eq!(library.count_waiting().await.expect("read") as usize, MANY - 3);
+    assert_eq!(library.count_pending().await.expect("read") as usize, MANY - 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_is_left_takes_back_all_it_proposed_alone() {
+async fn leaving_a_source_withdraws_what_it_alone_proposed() {
     let library = memory().await;
     let source = author("a server");
     let new = |name: &str, quote: &str| {
@@ -285,7 +287,7 @@ async fn a_source_that_is_left_takes_back_all_it_proposed_alone() {
         Draft::new(Origin::Import, "it says so", fields.into())
     };
     let by_source = async |name: &str| {
-        library.propose(new(name, "it says"), &source, None).await.expect("taken in").proposal.id
+        library.propose(new(name, "it says"), &source, None).await.expect("imported").proposal.id
     };
     let shared = by_source("shared").await;
     let mut own = Vec::new();
@@ -296,27 +298,28 @@ async fn a_source_that_is_left_takes_back_all_it_proposed_alone() {
     assert_eq!(propose(&library, new("shared", "seen elsewhere")).await.proposal.id, shared);
     let theirs = propose(&library, new("theirs", "seen elsewhere")).await.proposal.id;
 
-    assert_eq!(library.withdraw_all(&source, "left").await.expect("kept"), 501);
-    let mut left: Vec<ProposalId> = waiting(&library).await.into_iter().map(|proposal| proposal.id).collect();
-    left.sort_unstable();
-    assert_eq!(left, [shared, theirs]);
-    let gone = library.proposal(own[500]).await.expect("there");
+    assert_eq!(library.withdraw_all(&source, "left").await.expect("stored"), 501);
+    let mut remaining: Vec<ProposalId> =
+        pending(&library).await.into_iter().map(|proposal| proposal.id).collect();
+    remaining.sort_unstable();
+    assert_eq!(remaining, [shared, theirs]);
+    let gone = library.proposal(own[500]).await.expect("exists");
     assert_eq!((gone.state, gone.decision.as_deref()), (ProposalState::Withdrawn, Some("left")));
-    assert_eq!(told(&library, own[0]).await.last(), Some(&"withdrawn"));
-    assert_eq!(library.withdraw_all(&source, "left").await.expect("kept"), 0);
+    assert_eq!(event_kinds(&library, own[0]).await.last(), Some(&"withdrawn"));
+    assert_eq!(library.withdraw_all(&source, "left").await.expect("stored"), 0);
     // No reviewer rejected it, so when the source returns its proposal is pending again.
     let again = by_source("own 0").await;
-    assert_eq!(library.proposal(again).await.expect("there").state, ProposalState::Pending);
+    assert_eq!(library.proposal(again).await.expect("exists").state, ProposalState::Pending);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_verifier_takes_back_its_own_and_nobody_elses() {
+async fn the_verifier_withdraws_only_its_own_proposals() {
     let library = memory().await;
     let id = put(&library, json!({"name": "A", "verified": true})).await;
     let verifier = Author::verifier();
     let by_verifier =
-        async |draft: Draft| library.propose(draft, &verifier, None).await.expect("taken in").proposal.id;
-    let state = async |id: ProposalId| library.proposal(id).await.expect("there").state;
+        async |draft: Draft| library.propose(draft, &verifier, None).await.expect("imported").proposal.id;
+    let state = async |id: ProposalId| library.proposal(id).await.expect("exists").state;
 
     let own = by_verifier(change(&id, &[("class", "K"), ("module", "m")])).await;
     let theirs = propose(&library, change(&id, &[("pricing", "free")])).await.proposal.id;
@@ -326,13 +329,13 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     // Of its own proposals, those that still follow stay; improvements stay whoever checks; verification does
     // not.
     let now = change(&id, &[("class", "K")]);
-    assert_eq!(library.withdraw(&id, Some(&now), &verifier, "a later check").await.expect("kept"), 0);
-    let left = library.proposal(own).await.expect("there");
-    assert_eq!((left.state, left.draft.fields.len()), (ProposalState::Pending, 1));
-    assert_eq!(library.proposal(better).await.expect("there").draft.fields[0].field, "description");
-    assert_eq!(library.withdraw(&id, None, &verifier, "a later check").await.expect("kept"), 1);
+    assert_eq!(library.withdraw(&id, Some(&now), &verifier, "a later check").await.expect("stored"), 0);
+    let remaining = library.proposal(own).await.expect("exists");
+    assert_eq!((remaining.state, remaining.draft.fields.len()), (ProposalState::Pending, 1));
+    assert_eq!(library.proposal(better).await.expect("exists").draft.fields[0].field, "description");
+    assert_eq!(library.withdraw(&id, None, &verifier, "a later check").await.expect("stored"), 1);
     assert_eq!((state(own).await, state(theirs).await), (ProposalState::Withdrawn, ProposalState::Pending));
-    assert_eq!(told(&library, own).await.last(), Some(&"withdrawn"));
+    assert_eq!(event_kinds(&library, own).await.last(), Some(&"withdrawn"));
     assert_eq!(state(better).await, ProposalState::Pending);
 
     // What somebody else proposed too is for a person to decide.
@@ -340,12 +343,12 @@ async fn the_verifier_takes_back_its_own_and_nobody_elses() {
     let mut same = change(&id, &[("usage", "x()")]);
     same.fields[0].evidence[0].quote = "seen elsewhere".into();
     assert_eq!(propose(&library, same).await.proposal.id, shared);
-    library.withdraw(&id, None, &verifier, "a later check").await.expect("kept");
+    library.withdraw(&id, None, &verifier, "a later check").await.expect("stored");
     assert_eq!(state(shared).await, ProposalState::Pending);
 
     // A proposal closes by itself when the card has its values, also after reopening the library.
     let done = by_verifier(change(&id, &[("class", "K")])).await;
     put(&library, json!({"name": "A", "verified": true, "class": "K", "pricing": "free"})).await;
     assert_eq!((state(done).await, state(theirs).await), (ProposalState::Withdrawn, ProposalState::Pending));
-    library.reopen(done, &author("ann"), None).await.expect("waits");
+    library.reopen(done, &author("ann"), None).await.expect("pending");
 }

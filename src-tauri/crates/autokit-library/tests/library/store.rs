@@ -28,7 +28,7 @@ fn description(library: &Library, id: &CardId) -> Option<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_change_is_a_revision_and_any_revision_comes_back() {
+async fn every_change_is_a_revision_and_any_revision_can_be_restored() {
     let library = memory().await;
     let added =
         library.commit(&meta(Operation::Create, "new"), &[put(card("a", "one"))]).await.expect("added");
@@ -39,10 +39,10 @@ async fn every_change_is_a_revision_and_any_revision_comes_back() {
     assert_eq!((same.change, same.unchanged.len()), (None, 1));
 
     let history = library.history(&id).await.expect("history");
-    let told: Vec<_> =
+    let operations: Vec<_> =
         history.iter().map(|r| (r.number, r.operation, r.author.0.as_str(), r.reason.as_str())).collect();
     assert_eq!(
-        told,
+        operations,
         [(2, Operation::Edit, "tester", "better words"), (1, Operation::Create, "tester", "new")]
     );
     assert!(history[0].at >= history[1].at, "{}", history[0].at);
@@ -57,7 +57,7 @@ async fn every_change_is_a_revision_and_any_revision_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_are_unique_by_provider_and_can_be_passed_on() {
+async fn names_are_unique_by_provider_and_can_be_reused() {
     let library = memory().await;
     let provided = |provider: &str| {
         let text = serde_json::json!({ "name": "create_issue", "provider": provider }).to_string();
@@ -82,9 +82,9 @@ async fn names_are_unique_by_provider_and_can_be_passed_on() {
         .expect("done");
     assert_eq!((done.changed.as_slice(), done.added.len()), (std::slice::from_ref(&id), 1));
     assert_ne!(done.added[0], id);
-    let held =
+    let existing =
         library.read(|r| r.by_key(&CardKey::new("github", "create_issue")).map(|record| record.id.clone()));
-    assert_eq!(held.as_ref(), Some(&done.added[0]));
+    assert_eq!(existing.as_ref(), Some(&done.added[0]));
 
     let stale =
         Write::Edit { id: id.clone(), expected: Some(1), card: Box::new(card("x", "")), vectors: None };
@@ -94,7 +94,7 @@ async fn names_are_unique_by_provider_and_can_be_passed_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_is_whole_or_not_at_all() {
+async fn a_batch_is_atomic() {
     let library = memory().await;
     let bad = Write::Delete { id: CardId::new("nothing") };
     let refused = library.commit(&meta(Operation::Import, "mixed"), &[put(card("a", "")), bad]).await;
@@ -123,7 +123,7 @@ async fn deleting_keeps_the_history_and_adding_again_continues_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn undo_takes_back_a_whole_change_and_keeps_what_changed_since() {
+async fn undo_reverts_a_whole_change_and_keeps_cards_that_changed_since() {
     let library = memory().await;
     library.commit(&meta(Operation::Create, "first"), &[put(card("a", "one"))]).await.expect("added");
     let batch = [put(card("a", "two")), put(card("b", "new")), put(card("c", "new"))];
@@ -145,7 +145,7 @@ async fn undo_takes_back_a_whole_change_and_keeps_what_changed_since() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_key_is_good_for_one_change() {
+async fn a_request_key_applies_to_one_change() {
     let library = memory().await;
     let once = Meta { request: Some("key".into()), ..meta(Operation::Create, "once") };
     let write = || Write::Put { card: Box::new(card("a", "")), mode: PutMode::Create, vectors: None };
@@ -156,7 +156,7 @@ async fn a_request_key_is_good_for_one_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everything_is_there_after_closing_and_opening() {
+async fn everything_survives_closing_and_opening() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path().join("library"));
     let library = on_disk(&dir).await;
@@ -170,7 +170,7 @@ async fn everything_is_there_after_closing_and_opening() {
     library.commit(&meta(Operation::Create, "b"), &[put(card("b", ""))]).await.expect("added");
     let b = CardKey::new("", "b").id();
     library.commit(&meta(Operation::Delete, "b"), &[Write::Delete { id: b.clone() }]).await.expect("deleted");
-    library.set_setting("model", "m").await.expect("kept");
+    library.set_setting("model", "m").await.expect("stored");
     library.close().await.expect("closed");
     drop(library);
 
@@ -198,13 +198,13 @@ async fn one_process_owns_a_directory_at_a_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_library_that_nobody_closed_is_given_up_when_its_store_is_closed() {
+async fn a_dropped_library_is_released_once_its_store_is_closed() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     for round in 0..16 {
         let waits = dir.clone();
         let owned = tokio::task::spawn_blocking(move || waits.wait_to_own());
-        let owned = owned.await.expect("does not panic").expect("given up");
+        let owned = owned.await.expect("does not panic").expect("released");
         let library = Library::open(Storage::Disk(owned), Clock::system()).await.expect("not locked");
         assert_eq!(library.read(autokit_library::Replica::len), round);
         let name = format!("card-{round}");
@@ -214,7 +214,7 @@ async fn a_library_that_nobody_closed_is_given_up_when_its_store_is_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_newer_schema_is_refused_and_left_alone() {
+async fn a_newer_schema_is_refused_and_left_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     on_disk(&dir).await.close().await.expect("closed");
@@ -228,11 +228,11 @@ async fn a_newer_schema_is_refused_and_left_alone() {
         "{refused}"
     );
     assert!(!refused.remedy().is_empty());
-    assert_eq!(fs::read_to_string(folder.path().join("schema.json")).expect("there"), newer);
+    assert_eq!(fs::read_to_string(folder.path().join("schema.json")).expect("exists"), newer);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_older_schema_is_backed_up_before_it_moves_forward() {
+async fn an_older_schema_is_backed_up_before_migration() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     let library = on_disk(&dir).await;
@@ -249,7 +249,7 @@ async fn an_older_schema_is_backed_up_before_it_moves_forward() {
     drop(library);
     // The backup can be opened as a library.
     let restored = DataDir::new(&backup);
-    fs::remove_file(backup.join("schema.json")).expect("there");
+    fs::remove_file(backup.join("schema.json")).expect("exists");
     let library = on_disk(&restored).await;
     assert_eq!(library.read(autokit_library::Replica::len), 1);
 }

@@ -33,7 +33,7 @@ async fn openai_streams_words_and_counts() {
         ("A calendar tool, naïve ✓.", "A calendar tool, naïve ✓.")
     );
     assert_eq!((reply.usage, reply.stop), (Usage { input: 11, output: 5 }, Stop::End));
-    let asked = &fake.asked()[0];
+    let asked = &fake.requests()[0];
     assert_eq!(asked.path, "/chat/completions");
     assert_eq!(asked.headers[header::AUTHORIZATION], "Bearer planted-key");
     assert_eq!(asked.body["messages"][0], json!({"role": "system", "content": "Be brief."}));
@@ -59,7 +59,7 @@ async fn openai_calls_come_in_pieces_and_go_back_with_their_results() {
     let result = Part::Result { call: "c1".into(), text: "found".into(), failed: false };
     request.messages.push(Message { role: autokit_llm::Role::User, parts: vec![result] });
     model.chat(&request, &mut |_| {}).await.unwrap();
-    let body = &fake.asked()[1].body;
+    let body = &fake.requests()[1].body;
     assert_eq!(body["messages"][2]["tool_calls"][0]["function"]["name"], "look_up");
     assert_eq!(body["messages"][3], json!({"role": "tool", "tool_call_id": "c1", "content": "found"}));
     assert_eq!(body["tools"][0]["function"]["parameters"], json!({"type": "object"}));
@@ -94,7 +94,7 @@ async fn anthropic_streams_words_and_calls() {
         [ToolCall { id: "t1".into(), name: "look_up".into(), arguments: "{\"words\": 1}".into() }]
     );
     assert_eq!((reply.usage, reply.stop), (Usage { input: 10, output: 9 }, Stop::Tools));
-    let asked = &fake.asked()[0];
+    let asked = &fake.requests()[0];
     assert_eq!(
         (asked.path.as_str(), &asked.headers["x-api-key"]),
         ("/v1/messages", &"planted-key".parse().unwrap())
@@ -125,7 +125,7 @@ async fn code(answers: Vec<Response>) -> (Code, usize) {
     let error = ask(&fake.model(Protocol::Openai)).await.unwrap_err();
     assert!(!error.remedy().is_empty());
     assert!(!format!("{error} {error:?}").contains("planted-key"));
-    (error.code(), fake.asked().len())
+    (error.code(), fake.requests().len())
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn what_may_pass_is_asked_again_after_the_pause_asked_for() {
     let began = Instant::now();
     let patient = fake.model(Protocol::Openai);
     let (reply, _) = ask(&patient).await.unwrap();
-    assert_eq!((reply.text.as_str(), fake.asked().len()), ("at last", 3));
+    assert_eq!((reply.text.as_str(), fake.requests().len()), ("at last", 3));
     assert!(began.elapsed() >= Duration::from_secs(1), "the pause was not kept");
     assert_eq!(
         code(vec![failure(529, "overloaded"), failure(503, "x"), failure(500, "x")]).await,
@@ -173,7 +173,7 @@ async fn what_may_pass_is_asked_again_after_the_pause_asked_for() {
     let model = fake.model(Protocol::Openai);
     let limits = Limits { idle: Duration::from_secs(5), ..model.config().limits };
     assert_eq!(ask(&model.with_limits(limits)).await.unwrap_err().code(), Code::RateLimited);
-    assert_eq!(fake.asked().len(), 1);
+    assert_eq!(fake.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn ten_megabytes_and_silence_are_bounded() {
     let limits = Limits { idle: Duration::from_millis(500), ..model.config().limits };
     let error = ask(&model.with_limits(limits)).await.unwrap_err();
     assert_eq!(error.code(), Code::Timeout);
-    assert!(fake.asked().len() <= 1, "silence is not asked again");
+    assert!(fake.requests().len() <= 1, "silence is not asked again");
 }
 
 #[tokio::test]
@@ -257,14 +257,14 @@ async fn structured_answers_are_checked_and_mended_once() {
         Fake::saying([words("Of course: ```json\n{\"score\": 7}\n```"), words("{\"score\": 0.7}")]).await;
     let answer = fake.model(Protocol::Openai).structured(&question(), "grade", &schema()).await.unwrap();
     assert_eq!((answer.value, answer.repaired, answer.usage.input), (json!({"score": 0.7}), true, 22));
-    let asked = fake.asked();
+    let asked = fake.requests();
     assert_eq!(asked[0].body["response_format"]["json_schema"]["schema"], schema());
     let complaint = asked[1].body["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
     assert!(complaint.contains("/score") && complaint.contains("maximum"), "{complaint}");
 
     let fake = Fake::saying([words("no"), words("still no"), words("{\"score\": 1}")]).await;
     let error = fake.model(Protocol::Openai).structured(&question(), "grade", &schema()).await.unwrap_err();
-    assert_eq!((error.code(), fake.asked().len()), (Code::Unstructured, 2));
+    assert_eq!((error.code(), fake.requests().len()), (Code::Unstructured, 2));
 }
 
 #[tokio::test]
@@ -273,14 +273,14 @@ async fn structured_answers_work_where_schemas_are_unknown_and_by_anthropic_s_to
     let fake = Fake::saying([old, words("{\"score\": 1}")]).await;
     let answer = fake.model(Protocol::Openai).structured(&question(), "grade", &schema()).await.unwrap();
     assert_eq!((answer.value, answer.repaired), (json!({"score": 1}), false));
-    assert!(fake.asked()[1].body.get("response_format").is_none());
+    assert!(fake.requests()[1].body.get("response_format").is_none());
 
     let whole = json!({"content": [{"type": "tool_use", "id": "t", "name": "grade", "input": {"score": 0.5}}],
         "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1}});
     let fake = Fake::saying([axum::Json(whole).into_response()]).await;
     let answer = fake.model(Protocol::Anthropic).structured(&question(), "grade", &schema()).await.unwrap();
     assert_eq!(answer.value, json!({"score": 0.5}));
-    assert_eq!(fake.asked()[0].body["tool_choice"], json!({"type": "tool", "name": "grade"}));
+    assert_eq!(fake.requests()[0].body["tool_choice"], json!({"type": "tool", "name": "grade"}));
 }
 
 #[tokio::test]
@@ -293,7 +293,7 @@ async fn the_books_are_kept_and_the_cap_holds() {
     // 11 tokens at one dollar per million and 5 at two dollars.
     assert!((ledger.cost() - 21e-6).abs() < 1e-12, "{}", ledger.cost());
     assert_eq!(ask(&model).await.unwrap_err().code(), Code::OverBudget);
-    assert_eq!(fake.asked().len(), 1, "nothing is sent over the cap");
+    assert_eq!(fake.requests().len(), 1, "nothing is sent over the cap");
     assert_eq!(ledger.entries()[0].calls, 1);
     assert!(!format!("{model:?}").contains("planted-key"));
 }

@@ -63,7 +63,7 @@ impl Fake {
         Fake { base, asked }
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn requests(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 

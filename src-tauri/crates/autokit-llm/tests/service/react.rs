@@ -47,7 +47,7 @@ async fn run(tools: bool, script: Vec<Response>) -> Run {
     let mut steps = Vec::new();
     let request = Request::new("Find a tool.", "calendar");
     let outcome = React::default().run(&model, request, &shelf, &finish(), |step| steps.push(step)).await;
-    Run { ended: outcome.unwrap().0, steps, calls: shelf.0.into_inner().unwrap(), asked: fake.asked() }
+    Run { ended: outcome.unwrap().0, steps, calls: shelf.0.into_inner().unwrap(), asked: fake.requests() }
 }
 
 fn answer() -> RunOutcome {

@@ -20,22 +20,22 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use url::Url;
 
-pub use autokit_bundle::formats::{Start, StartInput, Transport};
+pub use autokit_bundle::formats::{LaunchInput, LaunchOption, Transport};
 pub use error::MarketError;
 pub use listing::{Facts, Listing};
 
 /// Most bytes of one response.
-const ANSWER_BYTES: u64 = 2 << 20;
+const RESPONSE_BYTES: u64 = 2 << 20;
 /// Servers requested per page.
 const PAGE: usize = 30;
 /// Most entries read from one response, whatever was requested.
-const ENTRIES: usize = 100;
+const MAX_ENTRIES: usize = 100;
 /// Most pages requested by one search.
-const PAGES: usize = 3;
+const MAX_PAGES: usize = 3;
 /// Most characters of a cursor.
-const CURSOR: usize = 512;
+const MAX_CURSOR: usize = 512;
 /// Most skipped entries that are named.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// A registry of MCP servers.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub struct Registry {
 
 /// The result of a search in a registry.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listed {
+pub struct RegistryResults {
     /// The servers, in the order of the registry and without duplicates.
     pub listings: Vec<Listing>,
     /// What was skipped, and why.
@@ -58,25 +58,25 @@ impl Registry {
     ///
     /// # Errors
     /// [`MarketError::Address`] if it is not a web address.
-    pub fn at(fetcher: Fetcher, address: &str) -> Result<Registry, MarketError> {
-        let bad = |reason: &str| MarketError::Address {
+    pub fn new(fetcher: Fetcher, address: &str) -> Result<Registry, MarketError> {
+        let invalid = |reason: &str| MarketError::Address {
             address: address.chars().take(200).collect(),
             reason: reason.to_owned(),
         };
-        let mut url = Url::parse(address.trim()).map_err(|error| bad(&error.to_string()))?;
+        let mut url = Url::parse(address.trim()).map_err(|error| invalid(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(bad("it must start with https:// and include a host"));
+            return Err(invalid("it must start with https:// and include a host"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("it contains a user name or password"));
+            return Err(invalid("it contains a user name or password"));
         }
         url.set_fragment(None);
         url.set_query(None);
-        let whole = url.as_str().trim_end_matches('/');
+        let address = url.as_str().trim_end_matches('/');
         let base = ["/v0.1/servers", "/v0/servers", "/v0.1", "/v0"]
             .iter()
-            .find_map(|path| whole.strip_suffix(path))
-            .unwrap_or(whole);
+            .find_map(|path| address.strip_suffix(path))
+            .unwrap_or(address);
         Ok(Registry { fetcher, base: base.to_owned() })
     }
 
@@ -85,16 +85,21 @@ impl Registry {
         &self.base
     }
 
-    /// Returns servers with `part` in their name: at most `limit`, from at most `PAGES` pages.
+    /// Returns servers with `part` in their name: at most `limit`, from at most `MAX_PAGES` pages.
     ///
     /// # Errors
     /// If the registry does not respond, or not as a registry does.
-    pub fn search<'a>(&'a self, part: &'a str, limit: usize) -> BoxFuture<'a, Result<Listed, MarketError>> {
+    pub fn search<'a>(
+        &'a self,
+        part: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<RegistryResults, MarketError>> {
         Box::pin(async move {
-            let (mut listed, mut seen, mut cursors) = (Listed::default(), HashSet::new(), HashSet::new());
+            let (mut results, mut seen, mut cursors) =
+                (RegistryResults::default(), HashSet::new(), HashSet::new());
             let mut left_out = Vec::new();
             let mut cursor: Option<String> = None;
-            for _ in 0..PAGES {
+            for _ in 0..MAX_PAGES {
                 let mut url = format!(
                     "{}/v0.1/servers?version=latest&limit={}&search={}",
                     self.base,
@@ -105,44 +110,46 @@ impl Registry {
                     url.push_str("&cursor=");
                     url.extend(utf8_percent_encode(cursor, NON_ALPHANUMERIC));
                 }
-                let answer = self.get(&url).await?;
-                let entries = answer.get("servers").map_or(Some(&[] as &[Value]), |servers| {
+                let response = self.get(&url).await?;
+                let entries = response.get("servers").map_or(Some(&[] as &[Value]), |servers| {
                     // Some registries return `null` if there are no results.
                     if servers.is_null() { Some(&[]) } else { servers.as_array().map(Vec::as_slice) }
                 });
-                let Some(entries) = entries.filter(|_| answer.is_object()) else {
+                let Some(entries) = entries.filter(|_| response.is_object()) else {
                     return Err(self.no_registry("its `servers` is not a list"));
                 };
-                for entry in entries.iter().take(ENTRIES) {
-                    match Listing::of(entry) {
+                for entry in entries.iter().take(MAX_ENTRIES) {
+                    match Listing::parse(entry) {
                         Ok(Some(listing)) if seen.insert(listing.name.clone()) => {
-                            listed.listings.push(listing);
+                            results.listings.push(listing);
                         }
                         Ok(_) => {}
                         Err(why) => left_out.push(why),
                     }
                 }
-                if entries.len() > ENTRIES {
-                    listed.notes.push(format!("{} returned more results than requested", self.base));
+                if entries.len() > MAX_ENTRIES {
+                    results.notes.push(format!("{} returned more results than requested", self.base));
                 }
-                let next = answer.pointer("/metadata/nextCursor").or(answer.pointer("/metadata/next_cursor"));
+                let next =
+                    response.pointer("/metadata/nextCursor").or(response.pointer("/metadata/next_cursor"));
                 let next = next.and_then(Value::as_str).filter(|next| !next.is_empty());
-                let Some(next) = next.filter(|_| listed.listings.len() < limit && !entries.is_empty()) else {
+                let Some(next) = next.filter(|_| results.listings.len() < limit && !entries.is_empty())
+                else {
                     break;
                 };
-                if next.chars().count() > CURSOR || !cursors.insert(next.to_owned()) {
-                    listed.notes.push(format!("{} returned an endless list of pages", self.base));
+                if next.chars().count() > MAX_CURSOR || !cursors.insert(next.to_owned()) {
+                    results.notes.push(format!("{} returned an endless list of pages", self.base));
                     break;
                 }
                 cursor = Some(next.to_owned());
             }
-            listed.listings.truncate(limit);
-            let more = left_out.len().saturating_sub(NAMED);
-            listed.notes.extend(left_out.into_iter().take(NAMED));
+            results.listings.truncate(limit);
+            let more = left_out.len().saturating_sub(MAX_NAMED);
+            results.notes.extend(left_out.into_iter().take(MAX_NAMED));
             if more > 0 {
-                listed.notes.push(format!("{more} more entries are invalid"));
+                results.notes.push(format!("{more} more entries are invalid"));
             }
-            Ok(listed)
+            Ok(results)
         })
     }
 
@@ -161,13 +168,13 @@ impl Registry {
             }
             let path = utf8_percent_encode(name, NON_ALPHANUMERIC);
             let url = format!("{}/v0.1/servers/{path}/versions/latest", self.base);
-            let answer = match self.get(&url).await {
+            let response = match self.get(&url).await {
                 Err(MarketError::Web(autokit_web::Error::Status { status: 404 | 410, .. })) => {
                     return Err(missing());
                 }
-                answer => answer?,
+                response => response?,
             };
-            match Listing::of(&answer) {
+            match Listing::parse(&response) {
                 Ok(Some(listing)) if listing.name == name => Ok(listing),
                 Ok(_) => Err(missing()),
                 Err(why) => Err(self.no_registry(&why)),
@@ -176,7 +183,7 @@ impl Registry {
     }
 
     async fn get(&self, url: &str) -> Result<Value, MarketError> {
-        let file = self.fetcher.download(url, &Validators::default(), ANSWER_BYTES).await?;
+        let file = self.fetcher.download(url, &Validators::default(), RESPONSE_BYTES).await?;
         let bytes = file.map(|file| file.bytes).unwrap_or_default();
         serde_json::from_slice(&bytes).map_err(|_| self.no_registry("its response is not valid JSON"))
     }

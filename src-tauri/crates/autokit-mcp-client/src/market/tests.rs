@@ -12,15 +12,15 @@ use tokio::net::TcpListener;
 use super::*;
 
 type Answer = Arc<dyn Fn(&str) -> Response + Send + Sync>;
-type Asked = Arc<Mutex<Vec<String>>>;
+type Requests = Arc<Mutex<Vec<String>>>;
 
-async fn registry(answer: impl Fn(&str) -> Response + Send + Sync + 'static) -> (Registry, Asked) {
-    let asked = Asked::default();
-    let state: (Answer, Asked) = (Arc::new(answer), Arc::clone(&asked));
+async fn registry(answer: impl Fn(&str) -> Response + Send + Sync + 'static) -> (Registry, Requests) {
+    let requests = Requests::default();
+    let state: (Answer, Requests) = (Arc::new(answer), Arc::clone(&requests));
     let app = Router::new().fallback(
-        |State((answer, asked)): State<(Answer, Asked)>, request: Request| async move {
+        |State((answer, requests)): State<(Answer, Requests)>, request: Request| async move {
             let path = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
-            asked.lock().unwrap().push(path.clone());
+            requests.lock().unwrap().push(path.clone());
             answer(&path)
         },
     );
@@ -28,7 +28,7 @@ async fn registry(answer: impl Fn(&str) -> Response + Send + Sync + 'static) -> 
     let host = listener.local_addr().unwrap().to_string();
     tokio::spawn(async move { axum::serve(listener, app.with_state(state)).await.unwrap() });
     let fetcher = Fetcher::new(NetworkPolicy::default().allowing(&host), Limits::default()).unwrap();
-    (Registry::at(fetcher, &format!("http://{host}/v0.1/")).unwrap(), asked)
+    (Registry::new(fetcher, &format!("http://{host}/v0.1/")).unwrap(), requests)
 }
 
 fn answer(value: &Value) -> Response {
@@ -45,7 +45,7 @@ const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
 
 #[tokio::test]
 async fn servers_are_found_page_by_page() {
-    let (registry, asked) = registry(|path| {
+    let (registry, requests) = registry(|path| {
         if path.contains("cursor=") {
             return answer(&json!({"servers": [server("io.acme/two", "Two"), server("io.acme/one", "One")],
                 "metadata": {"count": 2}}));
@@ -57,20 +57,22 @@ async fn servers_are_found_page_by_page() {
     let names: Vec<&str> = listed.listings.iter().map(|one| one.name.as_str()).collect();
     assert_eq!((names.as_slice(), listed.notes.len()), (["io.acme/one", "io.acme/two"].as_slice(), 0));
     assert_eq!(
-        *asked.lock().unwrap(),
+        *requests.lock().unwrap(),
         [
             "/v0.1/servers?version=latest&limit=10&search=ma%20il",
             "/v0.1/servers?version=latest&limit=10&search=ma%20il&cursor=a%20b%26c",
         ]
     );
-    let Transport::Program { command, args } = &listed.listings[0].starts[0].transport else { panic!() };
+    let Transport::Program { command, args } = &listed.listings[0].launch_options[0].transport else {
+        panic!()
+    };
     assert_eq!((command.as_str(), args.join(" ")), ("npx", "-y @acme/mail@1.0.0".to_owned()));
-    assert!(listed.listings[0].suspect.is_none());
+    assert!(listed.listings[0].flagged.is_none());
 }
 
 #[tokio::test]
-async fn one_server_is_asked_for_by_its_name() {
-    let (registry, asked) = registry(|path| {
+async fn one_server_is_requested_by_name() {
+    let (registry, requests) = registry(|path| {
         if path.contains("io%2Eacme%2Fmail") {
             answer(&server("io.acme/mail", "Mail"))
         } else {
@@ -87,11 +89,11 @@ async fn one_server_is_asked_for_by_its_name() {
         );
     }
     // Invalid names are not requested.
-    assert_eq!(asked.lock().unwrap().len(), 2);
+    assert_eq!(requests.lock().unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn what_is_known_is_told_and_nothing_else() {
+async fn known_facts_are_returned() {
     let (registry, _) = registry(|_| {
         let mut known = server("io.acme/known", "Known");
         known["server"]["title"] = json!("Acme Mail");
@@ -120,7 +122,7 @@ async fn what_is_known_is_told_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn entries_that_cannot_be_used_are_named_and_the_others_stay() {
+async fn unusable_entries_are_reported_and_the_others_returned() {
     let (registry, _) = registry(|_| {
         let mut shell = server("io.acme/shell", "Shell");
         shell["server"]["packages"][0]["runtimeHint"] = json!("bash");
@@ -139,11 +141,15 @@ async fn entries_that_cannot_be_used_are_named_and_the_others_stay() {
     .await;
     let listed = registry.search("acme", 50).await.unwrap();
     let by = |name: &str| listed.listings.iter().find(|one| one.name == name).unwrap();
-    assert!(by("io.acme/shell").starts.is_empty() && by("io.acme/shell").notes[0].contains("\"bash\""));
-    assert!(by("io.acme/address").starts.is_empty() && by("io.acme/address").notes[0].contains("file:"));
-    assert!(by("io.acme/types").starts.is_empty() && by("io.acme/types").description.is_empty());
-    assert!(by("io.acme/hidden").suspect.as_deref().is_some_and(|why| why.contains("comment")));
-    assert!(by("io.acme/order").suspect.is_some());
+    assert!(
+        by("io.acme/shell").launch_options.is_empty() && by("io.acme/shell").notes[0].contains("\"bash\"")
+    );
+    assert!(
+        by("io.acme/address").launch_options.is_empty() && by("io.acme/address").notes[0].contains("file:")
+    );
+    assert!(by("io.acme/types").launch_options.is_empty() && by("io.acme/types").description.is_empty());
+    assert!(by("io.acme/hidden").flagged.as_deref().is_some_and(|why| why.contains("comment")));
+    assert!(by("io.acme/order").flagged.is_some());
     assert!(by("io.acme/long").description.chars().count() <= 2_000);
     assert_eq!(listed.listings.len(), 6);
     assert_eq!(listed.notes.len(), 5, "{:?}", listed.notes);
@@ -151,7 +157,7 @@ async fn entries_that_cannot_be_used_are_named_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn hostile_answers_are_refused_by_name() {
+async fn hostile_responses_are_rejected() {
     type Hostile = fn() -> Response;
     let cases: [(&str, Hostile, &str); 5] = [
         ("a page", || "<html>".into_response(), "not valid JSON"),
@@ -160,58 +166,58 @@ async fn hostile_answers_are_refused_by_name() {
         ("too much", || "[".repeat(3 << 20).into_response(), "larger than"),
         ("a failure", || axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response(), "returned 500"),
     ];
-    for (case, hostile, told) in cases {
+    for (case, hostile, expected) in cases {
         let (registry, _) = registry(move |_| hostile()).await;
         let error = registry.search("mail", 10).await.unwrap_err().to_string();
-        assert!(error.contains(told), "{case}: {error}");
+        assert!(error.contains(expected), "{case}: {error}");
     }
     // Deep nesting does not overflow the stack.
     let (deep, _) = registry(|_| "[".repeat(1 << 20).into_response()).await;
     assert!(deep.search("mail", 10).await.is_err());
     let (empty, _) = registry(|_| answer(&json!({"servers": null, "metadata": {}}))).await;
-    assert_eq!(empty.search("mail", 10).await.unwrap(), Listed::default());
+    assert_eq!(empty.search("mail", 10).await.unwrap(), RegistryResults::default());
 }
 
 #[tokio::test]
-async fn pages_without_an_end_are_left() {
-    let (circle, asked) = registry(|_| {
+async fn endless_pages_are_abandoned() {
+    let (circle, requests) = registry(|_| {
         answer(&json!({"servers": [server("io.acme/one", "One")], "metadata": {"nextCursor": "again"}}))
     })
     .await;
     let listed = circle.search("mail", 100).await.unwrap();
-    assert_eq!((listed.listings.len(), asked.lock().unwrap().len()), (1, 2));
+    assert_eq!((listed.listings.len(), requests.lock().unwrap().len()), (1, 2));
     assert!(listed.notes[0].contains("endless list"), "{:?}", listed.notes);
     let count = Arc::new(Mutex::new(0));
-    let (endless, asked) = registry(move |_| {
+    let (endless, requests) = registry(move |_| {
         *count.lock().unwrap() += 1;
         let n = *count.lock().unwrap();
         answer(&json!({"servers": [server(&format!("io.acme/s{n}"), "")], "metadata": {"nextCursor": n.to_string()}}))
     })
     .await;
-    assert_eq!(endless.search("mail", 100).await.unwrap().listings.len(), PAGES);
-    assert_eq!(asked.lock().unwrap().len(), PAGES);
+    assert_eq!(endless.search("mail", 100).await.unwrap().listings.len(), MAX_PAGES);
+    assert_eq!(requests.lock().unwrap().len(), MAX_PAGES);
     let (many, _) = registry(|_| {
         let all: Vec<Value> = (0..500).map(|n| server(&format!("io.acme/s{n}"), "")).collect();
         answer(&json!({"servers": all}))
     })
     .await;
     let listed = many.search("mail", 1_000).await.unwrap();
-    assert_eq!((listed.listings.len(), listed.notes.len()), (ENTRIES, 1));
+    assert_eq!((listed.listings.len(), listed.notes.len()), (MAX_ENTRIES, 1));
 }
 
 #[tokio::test]
-async fn a_registry_is_somewhere_on_the_web() {
+async fn a_registry_needs_a_web_address() {
     let fetcher = Fetcher::new(NetworkPolicy::default(), Limits::default()).unwrap();
     for address in
         ["", "registry", "ftp://a.example", "file:///etc", "https://me:pw@a.example", "javascript:1"]
     {
-        let error = Registry::at(fetcher.clone(), address).unwrap_err();
+        let error = Registry::new(fetcher.clone(), address).unwrap_err();
         assert!(matches!(error, MarketError::Address { .. }), "{address}: {error}");
     }
-    let at = |address: &str| Registry::at(fetcher.clone(), address).unwrap().base;
+    let at = |address: &str| Registry::new(fetcher.clone(), address).unwrap().base;
     assert_eq!(at("https://r.example/v0.1/servers?x=1#y"), "https://r.example");
     assert_eq!(at("https://r.example/org/registry/v0.1"), "https://r.example/org/registry");
     // Local addresses are not allowed here.
-    let registry = Registry::at(fetcher.clone(), "http://127.0.0.1:9").unwrap();
+    let registry = Registry::new(fetcher.clone(), "http://127.0.0.1:9").unwrap();
     assert!(registry.search("x", 1).await.unwrap_err().to_string().contains("private network"));
 }

@@ -59,13 +59,13 @@ impl Call {
         credentials: &Credentials,
         server: Option<&str>,
     ) -> Result<HttpRequest, CallError> {
-        if !token(&self.method) {
+        if !is_token(&self.method) {
             let reason = "its method is none that HTTP knows".to_owned();
             return Err(CallError::Malformed { reason });
         }
         self.check_names(arguments)?;
         let server = self.server(server)?;
-        let admission = authenticate(&self.security, credentials)?;
+        let auth_parts = authenticate(&self.security, credentials)?;
         let given = |parameter: &Parameter| arguments.get(&parameter.name).filter(|value| !value.is_null());
 
         let mut in_path = BTreeMap::new();
@@ -80,7 +80,7 @@ impl Call {
                 }
                 continue;
             };
-            let Some(written) = Written::of(parameter, value)? else {
+            let Some(written) = SerializedValue::of(parameter, value)? else {
                 if parameter.required || parameter.place == ParamLocation::Path {
                     return Err(missing());
                 }
@@ -97,12 +97,12 @@ impl Call {
                 ParamLocation::Cookie => cookies.extend(written.query(parameter)?),
             }
         }
-        let AuthParts { headers: auth_headers, query: keys, cookies: key_cookies } = admission;
+        let AuthParts { headers: auth_headers, query: keys, cookies: key_cookies } = auth_parts;
         let encode = |text: &str| Escape::Percent.apply(text);
         query.extend(keys.into_iter().map(|(name, key)| format!("{}={}", encode(&name), encode(&key))));
         // An API key is sent unencoded if a cookie can hold it.
         cookies.extend(key_cookies.into_iter().map(|(name, key)| {
-            let key = if key.bytes().all(cookie_octet) { key } else { encode(&key) };
+            let key = if key.bytes().all(is_cookie_octet) { key } else { encode(&key) };
             format!("{}={key}", encode(&name))
         }));
 
@@ -144,14 +144,14 @@ impl Call {
         }
     }
 
-    fn server(&self, asked: Option<&str>) -> Result<&str, CallError> {
-        let asked = match asked {
+    fn server(&self, requested: Option<&str>) -> Result<&str, CallError> {
+        let requested = match requested {
             None => return self.servers.first().map(|server| server.url.as_str()).ok_or(CallError::NoServer),
-            Some(asked) => asked.trim_end_matches('/'),
+            Some(requested) => requested.trim_end_matches('/'),
         };
-        let found = self.servers.iter().map(|server| server.url.as_str()).find(|url| *url == asked);
+        let found = self.servers.iter().map(|server| server.url.as_str()).find(|url| *url == requested);
         found.ok_or_else(|| CallError::UnknownServer {
-            server: asked.to_owned(),
+            server: requested.to_owned(),
             known: self.servers.iter().map(|server| server.url.as_str()).collect::<Vec<_>>().join(", "),
         })
     }
@@ -250,15 +250,15 @@ fn path_error(name: String) -> CallError {
 }
 
 /// A value prepared for its parameter.
-enum Written<'v> {
+enum SerializedValue<'v> {
     Parts(Parts),
     /// For `deepObject`, which takes the value as a whole.
     Whole(&'v Value),
 }
 
-impl<'v> Written<'v> {
+impl<'v> SerializedValue<'v> {
     /// `None` when there is nothing to send.
-    fn of(parameter: &Parameter, value: &'v Value) -> Result<Option<Written<'v>>, CallError> {
+    fn of(parameter: &Parameter, value: &'v Value) -> Result<Option<SerializedValue<'v>>, CallError> {
         let refuse = |reason: String| CallError::Argument { name: parameter.name.clone(), reason };
         match &parameter.content {
             Some(media_type) => {
@@ -267,17 +267,18 @@ impl<'v> Written<'v> {
                 } else {
                     style::scalar(value).ok_or_else(|| refuse(format!("it must be text in {media_type}")))?
                 };
-                Ok(Some(Written::Parts(Parts::One(text))))
+                Ok(Some(SerializedValue::Parts(Parts::One(text))))
             }
-            None if parameter.style == Style::DeepObject => {
-                Ok(value.as_object().is_none_or(|map| !map.is_empty()).then_some(Written::Whole(value)))
-            }
-            None => Ok(style::parts(value).map_err(refuse)?.map(Written::Parts)),
+            None if parameter.style == Style::DeepObject => Ok(value
+                .as_object()
+                .is_none_or(|map| !map.is_empty())
+                .then_some(SerializedValue::Whole(value))),
+            None => Ok(style::parts(value).map_err(refuse)?.map(SerializedValue::Parts)),
         }
     }
 
     fn path(&self, parameter: &Parameter) -> Result<String, CallError> {
-        let Written::Parts(parts) = self else { return Err(wrong_style(parameter)) };
+        let SerializedValue::Parts(parts) = self else { return Err(wrong_style(parameter)) };
         if let Parts::One(text) = parts
             && (matches!(text.as_str(), "." | "..") || text.is_empty() && parameter.style == Style::Simple)
         {
@@ -291,14 +292,14 @@ impl<'v> Written<'v> {
         let escape = if parameter.allow_reserved { Escape::AllowReserved } else { Escape::Percent };
         let Parameter { wire_name, style, explode, .. } = parameter;
         match self {
-            Written::Parts(parts) => Ok(style::query(wire_name, parts, *style, *explode, escape)),
-            Written::Whole(value) => style::deep_object(wire_name, value, escape)
+            SerializedValue::Parts(parts) => Ok(style::query(wire_name, parts, *style, *explode, escape)),
+            SerializedValue::Whole(value) => style::deep_object(wire_name, value, escape)
                 .map_err(|reason| CallError::Argument { name: parameter.name.clone(), reason }),
         }
     }
 
     fn header(&self, parameter: &Parameter) -> Result<String, CallError> {
-        let Written::Parts(parts) = self else { return Err(wrong_style(parameter)) };
+        let SerializedValue::Parts(parts) = self else { return Err(wrong_style(parameter)) };
         let Parameter { wire_name, explode, .. } = parameter;
         Ok(style::expand(wire_name, parts, Style::Simple, *explode, Escape::Nothing))
     }
@@ -314,7 +315,7 @@ fn check_header(name: &str, value: &str) -> Result<(), CallError> {
     if let Some(reason) = header_problem(name) {
         return refuse(reason);
     }
-    if !header_value(value) {
+    if !is_header_value(value) {
         return refuse("its value contains control characters, which would break the request");
     }
     Ok(())
@@ -336,7 +337,7 @@ pub(super) fn header_problem(name: &str) -> Option<&'static str> {
         "proxy-connection",
         "proxy-authorization",
     ];
-    if !token(name) {
+    if !is_token(name) {
         Some("its name is not a valid header name")
     } else if CONNECTION.iter().any(|known| name.eq_ignore_ascii_case(known)) {
         Some("it belongs to the connection and is set automatically")
@@ -346,17 +347,17 @@ pub(super) fn header_problem(name: &str) -> Option<&'static str> {
 }
 
 /// Whether a text is a token, as the names of methods and headers are (RFC 9110 section 5.6.2).
-fn token(text: &str) -> bool {
+fn is_token(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(allowed)
 }
 
 /// Whether a byte is allowed in the value of a cookie (RFC 6265 section 4.1.1).
-fn cookie_octet(byte: u8) -> bool {
+fn is_cookie_octet(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\",;\\".contains(&byte)
 }
 
 /// Whether a text is allowed as the value of a header.
-pub(super) fn header_value(value: &str) -> bool {
+pub(super) fn is_header_value(value: &str) -> bool {
     !value.chars().any(|c| c.is_control() && c != '\t')
 }

@@ -86,7 +86,7 @@ fn multipart(body: &Body, object: &Map<String, Value>) -> Result<(Vec<u8>, Strin
     let mut parts: Vec<(String, Vec<u8>)> = Vec::new();
     for (name, value) in object {
         let part = body.encoding.get(name).unwrap_or(&default);
-        if part.content_type.as_deref().is_some_and(|name| !super::header_value(name)) {
+        if part.content_type.as_deref().is_some_and(|name| !super::is_header_value(name)) {
             return Err(refuse(body, name, "its media type on the card contains control characters"));
         }
         let items = match value {

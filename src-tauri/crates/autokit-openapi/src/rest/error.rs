@@ -11,7 +11,7 @@ pub enum RestError {
     Call(#[from] CallError),
     /// A key would be readable in transit.
     #[error("API keys are only sent over https, and this operation is at {server}")]
-    Open {
+    Unencrypted {
         /// The server of the operation.
         server: String,
     },
@@ -33,7 +33,7 @@ pub enum RestError {
 
 impl RestError {
     /// Whether the same call may succeed later.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(self, RestError::Web(error) if error.is_temporary())
     }
 }

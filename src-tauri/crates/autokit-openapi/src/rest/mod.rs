@@ -60,24 +60,24 @@ pub fn origin_of(call: &Call) -> Option<String> {
 }
 
 /// The first alternative for which all keys are available.
-fn chosen<'a>(call: &'a Call, keys: &Keys) -> &'a [Requirement] {
-    let there = |all: &&Vec<Requirement>| {
+fn selected_requirements<'a>(call: &'a Call, keys: &Keys) -> &'a [Requirement] {
+    let is_available = |all: &&Vec<Requirement>| {
         !all.is_empty() && all.iter().all(|requirement| keys.contains_key(&requirement.key))
     };
-    call.security.iter().find(there).map_or(&[], Vec::as_slice)
+    call.security.iter().find(is_available).map_or(&[], Vec::as_slice)
 }
 
 /// The permissions needed to call an operation with these keys: hosts, and secrets if any are sent.
 pub fn needs(call: &Call, keys: &Keys) -> Vec<Need> {
     let server = call.servers.first().and_then(|server| Url::parse(&server.url).ok());
-    let mut needs: Vec<Need> = server.as_ref().and_then(Need::to_reach).into_iter().collect();
-    let sent = chosen(call, keys);
+    let mut needs: Vec<Need> = server.as_ref().and_then(Need::for_url).into_iter().collect();
+    let sent = selected_requirements(call, keys);
     if let (false, Some(of)) = (sent.is_empty(), origin_of(call)) {
         needs.push(Need::Secret { of });
     }
     for requirement in sent {
         if let Some(Key::Client { token_url, .. }) = keys.get(&requirement.key) {
-            let host = Url::parse(token_url).ok().as_ref().and_then(Need::to_reach);
+            let host = Url::parse(token_url).ok().as_ref().and_then(Need::for_url);
             needs.extend(host.filter(|host| !needs.contains(host)));
         }
     }
@@ -88,20 +88,20 @@ pub fn needs(call: &Call, keys: &Keys) -> Vec<Need> {
 #[derive(Debug, Default)]
 pub struct RestClient {
     tokens: Tokens,
-    places: Places,
+    slots: RequestSlots,
 }
 
 /// Maximum number of concurrent calls; others wait. Each may hold [`MAX_RESPONSE_BYTES`].
-const AT_ONCE: usize = 32;
+const MAX_CONCURRENT: usize = 32;
 /// Minimum length, in bytes, of a key that is redacted from responses.
-const SHORTEST: usize = 6;
+const MIN_SECRET_CHARS: usize = 6;
 
 #[derive(Debug)]
-struct Places(Semaphore);
+struct RequestSlots(Semaphore);
 
-impl Default for Places {
-    fn default() -> Places {
-        Places(Semaphore::new(AT_ONCE))
+impl Default for RequestSlots {
+    fn default() -> RequestSlots {
+        RequestSlots(Semaphore::new(MAX_CONCURRENT))
     }
 }
 
@@ -119,12 +119,12 @@ impl RestClient {
         cancel: &CancellationToken,
     ) -> Result<ApiAnswer, RestError> {
         tokio::select! {
-            answer = self.call_on(fetcher, call, arguments, keys) => answer,
+            answer = self.call_with_permit(fetcher, call, arguments, keys) => answer,
             () = cancel.cancelled() => Err(RestError::Cancelled),
         }
     }
 
-    fn call_on<'a>(
+    fn call_with_permit<'a>(
         &'a self,
         fetcher: &'a Fetcher,
         call: &'a Call,
@@ -132,10 +132,10 @@ impl RestClient {
         keys: &'a Keys,
     ) -> BoxFuture<'a, Result<ApiAnswer, RestError>> {
         Box::pin(async move {
-            let _place = self.places.0.acquire().await.map_err(|_| RestError::Cancelled)?;
-            let requirements = chosen(call, keys);
+            let _permit = self.slots.0.acquire().await.map_err(|_| RestError::Cancelled)?;
+            let requirements = selected_requirements(call, keys);
             if !requirements.is_empty() {
-                is_private(call)?;
+                check_confidential(call)?;
             }
             let (credentials, fetched) = self.credentials(fetcher, requirements, keys, false).await?;
             let request = |credentials: &Credentials| call.request(arguments, credentials, None);
@@ -144,9 +144,9 @@ impl RestClient {
             if answer.status == 401 && fetched {
                 let (credentials, _) = self.credentials(fetcher, requirements, keys, true).await?;
                 let answer = send(fetcher, request(&credentials)?).await?;
-                return Ok(without(answer, &credentials));
+                return Ok(redact_secrets(answer, &credentials));
             }
-            Ok(without(answer, &credentials))
+            Ok(redact_secrets(answer, &credentials))
         })
     }
 
@@ -156,9 +156,9 @@ impl RestClient {
         fetcher: &Fetcher,
         requirements: &[Requirement],
         keys: &Keys,
-        anew: bool,
+        refresh: bool,
     ) -> Result<(Credentials, bool), RestError> {
-        let (mut credentials, mut kept) = (Credentials::new(), false);
+        let (mut credentials, mut cached) = (Credentials::new(), false);
         for Requirement { key, scheme } in requirements {
             let credential = match keys.get(key) {
                 Some(Key::Ready(credential)) => credential.clone(),
@@ -167,21 +167,21 @@ impl RestClient {
                         Scheme::Oauth2 { scopes, .. } => scopes.as_slice(),
                         _ => &[],
                     };
-                    let token = self.tokens.token(fetcher, token_url, id, secret, scopes, anew).await?;
-                    kept |= token.kept;
+                    let token = self.tokens.token(fetcher, token_url, id, secret, scopes, refresh).await?;
+                    cached |= token.cached;
                     Credential::Token(token.secret)
                 }
                 None => continue,
             };
             credentials.insert(key.clone(), credential);
         }
-        Ok((credentials, kept))
+        Ok((credentials, cached))
     }
 }
 
 /// Redacts the keys of the request from the response: an API that echoes what it was sent would reveal them
 /// to whoever reads it.
-fn without(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
+fn redact_secrets(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
     let secrets = credentials.values().flat_map(|credential| match credential {
         Credential::ApiKey(secret) | Credential::Token(secret) => vec![secret.expose().to_owned()],
         Credential::Basic { user, password } => {
@@ -190,7 +190,7 @@ fn without(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
         }
     });
     // A short one could be part of any other word.
-    for secret in secrets.filter(|secret| secret.len() >= SHORTEST) {
+    for secret in secrets.filter(|secret| secret.len() >= MIN_SECRET_CHARS) {
         if let Ok(text) = std::str::from_utf8(&answer.body)
             && text.contains(&secret)
         {
@@ -201,16 +201,20 @@ fn without(mut answer: ApiAnswer, credentials: &Credentials) -> ApiAnswer {
 }
 
 /// Refuses to send a key where others could read it in transit.
-fn is_private(call: &Call) -> Result<(), RestError> {
+fn check_confidential(call: &Call) -> Result<(), RestError> {
     let Some(server) = call.servers.first() else { return Ok(()) };
     let url = Url::parse(&server.url)
         .map_err(|error| RestError::Call(CallError::Url { reason: error.to_string() }))?;
-    if crate::is_private(&url) { Ok(()) } else { Err(RestError::Open { server: server.url.clone() }) }
+    if crate::is_confidential(&url) {
+        Ok(())
+    } else {
+        Err(RestError::Unencrypted { server: server.url.clone() })
+    }
 }
 
 async fn send(fetcher: &Fetcher, request: HttpRequest) -> Result<ApiAnswer, RestError> {
     let HttpRequest { method, url, headers, body } = request;
     let request =
-        ApiRequest { method, url, headers, body, patience: REQUEST_TIMEOUT, limit: MAX_RESPONSE_BYTES };
+        ApiRequest { method, url, headers, body, timeout: REQUEST_TIMEOUT, limit: MAX_RESPONSE_BYTES };
     Ok(fetcher.send(request).await?)
 }

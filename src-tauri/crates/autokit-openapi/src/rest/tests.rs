@@ -200,7 +200,7 @@ async fn tokens_are_fetched_once_and_again_when_they_are_refused() {
 }
 
 #[tokio::test]
-async fn keys_stay_at_their_origin_and_off_open_lines() {
+async fn keys_stay_at_their_origin_and_off_unencrypted_connections() {
     let (at, _) = serve().await;
     let server = format!("http://{at}");
     let security = json!([[{"key": "k", "type": "api_key", "in": "query", "name": "token"}], []]);
@@ -208,10 +208,10 @@ async fn keys_stay_at_their_origin_and_off_open_lines() {
     let moved = called(at, &operation(&server, "GET", "/moved", &security), &keys).await.expect("an answer");
     assert_eq!((moved.status, moved.url), (200, format!("{server}/echo/moved")));
     let away = called(at, &operation(&server, "GET", "/away", &security), &keys).await.expect("an answer");
-    assert_eq!((away.status, away.elsewhere.as_deref()), (307, Some("http://localhost:1/echo/away")));
+    assert_eq!((away.status, away.redirected_to.as_deref()), (307, Some("http://localhost:1/echo/away")));
     let open = operation("http://api.example.org", "GET", "/x", &security);
     let refused = called(at, &open, &keys).await.expect_err("an open line");
-    assert!(matches!(refused, RestError::Open { .. }), "{refused}");
+    assert!(matches!(refused, RestError::Unencrypted { .. }), "{refused}");
     // This machine is not reachable unless a person allowed it.
     let closed = Fetcher::new(NetworkPolicy::default(), Limits::default()).expect("a client");
     let call = operation(&server, "GET", "/echo/x", &security);
@@ -226,7 +226,7 @@ async fn keys_stay_at_their_origin_and_off_open_lines() {
 }
 
 #[tokio::test]
-async fn a_call_can_be_taken_back_and_reads_no_more_than_it_may() {
+async fn a_call_can_be_cancelled_and_reads_at_most_its_limit() {
     let (at, _) = serve().await;
     let server = format!("http://{at}");
     let endless = called(at, &operation(&server, "GET", "/endless", &json!([])), &Keys::new()).await;

@@ -27,7 +27,7 @@ const REASON: usize = 200;
 
 /// Cache key of a token. It includes the secret, so that a new secret does not use a token of the old one.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Use {
+struct TokenKey {
     url: String,
     client: String,
     secret: String,
@@ -41,7 +41,7 @@ struct CachedToken {
 
 /// The token cache of a process.
 #[derive(Default)]
-pub(super) struct Tokens(Mutex<HashMap<Use, CachedToken>>);
+pub(super) struct Tokens(Mutex<HashMap<TokenKey, CachedToken>>);
 
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Tokens {
 /// A token, and whether it came from the cache.
 pub(super) struct Token {
     pub(super) secret: Secret,
-    pub(super) kept: bool,
+    pub(super) cached: bool,
 }
 
 /// A token response (RFC 6749 sections 5.1 and 5.2).
@@ -66,7 +66,7 @@ struct Answer {
 }
 
 impl Tokens {
-    /// Returns a valid token; with `anew`, fetches one even if there is a cached one, because that was
+    /// Returns a valid token; with `refresh`, fetches one even if there is a cached one, because that was
     /// refused.
     pub(super) async fn token(
         &self,
@@ -75,38 +75,39 @@ impl Tokens {
         client: &str,
         secret: &Secret,
         scopes: &[String],
-        anew: bool,
+        refresh: bool,
     ) -> Result<Token, RestError> {
-        let of = Use {
+        let key = TokenKey {
             url: url.to_owned(),
             client: client.to_owned(),
             secret: secret.expose().to_owned(),
             scopes: scopes.to_vec(),
         };
         {
-            let mut kept = self.lock();
-            if anew {
-                kept.remove(&of);
+            let mut tokens = self.lock();
+            if refresh {
+                tokens.remove(&key);
             }
-            if let Some(kept) = kept.get(&of).filter(|kept| kept.until > Instant::now()) {
-                return Ok(Token { secret: kept.token.clone(), kept: true });
+            if let Some(cached) = tokens.get(&key).filter(|cached| cached.until > Instant::now()) {
+                return Ok(Token { secret: cached.token.clone(), cached: true });
             }
         }
-        let (token, lasts) = fetch(fetcher, url, client, secret, scopes).await?;
+        let (token, lifetime) = fetch(fetcher, url, client, secret, scopes).await?;
         let now = Instant::now();
-        let mut kept = self.lock();
-        kept.retain(|_, kept| kept.until > now);
-        if kept.len() >= MAX_CACHED {
-            let first = kept.iter().min_by_key(|(_, kept)| kept.until).map(|(of, _)| of.clone());
+        let mut tokens = self.lock();
+        tokens.retain(|_, cached| cached.until > now);
+        if tokens.len() >= MAX_CACHED {
+            let first = tokens.iter().min_by_key(|(_, cached)| cached.until).map(|(key, _)| key.clone());
             if let Some(first) = first {
-                kept.remove(&first);
+                tokens.remove(&first);
             }
         }
-        kept.insert(of, CachedToken { token: token.clone(), until: now + lasts.saturating_sub(MARGIN) });
-        Ok(Token { secret: token, kept: false })
+        tokens
+            .insert(key, CachedToken { token: token.clone(), until: now + lifetime.saturating_sub(MARGIN) });
+        Ok(Token { secret: token, cached: false })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Use, CachedToken>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<TokenKey, CachedToken>> {
         // A panic while the lock was held leaves only complete entries.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -120,10 +121,10 @@ async fn fetch(
     scopes: &[String],
 ) -> Result<(Secret, Duration), RestError> {
     let HttpRequest { method, url, headers, body } = client_credentials_form(url, client, secret, scopes)?;
-    let request = ApiRequest { method, url, headers, body, patience: TOKEN_TIMEOUT, limit: MAX_TOKEN_BYTES };
+    let request = ApiRequest { method, url, headers, body, timeout: TOKEN_TIMEOUT, limit: MAX_TOKEN_BYTES };
     let answered = fetcher.send(request).await?;
     let none = |reason: String| RestError::NoToken { url: answered.url.clone(), reason };
-    if let Some(elsewhere) = &answered.elsewhere {
+    if let Some(elsewhere) = &answered.redirected_to {
         return Err(none(format!("it redirects to {elsewhere}")));
     }
     let answer: Answer = match serde_json::from_slice(&answered.body) {
@@ -132,16 +133,17 @@ async fn fetch(
     };
     if let Some(error) = &answer.error {
         let more = answer.error_description.as_deref().unwrap_or_default();
-        let said: String = format!("{error} {more}").trim().chars().take(REASON).collect();
-        return Err(none(said));
+        let reason: String = format!("{error} {more}").trim().chars().take(REASON).collect();
+        return Err(none(reason));
     }
     let bearer = answer.token_type.as_deref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
     let Some(token) = answer.access_token.filter(|token| !token.is_empty() && bearer) else {
         let other = if bearer { "no token" } else { "a token that is not a bearer token" };
         return Err(none(format!("it returned {} with {other}", answered.status)));
     };
-    let lasts = answer.expires_in.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    let lifetime = answer.expires_in.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
     // A lifetime is capped at one day, whatever the server claims.
-    let lasts = lasts.map_or(DEFAULT_LIFETIME, |seconds| Duration::from_secs_f64(seconds.min(86_400.0)));
-    Ok((Secret::new(token), lasts))
+    let lifetime =
+        lifetime.map_or(DEFAULT_LIFETIME, |seconds| Duration::from_secs_f64(seconds.min(86_400.0)));
+    Ok((Secret::new(token), lifetime))
 }

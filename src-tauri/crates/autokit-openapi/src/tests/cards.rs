@@ -179,7 +179,7 @@ fn path_items_may_be_references() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused_by_name_and_keeps_nothing_else_out() {
+fn unsupported_operations_are_refused_by_name_and_others_are_kept() {
     let imported = read(
         &document(&json!({
             "/good": {"get": {"operationId": "good"}},
@@ -255,7 +255,7 @@ fn documentation_comes_from_the_nearest_place() {
 }
 
 #[test]
-fn long_descriptions_are_cut_and_told() {
+fn long_descriptions_are_truncated_with_a_note() {
     let imported = read(&document(&json!({"/a": {"get": {"description": "ü".repeat(200_000)}}})).to_string());
     let item = &imported.read.cards[0];
     assert_eq!(item.card.description().len(), 256 << 10);

@@ -111,7 +111,7 @@ paths:
 }
 
 #[test]
-fn repeated_keys_are_told() {
+fn repeated_keys_are_reported() {
     let imported = read(
         r#"{"openapi": "3.0.0", "info": {"title": "a", "title": "b"}, "servers": [{"url": "https://a.b"}], "paths": {"/x": {"get": {"summary": "s"}}}}"#,
     );

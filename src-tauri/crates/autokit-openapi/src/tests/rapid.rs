@@ -46,7 +46,7 @@ fn one_card_an_endpoint() {
 }
 
 #[test]
-fn it_is_told_from_other_files() {
+fn it_is_distinguished_from_other_files() {
     let both = json!([api(), api()]).to_string();
     assert!(is_rapidapi(api().to_string().as_bytes()) && is_rapidapi(both.as_bytes()));
     for other in [

@@ -67,7 +67,7 @@ fn circles_become_definitions() {
 }
 
 #[test]
-fn circles_without_an_end_are_cut_and_told() {
+fn endless_circles_are_broken_with_a_note() {
     let components = json!({"schemas": {
         "Pet": {"type": "object", "oneOf": [{"$ref": "#/components/schemas/Cat"}], "discriminator": {"propertyName": "kind"}},
         "Cat": {"allOf": [{"$ref": "#/components/schemas/Pet"}, {"required": ["lives"]}]},
@@ -149,7 +149,7 @@ fn version_3_1_is_kept() {
 }
 
 #[test]
-fn what_is_only_read_is_not_required() {
+fn read_only_properties_are_not_required() {
     let converted = body(
         "3.0.3",
         &json!({"type": "object", "required": ["id", "name", "made"], "properties": {
@@ -160,7 +160,7 @@ fn what_is_only_read_is_not_required() {
 }
 
 #[test]
-fn keywords_no_validator_takes_are_left_out_and_told() {
+fn unsupported_keywords_are_dropped_with_a_note() {
     let imported = with_body(
         "3.0.3",
         &json!({"type": "int", "required": true, "properties": {"a": {"type": "object", "minLength": -1}}, "enum": "x", "items": 3}),

@@ -10,9 +10,9 @@ use crate::reader::Page;
 use crate::subject::Subject;
 use crate::words::{agreement, distinctive_words, share};
 
-/// Sorts of things that one vendor offers side by side, with the words for them in URLs, modules and classes.
-/// A page about a vendor's loader does not document its search tool.
-const SORTS: &[(&str, &[&str])] = &[
+/// Kinds of software that one vendor offers side by side, with the words for them in URLs, modules and
+/// classes. A page about a vendor's loader does not document its search tool.
+const KINDS: &[(&str, &[&str])] = &[
     ("loader", &["loader", "loaders", "reader", "readers"]),
     ("retriever", &["retriever", "retrievers"]),
     ("store", &["vectorstore", "vectorstores", "stores", "store", "vectordb"]),
@@ -25,13 +25,13 @@ const SORTS: &[(&str, &[&str])] = &[
     ("tool", &["tool", "tools", "toolkit", "toolkits", "wrapper", "utility", "utilities", "run", "agent"]),
 ];
 
-/// Returns the sorts that these words name.
-fn sorts<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<&'static str> {
+/// Returns the kinds of software that these words name.
+fn kinds_in<'a>(words: impl IntoIterator<Item = &'a String>) -> HashSet<&'static str> {
     let words: HashSet<&str> = words.into_iter().map(String::as_str).collect();
-    SORTS
+    KINDS
         .iter()
         .filter(|(_, names)| names.iter().any(|name| words.contains(name)))
-        .map(|(sort, _)| *sort)
+        .map(|(kind, _)| *kind)
         .collect()
 }
 
@@ -55,7 +55,7 @@ fn is_inside(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-fn counted(text: &str, name: &str) -> usize {
+fn count_mentions(text: &str, name: &str) -> usize {
     let inside = |c: Option<char>| c.is_some_and(is_inside);
     text.match_indices(name)
         .filter(|(at, _)| {
@@ -104,7 +104,11 @@ impl PageFeatures {
             names
                 .map(|name| {
                     let whole = name.chars().all(is_inside);
-                    if whole { tokens.get(name).copied().unwrap_or(0) } else { counted(&page.text, name) }
+                    if whole {
+                        tokens.get(name).copied().unwrap_or(0)
+                    } else {
+                        count_mentions(&page.text, name)
+                    }
                 })
                 .sum::<usize>()
         };
@@ -118,7 +122,7 @@ impl PageFeatures {
         features.set(PageFeature::Pair, part(&from));
         features.set(PageFeature::Class, part(&|class| code.imports_of(class).next().is_some()));
         features.set(PageFeature::Code, part(&|class| code.has(class)));
-        features.set(PageFeature::Prose, part(&|class| counted(&page.text, class) > 0));
+        features.set(PageFeature::Prose, part(&|class| count_mentions(&page.text, class) > 0));
         features.set(PageFeature::Like, like);
         features.flag(PageFeature::Main, main);
         features.set(PageFeature::Focus, if all == 0 { 0.0 } else { own as f32 / all as f32 });
@@ -126,7 +130,7 @@ impl PageFeatures {
         features.flag(PageFeature::Exact, words(&subject.name).concat() == words(&page.facts.name).concat());
         let address = agreement(&distinctive_words(&slug.join(" ")), &subject.name_words);
         features.set(PageFeature::Address, address.max(0.8 * share(&slug, &identity)));
-        features.set(PageFeature::Sort, sort(subject, page));
+        features.set(PageFeature::Sort, kind_match(subject, page));
         let wording = if subject.content.is_empty() {
             0.0
         } else {
@@ -143,22 +147,22 @@ impl PageFeatures {
     }
 }
 
-/// Whether card and page are of the same sort. The card's class and module take precedence over its name, the
-/// page's URL over its title.
-fn sort(subject: &Subject, page: &Page) -> f32 {
+/// Returns 1 if card and page are about the same kind of software, -1 if about different kinds, 0 if unknown.
+/// The card's class and module take precedence over its name, the page's URL over its title.
+fn kind_match(subject: &Subject, page: &Page) -> f32 {
     let class: Vec<String> = subject.classes.iter().flat_map(|class| words(class)).collect();
     let module = words(subject.module.as_deref().unwrap_or(""));
-    let card = [sorts(&class), sorts(&module), sorts(&words(&subject.name))]
+    let card = [kinds_in(&class), kinds_in(&module), kinds_in(&words(&subject.name))]
         .into_iter()
-        .find(|sorts| !sorts.is_empty())
+        .find(|kinds| !kinds.is_empty())
         .unwrap_or_default();
     let address: Vec<String> = url::Url::parse(&page.fetched.url)
         .ok()
         .and_then(|url| Some(url.path_segments()?.flat_map(words).collect()))
         .unwrap_or_default();
-    let theirs = [sorts(&address), sorts(&words(&page.facts.name))]
+    let theirs = [kinds_in(&address), kinds_in(&words(&page.facts.name))]
         .into_iter()
-        .find(|sorts| !sorts.is_empty())
+        .find(|kinds| !kinds.is_empty())
         .unwrap_or_default();
     if card.is_empty() || theirs.is_empty() {
         0.0

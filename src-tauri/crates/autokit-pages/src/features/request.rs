@@ -1,6 +1,6 @@
 //! Compares a page with a request in a person's words.
 
-use autokit_facts::{alike, distinctive, opening, words};
+use autokit_facts::{distinctive, opening, same_stem, words};
 use autokit_search::{Hit, QueryEmbedder};
 
 use crate::features::{PageFeature, PageFeatures};
@@ -125,8 +125,8 @@ impl PageFeatures {
     /// Compares a request with a page. `found` is the page's value in the search results, `hit` its ranking
     /// among the library's cards and the pages read.
     pub fn of_request(request: &ParsedRequest, page: &Page, found: f32, hit: &Hit) -> PageFeatures {
-        let asked = words(&request.text);
-        let has = |word: &String| asked.iter().any(|other| alike(other, word, ENDING));
+        let request_words = words(&request.text);
+        let has = |word: &String| request_words.iter().any(|other| same_stem(other, word, ENDING));
         let title = distinctive(&page.facts.name);
         let named = if title.is_empty() {
             0.0
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_names_and_abbreviations_places_of_work_and_languages_are_not() {
+    fn only_products_are_names_not_abbreviations_employers_or_languages() {
         assert_eq!(names("Zendesk tickets answered"), ["zendesk"]);
         assert_eq!(names("Send messages to Slack, then to Figma"), ["slack", "figma"]);
         assert_eq!(names("mail in our Office 365 tenant"), ["office 365"]);

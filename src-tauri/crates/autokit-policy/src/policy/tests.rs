@@ -39,12 +39,12 @@ fn the_strictest_permission_on_any_need_holds() {
     assert_eq!(policy.decide(&[]).permission, Permission::Allow);
     assert_eq!(
         policy.decide(&[tool("a", "Acme"), host("x.org")]),
-        Decision { permission: Permission::Allow, because: Vec::new() }
+        Decision { permission: Permission::Allow, reasons: Vec::new() }
     );
     let asked = policy.decide(&[tool("a", "Acme"), code()]);
-    assert_eq!(asked, Decision { permission: Permission::Ask, because: vec![code()] });
+    assert_eq!(asked, Decision { permission: Permission::Ask, reasons: vec![code()] });
     let denied = policy.decide(&[files("/home/me"), code(), host("x.org")]);
-    assert_eq!(denied, Decision { permission: Permission::Deny, because: vec![files("/home/me")] });
+    assert_eq!(denied, Decision { permission: Permission::Deny, reasons: vec![files("/home/me")] });
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn each_kind_of_need_can_be_denied_by_itself() {
         let mut closed = open.clone();
         closed.set(need, Permission::Deny);
         let decided = everybody(&closed).decide(&all);
-        assert_eq!(decided, Decision { permission: Permission::Deny, because: vec![need.clone()] });
+        assert_eq!(decided, Decision { permission: Permission::Deny, reasons: vec![need.clone()] });
     }
 }
 
@@ -69,9 +69,9 @@ fn the_most_exact_rule_holds() {
         all.tools.set("Acme/*", Permission::Deny);
         all.tools.set("a", Permission::Allow);
     }));
-    assert_eq!(tools.on(&tool("a", "Acme")), Permission::Allow);
-    assert_eq!(tools.on(&tool("b", "Acme")), Permission::Deny);
-    assert_eq!(tools.on(&tool("b", "Acme/*")), Permission::Allow);
+    assert_eq!(tools.permission_for(&tool("a", "Acme")), Permission::Allow);
+    assert_eq!(tools.permission_for(&tool("b", "Acme")), Permission::Deny);
+    assert_eq!(tools.permission_for(&tool("b", "Acme/*")), Permission::Allow);
 
     let hosts = everybody(&with(|all| {
         all.hosts = Rules::otherwise(Permission::Ask);
@@ -93,7 +93,7 @@ fn the_most_exact_rule_holds() {
         ("localhost:8081", Permission::Ask),
         ("localhost", Permission::Ask),
     ] {
-        assert_eq!(hosts.on(&host(named)), permission, "{named}");
+        assert_eq!(hosts.permission_for(&host(named)), permission, "{named}");
     }
 
     let folders = everybody(&with(|all| {
@@ -107,7 +107,7 @@ fn the_most_exact_rule_holds() {
         ("/srv/me/database", Permission::Deny),
         ("/", Permission::Deny),
     ] {
-        assert_eq!(folders.on(&files(folder)), permission, "{folder}");
+        assert_eq!(folders.permission_for(&files(folder)), permission, "{folder}");
     }
     assert_eq!(folders.folders(), ["/srv/me/data"]);
     assert!(
@@ -116,13 +116,16 @@ fn the_most_exact_rule_holds() {
 }
 
 #[test]
-fn of_two_rules_alike_the_stricter_holds_and_a_newer_rule_replaces() {
+fn of_two_equal_rules_the_stricter_applies_and_a_newer_one_replaces() {
     let mut rules = Permissions::default();
     let rule = |permission| Rule { of: "a".to_owned(), permission, overridable: false };
     rules.tools.rules = vec![rule(Permission::Deny), rule(Permission::Allow)];
-    assert_eq!(everybody(&rules).on(&tool("a", "")), Permission::Deny);
+    assert_eq!(everybody(&rules).permission_for(&tool("a", "")), Permission::Deny);
     rules.set(&tool("a", ""), Permission::Allow);
-    assert_eq!((everybody(&rules).on(&tool("a", "")), rules.tools.rules.len()), (Permission::Allow, 1));
+    assert_eq!(
+        (everybody(&rules).permission_for(&tool("a", "")), rules.tools.rules.len()),
+        (Permission::Allow, 1)
+    );
 }
 
 #[test]
@@ -142,11 +145,15 @@ fn a_deny_for_everybody_is_final() {
             rules.overridable = true;
         }
     });
-    let policy = Policy::of_profile(closed, open.clone());
+    let policy = Policy::for_profile(closed, open.clone());
     for need in [tool("a", "Acme"), host("api.acme.com"), files("/srv"), secret(), code()] {
-        assert_eq!(policy.on(&need), Permission::Deny, "{need:?}");
+        assert_eq!(policy.permission_for(&need), Permission::Deny, "{need:?}");
         let named = with(|all| all.set(&need, Permission::Deny));
-        assert_eq!(Policy::of_profile(named, open.clone()).on(&need), Permission::Deny, "{need:?}");
+        assert_eq!(
+            Policy::for_profile(named, open.clone()).permission_for(&need),
+            Permission::Deny,
+            "{need:?}"
+        );
     }
 }
 
@@ -159,23 +166,26 @@ fn a_question_for_everybody_is_loosened_only_where_it_is_marked() {
             all.hosts.put(Rule { of, permission: Permission::Ask, overridable });
         })
     };
-    let on = |policy: &Policy| policy.on(&host("api.acme.com"));
-    assert_eq!(on(&Policy::of_profile(asks(false), own.clone())), Permission::Ask);
-    assert_eq!(on(&Policy::of_profile(asks(true), own.clone())), Permission::Allow);
+    let on = |policy: &Policy| policy.permission_for(&host("api.acme.com"));
+    assert_eq!(on(&Policy::for_profile(asks(false), own.clone())), Permission::Ask);
+    assert_eq!(on(&Policy::for_profile(asks(true), own.clone())), Permission::Allow);
     // A rule for everything does not loosen one that names the thing.
     let all = with(|own| own.hosts.otherwise = Some(Permission::Allow));
-    assert_eq!(on(&Policy::of_profile(asks(true), all.clone())), Permission::Ask);
+    assert_eq!(on(&Policy::for_profile(asks(true), all.clone())), Permission::Ask);
     let asked =
         |overridable| with(|all| all.hosts = Rules { overridable, ..Rules::otherwise(Permission::Ask) });
-    assert_eq!(on(&Policy::of_profile(asked(true), all.clone())), Permission::Allow);
-    assert_eq!(on(&Policy::of_profile(asked(false), all)), Permission::Ask);
+    assert_eq!(on(&Policy::for_profile(asked(true), all.clone())), Permission::Allow);
+    assert_eq!(on(&Policy::for_profile(asked(false), all)), Permission::Ask);
     // Nobody has decided AutoKit's defaults, so a profile may loosen them.
     let opened = with(|own| {
         own.set(&files("/srv"), Permission::Allow);
         own.set(&code(), Permission::Allow);
     });
-    let policy = Policy::of_profile(Arc::default(), opened);
-    assert_eq!((policy.on(&files("/srv/a")), policy.on(&code())), (Permission::Allow, Permission::Allow));
+    let policy = Policy::for_profile(Arc::default(), opened);
+    assert_eq!(
+        (policy.permission_for(&files("/srv/a")), policy.permission_for(&code())),
+        (Permission::Allow, Permission::Allow)
+    );
     assert_eq!(policy.folders(), ["/srv"]);
 }
 
@@ -184,11 +194,11 @@ fn an_agent_that_names_another_profile_is_only_narrowed() {
     let open = with(|own| own.set(&code(), Permission::Allow));
     let closed = with(|own| own.set(&code(), Permission::Deny));
     let everybody = || Policy::everybody(Arc::default());
-    assert_eq!(everybody().narrowed_by(open.clone()).on(&code()), Permission::Ask);
-    assert_eq!(everybody().narrowed_by(closed.clone()).on(&code()), Permission::Deny);
-    let own = Policy::of_profile(Arc::default(), open);
-    assert_eq!(own.clone().narrowed_by(closed).on(&code()), Permission::Deny);
-    assert_eq!(own.narrowed_by(Arc::default()).on(&code()), Permission::Ask);
+    assert_eq!(everybody().narrowed_by(open.clone()).permission_for(&code()), Permission::Ask);
+    assert_eq!(everybody().narrowed_by(closed.clone()).permission_for(&code()), Permission::Deny);
+    let own = Policy::for_profile(Arc::default(), open);
+    assert_eq!(own.clone().narrowed_by(closed).permission_for(&code()), Permission::Deny);
+    assert_eq!(own.narrowed_by(Arc::default()).permission_for(&code()), Permission::Ask);
 }
 
 #[test]
@@ -224,14 +234,14 @@ proptest! {
         all in rules(), own in rules(), other in rules(), narrowed in any::<bool>(),
     ) {
         let of = |rules: &Rules| with(|layer| layer.tools = rules.clone());
-        let mut policy = Policy::of_profile(of(&all), of(&own));
+        let mut policy = Policy::for_profile(of(&all), of(&own));
         let mut layers = vec![&own];
         if narrowed {
             policy = policy.narrowed_by(of(&other));
             layers.push(&other);
         }
         for (id, provider) in [("a", "Acme"), ("b", "Acme"), ("a", "Other"), ("c", "Third")] {
-            let decided = policy.on(&tool(id, provider));
+            let decided = policy.permission_for(&tool(id, provider));
             let common = says(&all, id, provider);
             let denied = common == Some(Permission::Deny)
                 || layers.iter().any(|layer| says(layer, id, provider) == Some(Permission::Deny));

@@ -47,7 +47,7 @@ pub struct Listing {
     /// The entries, sorted by name.
     pub entries: Vec<Entry>,
     /// Number of entries that were left out.
-    pub left_out: usize,
+    pub omitted: usize,
     /// Whether the folder has more entries than were read ([`ProjectRoot::MAX_ENTRIES`]); which ones are
     /// listed is then up to the system.
     pub more: bool,
@@ -109,15 +109,15 @@ impl ProjectRoot {
         let mut start = Vec::new();
         (&file).take(private::KEY_BYTES).read_to_end(&mut start).map_err(failed)?;
         (&file).rewind().map_err(failed)?;
-        if !self.allow_private && private::holds_a_key(&start) {
+        if !self.allow_private && private::contains_private_key(&start) {
             return Err(FileError::Private { name: name.to_owned(), why: "it contains a private key" });
         }
         text::read(name, file, total, lines, max_bytes)
     }
 
-    fn refuse_private_name(&self, asked: &str, path: &Path) -> Result<(), FileError> {
+    fn refuse_private_name(&self, requested: &str, path: &Path) -> Result<(), FileError> {
         match private::name(path) {
-            Some(why) if !self.allow_private => Err(FileError::Private { name: asked.to_owned(), why }),
+            Some(why) if !self.allow_private => Err(FileError::Private { name: requested.to_owned(), why }),
             _ => Ok(()),
         }
     }
@@ -127,9 +127,9 @@ impl ProjectRoot {
         let parts = parts(relative)?;
         let (mut entries, more) = self.root.entries(relative, &parts, Self::MAX_ENTRIES)?;
         entries.sort_by(|a, b| a.name.cmp(&b.name));
-        let left_out = entries.len().saturating_sub(max_entries);
+        let omitted = entries.len().saturating_sub(max_entries);
         entries.truncate(max_entries);
-        Ok(Listing { entries, left_out, more })
+        Ok(Listing { entries, omitted, more })
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn name(path: &Path) -> Option<&'static str> {
 }
 
 /// Returns whether the start of a file contains a private key in PEM format, whatever the file's name.
-pub(super) fn holds_a_key(start: &[u8]) -> bool {
+pub(super) fn contains_private_key(start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(start);
     text.lines().map(str::trim).any(|line| {
         // Matched in two parts, so that this source file does not count as one.

@@ -97,7 +97,7 @@ fn what_is_no_file_is_refused_without_waiting() {
 }
 
 #[test]
-fn other_encodings_and_huge_files_are_told() {
+fn other_encodings_and_huge_files_are_reported() {
     let (_folder, root) = project();
     let write = |name: &str, bytes: &[u8]| fs::write(root.path().join(name), bytes).expect("written");
     write("latin", b"gr\xfc\xdfe");
@@ -147,7 +147,7 @@ fn secrets_are_refused_unless_asked_for() {
 }
 
 #[test]
-fn folders_are_listed_in_order_and_what_is_left_out_is_told() {
+fn folders_are_listed_in_order_with_a_count_of_omitted_entries() {
     let (_folder, root) = project();
     fs::write(root.path().join("b"), "").expect("written");
     symlink("b", root.path().join("a")).expect("linked");
@@ -155,9 +155,9 @@ fn folders_are_listed_in_order_and_what_is_left_out_is_told() {
     let all = root.list("", 10).expect("lists");
     let expected =
         [entry("a", EntryKind::Symlink), entry("b", EntryKind::File), entry("src", EntryKind::Directory)];
-    assert_eq!((all.entries.as_slice(), all.left_out, all.more), (&expected[..], 0, false));
+    assert_eq!((all.entries.as_slice(), all.omitted, all.more), (&expected[..], 0, false));
     let two = root.list(".", 2).expect("lists");
-    assert_eq!((two.entries.as_slice(), two.left_out), (&expected[..2], 1));
+    assert_eq!((two.entries.as_slice(), two.omitted), (&expected[..2], 1));
 }
 
 /// Swaps a folder with a link to the outside as fast as possible, while it is read.

@@ -36,16 +36,16 @@ pub struct FileText {
     pub line_cut: bool,
 }
 
-/// Reads the `wanted` lines of a file, at most `max_bytes`.
+/// Reads the `requested` lines of a file, at most `max_bytes`.
 pub(super) fn read(
     name: &str,
     file: File,
     total_bytes: u64,
-    wanted: Lines,
+    requested: Lines,
     max_bytes: usize,
 ) -> Result<FileText, FileError> {
     let failed = |source| FileError::System { name: name.to_owned(), source };
-    let from = wanted.from.max(1);
+    let from = requested.from.max(1);
     let mut reader = BufReader::with_capacity(64 << 10, file);
     let (mut line, mut scanned) = (1, 0_u64);
     let (mut bytes, mut lines, mut line_cut) = (Vec::new(), 0, false);
@@ -54,7 +54,7 @@ pub(super) fn read(
         if buffer.is_empty() {
             break false;
         }
-        if line >= from.saturating_add(wanted.lines) {
+        if line >= from.saturating_add(requested.lines) {
             break true;
         }
         let end = buffer.iter().position(|byte| *byte == b'\n');

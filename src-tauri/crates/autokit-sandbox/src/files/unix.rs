@@ -40,9 +40,9 @@ impl Root {
     pub(super) fn open_file(&self, name: &str, parts: &[&str]) -> Result<(File, Option<PathBuf>), FileError> {
         // Checked first without opening, where that is possible, because opening a device can have effects.
         #[cfg(target_os = "linux")]
-        ordinary(name, self.resolve(name, parts, OFlags::PATH | OFlags::CLOEXEC)?.as_fd())?;
+        require_regular_file(name, self.resolve(name, parts, OFlags::PATH | OFlags::CLOEXEC)?.as_fd())?;
         let file = self.resolve(name, parts, READ)?;
-        ordinary(name, file.as_fd())?;
+        require_regular_file(name, file.as_fd())?;
         let real = self.real_path(name, parts, &file)?;
         Ok((file.into(), real))
     }
@@ -117,7 +117,7 @@ impl Root {
     /// Opens a path part by part without following links. Each part is opened relative to the folder opened
     /// before, so that every step stays within the root, whatever is swapped meanwhile.
     pub(super) fn walk(&self, name: &str, parts: &[&str], flags: OFlags) -> Result<OwnedFd, FileError> {
-        let here = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder_flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let step = |folder: &OwnedFd, part: &str, flags| {
             openat(folder, part, flags, Mode::empty()).map_err(|errno| match errno {
                 // A link is reported as "not a folder" where a folder is required.
@@ -127,12 +127,12 @@ impl Root {
                 errno => error(name, errno),
             })
         };
-        let mut folder = step(&self.folder, ".", here)?;
+        let mut folder = step(&self.folder, ".", folder_flags)?;
         let Some((last, before)) = parts.split_last() else {
             return step(&folder, ".", flags);
         };
         for part in before {
-            folder = step(&folder, part, here)?;
+            folder = step(&folder, part, folder_flags)?;
         }
         let file = step(&folder, last, flags | OFlags::NOFOLLOW)?;
         // `O_PATH` opens the link itself.
@@ -172,7 +172,7 @@ fn is_link(folder: &OwnedFd, part: &str) -> bool {
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
 
-fn ordinary(name: &str, file: rustix::fd::BorrowedFd<'_>) -> Result<(), FileError> {
+fn require_regular_file(name: &str, file: rustix::fd::BorrowedFd<'_>) -> Result<(), FileError> {
     let stat = fstat(file).map_err(|errno| error(name, errno))?;
     let what = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => return Ok(()),

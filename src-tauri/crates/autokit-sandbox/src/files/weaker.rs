@@ -41,8 +41,8 @@ impl Root {
         }
         let file = File::open(&real).map_err(failed)?;
         let opened = Handle::from_file(file.try_clone().map_err(failed)?).map_err(failed)?;
-        let there = self.resolve(name, parts)?;
-        if there != real || Handle::from_path(&there).map_err(failed)? != opened {
+        let again = self.resolve(name, parts)?;
+        if again != real || Handle::from_path(&again).map_err(failed)? != opened {
             return Err(FileError::Changing { name: name.to_owned() });
         }
         Ok((file, Some(real)))

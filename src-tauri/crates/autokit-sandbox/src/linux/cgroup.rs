@@ -17,9 +17,9 @@ const PREFIX: &str = "autokit-sandbox-";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CgroupRoot {
     /// In the single hierarchy of cgroup v2.
-    Two(PathBuf),
+    V2(PathBuf),
     /// In the hierarchies of cgroup v1.
-    One {
+    V1 {
         /// Our group in the hierarchy of the memory controller.
         memory: PathBuf,
         /// Our group in the hierarchy of the pids controller.
@@ -30,7 +30,7 @@ pub(super) enum CgroupRoot {
 /// A group of one job. Its folders are removed by [`Group::remove`].
 #[derive(Debug)]
 pub(super) struct Group {
-    place: CgroupRoot,
+    root: CgroupRoot,
 }
 
 impl CgroupRoot {
@@ -39,10 +39,10 @@ impl CgroupRoot {
     pub(super) fn find() -> Option<CgroupRoot> {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-        let candidates = two(&own, &mounts).into_iter().chain(one(&own, &mounts));
-        candidates.into_iter().find(|place| {
-            place.sweep();
-            match Group::make(place, &Limits::default()) {
+        let candidates = v2_roots(&own, &mounts).into_iter().chain(v1_root(&own, &mounts));
+        candidates.into_iter().find(|root| {
+            root.remove_stale();
+            match Group::create(root, &Limits::default()) {
                 Ok(group) => match group.remove() {
                     Ok(()) => true,
                     Err(error) => {
@@ -51,7 +51,7 @@ impl CgroupRoot {
                     }
                 },
                 Err(error) => {
-                    tracing::debug!("failed to create a control group at {place:?}: {error}");
+                    tracing::debug!("failed to create a control group at {root:?}: {error}");
                     false
                 }
             }
@@ -60,13 +60,13 @@ impl CgroupRoot {
 
     fn roots(&self) -> Vec<&Path> {
         match self {
-            CgroupRoot::Two(root) => vec![root],
-            CgroupRoot::One { memory, pids } => vec![memory, pids],
+            CgroupRoot::V2(root) => vec![root],
+            CgroupRoot::V1 { memory, pids } => vec![memory, pids],
         }
     }
 
     /// Removes empty groups left behind by processes that were killed.
-    fn sweep(&self) {
+    fn remove_stale(&self) {
         for root in self.roots() {
             let Ok(entries) = fs::read_dir(root) else { continue };
             for entry in entries.flatten() {
@@ -89,7 +89,7 @@ impl CgroupRoot {
 
 /// Returns candidate folders of cgroup v2, nearest first: ancestors of our group that delegate the memory
 /// and pids controllers to their children. Our own group cannot, because it holds a process.
-fn two(own: &str, mounts: &str) -> Vec<CgroupRoot> {
+fn v2_roots(own: &str, mounts: &str) -> Vec<CgroupRoot> {
     let Some(group) = own.lines().find_map(|line| line.strip_prefix("0::")) else { return Vec::new() };
     let Some(root) = mount_of(mounts, |kind, _| kind == "cgroup2") else { return Vec::new() };
     let own = root.join(group.trim_start_matches('/'));
@@ -102,12 +102,12 @@ fn two(own: &str, mounts: &str) -> Vec<CgroupRoot> {
                 on.clone().any(|name| name == "memory") && on.any(|name| name == "pids")
             })
         })
-        .map(|folder| CgroupRoot::Two(folder.to_owned()))
+        .map(|folder| CgroupRoot::V2(folder.to_owned()))
         .collect()
 }
 
 /// Returns our folders of cgroup v1, below which groups are created.
-fn one(own: &str, mounts: &str) -> Option<CgroupRoot> {
+fn v1_root(own: &str, mounts: &str) -> Option<CgroupRoot> {
     let tree = |controller: &str| {
         let root = mount_of(mounts, |kind, options| {
             kind == "cgroup" && options.split(',').any(|o| o == controller)
@@ -119,40 +119,40 @@ fn one(own: &str, mounts: &str) -> Option<CgroupRoot> {
         })?;
         Some(root.join(group.trim_start_matches('/')))
     };
-    Some(CgroupRoot::One { memory: tree("memory")?, pids: tree("pids")? })
+    Some(CgroupRoot::V1 { memory: tree("memory")?, pids: tree("pids")? })
 }
 
 /// Returns the first mount of `mountinfo` with suitable type and options.
-fn mount_of(mounts: &str, suits: impl Fn(&str, &str) -> bool) -> Option<PathBuf> {
+fn mount_of(mounts: &str, matches_mount: impl Fn(&str, &str) -> bool) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
         let mut after = after.split(' ');
         let kind = after.next()?;
         let options = after.nth(1)?;
-        suits(kind, options).then(|| before.split(' ').nth(4).map(PathBuf::from))?
+        matches_mount(kind, options).then(|| before.split(' ').nth(4).map(PathBuf::from))?
     })
 }
 
 impl Group {
     /// Creates a group with the job's limits. The kernel counts the files in the job's two in-memory
     /// folders too, so their size is added to the limit.
-    pub(super) fn make(place: &CgroupRoot, limits: &Limits) -> io::Result<Group> {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn create(root: &CgroupRoot, limits: &Limits) -> io::Result<Group> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PREFIX}{}-{number}", std::process::id());
         let group = Group {
-            place: match place {
-                CgroupRoot::Two(root) => CgroupRoot::Two(root.join(&name)),
-                CgroupRoot::One { memory, pids } => {
-                    CgroupRoot::One { memory: memory.join(&name), pids: pids.join(&name) }
+            root: match root {
+                CgroupRoot::V2(root) => CgroupRoot::V2(root.join(&name)),
+                CgroupRoot::V1 { memory, pids } => {
+                    CgroupRoot::V1 { memory: memory.join(&name), pids: pids.join(&name) }
                 }
             },
         };
-        match group.fill(limits) {
+        match group.set_limits(limits) {
             Ok(()) => Ok(group),
             Err(error) => {
                 // Partly created: removes the folders that exist.
-                for folder in group.place.roots().into_iter().filter(|folder| folder.exists()) {
+                for folder in group.root.roots().into_iter().filter(|folder| folder.exists()) {
                     fs::remove_dir(folder)?;
                 }
                 Err(error)
@@ -160,30 +160,30 @@ impl Group {
         }
     }
 
-    fn fill(&self, limits: &Limits) -> io::Result<()> {
+    fn set_limits(&self, limits: &Limits) -> io::Result<()> {
         let memory_limit = limits.memory_bytes.saturating_add(limits.scratch_bytes.saturating_mul(2));
-        for folder in self.place.roots() {
+        for folder in self.root.roots() {
             fs::create_dir(folder)?;
         }
-        match &self.place {
-            CgroupRoot::Two(group) => {
+        match &self.root {
+            CgroupRoot::V2(group) => {
                 fs::write(group.join("memory.max"), memory_limit.to_string())?;
                 // Both files are missing if the kernel has no swap or is older.
-                write_if_there(&group.join("memory.swap.max"), "0")?;
-                write_if_there(&group.join("memory.oom.group"), "1")?;
+                write_if_exists(&group.join("memory.swap.max"), "0")?;
+                write_if_exists(&group.join("memory.oom.group"), "1")?;
                 fs::write(group.join("pids.max"), processes(limits))
             }
-            CgroupRoot::One { memory, pids } => {
+            CgroupRoot::V1 { memory, pids } => {
                 fs::write(memory.join("memory.limit_in_bytes"), memory_limit.to_string())?;
-                write_if_there(&memory.join("memory.memsw.limit_in_bytes"), &memory_limit.to_string())?;
+                write_if_exists(&memory.join("memory.memsw.limit_in_bytes"), &memory_limit.to_string())?;
                 fs::write(pids.join("pids.max"), processes(limits))
             }
         }
     }
 
     /// Moves a process, and the processes it will start, into the group.
-    pub(super) fn take(&self, process: Pid) -> io::Result<()> {
-        for folder in self.place.roots() {
+    pub(super) fn add_process(&self, process: Pid) -> io::Result<()> {
+        for folder in self.root.roots() {
             fs::write(folder.join("cgroup.procs"), process.as_raw_nonzero().to_string())?;
         }
         Ok(())
@@ -191,9 +191,9 @@ impl Group {
 
     /// Returns how many processes the kernel has killed because the group was out of memory.
     pub(super) fn killed_for_memory(&self) -> io::Result<u64> {
-        let file = match &self.place {
-            CgroupRoot::Two(group) => group.join("memory.events"),
-            CgroupRoot::One { memory, .. } => memory.join("memory.oom_control"),
+        let file = match &self.root {
+            CgroupRoot::V2(group) => group.join("memory.events"),
+            CgroupRoot::V1 { memory, .. } => memory.join("memory.oom_control"),
         };
         let text = fs::read_to_string(file)?;
         let count = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
@@ -204,7 +204,7 @@ impl Group {
 
     /// Removes the group, which must be empty.
     pub(super) fn remove(self) -> io::Result<()> {
-        self.place.roots().into_iter().try_for_each(fs::remove_dir)
+        self.root.roots().into_iter().try_for_each(fs::remove_dir)
     }
 }
 
@@ -213,7 +213,7 @@ fn processes(limits: &Limits) -> String {
     (u64::from(limits.processes) + 1).to_string()
 }
 
-fn write_if_there(file: &Path, text: &str) -> io::Result<()> {
+fn write_if_exists(file: &Path, text: &str) -> io::Result<()> {
     match fs::write(file, text) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         // A v1 kernel without swap accounting has the file but rejects writes.
@@ -226,7 +226,7 @@ fn write_if_there(file: &Path, text: &str) -> io::Result<()> {
 mod tests {
     use std::path::Path;
 
-    use super::{CgroupRoot, mount_of, one};
+    use super::{CgroupRoot, mount_of, v1_root};
 
     const MOUNTS: &str = "\
 30 25 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
@@ -236,13 +236,13 @@ mod tests {
 
     #[test]
     fn our_groups_are_found_from_what_the_kernel_says() {
-        let found = one("8:pids:/\n4:memory:/user/one\n0::/\n", MOUNTS);
-        let expected = CgroupRoot::One {
+        let found = v1_root("8:pids:/\n4:memory:/user/one\n0::/\n", MOUNTS);
+        let expected = CgroupRoot::V1 {
             memory: "/sys/fs/cgroup/memory/user/one".into(),
             pids: "/sys/fs/cgroup/pids/".into(),
         };
         assert_eq!(found, Some(expected));
-        assert_eq!(one("8:pids:/\n0::/\n", MOUNTS), None, "no memory controller");
+        assert_eq!(v1_root("8:pids:/\n0::/\n", MOUNTS), None, "no memory controller");
         let root = mount_of(MOUNTS, |kind, _| kind == "cgroup2");
         assert_eq!(root.as_deref(), Some(Path::new("/sys/fs/cgroup/unified")));
     }

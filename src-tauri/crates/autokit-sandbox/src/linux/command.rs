@@ -16,7 +16,7 @@ use crate::{Job, Language, Limits, SandboxError};
 
 /// Folders searched for interpreters: the system's own, which are bound read-only anyway. An interpreter in
 /// a home directory would need that directory.
-const PLACES: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+const DIRECTORIES: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 /// Folders beside `/usr` that hold the loader and the interpreters, or are links into `/usr` on systems
 /// that have merged them.
 const ROOTS: [&str; 5] = ["/bin", "/sbin", "/lib", "/lib64", "/lib32"];
@@ -55,10 +55,10 @@ pub(super) fn interpreter(language: Language) -> Result<PathBuf, SandboxError> {
             real.is_file() && ["/usr", "/bin", "/lib"].iter().any(|root| real.starts_with(root))
         })
     };
-    PLACES.iter().map(|place| Path::new(place).join(name)).find(works).ok_or_else(|| {
+    DIRECTORIES.iter().map(|dir| Path::new(dir).join(name)).find(works).ok_or_else(|| {
         SandboxError::NoInterpreter {
             interpreter: name,
-            places: PLACES.iter().map(|place| (*place).to_owned()).collect(),
+            places: DIRECTORIES.iter().map(|dir| (*dir).to_owned()).collect(),
         }
     })
 }

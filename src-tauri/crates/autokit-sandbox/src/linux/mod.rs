@@ -25,11 +25,11 @@ pub(super) struct Sandbox {
 }
 
 /// Folders searched for `bwrap`. Not `PATH`: what isolates code must not be chosen by the environment.
-const PLACES: [&str; 3] = ["/usr/bin", "/usr/local/bin", "/bin"];
+const DIRECTORIES: [&str; 3] = ["/usr/bin", "/usr/local/bin", "/bin"];
 
 /// Program of the trial run, which prints what restricts it. It uses shell builtins only, so that it shows
 /// what the system allows and not what is installed.
-const TRIAL: &str = r#"
+const SELF_TEST: &str = r#"
 for file in status limits uid_map net/dev mounts; do
     while read -r line; do echo "$file: $line"; done < "/proc/self/$file"
 done
@@ -37,18 +37,18 @@ done
 
 /// Program of the other trial run. The kernel exempts some users from the limit on processes, whatever
 /// limit it reports.
-const CROWD: &str = "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5 & echo $n; done";
+const FORK_TEST: &str = "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5 & echo $n; done";
 
 impl Sandbox {
     pub(super) fn available() -> Result<Sandbox, SandboxError> {
-        let bwrap = PLACES.iter().map(|place| Path::new(place).join("bwrap")).find(|path| path.is_file());
+        let bwrap = DIRECTORIES.iter().map(|dir| Path::new(dir).join("bwrap")).find(|path| path.is_file());
         let bwrap = bwrap.ok_or(SandboxError::NoBubblewrap)?;
         check_version(&bwrap)?;
         if !Path::new(limits::PRLIMIT).is_file() {
             let reason = format!("`{}` (util-linux) is not installed", limits::PRLIMIT);
             return Err(SandboxError::NoIsolation { reason });
         }
-        let as_nobody = rustix::process::geteuid().is_root() && is_the_machines_root()?;
+        let as_nobody = rustix::process::geteuid().is_root() && is_real_root()?;
         let plain = Sandbox { bwrap, groups: None, as_nobody };
         let mut candidates = vec![];
         if let Some(groups) = cgroup::CgroupRoot::find() {
@@ -57,7 +57,7 @@ impl Sandbox {
         candidates.push(plain);
         let mut reason = String::new();
         for candidate in candidates {
-            match candidate.trial() {
+            match candidate.self_test() {
                 Ok(()) => return Ok(candidate),
                 Err(error @ SandboxError::OtherProcessor { .. }) => return Err(error),
                 Err(error) => {
@@ -75,7 +75,7 @@ impl Sandbox {
         Sandbox { groups: None, ..self.clone() }
     }
 
-    pub(super) fn total(&self) -> LimitEnforcement {
+    pub(super) fn limit_enforcement(&self) -> LimitEnforcement {
         if self.groups.is_some() { LimitEnforcement::ControlGroup } else { LimitEnforcement::Sampler }
     }
 
@@ -110,18 +110,18 @@ impl Sandbox {
 
     /// Tests the isolation with a program that starts too many processes and one that prints its
     /// restrictions.
-    fn trial(&self) -> Result<(), SandboxError> {
+    fn self_test(&self) -> Result<(), SandboxError> {
         let (stopped, stop) = supervise::pipe()?;
-        let mut crowd = Job::new(Language::Shell, CROWD);
-        crowd.limits.processes = 6;
+        let mut fork_job = Job::new(Language::Shell, FORK_TEST);
+        fork_job.limits.processes = 6;
         // Some shells retry for seconds.
-        crowd.limits.wall = Duration::from_millis(500);
-        let outcome = supervise::run(self, &crowd, &stopped)?;
+        fork_job.limits.wall = Duration::from_millis(500);
+        let outcome = supervise::run(self, &fork_job, &stopped)?;
         if outcome.exit == Exit::TooManyProcesses || outcome.stdout.text().contains("12") {
             let reason = "the number of processes is not bounded".to_owned();
             return Err(SandboxError::NoIsolation { reason });
         }
-        let mut job = Job::new(Language::Shell, TRIAL);
+        let mut job = Job::new(Language::Shell, SELF_TEST);
         // It takes a moment, but jobs have low priority, so it may take long on a busy machine.
         job.limits.wall = Duration::from_mins(1);
         let outcome = supervise::run(self, &job, &stopped)?;
@@ -130,9 +130,9 @@ impl Sandbox {
         if outcome.exit != Exit::Code(0) {
             return fails(format!("a trial ended with {:?}: {}", outcome.exit, outcome.stderr.text().trim()));
         }
-        let said = outcome.stdout.text();
-        let words = |name: &str| {
-            let line = said.lines().find_map(|line| line.strip_prefix(name));
+        let report = outcome.stdout.text();
+        let fields = |name: &str| {
+            let line = report.lines().find_map(|line| line.strip_prefix(name));
             line.map(|line| line.split_whitespace().collect::<Vec<_>>()).unwrap_or_default()
         };
         let limits = &job.limits;
@@ -149,15 +149,15 @@ impl Sandbox {
             ("uid_map:", "1000".to_owned()),
         ];
         for (name, value) in expected {
-            if words(name).first() != Some(&value.as_str()) {
-                return fails(format!("`{name}` is {:?} in a trial, not {value}", words(name)));
+            if fields(name).first() != Some(&value.as_str()) {
+                return fails(format!("`{name}` is {:?} in a trial, not {value}", fields(name)));
             }
         }
         // The machine's settings could be changed there by its root.
-        if words("mounts: proc /proc proc").first().is_none_or(|options| !options.starts_with("ro,")) {
+        if fields("mounts: proc /proc proc").first().is_none_or(|options| !options.starts_with("ro,")) {
             return fails("a trial can write to /proc".to_owned());
         }
-        let networks = said.lines().filter_map(|line| line.strip_prefix("net/dev: ")?.split_once(':'));
+        let networks = report.lines().filter_map(|line| line.strip_prefix("net/dev: ")?.split_once(':'));
         if let Some((name, _)) = networks.into_iter().find(|(name, _)| *name != "lo") {
             return fails(format!("a trial sees the network `{name}`"));
         }
@@ -167,7 +167,7 @@ impl Sandbox {
 
 /// Returns whether user 0 here is user 0 of the machine. In a container with its own user namespace it is
 /// not: the kernel treats it like any user then, and there may be no `nobody` to switch to.
-fn is_the_machines_root() -> Result<bool, SandboxError> {
+fn is_real_root() -> Result<bool, SandboxError> {
     let map =
         std::fs::read_to_string("/proc/self/uid_map").map_err(SandboxError::io("reading the user map"))?;
     Ok(map.lines().any(|line| line.split_whitespace().take(2).eq(["0", "0"])))

@@ -24,7 +24,7 @@ impl Stream {
     }
 
     /// Returns the descriptor to poll, until the end of the stream.
-    pub(super) fn waits(&self) -> Option<BorrowedFd<'_>> {
+    pub(super) fn pollable_fd(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(AsFd::as_fd)
     }
 

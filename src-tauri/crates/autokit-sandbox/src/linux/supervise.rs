@@ -30,10 +30,10 @@ pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
 pub(super) fn run(sandbox: &Sandbox, job: &Job, stopped: &OwnedFd) -> Result<Outcome, SandboxError> {
     let started = Instant::now();
     command::check(job)?;
-    let group = sandbox.groups.as_ref().map(|place| Group::make(place, &job.limits)).transpose();
+    let group = sandbox.groups.as_ref().map(|root| Group::create(root, &job.limits)).transpose();
     let group = group.map_err(SandboxError::io("making a control group"))?;
     let ended = Running::start(sandbox, job, started, group.as_ref())
-        .and_then(|running| running.follow(stopped, group.as_ref()));
+        .and_then(|running| running.supervise(stopped, group.as_ref()));
     if let Some(group) = group
         && let Err(error) = group.remove()
     {
@@ -131,14 +131,14 @@ impl<'j> Running<'j> {
     /// Bubblewrap is not killed before that, because its process 1 would not die with it yet.
     fn release(&mut self, group: Option<&Group>) -> Result<(), SandboxError> {
         let pid = loop {
-            if let Some(pid) = self.said("child-pid") {
+            if let Some(pid) = self.status_value("child-pid") {
                 break Pid::from_raw(pid as i32);
             }
-            if self.status.waits().is_none() {
-                return Err(self.failed());
+            if self.status.pollable_fd().is_none() {
+                return Err(self.startup_error());
             }
             self.wait(None, Instant::now() + KILL)?;
-            if self.started.elapsed() > KILL && self.said("child-pid").is_none() {
+            if self.started.elapsed() > KILL && self.status_value("child-pid").is_none() {
                 kill_child(&mut self.bwrap);
                 return Err(SandboxError::SetUp { reason: "bwrap does not answer".to_owned() });
             }
@@ -147,12 +147,12 @@ impl<'j> Running<'j> {
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(handle) => self.init = Some(Init { pid, handle }),
             // Bubblewrap failed to set up the sandbox and is gone.
-            Err(rustix::io::Errno::SRCH) => return Err(self.failed()),
+            Err(rustix::io::Errno::SRCH) => return Err(self.startup_error()),
             Err(errno) => return Err(SandboxError::system("watching the job")(errno)),
         }
         limits::lower_priority(pid);
         let ready = group.map_or(Ok(()), |group| {
-            group.take(pid).map_err(SandboxError::io("putting the job into its control group"))
+            group.add_process(pid).map_err(SandboxError::io("putting the job into its control group"))
         });
         let go = self.go.take();
         match (ready, go) {
@@ -165,22 +165,22 @@ impl<'j> Running<'j> {
             (Err(error), _) => {
                 // The job must not run with only some of its limits.
                 self.kill(Exit::Cancelled)?;
-                self.wait_for_the_end()?;
+                self.wait_for_end()?;
                 // If bubblewrap had already failed, its own error is the cause.
                 self.stderr.read().map_err(SandboxError::io("reading"))?;
-                Err(if self.stderr.total() > 0 { self.failed() } else { error })
+                Err(if self.stderr.total() > 0 { self.startup_error() } else { error })
             }
             (Ok(()), None) => Err(SandboxError::Internal("a job was started twice".to_owned())),
         }
     }
 
-    fn follow(mut self, stopped: &OwnedFd, group: Option<&Group>) -> Result<Outcome, SandboxError> {
+    fn supervise(mut self, stopped: &OwnedFd, group: Option<&Group>) -> Result<Outcome, SandboxError> {
         let end = self.started + self.job.limits.wall;
         let mut next = Instant::now();
         while !self.is_over()? {
             let now = Instant::now();
             if self.killed.is_some() {
-                self.wait_for_the_end()?;
+                self.wait_for_end()?;
                 break;
             }
             if now >= end {
@@ -189,7 +189,7 @@ impl<'j> Running<'j> {
             }
             if now >= next {
                 next = now + SAMPLE;
-                if let Some(reason) = self.over(group)? {
+                if let Some(reason) = self.exceeded_limit(group)? {
                     self.kill(reason)?;
                     continue;
                 }
@@ -197,8 +197,8 @@ impl<'j> Running<'j> {
             if self.wait(Some(stopped.as_fd()), end.min(next))? {
                 self.kill(Exit::Cancelled)?;
             }
-            let flood = Limits::FLOOD.saturating_mul(self.job.limits.output_bytes as u64);
-            if self.stdout.total().max(self.stderr.total()) > flood {
+            let max_output = Limits::MAX_OUTPUT_FACTOR.saturating_mul(self.job.limits.output_bytes as u64);
+            if self.stdout.total().max(self.stderr.total()) > max_output {
                 self.kill(Exit::TooMuchOutput)?;
             }
         }
@@ -210,13 +210,13 @@ impl<'j> Running<'j> {
         let ended = self.bwrap.wait().map_err(SandboxError::io("waiting for bwrap"))?;
         self.status.read().map_err(SandboxError::io("reading"))?;
         let out_of_memory = killed_for_memory(group)?;
-        let exit = match (self.killed, self.said("exit-code")) {
+        let exit = match (self.killed, self.status_value("exit-code")) {
             (Some((reason, _)), _) => reason,
             (None, Some(code)) => exit(code as i32),
             // Bubblewrap itself was killed, which only the kernel or the machine's owner does.
             (None, None) if out_of_memory => Exit::OutOfMemory,
             (None, None) => {
-                let error = self.failed();
+                let error = self.startup_error();
                 tracing::debug!("bwrap exited with {ended} before the job: {error}");
                 return Err(error);
             }
@@ -232,7 +232,7 @@ impl<'j> Running<'j> {
     }
 
     /// Returns which limit the job as a whole has exceeded, if any.
-    fn over(&mut self, group: Option<&Group>) -> Result<Option<Exit>, SandboxError> {
+    fn exceeded_limit(&mut self, group: Option<&Group>) -> Result<Option<Exit>, SandboxError> {
         if killed_for_memory(group)? {
             return Ok(Some(Exit::OutOfMemory));
         }
@@ -268,7 +268,7 @@ impl<'j> Running<'j> {
         }
     }
 
-    fn wait_for_the_end(&mut self) -> Result<(), SandboxError> {
+    fn wait_for_end(&mut self) -> Result<(), SandboxError> {
         let until = Instant::now() + KILL;
         while !self.is_over()? {
             if Instant::now() >= until {
@@ -299,12 +299,13 @@ impl<'j> Running<'j> {
         }
         // The last process may have just ended, and nothing else would wake us.
         let ended = watched.is_empty();
-        let streams = [self.status.waits(), self.stdout.waits(), self.stderr.waits()];
+        let streams = [self.status.pollable_fd(), self.stdout.pollable_fd(), self.stderr.pollable_fd()];
         watched.extend(streams.into_iter().flatten().map(readable));
         watched.extend(stopped.map(readable));
         let until = if ended { Instant::now() } else { until };
-        let left = until.saturating_duration_since(Instant::now());
-        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+        let remaining = until.saturating_duration_since(Instant::now());
+        let timeout =
+            Timespec { tv_sec: remaining.as_secs() as i64, tv_nsec: i64::from(remaining.subsec_nanos()) };
         match poll(&mut watched, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(SandboxError::system("waiting")(errno)),
@@ -318,21 +319,21 @@ impl<'j> Running<'j> {
 
     /// Returns a number from bubblewrap's status, which is a sequence of JSON objects, the last of which
     /// may be incomplete.
-    fn said(&self, name: &str) -> Option<i64> {
+    fn status_value(&self, name: &str) -> Option<i64> {
         let objects = serde_json::Deserializer::from_slice(&self.status.output().bytes);
         let objects = objects.into_iter::<serde_json::Value>().map_while(Result::ok);
         objects.into_iter().find_map(|object| object.get(name)?.as_i64())
     }
 
     /// Returns the error of bubblewrap, which failed before it started the program.
-    fn failed(&mut self) -> SandboxError {
+    fn startup_error(&mut self) -> SandboxError {
         let ended = self.bwrap.wait();
         if let Err(error) = self.stderr.read() {
             return SandboxError::System { what: "reading", source: error };
         }
-        let said = self.stderr.output().text().trim().to_owned();
-        let reason = match (said.is_empty(), ended) {
-            (false, _) => said,
+        let message = self.stderr.output().text().trim().to_owned();
+        let reason = match (message.is_empty(), ended) {
+            (false, _) => message,
             (true, Ok(status)) => format!("bwrap ended with {status}"),
             (true, Err(error)) => error.to_string(),
         };

@@ -21,7 +21,7 @@ fn format_call(name: &str, wanted: &str, number: i64, arguments: &str) -> String
 }
 
 #[tokio::test]
-async fn what_leads_out_is_forbidden_and_what_is_unknown_is_missing() {
+async fn escaping_system_calls_are_forbidden_and_unknown_ones_are_missing() {
     let forbidden: &[(&str, i64, &str)] = &[
         ("ptrace traceme", libc::SYS_ptrace, "0, 0, 0, 0"),
         ("ptrace attach", libc::SYS_ptrace, "16, 1, 0, 0"),

@@ -45,7 +45,7 @@ async fn endless_output_is_kept_to_the_limit_and_ended() {
     let outcome = run(job).await;
     assert_eq!(outcome.exit, Exit::TooMuchOutput);
     assert_eq!(outcome.stdout.bytes, b"y\n".repeat(5_000));
-    assert!(outcome.stdout.cut > 10_000 * (Limits::FLOOD - 1), "{}", outcome.stdout.cut);
+    assert!(outcome.stdout.cut > 10_000 * (Limits::MAX_OUTPUT_FACTOR - 1), "{}", outcome.stdout.cut);
     // Output that is merely long is read to its end.
     let mut job = Job::new(Language::Python, "import sys; sys.stderr.write('x' * 300_000); print('end')");
     job.limits.output_bytes = 10_000;

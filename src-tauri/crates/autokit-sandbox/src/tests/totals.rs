@@ -38,7 +38,7 @@ async fn counted(sandbox: &Sandbox, job: Job, mark: &'static str) -> (Outcome, u
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fork_bomb_stays_small_and_ends() {
     for sandbox in both() {
-        let total = sandbox.total();
+        let total = sandbox.limit_enforcement();
         let mark = "bomb-of-a-test-6120";
         // It continues whatever happens, but stops at 2^9 processes even if nothing limits it.
         let code = "import os\ndepth = 0\nwhile True:\n    try:\n        if depth < 9: depth += 1; os.fork()\n\
@@ -71,12 +71,12 @@ async fn a_fork_bomb_stays_small_and_ends() {
 async fn one_process_cannot_have_more_memory_than_the_job() {
     for sandbox in both() {
         let outcome = run_in(&sandbox, Job::new(Language::Python, "x = bytearray(400 << 20)")).await;
-        assert_eq!(outcome.exit, Exit::Code(1), "{:?}", sandbox.total());
+        assert_eq!(outcome.exit, Exit::Code(1), "{:?}", sandbox.limit_enforcement());
         assert!(outcome.stderr.text().contains("MemoryError"), "{}", outcome.stderr.text());
         let code = "const all = []; for (;;) all.push(Buffer.alloc(8 << 20, 1));";
         let outcome = run_in(&sandbox, Job::new(Language::JavaScript, code)).await;
         let ended = matches!(outcome.exit, Exit::OutOfMemory | Exit::Signal(_) | Exit::Code(1..));
-        assert!(ended, "{:?}: {outcome:?}", sandbox.total());
+        assert!(ended, "{:?}: {outcome:?}", sandbox.limit_enforcement());
     }
 }
 
@@ -98,7 +98,13 @@ print('all done')
 async fn many_processes_together_cannot_either() {
     for sandbox in both() {
         let outcome = run_in(&sandbox, Job::new(Language::Python, MANY)).await;
-        assert_eq!(outcome.exit, Exit::OutOfMemory, "{:?}: {}", sandbox.total(), outcome.stderr.text());
+        assert_eq!(
+            outcome.exit,
+            Exit::OutOfMemory,
+            "{:?}: {}",
+            sandbox.limit_enforcement(),
+            outcome.stderr.text()
+        );
     }
 }
 
@@ -120,7 +126,7 @@ print(len(shared) >> 20)
             (outcome.exit, outcome.stdout.text().as_ref()),
             (Exit::Code(0), "100\n"),
             "{:?}",
-            sandbox.total()
+            sandbox.limit_enforcement()
         );
     }
 }
@@ -141,6 +147,6 @@ while True:
     for sandbox in both() {
         let outcome = run_in(&sandbox, Job::new(Language::Python, code)).await;
         let bounded = matches!(outcome.exit, Exit::OutOfMemory | Exit::Code(1));
-        assert!(bounded, "{:?}: {outcome:?}", sandbox.total());
+        assert!(bounded, "{:?}: {outcome:?}", sandbox.limit_enforcement());
     }
 }

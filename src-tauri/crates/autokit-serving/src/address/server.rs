@@ -21,8 +21,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::http::strict;
-use crate::listen::{Listening, bearer, is_local, same};
+use crate::http::validate_messages;
+use crate::listen::{HttpListener, bearer, constant_time_eq, is_local};
 use crate::messages::MESSAGE_BYTES;
 use crate::tokens::AgentToken;
 
@@ -34,7 +34,7 @@ const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://
 /// A running server; it closes when it is dropped.
 #[derive(Debug)]
 pub(crate) struct McpHttpServer {
-    listening: Listening,
+    http: HttpListener,
 }
 
 impl McpHttpServer {
@@ -69,19 +69,19 @@ impl McpHttpServer {
         config.session_store = Some(sessions);
         let manager = Arc::new(LocalSessionManager::default());
         let app = http_route(PATH, gateway, Arc::clone(&manager), config)
-            .layer(middleware::from_fn_with_state(manager, strict))
-            .layer(middleware::from_fn_with_state(tokens, admit));
-        let listening = Listening::start(listener, app, stop);
-        Ok(McpHttpServer { listening })
+            .layer(middleware::from_fn_with_state(manager, validate_messages))
+            .layer(middleware::from_fn_with_state(tokens, authorize));
+        let http = HttpListener::start(listener, app, stop);
+        Ok(McpHttpServer { http })
     }
 
     /// Stops accepting requests and frees the port.
     pub(crate) async fn close(self) {
-        self.listening.end().await;
+        self.http.shut_down().await;
     }
 }
 
-async fn admit(
+async fn authorize(
     State(tokens): State<Arc<ArcSwap<Vec<AgentToken>>>>,
     mut request: Request,
     next: Next,
@@ -92,13 +92,13 @@ async fn admit(
     let presented = bearer(request.headers()).unwrap_or_default().as_bytes();
     // Compares with every token, so that timing does not reveal which one came close.
     let profile = tokens.load().iter().fold(None, |found, valid| {
-        if same(presented, valid.token.as_bytes()) { Some(valid.profile.clone()) } else { found }
+        if constant_time_eq(presented, valid.token.as_bytes()) { Some(valid.profile.clone()) } else { found }
     });
     let Some(profile) = profile else {
-        let mut refused =
+        let mut response =
             (StatusCode::UNAUTHORIZED, "the token is missing or no longer valid").into_response();
-        refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        return refused;
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        return response;
     };
     request.extensions_mut().insert(TokenProfile(profile));
     next.run(request).await

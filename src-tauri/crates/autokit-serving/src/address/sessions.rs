@@ -16,9 +16,9 @@ pub(super) struct SavedSessions {
 }
 
 /// A future of the SDK's trait, which is written for `async_trait`.
-type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
+type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
 
-fn row(session: &str) -> String {
+fn row_id(session: &str) -> String {
     format!("greeting_{session}")
 }
 
@@ -27,46 +27,46 @@ impl SavedSessions {
         SavedSessions { workspace }
     }
 
-    async fn keep(&self, session: &str, record: String) -> Result<(), SessionStoreError> {
-        let kept = AgentSession { id: row(session), used: self.workspace.clock.stamp(), record };
-        Ok(self.workspace.library.record_activity("", &[kept], &[]).await?)
+    async fn save(&self, session: &str, record: String) -> Result<(), SessionStoreError> {
+        let row = AgentSession { id: row_id(session), used: self.workspace.clock.stamp(), record };
+        Ok(self.workspace.library.record_activity("", &[row], &[]).await?)
     }
 }
 
 impl SessionStore for SavedSessions {
-    fn load<'a, 'b, 'c>(&'a self, session: &'b str) -> Answer<'c, Option<SessionState>>
+    fn load<'a, 'b, 'c>(&'a self, session: &'b str) -> StoreFuture<'c, Option<SessionState>>
     where
         'a: 'c,
         'b: 'c,
         Self: 'c,
     {
         Box::pin(async move {
-            let Some(record) = self.workspace.library.agent_session(&row(session)).await? else {
+            let Some(record) = self.workspace.library.agent_session(&row_id(session)).await? else {
                 return Ok(None);
             };
             let state = serde_json::from_str(&record)?;
             // Stored again to update its time of use, because unused sessions are deleted after a while.
-            self.keep(session, record).await?;
+            self.save(session, record).await?;
             Ok(Some(state))
         })
     }
 
-    fn store<'a, 'b, 'd, 'c>(&'a self, session: &'b str, state: &'d SessionState) -> Answer<'c, ()>
+    fn store<'a, 'b, 'd, 'c>(&'a self, session: &'b str, state: &'d SessionState) -> StoreFuture<'c, ()>
     where
         'a: 'c,
         'b: 'c,
         'd: 'c,
         Self: 'c,
     {
-        Box::pin(async move { self.keep(session, serde_json::to_string(state)?).await })
+        Box::pin(async move { self.save(session, serde_json::to_string(state)?).await })
     }
 
-    fn delete<'a, 'b, 'c>(&'a self, session: &'b str) -> Answer<'c, ()>
+    fn delete<'a, 'b, 'c>(&'a self, session: &'b str) -> StoreFuture<'c, ()>
     where
         'a: 'c,
         'b: 'c,
         Self: 'c,
     {
-        Box::pin(async move { Ok(self.workspace.library.delete_agent_session(&row(session)).await?) })
+        Box::pin(async move { Ok(self.workspace.library.delete_agent_session(&row_id(session)).await?) })
     }
 }

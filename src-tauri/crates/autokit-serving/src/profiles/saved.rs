@@ -50,14 +50,14 @@ impl SavedProfiles {
             let copied = if name.is_empty() { Permissions::default() } else { everybody.clone() };
             let kinds = profile.permissions.kinds_mut().into_iter().zip(copied.kinds()).zip(BUILT_IN);
             for ((rules, copied), default) in kinds {
-                without_copies(rules, copied, default);
+                remove_copies(rules, copied, default);
             }
         }
         self
     }
 }
 
-fn without_copies(rules: &mut Rules, copied: &Rules, default: Permission) {
+fn remove_copies(rules: &mut Rules, copied: &Rules, default: Permission) {
     rules.rules.retain(|rule| !copied.rules.contains(rule));
     // Only a person can have made a profile looser or stricter than everybody's, so that stays.
     if rules.otherwise.unwrap_or(default) == copied.otherwise.unwrap_or(default) {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_of_earlier_versions_are_inherited_instead() {
+    fn copied_rules_of_earlier_versions_are_inherited() {
         let rule = |of: &str, permission: &str| json!({"of": of, "permission": permission});
         let read = read(json!({"profiles": {
             "": {"name": "", "permissions": {
@@ -102,15 +102,15 @@ mod tests {
         assert_eq!((zoo.files.otherwise, zoo.files.rules.len()), (None, 1));
         assert_eq!(zoo.code.otherwise, Some(Permission::Ask));
         let again = serde_json::to_value(&read).expect("JSON");
-        assert_eq!(serde_json::from_value::<SavedProfiles>(again).expect("it").migrated(), read);
+        assert_eq!(serde_json::from_value::<SavedProfiles>(again).expect("profiles").migrated(), read);
     }
 
     #[test]
-    fn what_this_version_saves_stays_as_it_is() {
+    fn profiles_of_the_current_version_are_not_migrated() {
         let mut saved = SavedProfiles::default().migrated();
         saved.change("").expect("everybody's").permissions.files.otherwise = Some(Permission::Deny);
         let text = serde_json::to_string(&saved).expect("JSON");
-        assert_eq!(serde_json::from_str::<SavedProfiles>(&text).expect("it").migrated(), saved);
+        assert_eq!(serde_json::from_str::<SavedProfiles>(&text).expect("profiles").migrated(), saved);
         assert!(saved.change("nobody").is_err());
     }
 }

@@ -60,7 +60,7 @@ pub fn cap(text: &str, limit_tokens: usize) -> Capped {
         let mut kept = String::with_capacity(head + (text.len() - tail) + 200);
         kept.push_str(&text[..head]);
         if notice {
-            tell(&mut kept, cut, limit_tokens);
+            write_notice(&mut kept, cut, limit_tokens);
         }
         kept.push_str(&text[tail..]);
         // The tokenizer may split the text differently where parts were joined; a few tokens less compensate
@@ -82,7 +82,7 @@ fn measure(text: &str, head: usize, tail: usize, kept_tokens: usize) -> Cut {
     Cut { tokens: (bytes as u128 * kept_tokens as u128 / kept_bytes as u128) as usize, counted: false, bytes }
 }
 
-fn tell(text: &mut String, cut: Cut, limit: usize) {
+fn write_notice(text: &mut String, cut: Cut, limit: usize) {
     let about = if cut.counted { "" } else { "about " };
     let Cut { tokens, bytes, .. } = cut;
     // Writing to a string cannot fail.

@@ -27,7 +27,7 @@ fn samples() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn what_is_kept_is_within_the_limit_and_close_to_it() {
+fn the_result_is_within_the_limit_and_close_to_it() {
     for (name, text) in samples() {
         let all = full(&text);
         for limit in [1, 50, 127, 128, 200, 1_000, 5_000, all - 1, all, all + 1] {
@@ -56,7 +56,7 @@ fn what_is_kept_is_within_the_limit_and_close_to_it() {
 }
 
 #[test]
-fn the_start_is_what_the_whole_texts_tokens_begin_with() {
+fn the_head_equals_the_first_tokens_of_the_whole_text() {
     for (name, text) in samples() {
         let all = tokens::tokenizer().encode(&text);
         let ends: Vec<usize> = all

@@ -35,7 +35,7 @@ pub(super) fn count(text: &str) -> usize {
 
 /// The position after the first `limit` tokens, at the boundary of a token and of a character.
 pub(super) fn head(text: &str, limit: usize) -> usize {
-    let (bpe, mut end, mut left) = (&tokenizer().bpe, 0, limit);
+    let (bpe, mut end, mut remaining) = (&tokenizer().bpe, 0, limit);
     // Starts with a small window and enlarges it up to `most`, beyond which no text can matter. Most texts
     // are done long before; a text without spaces is a single piece, which the window keeps small.
     let mut window = limit.saturating_mul(8).max(64);
@@ -46,19 +46,20 @@ pub(super) fn head(text: &str, limit: usize) -> usize {
             // The last piece of a window may continue after it.
             let open = end + piece.len() == part.len() && part.len() < text.len();
             let tokens = bpe.encode_via_backtracking(piece.as_bytes());
-            if tokens.len() > left || (open && window >= most) {
-                return end + boundary(piece, tokens.iter().take(left).map(|token| bpe.token_len(*token)));
+            if tokens.len() > remaining || (open && window >= most) {
+                return end
+                    + boundary(piece, tokens.iter().take(remaining).map(|token| bpe.token_len(*token)));
             }
             if open {
                 break;
             }
-            left -= tokens.len();
+            remaining -= tokens.len();
             end += piece.len();
         }
         if end == text.len() || window >= most {
             return end;
         }
-        (end, left) = (0, limit);
+        (end, remaining) = (0, limit);
         window = window.saturating_mul(4);
     }
 }

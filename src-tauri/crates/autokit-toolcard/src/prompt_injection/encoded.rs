@@ -10,7 +10,7 @@ use regex::Regex;
 use super::{Found, InjectionKind};
 
 /// Most characters of the decoded text that are shown.
-const TOLD: usize = 60;
+const MAX_DECODED_CHARS: usize = 60;
 
 static BASE64: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/_-]{24,}={0,2}").expect("a valid expression"));
@@ -25,24 +25,24 @@ static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
 
 pub(super) fn find(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
-    let mut tell = |at: std::ops::Range<usize>, decoded: Option<String>, how: &str, words: usize| {
-        if let Some(decoded) = decoded.filter(|decoded| reads(decoded, words)) {
-            let short: String = decoded.chars().take(TOLD).collect();
-            let more = if decoded.chars().count() > TOLD { "…" } else { "" };
+    let mut report = |at: std::ops::Range<usize>, decoded: Option<String>, how: &str, words: usize| {
+        if let Some(decoded) = decoded.filter(|decoded| is_readable(decoded, words)) {
+            let short: String = decoded.chars().take(MAX_DECODED_CHARS).collect();
+            let more = if decoded.chars().count() > MAX_DECODED_CHARS { "…" } else { "" };
             found.push(Found::new(at, InjectionKind::Encoded, format!("{how} for “{short}{more}”.")));
         }
     };
     for hit in BASE64.find_iter(text) {
-        tell(hit.range(), base64(hit.as_str()), "Base64", 3);
+        report(hit.range(), base64(hit.as_str()), "Base64", 3);
     }
     for hit in HEX.captures_iter(text) {
         let (Some(whole), Some(digits)) = (hit.get(0), hit.get(1)) else { continue };
         let bytes = hex::decode(digits.as_str()).ok();
-        tell(whole.range(), bytes.and_then(|bytes| String::from_utf8(bytes).ok()), "Hexadecimal", 3);
+        report(whole.range(), bytes.and_then(|bytes| String::from_utf8(bytes).ok()), "Hexadecimal", 3);
     }
     for hit in ESCAPES.find_iter(text) {
         // There is no other reason to escape plain letters.
-        tell(hit.range(), escapes(hit.as_str()), "Escapes", 1);
+        report(hit.range(), escapes(hit.as_str()), "Escapes", 1);
     }
     found
 }
@@ -72,7 +72,7 @@ fn escapes(text: &str) -> Option<String> {
 }
 
 /// Whether decoded text consists of words, unlike keys, images and numbers.
-fn reads(decoded: &str, words: usize) -> bool {
+fn is_readable(decoded: &str, words: usize) -> bool {
     let count = decoded.chars().count();
     let letters = decoded.chars().filter(|c| c.is_alphabetic() || *c == ' ').count();
     let odd = decoded.chars().any(|c| c.is_control() && !c.is_whitespace());

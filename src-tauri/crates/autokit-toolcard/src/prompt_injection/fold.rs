@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_normalization::char::decompose_compatible;
 
-use crate::visible::is_unseen;
+use crate::visible::is_invisible;
 
 /// A text folded to lower-case ASCII: invisible characters are dropped, look-alikes become the Latin letter
 /// they resemble, accents are removed, everything else becomes `~`.
@@ -17,20 +17,20 @@ pub(super) struct Folded {
 impl Folded {
     pub(super) fn new(text: &str) -> Folded {
         let (mut folded, mut at) = (Vec::with_capacity(text.len()), Vec::with_capacity(text.len() + 1));
-        for (place, c) in text.char_indices() {
-            if is_unseen(c) {
+        for (offset, c) in text.char_indices() {
+            if is_invisible(c) {
                 continue;
             }
             let letter = if c.is_ascii() { c as u8 } else { letter(c) };
             folded.push(letter.to_ascii_lowercase());
-            at.push(place as u32);
+            at.push(offset as u32);
         }
         at.push(text.len() as u32);
         Folded { text: folded, at }
     }
 
     /// Maps a range back to the original text.
-    pub(super) fn place(&self, range: Range<usize>) -> Range<usize> {
+    pub(super) fn original_range(&self, range: Range<usize>) -> Range<usize> {
         self.at[range.start] as usize..self.at[range.end] as usize
     }
 

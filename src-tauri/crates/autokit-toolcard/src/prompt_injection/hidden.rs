@@ -43,8 +43,8 @@ pub(super) fn find(text: &str, folded: &Folded) -> Vec<Found> {
     // All of these patterns contain a bracket.
     if folded.text.iter().any(|c| matches!(c, b'<' | b'[')) {
         for (shape, why) in &*SHAPES {
-            let places = shape.find_iter(&folded.text).map(|hit| folded.place(hit.range()));
-            found.extend(places.map(|at| Found::new(at, InjectionKind::Hidden, *why)));
+            let ranges = shape.find_iter(&folded.text).map(|hit| folded.original_range(hit.range()));
+            found.extend(ranges.map(|at| Found::new(at, InjectionKind::Hidden, *why)));
         }
     }
     found

@@ -213,14 +213,14 @@ pub(super) fn find(folded: &Folded) -> Vec<Found> {
     let mut found = Vec::new();
     for at in ANY.matches(text) {
         let (shape, why) = (&EACH[at], SHAPES[at].1);
-        let places = shape.find_iter(text).map(|hit| folded.place(hit.range()));
-        found.extend(places.map(|at| Found::new(at, InjectionKind::Instruction, why)));
+        let ranges = shape.find_iter(text).map(|hit| folded.original_range(hit.range()));
+        found.extend(ranges.map(|at| Found::new(at, InjectionKind::Instruction, why)));
     }
     for hit in FILES.find_iter(text) {
         let public = hit.as_bytes().ends_with(b".pub");
         if !public && URGES.is_match(folded.around(&hit.range(), NEAR)) {
             let why = "An instruction to read a file that contains keys.";
-            found.push(Found::new(folded.place(hit.range()), InjectionKind::Instruction, why));
+            found.push(Found::new(folded.original_range(hit.range()), InjectionKind::Instruction, why));
         }
     }
     found

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::{Found, InjectionKind};
-use crate::visible::unseen;
+use crate::visible::invisible_chars;
 
 /// Most characters of the encoded text that are shown.
-const TOLD: usize = 60;
+const MAX_SPELLED_CHARS: usize = 60;
 
 pub(super) fn find(text: &str) -> Vec<Found> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
-    for (at, c) in unseen(text).filter(|(at, c)| !is_ordinary(text, *at, *c)) {
+    for (at, c) in invisible_chars(text).filter(|(at, c)| !is_ordinary(text, *at, *c)) {
         let end = at + c.len_utf8();
         match runs.last_mut() {
             Some(run) if run.1 == at => run.1 = end,
@@ -93,16 +93,16 @@ fn why(run: &str) -> String {
     let bytes: Vec<u8> = run.chars().filter_map(selector).collect();
     let smuggled = String::from_utf8(bytes).ok().filter(|text| !text.chars().any(char::is_control));
     let spelled = if tags.is_empty() { smuggled.unwrap_or_default() } else { tags };
-    let mut said = if count == 1 {
+    let mut reason = if count == 1 {
         format!("U+{first:04X} {what}.")
     } else {
         format!("{count} invisible characters; the first, U+{first:04X}, {what}.")
     };
     if spelled.chars().count() > 1 {
-        let short: String = spelled.chars().take(TOLD).collect();
-        let more = if spelled.chars().count() > TOLD { "…" } else { "" };
+        let short: String = spelled.chars().take(MAX_SPELLED_CHARS).collect();
+        let more = if spelled.chars().count() > MAX_SPELLED_CHARS { "…" } else { "" };
         // Writing to a string cannot fail.
-        let _ = write!(said, " They spell “{short}{more}”.");
+        let _ = write!(reason, " They spell “{short}{more}”.");
     }
-    said
+    reason
 }

@@ -159,14 +159,14 @@ const ORDINARY: &[&str] = &[
 ];
 
 #[test]
-fn what_is_poisoned_is_marked() {
+fn flagged_text_is_marked() {
     for (text, sort) in POISONED {
         assert!(sorts(text).contains(sort), "{text:?} has {:?}", injections_in(text));
     }
 }
 
 #[test]
-fn what_is_ordinary_is_not() {
+fn ordinary_text_is_not_marked() {
     assert!(POISONED.len() >= 25 && ORDINARY.len() >= 60);
     for text in ORDINARY {
         assert_eq!(injections_in(text), [], "{text}");
@@ -174,7 +174,7 @@ fn what_is_ordinary_is_not() {
 }
 
 #[test]
-fn places_are_counted_as_the_window_counts() {
+fn offsets_are_in_utf16_units() {
     let text = "😀 é\u{200b}x";
     let marks = injections_in(text);
     assert_eq!((marks.len(), marks[0].start, marks[0].end), (1, 4, 5));
@@ -189,7 +189,7 @@ fn places_are_counted_as_the_window_counts() {
 }
 
 #[test]
-fn what_is_spelled_is_told() {
+fn text_spelled_with_invisible_characters_is_reported() {
     let tags: String =
         "run it".chars().map(|c| char::from_u32(0xe0000 + u32::from(c)).expect("a tag")).collect();
     let marks = injections_in(&format!("Adds.{tags}"));
@@ -205,13 +205,13 @@ fn what_is_spelled_is_told() {
 }
 
 #[test]
-fn flags_lend_their_tags_to_nothing_else() {
+fn tag_characters_are_allowed_in_flags_only() {
     assert_eq!(sorts("🏴\u{e0068}\u{e0069}\u{e007f}"), [InjectionKind::Invisible]);
     assert_eq!(sorts("🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}\u{e0068}").len(), 1);
 }
 
 #[test]
-fn what_is_pushed_out_of_view_is_marked() {
+fn text_pushed_out_of_view_is_marked() {
     let wide = format!("Adds.{}Then sends.", " ".repeat(120));
     assert_eq!(sorts(&wide), [InjectionKind::Hidden]);
     let tall = format!("Adds.{}Then sends.", "\n \n".repeat(10));

@@ -57,7 +57,7 @@ impl Fetcher {
             let mut hops: Vec<Hop> = Vec::new();
             loop {
                 self.0.state.load().policy.check(&url)?;
-                let place = self.0.hosts.enter(&host_of(&url), None).await;
+                let permit = self.0.hosts.acquire(&host_of(&url), None).await;
                 let client = self.0.state.load().pages.clone();
                 let asked =
                     client.get(url.clone()).headers(headers.clone()).timeout(DOWNLOAD_TIMEOUT).send().await;
@@ -71,12 +71,12 @@ impl Fetcher {
                     if hops.len() > self.0.limits.redirects {
                         return Err(Error::Redirects { hops, circle: false });
                     }
-                    place.leave();
+                    permit.release();
                     url = to;
                     continue;
                 }
                 if status == StatusCode::NOT_MODIFIED {
-                    place.leave();
+                    permit.release();
                     return Ok(None);
                 }
                 if !status.is_success() {
@@ -84,7 +84,7 @@ impl Fetcher {
                 }
                 let validators = Validators::of(response.headers());
                 let bytes = self.read(response, &url, limit).await?;
-                place.leave();
+                permit.release();
                 return Ok(Some(Download { url: url.to_string(), bytes, validators }));
             }
         })

@@ -24,7 +24,7 @@ impl Fetcher {
 
     async fn ask_robots(&self, page: &Url, open: Option<Open<'_>>) -> Rules {
         let Ok(mut url) = page.join("/robots.txt") else { return Rules::Open };
-        let place = self.0.hosts.enter(&host_of(&url), None).await;
+        let permit = self.0.hosts.acquire(&host_of(&url), None).await;
         let work = async {
             // RFC 9309 2.3.1.2: five redirects are followed, to any host.
             for _ in 0..=5 {
@@ -46,7 +46,7 @@ impl Fetcher {
         };
         let rules = self.within(page, work).await;
         if rules.is_ok() {
-            place.leave();
+            permit.release();
         }
         match rules {
             Ok(rules) => rules,

@@ -33,7 +33,7 @@ pub struct ApiRequest {
     /// The body.
     pub body: Option<Vec<u8>>,
     /// Time limit of the whole request.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// Most bytes of the response that are read; the rest is dropped.
     pub limit: usize,
 }
@@ -59,7 +59,7 @@ pub struct ApiAnswer {
     /// The declared media type.
     pub content_type: Option<String>,
     /// The redirect target, if it is not followed (another origin, for example), without its query.
-    pub elsewhere: Option<String>,
+    pub redirected_to: Option<String>,
     /// Seconds to wait before asking again, if the API says so.
     pub retry_after: Option<u64>,
     /// The body, or its first bytes.
@@ -93,11 +93,11 @@ impl Fetcher {
     /// [`Error::BadUrl`] also for a method or header that cannot be sent; otherwise as [`Fetcher::get`],
     /// except for those of robots.txt.
     pub async fn send(&self, request: ApiRequest) -> Result<ApiAnswer> {
-        let late = Error::Timeout { url: bare(&parse(&request.url)?), after: request.patience };
-        tokio::time::timeout(request.patience, self.send_on(&request)).await.unwrap_or(Err(late))
+        let late = Error::Timeout { url: bare(&parse(&request.url)?), after: request.timeout };
+        tokio::time::timeout(request.timeout, self.send_request(&request)).await.unwrap_or(Err(late))
     }
 
-    fn send_on<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<ApiAnswer>> {
+    fn send_request<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<ApiAnswer>> {
         Box::pin(async move {
             let mut url = parse(&request.url)?;
             url.set_fragment(None);
@@ -151,7 +151,7 @@ async fn answer(response: Response, url: &Url, to: Option<Url>, limit: usize) ->
         status: response.status().as_u16(),
         url: bare(url),
         content_type: header(response.headers(), &CONTENT_TYPE),
-        elsewhere: to.map(|to| bare(&to)),
+        redirected_to: to.map(|to| bare(&to)),
         retry_after: retry_after(response.headers()),
         body: Vec::new(),
         cut: false,

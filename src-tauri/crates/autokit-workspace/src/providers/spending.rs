@@ -27,17 +27,17 @@ pub(super) fn known_price(settings: &LlmSettings) -> Option<Price> {
         LlmKind::Openai => Protocol::Openai,
     };
     let entered = settings.price_in.is_some() || settings.price_out.is_some();
-    let given = entered.then(|| Price {
+    let entered_price = entered.then(|| Price {
         input: settings.price_in.unwrap_or_default(),
         output: settings.price_out.unwrap_or_default(),
     });
-    given
-        .or_else(|| listed(settings, protocol, &settings.large))
+    entered_price
+        .or_else(|| list_price_at(settings, protocol, &settings.large))
         .or_else(|| is_local(&settings.base).then(Price::default))
 }
 
 /// Returns the list price of a model, which holds at the default address only.
-fn listed(settings: &LlmSettings, protocol: Protocol, model: &str) -> Option<Price> {
+fn list_price_at(settings: &LlmSettings, protocol: Protocol, model: &str) -> Option<Price> {
     if settings.base.trim().is_empty() { list_price(protocol, model) } else { None }
 }
 
@@ -59,22 +59,22 @@ pub(super) fn prices(settings: &LlmSettings, protocol: Protocol) -> Result<(Pric
     }
     let large_price = large_price.unwrap_or_default();
     // A small model without a known price is counted like the large one, which is at least as expensive.
-    let small_price = listed(settings, protocol, &settings.small).unwrap_or(large_price);
+    let small_price = list_price_at(settings, protocol, &settings.small).unwrap_or(large_price);
     Ok((large_price, small_price))
 }
 
 /// Marks saved settings in which a price of zero was entered. In settings without the mark, zero means that
 /// no price was entered.
-const ENTERED: &str = "prices_entered";
+const PRICES_ENTERED: &str = "prices_entered";
 
 /// Serializes settings.
 ///
 /// # Errors
 /// If they cannot be written as JSON.
-pub(super) fn written(settings: &ProviderSettings) -> Result<String> {
-    let wrong = |error: serde_json::Error| ApiError::internal(error.to_string());
-    let mut saved = serde_json::to_value(settings).map_err(wrong)?;
-    saved[ENTERED] = true.into();
+pub(super) fn serialize(settings: &ProviderSettings) -> Result<String> {
+    let to_error = |error: serde_json::Error| ApiError::internal(error.to_string());
+    let mut saved = serde_json::to_value(settings).map_err(to_error)?;
+    saved[PRICES_ENTERED] = true.into();
     Ok(saved.to_string())
 }
 
@@ -82,11 +82,11 @@ pub(super) fn written(settings: &ProviderSettings) -> Result<String> {
 ///
 /// # Errors
 /// If they are not valid settings.
-pub(super) fn read(text: &str) -> Result<ProviderSettings> {
-    let wrong = |error: serde_json::Error| ApiError::internal(format!("settings: {error}"));
-    let saved: serde_json::Value = serde_json::from_str(text).map_err(wrong)?;
-    let entered = saved[ENTERED] == true;
-    let mut settings: ProviderSettings = serde_json::from_value(saved).map_err(wrong)?;
+pub(super) fn parse(text: &str) -> Result<ProviderSettings> {
+    let to_error = |error: serde_json::Error| ApiError::internal(format!("settings: {error}"));
+    let saved: serde_json::Value = serde_json::from_str(text).map_err(to_error)?;
+    let entered = saved[PRICES_ENTERED] == true;
+    let mut settings: ProviderSettings = serde_json::from_value(saved).map_err(to_error)?;
     let llm = &mut settings.llm;
     if !entered && llm.price_in.unwrap_or_default() + llm.price_out.unwrap_or_default() == 0.0 {
         (llm.price_in, llm.price_out) = (None, None);
@@ -108,7 +108,7 @@ fn is_local(base: &str) -> bool {
 impl Providers {
     /// Loads what was spent before this process started.
     pub async fn load_spending(&self) -> Result<()> {
-        let entries: Option<Vec<LedgerEntry>> = self.workspace.saved(Setting::Spending).await?;
+        let entries: Option<Vec<LedgerEntry>> = self.workspace.load_setting(Setting::Spending).await?;
         let entries = entries.unwrap_or_default();
         self.spending.saved.lock().await.clone_from(&entries);
         self.spending.ledger.restore(entries);
@@ -120,7 +120,7 @@ impl Providers {
         let mut saved = self.spending.saved.lock().await;
         let entries = self.spending.ledger.entries();
         if *saved != entries {
-            self.workspace.save(Setting::Spending, &entries).await?;
+            self.workspace.save_setting(Setting::Spending, &entries).await?;
             *saved = entries;
         }
         Ok(())
@@ -134,7 +134,7 @@ impl Providers {
             loop {
                 tokio::select! {
                     changed = changes.changed() => if changed.is_err() { return },
-                    () = providers.workspace.given_up() => return,
+                    () = providers.workspace.wait_for_shutdown() => return,
                 }
                 if let Err(error) = providers.save_spending().await {
                     tracing::error!(%error, "failed to save the spending on language models");
@@ -191,14 +191,14 @@ mod tests {
 
     #[test]
     fn a_price_that_nobody_entered_is_none() {
-        let price_of = |text: &str| read(text).expect("settings").llm.price_in;
+        let price_of = |text: &str| parse(text).expect("settings").llm.price_in;
         // As saved by versions that did not distinguish zero from no price.
         assert_eq!(price_of(r#"{"llm": {"price_in": 0.0, "price_out": 0.0}}"#), None);
         assert_eq!(price_of(r#"{"llm": {"price_in": 2.5, "price_out": 0.0}}"#), Some(2.5));
         let mut free = ProviderSettings::default();
         (free.llm.price_in, free.llm.price_out) = (Some(0.0), Some(0.0));
-        assert_eq!(read(&written(&free).expect("JSON")).expect("settings"), free);
-        assert_eq!(price_of(&written(&ProviderSettings::default()).expect("JSON")), None);
+        assert_eq!(parse(&serialize(&free).expect("JSON")).expect("settings"), free);
+        assert_eq!(price_of(&serialize(&ProviderSettings::default()).expect("JSON")), None);
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl SealedFile {
     }
 
     pub(super) fn set(&self, name: String, value: Secret) -> Result<()> {
-        let _turn = self.lock()?;
+        let _lock = self.lock()?;
         let mut names = self.load()?;
         names.insert(name, value);
         self.save(&names)
@@ -53,7 +53,7 @@ impl SealedFile {
         if read(&self.sealed_path())?.is_none() {
             return Ok(false);
         }
-        let _turn = self.lock()?;
+        let _lock = self.lock()?;
         let mut names = self.load()?;
         if names.remove(name).is_none() {
             return Ok(false);
@@ -128,10 +128,10 @@ impl SealedFile {
 }
 
 fn seal(key: &Key, names: &Names) -> Result<Vec<u8>> {
-    let shown: BTreeMap<&str, &str> =
+    let texts: BTreeMap<&str, &str> =
         names.iter().map(|(name, secret)| (name.as_str(), secret.expose())).collect();
     let failed = || ApiError::internal("could not encrypt the API keys");
-    let mut text = serde_json::to_vec(&shown).map_err(|_| failed())?;
+    let mut text = serde_json::to_vec(&texts).map_err(|_| failed())?;
     let nonce: [u8; NONCE] = random()?;
     XChaCha20Poly1305::new(key)
         .encrypt_in_place(&XNonce::from(nonce), &[VERSION], &mut text)

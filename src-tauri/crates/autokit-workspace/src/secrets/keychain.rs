@@ -27,24 +27,24 @@ type Connect = dyn Fn() -> keyring_core::Result<Arc<CredentialStore>> + Send + S
 #[derive(Clone)]
 pub(super) struct Keychain {
     connect: Arc<Connect>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Keychain {
     /// Returns the keychain of this system.
     pub(super) fn system() -> Keychain {
-        Keychain { connect: Arc::new(system_store), patience: UNLOCK_TIMEOUT }
+        Keychain { connect: Arc::new(system_store), timeout: UNLOCK_TIMEOUT }
     }
 
     pub(super) async fn set(&self, name: String, value: Secret) -> Result<()> {
         // Stored as bytes: as a "password", Windows would store UTF-16 and accept only half as much.
-        let kept = self.ask(name, move |entry| entry.set_secret(value.expose().as_bytes())).await?;
-        kept.ok_or_else(|| no_keychain("the keychain dropped the entry while saving it"))
+        let stored = self.with_entry(name, move |entry| entry.set_secret(value.expose().as_bytes())).await?;
+        stored.ok_or_else(|| no_keychain("the keychain dropped the entry while saving it"))
     }
 
     pub(super) async fn get(&self, name: String) -> Result<Option<Secret>> {
         let shown = name.clone();
-        let Some(bytes) = self.ask(name, Entry::get_secret).await? else { return Ok(None) };
+        let Some(bytes) = self.with_entry(name, Entry::get_secret).await? else { return Ok(None) };
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(Secret::new(text))),
             Err(error) => {
@@ -59,14 +59,14 @@ impl Keychain {
     }
 
     pub(super) async fn remove(&self, name: String) -> Result<bool> {
-        Ok(self.ask(name, Entry::delete_credential).await?.is_some())
+        Ok(self.with_entry(name, Entry::delete_credential).await?.is_some())
     }
 
     /// Returns whether the keychain responds to a request for a key that does not exist, for which no
     /// platform asks the person to unlock anything.
-    pub(super) async fn answers(&self) -> bool {
-        let hasty = Keychain { connect: Arc::clone(&self.connect), patience: RESPONSE_TIMEOUT };
-        hasty.ask("no-such-key".to_owned(), Entry::get_secret).await.is_ok()
+    pub(super) async fn responds(&self) -> bool {
+        let keychain = Keychain { connect: Arc::clone(&self.connect), timeout: RESPONSE_TIMEOUT };
+        keychain.with_entry("no-such-key".to_owned(), Entry::get_secret).await.is_ok()
     }
 
     /// Uses an entry; `None` if there is no such entry.
@@ -75,33 +75,33 @@ impl Keychain {
     /// delays shutdown, and this one may wait for a person who has left. The connection is opened, used and
     /// dropped on that thread: dropping it on a tokio thread panics (it blocks on D-Bus), and a cached one
     /// would be useless after the keychain is restarted. Opening it takes milliseconds.
-    async fn ask<T: Send + 'static>(
+    async fn with_entry<T: Send + 'static>(
         &self,
         name: String,
         work: impl FnOnce(&Entry) -> keyring_core::Result<T> + Send + 'static,
     ) -> Result<Option<T>> {
-        let (answer, answered) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let connect = Arc::clone(&self.connect);
         let thread = std::thread::Builder::new().name("keychain".to_owned()).spawn(move || {
-            let done = connect().and_then(|store| work(&store.build(SERVICE, &name, None)?));
-            let done = match done {
+            let result = connect().and_then(|store| work(&store.build(SERVICE, &name, None)?));
+            let result = match result {
                 Ok(value) => Ok(Some(value)),
                 Err(Error::NoEntry) => Ok(None),
                 // Converted to text here, because some errors hold the connection.
-                Err(error) => Err(explained(&name, &error)),
+                Err(error) => Err(to_api_error(&name, &error)),
             };
             // Fails only if the receiver has timed out.
-            let _ = answer.send(done);
+            let _ = sender.send(result);
         });
         if let Err(error) = thread {
             return Err(ApiError::internal(format!("could not start a thread for the keychain: {error}")));
         }
-        match tokio::time::timeout(self.patience, answered).await {
-            Ok(Ok(done)) => done,
+        match tokio::time::timeout(self.timeout, receiver).await {
+            Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(no_keychain("the connection to the keychain failed")),
             Err(_) => Err(no_keychain(&format!(
                 "the keychain did not respond for {} seconds; it may be waiting for its password",
-                self.patience.as_secs()
+                self.timeout.as_secs()
             ))),
         }
     }
@@ -109,7 +109,7 @@ impl Keychain {
 
 /// Converts a keychain error. None of these messages contains a key: stores describe the failure and
 /// attributes, not contents.
-fn explained(name: &str, error: &Error) -> ApiError {
+fn to_api_error(name: &str, error: &Error) -> ApiError {
     match error {
         Error::NoStorageAccess(cause) => no_keychain(&format!("the keychain is locked: {cause}")),
         // D-Bus's own message about its socket would not help the person.
@@ -167,11 +167,11 @@ mod tests {
 
     use super::*;
 
-    fn stand_in() -> (Keychain, Arc<mock::Store>) {
+    fn mock_keychain() -> (Keychain, Arc<mock::Store>) {
         let store = mock::Store::new().unwrap();
         let shared = Arc::clone(&store);
         let connect = move || Ok(Arc::clone(&shared) as Arc<CredentialStore>);
-        (Keychain { connect: Arc::new(connect), patience: UNLOCK_TIMEOUT }, store)
+        (Keychain { connect: Arc::new(connect), timeout: UNLOCK_TIMEOUT }, store)
     }
 
     /// Makes the next use of an entry fail.
@@ -181,8 +181,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn keys_are_filed_under_autokit_and_their_name() {
-        let (keychain, store) = stand_in();
+    async fn keys_are_stored_under_autokit_and_their_name() {
+        let (keychain, store) = mock_keychain();
         keychain.set("github".to_owned(), Secret::new("ghp_1")).await.unwrap();
         keychain.set("search.tavily".to_owned(), Secret::new("tvly-2")).await.unwrap();
         keychain.set("github".to_owned(), Secret::new("ghp_3")).await.unwrap();
@@ -191,12 +191,12 @@ mod tests {
         assert!(keychain.remove("github".to_owned()).await.unwrap());
         assert!(!keychain.remove("github".to_owned()).await.unwrap());
         assert!(keychain.get("github".to_owned()).await.unwrap().is_none());
-        assert!(keychain.answers().await);
+        assert!(keychain.responds().await);
     }
 
     #[tokio::test]
     async fn a_locked_or_missing_keychain_says_what_to_do() {
-        let (keychain, store) = stand_in();
+        let (keychain, store) = mock_keychain();
         for error in [Error::NoStorageAccess("locked".into()), Error::PlatformFailure("no bus".into())] {
             fail(&store, "github", error);
             let error = keychain.set("github".to_owned(), Secret::new("ghp_planted")).await.unwrap_err();
@@ -207,15 +207,15 @@ mod tests {
         }
         assert!(keychain.get("github".to_owned()).await.unwrap().is_none());
 
-        let nowhere = || Err(Error::PlatformFailure("no bus".into()));
-        let missing = Keychain { connect: Arc::new(nowhere), patience: UNLOCK_TIMEOUT };
-        assert!(!missing.answers().await);
+        let unavailable = || Err(Error::PlatformFailure("no bus".into()));
+        let missing = Keychain { connect: Arc::new(unavailable), timeout: UNLOCK_TIMEOUT };
+        assert!(!missing.responds().await);
         assert_eq!(missing.remove("github".to_owned()).await.unwrap_err().code, ErrorCode::NoKeychain);
     }
 
     #[tokio::test]
     async fn an_entry_that_is_not_text_is_not_shown() {
-        let (keychain, store) = stand_in();
+        let (keychain, store) = mock_keychain();
         store.build(SERVICE, "github", None).unwrap().set_secret(b"planted\xff").unwrap();
         let error = keychain.get("github".to_owned()).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Damaged);
@@ -223,16 +223,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_keychain_that_never_answers_is_given_up() {
+    async fn a_keychain_that_never_responds_times_out() {
         let waiting = || {
             std::thread::sleep(Duration::from_hours(1));
             Err(Error::NoEntry)
         };
-        let keychain = Keychain { connect: Arc::new(waiting), patience: Duration::from_millis(50) };
+        let keychain = Keychain { connect: Arc::new(waiting), timeout: Duration::from_millis(50) };
         let error = keychain.get("github".to_owned()).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::NoKeychain);
-        let breaking = || panic!("as a store might");
-        let keychain = Keychain { connect: Arc::new(breaking), patience: UNLOCK_TIMEOUT };
+        let panicking = || panic!("as a store might");
+        let keychain = Keychain { connect: Arc::new(panicking), timeout: UNLOCK_TIMEOUT };
         assert_eq!(keychain.get("github".to_owned()).await.unwrap_err().code, ErrorCode::NoKeychain);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use autokit_toolcard::Stub;
 
-use super::{Done, Run};
+use super::{Run, StepResult};
 use crate::ask::graph::{Outcome, RETRIES};
 use crate::ask::ground::Sources;
 use crate::ask::local;
@@ -17,7 +17,7 @@ impl Run<'_> {
         let stub = card.stub.as_ref().map(|stub| stub.code.as_str());
         Sources::new([card.body.as_str()].into_iter().chain(stub))
             .with_page(card.cited.as_ref().map(|cited| cited.text.as_str()))
-            .with_question(&self.question.whole())
+            .with_question(&self.question.full_text())
     }
 
     pub(super) fn supports(&self, sources: &Sources, sentence: &str) -> bool {
@@ -25,13 +25,13 @@ impl Run<'_> {
     }
 
     /// Grades by rules, because a model that invents claims would call its own answer grounded.
-    pub(super) fn grade_grounded(&mut self) -> Done {
+    pub(super) fn grade_grounded(&mut self) -> StepResult {
         let Some(mut draft) = self.draft.take() else {
-            return Done::here(Outcome::Exhausted, "No answer to check");
+            return StepResult::by_rules(Outcome::Exhausted, "No answer to check");
         };
         if !draft.by_model {
             self.draft = Some(draft);
-            return Done::here(Outcome::Grounded, "Taken from the card");
+            return StepResult::by_rules(Outcome::Grounded, "Taken from the card");
         }
         let card = Arc::clone(&draft.card);
         let sources = self.sources(&card);
@@ -70,7 +70,10 @@ impl Run<'_> {
         }
         if problems.is_empty() {
             self.draft = Some(draft);
-            return Done::here(Outcome::Grounded, "Every claim is supported by the cards or their pages");
+            return StepResult::by_rules(
+                Outcome::Grounded,
+                "Every claim is supported by the cards or their pages",
+            );
         }
         let text = format!("Not supported: {}", problems.join("; "));
         self.correction = format!("An earlier answer was rejected: {}.\n", problems.join("; "));
@@ -81,11 +84,11 @@ impl Run<'_> {
         }
         if self.tries < RETRIES {
             self.tries += 1;
-            return Done::here(Outcome::Ungrounded, text);
+            return StepResult::by_rules(Outcome::Ungrounded, text);
         }
         // No tries are left: unsupported text is replaced by the card's own.
         if outlier {
-            self.draft = self.by_rules();
+            self.draft = self.draft_by_rules();
         } else {
             draft.sentence = local::sentence(&card);
             draft.why = local::why(&card, &self.question.text);
@@ -98,33 +101,33 @@ impl Run<'_> {
                 .to_owned(),
         );
         match self.draft {
-            Some(_) => Done::here(Outcome::Grounded, text),
-            None => Done::here(Outcome::Exhausted, text),
+            Some(_) => StepResult::by_rules(Outcome::Grounded, text),
+            None => StepResult::by_rules(Outcome::Exhausted, text),
         }
     }
 
-    pub(super) async fn grade_answers(&mut self) -> Result<Done> {
+    pub(super) async fn grade_answers(&mut self) -> Result<StepResult> {
         let Some(draft) = self.draft.clone() else {
-            return Ok(Done::here(Outcome::Misses, "No answer to grade"));
+            return Ok(StepResult::by_rules(Outcome::Misses, "No answer to grade"));
         };
         if let Some(small) = self.small.clone() {
             let answer = format!("{}: {} {}", draft.card.name, draft.sentence, draft.why);
-            let question = self.question.whole();
-            let asked = model::grade(&small, &self.deps.prompts, &question, &answer);
-            match self.models_until.wait(asked).await {
+            let question = self.question.full_text();
+            let request = model::grade(&small, &self.deps.prompts, &question, &answer);
+            match self.models_limit.run_model(request).await {
                 Ok((answers, reason, usage)) => {
                     if !answers {
                         // The reason may become part of the answer, so the same rules apply to it.
                         let sources = Sources::new([draft.card.body.as_str(), &question]);
-                        let said = Some(&reason).filter(|reason| self.supports(&sources, reason));
-                        self.reason = said.map_or_else(
+                        let supported = Some(&reason).filter(|reason| self.supports(&sources, reason));
+                        self.reason = supported.map_or_else(
                             || "the closest card does not fit the request".to_owned(),
                             Clone::clone,
                         );
                     }
                     self.accepted = answers;
                     let outcome = if answers { Outcome::Answers } else { Outcome::Misses };
-                    return Ok(Done {
+                    return Ok(StepResult {
                         outcome,
                         text: reason,
                         model: Some(small.config().model.clone()),
@@ -140,10 +143,10 @@ impl Run<'_> {
         self.accepted = score >= self.thresholds.doubtful;
         self.doubtful = !self.accepted && score >= self.thresholds.nothing;
         Ok(if self.accepted {
-            Done::here(Outcome::Answers, "The card is close to the question")
+            StepResult::by_rules(Outcome::Answers, "The card is close to the question")
         } else {
             "the closest card is far from the question".clone_into(&mut self.reason);
-            Done::here(Outcome::Misses, "The closest card is far from the question")
+            StepResult::by_rules(Outcome::Misses, "The closest card is far from the question")
         })
     }
 }

@@ -27,11 +27,11 @@ const MAX_COLUMNS: usize = 16_384;
 /// [`FormatError`] when the input is not text or its first row cannot name fields.
 pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
     let text = error::text(reader)?;
-    let (told, text) = told_delimiter(&text);
-    let delimiter = told.unwrap_or_else(|| delimiter(text));
+    let (declared, text) = declared_delimiter(&text);
+    let delimiter = declared.unwrap_or_else(|| delimiter(text));
     let mut table = table(text, delimiter);
     let header = columns(&next(&mut table).unwrap_or_default())?;
-    let open = unclosed_quote(text, delimiter).map(|line| line + usize::from(told.is_some()));
+    let open = unclosed_quote(text, delimiter).map(|line| line + usize::from(declared.is_some()));
     let mut rows = Vec::new();
     while let Some(row) = next(&mut table) {
         if row.iter().all(str::is_empty) {
@@ -57,13 +57,13 @@ pub fn read_csv(reader: impl Read) -> Result<ReadCards, FormatError> {
 
 /// Whether the first row of a text has a column `name`, with any of the delimiters.
 pub(crate) fn has_name_column(text: &str) -> bool {
-    let (told, text) = told_delimiter(text);
-    let row = first_row(text, told.unwrap_or_else(|| delimiter(text)));
+    let (declared, text) = declared_delimiter(text);
+    let row = first_row(text, declared.unwrap_or_else(|| delimiter(text)));
     row.iter().any(|cell| column(cell) == fields::NAME)
 }
 
 /// The delimiter from Excel's line `sep=;` and the table below it. Excel does not show that line as a row.
-fn told_delimiter(text: &str) -> (Option<u8>, &str) {
+fn declared_delimiter(text: &str) -> (Option<u8>, &str) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let line = first.trim_end_matches('\r');
     let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
@@ -96,13 +96,13 @@ fn first_row(text: &str, delimiter: u8) -> StringRecord {
 
 /// The delimiter with which the first row names the most known fields, or else has the most columns.
 fn delimiter(text: &str) -> u8 {
-    let worth = |delimiter: u8| {
+    let score = |delimiter: u8| {
         let row = first_row(text, delimiter);
         let known = row.iter().filter(|cell| fields::ALL.contains(&column(cell))).count();
         (known, row.len())
     };
     // On a tie the first delimiter wins; `max_by_key` returns the last.
-    DELIMITERS.into_iter().rev().max_by_key(|delimiter| worth(*delimiter)).unwrap_or(b',')
+    DELIMITERS.into_iter().rev().max_by_key(|delimiter| score(*delimiter)).unwrap_or(b',')
 }
 
 /// The field that a cell of the first row names. White space and capitals are ignored in the names of known

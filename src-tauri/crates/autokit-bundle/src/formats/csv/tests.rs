@@ -91,7 +91,7 @@ fn a_first_row_that_cannot_name_fields_is_refused() {
 }
 
 #[test]
-fn a_quotation_mark_left_open_is_told_and_not_swallowed() {
+fn an_unclosed_quotation_mark_is_reported() {
     let read = read("name,description\na,fine\nb,\"open\nc,lost\nd,lost\n");
     assert_eq!(objects(&read), [json!({"name": "a", "description": "fine"})]);
     assert_eq!(read.rejected[0].name.as_deref(), Some("b"));
@@ -134,7 +134,7 @@ fn columns_stand_in_the_usual_order_and_formulas_do_not_run() {
 }
 
 /// Difficult texts: formulas, apostrophes, quotation marks, delimiters, line endings, brackets.
-fn nasty() -> impl Strategy<Value = String> {
+fn hostile_text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[=+@'\"\t\r\n,;|{}\\[\\]a1 -]{1,8}",
         "'{0,3}[=+@-].{0,6}",
@@ -148,7 +148,7 @@ fn nasty() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn a_guard_taken_off_is_the_cell_as_it_was(cell in nasty()) {
+    fn unguarding_a_guarded_cell_restores_it(cell in hostile_text()) {
         let guarded = guard(cell.clone());
         prop_assert!(!starts_formula(&guarded));
         prop_assert_eq!(unguard(&guarded), cell);
@@ -156,10 +156,10 @@ proptest! {
 
     #[test]
     fn writing_and_reading_loses_nothing(
-        texts in prop::collection::vec(("[=+@' a-z]{1,4}_x", nasty()), 0..4),
-        tags in prop::collection::vec(nasty(), 0..4),
-        arguments in prop::collection::vec(("[a-z]{1,4}", nasty()), 0..3),
-        known in (nasty(), nasty(), any::<bool>()),
+        texts in prop::collection::vec(("[=+@' a-z]{1,4}_x", hostile_text()), 0..4),
+        tags in prop::collection::vec(hostile_text(), 0..4),
+        arguments in prop::collection::vec(("[a-z]{1,4}", hostile_text()), 0..3),
+        known in (hostile_text(), hostile_text(), any::<bool>()),
     ) {
         let mut object = Map::new();
         object.insert("name".into(), "=tool".into());

@@ -113,8 +113,8 @@ impl<'a> Package<'a> {
     fn pinned(&self, identifier: &str, runtime: &str) -> String {
         let last = identifier.rsplit('/').next().unwrap_or(identifier);
         // The first character may be the `@` of an npm scope.
-        let has_one = last.chars().skip(1).any(|c| matches!(c, '@' | ':' | '='));
-        match self.version().filter(|_| !has_one) {
+        let has_version = last.chars().skip(1).any(|c| matches!(c, '@' | ':' | '='));
+        match self.version().filter(|_| !has_version) {
             None => identifier.to_owned(),
             Some(version) if matches!(runtime, "docker" | "podman") => format!("{identifier}:{version}"),
             Some(version) => format!("{identifier}@{version}"),

@@ -8,11 +8,11 @@ use crate::formats::json;
 
 /// A way to start or reach a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct LaunchOption {
     /// How to reach the server.
     pub transport: Transport,
     /// Inputs it needs: environment variables of a program, or headers of a URL.
-    pub inputs: Vec<StartInput>,
+    pub inputs: Vec<LaunchInput>,
 }
 
 /// How a server is reached.
@@ -31,7 +31,7 @@ pub enum Transport {
 
 /// A value that a server needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StartInput {
+pub struct LaunchInput {
     /// Name of the variable or header.
     pub name: String,
     /// Its description by the publisher of the server.
@@ -47,18 +47,18 @@ pub struct StartInput {
 /// The ways to start or reach a server, from its registry entry and in its order; programs come first,
 /// because they need no account elsewhere. Others (Server-Sent Events, packages that no known program runs)
 /// are left out.
-pub fn launch_options(server: &Map<String, Value>) -> Vec<Start> {
+pub fn launch_options(server: &Map<String, Value>) -> Vec<LaunchOption> {
     let packages = json::list(server, &["packages"]).iter().filter_map(Value::as_object).map(Package);
     let programs = packages.filter(|package| package.transport() == "stdio").filter_map(|package| {
         let mut words = package.words()?.into_iter();
         let transport = Transport::Program { command: words.next()?, args: words.collect() };
-        Some(Start { transport, inputs: inputs(package.variables()) })
+        Some(LaunchOption { transport, inputs: inputs(package.variables()) })
     });
     let remotes = json::list(server, &["remotes"]).iter().filter_map(Value::as_object);
     let addresses = remotes.filter_map(|remote| {
         let kind = json::text(remote, &["type", "transport_type", "transport"])?;
         let url = json::text(remote, &["url"]).filter(|_| matches!(kind, "streamable-http" | "http"))?;
-        Some(Start {
+        Some(LaunchOption {
             transport: Transport::Address(url.to_owned()),
             inputs: inputs(json::list(remote, &["headers"])),
         })
@@ -66,8 +66,8 @@ pub fn launch_options(server: &Map<String, Value>) -> Vec<Start> {
     programs.chain(addresses).collect()
 }
 
-fn inputs(given: &[Value]) -> Vec<StartInput> {
-    let mut inputs: Vec<StartInput> = Vec::new();
+fn inputs(given: &[Value]) -> Vec<LaunchInput> {
+    let mut inputs: Vec<LaunchInput> = Vec::new();
     for input in given.iter().filter_map(Value::as_object) {
         let Some(name) = json::text(input, &["name"]) else { continue };
         if inputs.iter().any(|known| known.name == name) {
@@ -75,7 +75,7 @@ fn inputs(given: &[Value]) -> Vec<StartInput> {
         }
         let secret = json::flag(input, &["isSecret", "is_secret"]);
         let default = json::text(input, &["value", "default"]).filter(|_| !secret);
-        inputs.push(StartInput {
+        inputs.push(LaunchInput {
             name: name.to_owned(),
             description: json::text(input, &["description"]).map(str::to_owned),
             required: json::flag(input, &["isRequired", "is_required"]),
@@ -115,9 +115,9 @@ mod tests {
         let [npm, remote] = starts.as_slice() else { panic!("{starts:?}") };
         let args = vec!["-y".to_owned(), "@acme/mail@1.2.0".to_owned()];
         assert_eq!(npm.transport, Transport::Program { command: "npx".to_owned(), args });
-        let told: Vec<_> =
+        let text: Vec<_> =
             npm.inputs.iter().map(|one| (one.name.as_str(), one.secret, one.default.as_deref())).collect();
-        assert_eq!(told, [("KEY", true, None), ("HOST", false, Some("mail.example.org"))]);
+        assert_eq!(text, [("KEY", true, None), ("HOST", false, Some("mail.example.org"))]);
         assert_eq!(remote.transport, Transport::Address("https://a.example.org/mcp".to_owned()));
         assert_eq!(remote.inputs[0].name, "X-Key");
     }

@@ -32,7 +32,7 @@ fn weather() -> Value {
 }
 
 #[test]
-fn a_server_as_people_publish_it() {
+fn a_typical_published_server_is_read() {
     let card = only(&weather());
     assert_eq!(
         card,

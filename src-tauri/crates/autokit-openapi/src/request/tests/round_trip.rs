@@ -43,7 +43,7 @@ async fn server() -> (String, mpsc::UnboundedReceiver<Arrived>) {
 }
 
 #[tokio::test]
-async fn a_server_gets_back_what_was_given() {
+async fn a_server_receives_what_was_passed() {
     let (address, mut arrived) = server().await;
     let document = json!({"openapi": "3.1.0", "info": {"title": "T"}, "servers": [{"url": format!("{address}/base")}],
         "paths": {"/things/{id}/{kind}": {"post": {"operationId": "x", "security": [{"key": [], "token": []}],

@@ -166,7 +166,7 @@ fn nothing_to_send_is_left_out_or_missing() {
 }
 
 #[test]
-fn values_without_a_way_of_writing_are_refused() {
+fn values_without_a_serialization_are_refused() {
     let form = call(ParamLocation::Query, Style::Form, true);
     assert!(reason(&form, &json!({"color": [[1]]})).contains("`color` cannot be sent"));
     assert!(reason(&form, &json!({"color": {"a": {"b": 1}}})).contains("plain values"));
@@ -209,7 +209,7 @@ fn reserved_characters_stay_where_allowed_and_never_end_the_query() {
 }
 
 #[test]
-fn what_a_template_holds_itself_is_kept() {
+fn the_query_of_a_template_is_kept() {
     assert_eq!(send(&plain("GET", "/a?x=1"), &json!({})).expect("sent").url, "https://h.example/v1/a?x=1");
     let mut query = call(ParamLocation::Query, Style::Form, true);
     query.path = "/a?x=1".into();

@@ -14,7 +14,7 @@ fn text(file: &SealedFile, name: &str) -> Option<String> {
 }
 
 #[test]
-fn keys_come_back_and_names_are_kept_apart() {
+fn keys_are_restored_under_their_names() {
     let (folder, file) = filled();
     file.set("search.tavily".to_owned(), Secret::new("tvly \"ä\"\n")).unwrap();
     file.set("llm.openai".to_owned(), Secret::new("old")).unwrap();
@@ -31,7 +31,7 @@ fn keys_come_back_and_names_are_kept_apart() {
 }
 
 #[test]
-fn asking_leaves_no_trace() {
+fn reading_creates_no_files() {
     let parent = tempfile::tempdir().unwrap();
     let file = SealedFile::new(&parent.path().join("config").join("autokit"));
     assert_eq!(text(&file, "github"), None);
@@ -70,8 +70,8 @@ fn the_same_keys_are_sealed_differently_each_time() {
 
 /// Asserts that every use of the file fails with this code and names that file, and that nothing is
 /// written.
-fn refused(folder: &Path, code: ErrorCode, named: &str) {
-    let look = || {
+fn assert_rejected(folder: &Path, code: ErrorCode, file_name: &str) {
+    let snapshot = || {
         let mut files: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -80,7 +80,7 @@ fn refused(folder: &Path, code: ErrorCode, named: &str) {
         files.sort();
         files
     };
-    let before = look();
+    let before = snapshot();
     let file = SealedFile::new(folder);
     for error in [
         file.get("llm.anthropic").unwrap_err(),
@@ -88,44 +88,44 @@ fn refused(folder: &Path, code: ErrorCode, named: &str) {
         file.remove("llm.anthropic").unwrap_err(),
     ] {
         assert_eq!(error.code, code, "{error:?}");
-        let path = folder.join(named);
+        let path = folder.join(file_name);
         assert!(error.message.contains(&path.display().to_string()), "{error:?}");
         assert!(!format!("{error:?}").contains(PLANTED));
     }
-    assert!(before == look(), "files were changed");
+    assert!(before == snapshot(), "files were changed");
 }
 
 #[test]
-fn a_file_that_was_tampered_with_is_refused_and_left_alone() {
+fn a_tampered_file_is_rejected_and_not_changed() {
     let (folder, file) = filled();
     let path = folder.path().join("keys.sealed");
-    let whole = fs::read(&path).unwrap();
-    for length in 0..whole.len() {
-        fs::write(&path, &whole[..length]).unwrap();
-        refused(folder.path(), ErrorCode::Damaged, "keys.sealed");
+    let sealed = fs::read(&path).unwrap();
+    for length in 0..sealed.len() {
+        fs::write(&path, &sealed[..length]).unwrap();
+        assert_rejected(folder.path(), ErrorCode::Damaged, "keys.sealed");
     }
-    for place in 1..whole.len() {
-        let mut bytes = whole.clone();
-        bytes[place] ^= 1;
+    for index in 1..sealed.len() {
+        let mut bytes = sealed.clone();
+        bytes[index] ^= 1;
         fs::write(&path, bytes).unwrap();
-        refused(folder.path(), ErrorCode::Damaged, "keys.sealed");
+        assert_rejected(folder.path(), ErrorCode::Damaged, "keys.sealed");
     }
-    fs::write(&path, [whole.as_slice(), b"more"].concat()).unwrap();
-    refused(folder.path(), ErrorCode::Damaged, "keys.sealed");
-    fs::write(&path, [&[VERSION + 1], &whole[1..]].concat()).unwrap();
-    refused(folder.path(), ErrorCode::NewerSchema, "keys.sealed");
-    fs::write(&path, whole).unwrap();
+    fs::write(&path, [sealed.as_slice(), b"more"].concat()).unwrap();
+    assert_rejected(folder.path(), ErrorCode::Damaged, "keys.sealed");
+    fs::write(&path, [&[VERSION + 1], &sealed[1..]].concat()).unwrap();
+    assert_rejected(folder.path(), ErrorCode::NewerSchema, "keys.sealed");
+    fs::write(&path, sealed).unwrap();
     assert_eq!(text(&file, "llm.anthropic").as_deref(), Some(PLANTED));
 }
 
 #[test]
-fn the_version_is_bound_to_what_is_sealed() {
+fn the_version_is_authenticated() {
     let key = Key::from([7; KEY]);
     let nonce = [9; NONCE];
     let mut text = b"{}".to_vec();
     XChaCha20Poly1305::new(&key).encrypt_in_place(&XNonce::from(nonce), &[VERSION + 1], &mut text).unwrap();
-    let passed_off = [&[VERSION], nonce.as_slice(), &text].concat();
-    let error = open(&key, &passed_off, Path::new("keys.sealed"), Path::new("keys.key")).unwrap_err();
+    let forged = [&[VERSION], nonce.as_slice(), &text].concat();
+    let error = open(&key, &forged, Path::new("keys.sealed"), Path::new("keys.key")).unwrap_err();
     assert_eq!(error.code, ErrorCode::Damaged);
 }
 
@@ -133,21 +133,21 @@ fn the_version_is_bound_to_what_is_sealed() {
 fn a_wrong_key_opens_nothing() {
     let (folder, _) = filled();
     fs::write(folder.path().join("keys.key"), [7; KEY]).unwrap();
-    refused(folder.path(), ErrorCode::Damaged, "keys.sealed");
+    assert_rejected(folder.path(), ErrorCode::Damaged, "keys.sealed");
     fs::write(folder.path().join("keys.key"), [7; KEY - 1]).unwrap();
-    refused(folder.path(), ErrorCode::Damaged, "keys.key");
+    assert_rejected(folder.path(), ErrorCode::Damaged, "keys.key");
 }
 
 #[test]
-fn a_sealed_file_without_its_key_is_not_started_over() {
+fn a_sealed_file_without_its_key_is_not_replaced() {
     let (folder, _) = filled();
     fs::remove_file(folder.path().join("keys.key")).unwrap();
-    refused(folder.path(), ErrorCode::Damaged, "keys.key");
+    assert_rejected(folder.path(), ErrorCode::Damaged, "keys.key");
     assert!(!folder.path().join("keys.key").exists());
 }
 
 #[test]
-fn something_else_under_the_files_name_is_an_error() {
+fn a_folder_in_place_of_the_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("keys.sealed")).unwrap();
     let file = SealedFile::new(folder.path());
@@ -162,7 +162,7 @@ fn something_else_under_the_files_name_is_an_error() {
 }
 
 #[test]
-fn what_a_crash_left_half_written_does_not_matter() {
+fn a_partial_file_left_by_a_crash_is_replaced() {
     let (folder, file) = filled();
     let partial = folder.path().join("keys.sealed.partial");
     fs::write(&partial, "half").unwrap();
@@ -174,7 +174,7 @@ fn what_a_crash_left_half_written_does_not_matter() {
 
 #[cfg(unix)]
 #[test]
-fn folder_and_files_are_for_their_owner_alone() {
+fn folder_and_files_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let parent = tempfile::tempdir().unwrap();

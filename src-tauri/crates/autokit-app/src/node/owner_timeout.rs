@@ -6,17 +6,17 @@ use crate::host::Endpoint;
 
 /// How long a published endpoint may not respond. An owner that was killed keeps the store, and its port, until
 /// the system has finished what it was writing, which takes a while on a busy disk.
-const SILENCE: Duration = Duration::from_secs(30);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an owner may take in total, including startup and shutdown: a large library on a busy machine
 /// is opened, or written back, in that time.
-const TURN: Duration = Duration::from_mins(2);
+const TOTAL_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// The failures observed so far, starting with the first failed attempt.
 #[derive(Debug, Default)]
 pub(super) struct OwnerTimeout {
     began: Option<Instant>,
     /// The endpoint that does not respond, and since when.
-    silent: Option<(Endpoint, Instant)>,
+    unresponsive: Option<(Endpoint, Instant)>,
 }
 
 impl OwnerTimeout {
@@ -24,13 +24,13 @@ impl OwnerTimeout {
     /// because none is published while somebody owns the store.
     pub(super) fn is_over(&mut self, now: Instant, published: Option<&Endpoint>) -> bool {
         let began = *self.began.get_or_insert(now);
-        let silent = published.map(|endpoint| match self.silent.take() {
+        let unresponsive = published.map(|endpoint| match self.unresponsive.take() {
             Some((known, since)) if known == *endpoint => (known, since),
             _ => (endpoint.clone(), now),
         });
-        let silence = silent.as_ref().map_or(Duration::ZERO, |(_, since)| now - *since);
-        self.silent = silent;
-        silence > SILENCE || now - began > TURN
+        let silence = unresponsive.as_ref().map_or(Duration::ZERO, |(_, since)| now - *since);
+        self.unresponsive = unresponsive;
+        silence > RESPONSE_TIMEOUT || now - began > TOTAL_TIMEOUT
     }
 }
 
@@ -44,14 +44,14 @@ mod tests {
 
     /// Returns after how many seconds it gives up, if it tries what is published once a second.
     fn gives_up_after(published: impl Fn(u64) -> Option<Endpoint>) -> u64 {
-        let (mut patience, now) = (OwnerTimeout::default(), Instant::now());
+        let (mut timeout, now) = (OwnerTimeout::default(), Instant::now());
         (0..240)
-            .find(|second| patience.is_over(now + Duration::from_secs(*second), published(*second).as_ref()))
-            .expect("it gives up within four minutes")
+            .find(|second| timeout.is_over(now + Duration::from_secs(*second), published(*second).as_ref()))
+            .expect("times out within four minutes")
     }
 
     #[test]
-    fn an_owner_that_starts_or_ends_is_waited_for_longer_than_one_that_is_silent() {
+    fn an_owner_that_starts_or_ends_gets_more_time_than_one_that_does_not_respond() {
         assert_eq!(gives_up_after(|_| Some(endpoint(1))), 31);
         assert_eq!(gives_up_after(|_| None), 121);
         // Unresponsive, then withdrawn: it is shutting down.
@@ -62,12 +62,12 @@ mod tests {
     }
 
     #[test]
-    fn patience_begins_with_the_first_failure() {
+    fn the_timeout_starts_with_the_first_failure() {
         let now = Instant::now();
-        let mut patience = OwnerTimeout::default();
+        let mut timeout = OwnerTimeout::default();
         let later = now + Duration::from_mins(5);
-        assert!(!patience.is_over(later, Some(&endpoint(1))));
-        assert!(!patience.is_over(later + SILENCE, Some(&endpoint(1))));
-        assert!(patience.is_over(later + SILENCE + Duration::from_millis(1), Some(&endpoint(1))));
+        assert!(!timeout.is_over(later, Some(&endpoint(1))));
+        assert!(!timeout.is_over(later + RESPONSE_TIMEOUT, Some(&endpoint(1))));
+        assert!(timeout.is_over(later + RESPONSE_TIMEOUT + Duration::from_millis(1), Some(&endpoint(1))));
     }
 }
