@@ -272,6 +272,11 @@ async fn compare_all(
     }
     let mut newest_bodies: HashMap<String, (i64, Option<BodyHash>)> = HashMap::new();
     for table in PROTECTED.into_iter().chain(LOGGED) {
+        for id in snapshot.rows_without_lookup(table).await? {
+            let row = row_name(&id);
+            let written_at = expected.rows.get(&row).and_then(|(_, seq)| times.get(seq)).copied();
+            report.add(Problem::RowMissing { row, written_at });
+        }
         let mut unknown = Vec::new();
         let each = |row: &Object| {
             report.rows += 1;
@@ -327,6 +332,7 @@ async fn compare_cards(
         seen.insert(card);
     };
     snapshot.each_row("card", each).await?;
+    differing.extend(snapshot.rows_without_lookup("card").await?.iter().map(key_text));
     let gone = newest.iter().filter(|(card, (_, body))| body.is_some() && !seen.contains(*card));
     differing.extend(gone.map(|(card, _)| card.clone()));
     for record in cards {

@@ -1,5 +1,6 @@
 //! A snapshot of the library, for long reads while changes continue.
 
+use std::collections::HashSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use surrealdb::engine::local::Db;
 use surrealdb::method::Transaction;
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
 
-use crate::commit_log::{CommitRecord, Tip};
+use crate::commit_log::{CommitRecord, Tip, row_name};
 use crate::database::Instance;
 use crate::error::Result;
 use crate::head::Head;
@@ -79,10 +80,7 @@ impl Snapshot<'_> {
     /// Calls `visit` with every row of a table, in key order.
     pub(crate) async fn each_row(&self, table: &str, mut visit: impl FnMut(&Object) + Send) -> Result<()> {
         // Ids are read first: for a range without an end the database reads everything, whatever the limit.
-        let query = format!("SELECT VALUE id FROM {table}");
-        let response = self.transaction.query(query).await;
-        let mut response = response.map_err(|error| self.library.failed(&error))?;
-        let ids: Vec<RecordId> = response.take(0).map_err(|error| self.library.failed(&error))?;
+        let ids = self.ids(table).await?;
         for window in ids.chunks(WINDOW as usize) {
             let bound =
                 |id: Option<&RecordId>| id.map_or(Bound::Unbounded, |id| Bound::Included(id.key.clone()));
@@ -95,6 +93,38 @@ impl Snapshot<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the ids of rows that exist but cannot be looked up by their id. Before a lookup, the store asks
+    /// filters that have no checksum: a damaged one denies rows that a scan finds.
+    pub(crate) async fn rows_without_lookup(&self, table: &str) -> Result<Vec<RecordId>> {
+        let mut missing = Vec::new();
+        for ids in self.ids(table).await?.chunks(WINDOW as usize) {
+            let query = self.transaction.query("SELECT * FROM $ids").bind(("ids", ids.to_vec())).await;
+            let mut response = query.map_err(|error| self.library.failed(&error))?;
+            let rows: Vec<Value> = response.take(0).map_err(|error| self.library.failed(&error))?;
+            let found: HashSet<String> = rows
+                .iter()
+                .filter_map(|row| match row {
+                    Value::Object(row) => row.get("id"),
+                    _ => None,
+                })
+                .filter_map(|id| match id {
+                    Value::RecordId(id) => Some(row_name(id)),
+                    _ => None,
+                })
+                .collect();
+            missing.extend(ids.iter().filter(|id| !found.contains(&row_name(id))).cloned());
+        }
+        Ok(missing)
+    }
+
+    /// Returns the ids of all rows of a table, in key order.
+    async fn ids(&self, table: &str) -> Result<Vec<RecordId>> {
+        let query = format!("SELECT VALUE id FROM {table}");
+        let response = self.transaction.query(query).await;
+        let mut response = response.map_err(|error| self.library.failed(&error))?;
+        response.take(0).map_err(|error| self.library.failed(&error))
     }
 
     /// Returns the rows of a table whose keys are in a range, in key order.
