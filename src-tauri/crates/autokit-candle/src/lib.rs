@@ -5,11 +5,13 @@
 //! Sequences of equal length are encoded together and nothing is padded: these networks mask padding with
 //! large negative numbers rather than excluding it, and padding would cost time as well.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use autokit_embed::encoder::check_batch;
 use autokit_embed::{
-    Architecture, Backend, CONFIG_FILE, Encoder, Error, ModelSpec, Pooling, Result, WEIGHTS_FILE, normalise,
+    Architecture, Backend, CONFIG_FILE, Delta, Encoder, Error, ModelSpec, Pooling, Result, WEIGHTS_FILE,
+    normalise,
 };
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
@@ -65,7 +67,12 @@ impl CandleEncoder {
             path: weights_path.clone(),
             reason: first_line(&e.to_string()),
         };
-        let vb = VarBuilder::from_buffered_safetensors(bytes, DType::F32, &device).map_err(bad)?;
+        let mut tensors = candle_core::safetensors::load_buffer(&bytes, &device).map_err(bad)?;
+        if let Some(delta) = &spec.delta {
+            add_delta(delta, &mut tensors)
+                .map_err(|reason| Error::BadWeights { path: weights_path.clone(), reason })?;
+        }
+        let vb = VarBuilder::from_tensors(tensors, DType::F32, &device);
         let (network, dim, vocab_size, max_positions) = match spec.architecture {
             Architecture::Bert => {
                 let c: bert::Config = read_config(&config_path)?;
@@ -172,6 +179,24 @@ impl Encoder for CandleEncoder {
         check_batch(&[ids], self.vocab_size, self.max_positions)?;
         self.run(ids.to_vec(), 1, ids.len())
     }
+}
+
+/// Adds a delta to the weights it changes.
+fn add_delta(delta: &Delta, tensors: &mut HashMap<String, Tensor>) -> Result<(), String> {
+    for name in delta.weights() {
+        let names = [format!("{name}.weight"), format!("bert.{name}.weight")];
+        let found = names.iter().find(|name| tensors.contains_key(*name));
+        let weight = found
+            .and_then(|found| tensors.get_mut(found))
+            .ok_or_else(|| format!("the delta changes {name}, which the network does not have"))?;
+        let shape = weight.dims().to_vec();
+        let values = weight.to_dtype(DType::F32).and_then(|weight| weight.flatten_all()?.to_vec1::<f32>());
+        let mut values = values.map_err(|error| first_line(&error.to_string()))?;
+        delta.add_to(name, &mut values, &shape)?;
+        *weight =
+            Tensor::from_vec(values, shape, &Device::Cpu).map_err(|error| first_line(&error.to_string()))?;
+    }
+    Ok(())
 }
 
 fn read_config<C: DeserializeOwned>(path: &Path) -> Result<C> {

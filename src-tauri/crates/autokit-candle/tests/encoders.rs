@@ -2,12 +2,14 @@
 
 mod tiny;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use autokit_candle::CandleEncoder;
 use autokit_embed::encoder::{self, BertEncoder, Isa};
-use autokit_embed::{Architecture, CONFIG_FILE, Encoder, ModelSpec, Pooling, Result, WEIGHTS_FILE};
+use autokit_embed::{Architecture, CONFIG_FILE, Delta, Encoder, ModelSpec, Pooling, Result, WEIGHTS_FILE};
+use candle_core::{DType, Device, Tensor};
 use tiny::{DIM, POSITIONS, VOCAB};
 
 fn open(spec: &ModelSpec, folder: &Path, pool: &Arc<rayon::ThreadPool>) -> Result<Box<dyn Encoder>> {
@@ -209,6 +211,64 @@ fn weights_that_are_not_f32() {
     let spec = tiny::spec(Architecture::Bert, Pooling::Mean);
     let error = BertEncoder::open(&spec, folder.path(), pool(1)).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("I32") && error.to_string().contains("F32"), "{error}");
+}
+
+/// A delta of rank 2 for weights of these shapes.
+fn delta(weights: &[(&str, [usize; 2])]) -> Arc<Delta> {
+    let matrix = |rows: usize, columns: usize, seed: usize| {
+        let values = tiny::numbers(rows * columns, seed as u32).iter().map(|x| x * 0.3).collect();
+        let matrix = Tensor::from_vec::<_, f32>(values, (rows, columns), &Device::Cpu).unwrap();
+        matrix.to_dtype(DType::F16).unwrap()
+    };
+    let mut tensors = HashMap::new();
+    for (at, (name, [outputs, inputs])) in weights.iter().enumerate() {
+        tensors.insert(format!("{name}.lora_a"), matrix(2, *inputs, 2 * at));
+        tensors.insert(format!("{name}.lora_b"), matrix(*outputs, 2, 2 * at + 1));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("delta.safetensors");
+    candle_core::safetensors::save(&tensors, &path).unwrap();
+    Arc::new(Delta::parse(&std::fs::read(path).unwrap()).unwrap())
+}
+
+#[test]
+fn a_delta_changes_both_encoders_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    tiny::write(Architecture::Bert, folder.path());
+    let plain = tiny::spec(Architecture::Bert, Pooling::Mean);
+    let weights = [
+        ("encoder.layer.0.attention.self.query", [DIM, DIM]),
+        ("encoder.layer.0.intermediate.dense", [80, DIM]),
+        ("encoder.layer.1.attention.output.dense", [DIM, DIM]),
+        ("encoder.layer.1.output.dense", [DIM, 80]),
+    ];
+    let spec = ModelSpec { delta: Some(delta(&weights)), ..plain.clone() };
+    let before = encode(&CandleEncoder::open(&plain, folder.path()).unwrap(), &batch());
+    let reference = encode(&CandleEncoder::open(&spec, folder.path()).unwrap(), &batch());
+    let own = encode(&BertEncoder::open(&spec, folder.path(), pool(1)).unwrap(), &batch());
+    for ((own, reference), before) in own.iter().zip(&reference).zip(&before) {
+        assert!(cosine(own, reference) > 0.999_999_9, "{}", cosine(own, reference));
+        assert!(cosine(own, before) < 0.999, "the delta changes nothing");
+    }
+}
+
+#[test]
+fn a_delta_for_another_network_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    tiny::write(Architecture::Bert, folder.path());
+    for (weights, expected) in [
+        ([("encoder.layer.7.output.dense", [DIM, 80])], "encoder.layer.7.output.dense"),
+        ([("encoder.layer.0.output.dense", [DIM, DIM])], "encoder.layer.0.output.dense"),
+    ] {
+        let spec = tiny::spec(Architecture::Bert, Pooling::Mean);
+        let spec = ModelSpec { delta: Some(delta(&weights)), ..spec };
+        let own = BertEncoder::open(&spec, folder.path(), pool(1)).map(|_| ()).unwrap_err();
+        let candle = CandleEncoder::open(&spec, folder.path()).map(|_| ()).unwrap_err();
+        for error in [own, candle] {
+            assert_eq!(error.code(), "embed.bad_weights");
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! # Ok::<(), autokit_embed::Error>(())
 //! ```
 
+mod delta;
 mod embedder;
 pub mod encoder;
 mod error;
@@ -31,6 +32,7 @@ mod tokens;
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
+pub use delta::Delta;
 pub use embedder::{Backend, Embedder, EmbedderOptions, OnProgress};
 pub use encoder::Encoder;
 pub use error::{Attempt, Error, Result};

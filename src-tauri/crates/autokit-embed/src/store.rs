@@ -62,9 +62,11 @@ impl ModelFiles {
         &self.folder
     }
 
-    /// Returns the name and start of the weights' sha256, e.g. `all-MiniLM-L6-v2@53aa51172d142c89`.
+    /// Returns the name and start of the weights' sha256, e.g. `all-MiniLM-L6-v2@53aa51172d142c89`, followed by
+    /// the start of the delta's if there is one.
     pub fn id(&self) -> String {
-        format!("{}@{}", self.spec.name, &self.weights_sha256[..16])
+        let delta = self.spec.delta.as_deref().map(|delta| format!("+{}", &delta.sha256()[..16]));
+        format!("{}@{}{}", self.spec.name, &self.weights_sha256[..16], delta.unwrap_or_default())
     }
 }
 
@@ -154,7 +156,7 @@ impl ModelStore {
 
     /// Returns the folder of this model, which need not exist yet.
     pub fn folder_of(&self, spec: &ModelSpec) -> PathBuf {
-        self.root.join(&spec.name)
+        self.root.join(spec.folder_name())
     }
 
     /// Lists all models on offer with their state; `current` is the name of the one in use.
@@ -292,7 +294,7 @@ impl ModelStore {
     /// Takes the lock for writing this model. It is held until the returned file is dropped or the process
     /// ends.
     async fn lock(&self, spec: &ModelSpec, on_progress: OnPull<'_>) -> Result<File> {
-        let path = self.root.join(format!(".{}.lock", spec.name));
+        let path = self.root.join(format!(".{}.lock", spec.folder_name()));
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)

@@ -13,6 +13,7 @@ mod setup;
 mod shell;
 mod structure;
 mod test;
+mod train;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,8 @@ enum Command {
     Structure(structure::Options),
     /// Generate the window's TypeScript bindings from the list of commands.
     Bindings,
+    /// Train a delta of the embedding model on pairs of requests and tools.
+    Train(train::Options),
     /// Take the README's screenshots of the real window.
     Pictures,
 }
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::EvalLinkrot(options) => linkrot::run(&options),
         Command::Structure(options) => structure::run(&options),
         Command::Bindings => test::write_bindings(),
+        Command::Train(options) => train::run(&options),
         Command::Pictures => test::take_pictures(),
     };
     match outcome {

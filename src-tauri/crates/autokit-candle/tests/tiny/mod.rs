@@ -32,6 +32,8 @@ pub(crate) fn spec(architecture: Architecture, pooling: Pooling) -> ModelSpec {
         source: "https://example.org".to_owned(),
         files: vec![file(CONFIG_FILE), file(TOKENIZER_FILE), file(WEIGHTS_FILE)],
         wheel: None,
+        base: None,
+        delta: None,
     }
 }
 

@@ -2,13 +2,16 @@
 //!
 //! Memory-mapping would be shorter, but a file that is truncated while mapped ends the process.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 
+use crate::delta::Delta;
 use crate::error::{Error, Result};
 
 /// Length in bytes of the format's length prefix.
@@ -26,11 +29,15 @@ pub(crate) struct Weights {
     data_at: u64,
     /// Common prefix of the tensors' names, e.g. `bert.`.
     prefix: &'static str,
+    /// Added to the weights as they are read.
+    delta: Option<Arc<Delta>>,
+    /// Weights to which the delta was added.
+    changed: BTreeSet<String>,
 }
 
 impl Weights {
     /// Opens the file and checks that its table of contents is complete and covers the file exactly.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path, delta: Option<Arc<Delta>>) -> Result<Self> {
         let bad = |reason: String| Error::BadWeights { path: path.to_path_buf(), reason };
         let mut file = File::open(path).map_err(Error::io("opening", path))?;
         let size = file.metadata().map_err(Error::io("reading", path))?.len();
@@ -52,7 +59,15 @@ impl Weights {
         if expected != size {
             return Err(bad(format!("it has {size} bytes, its table of contents says {expected}")));
         }
-        Ok(Self { path: path.to_path_buf(), file, contents, data_at, prefix: "" })
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            contents,
+            data_at,
+            prefix: "",
+            delta,
+            changed: BTreeSet::new(),
+        })
     }
 
     /// Makes names be looked up with the first of `prefixes` under which `name` exists.
@@ -64,6 +79,7 @@ impl Weights {
     /// Reads a tensor, which must be f32 of exactly this shape.
     pub(crate) fn read(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let bad = |reason: String| Error::BadWeights { path: self.path.clone(), reason };
+        let plain_name = name;
         let name = format!("{}{name}", self.prefix);
         let info = self.contents.info(&name).ok_or_else(|| bad(format!("it has no tensor named {name}")))?;
         if info.dtype != Dtype::F32 {
@@ -78,10 +94,27 @@ impl Weights {
             .seek(SeekFrom::Start(self.data_at + from as u64))
             .and_then(|_| self.file.read_exact(&mut bytes))
             .map_err(Error::io("reading", &self.path))?;
-        let numbers: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        let mut numbers: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
         if let Some(at) = numbers.iter().position(|x| !x.is_finite()) {
             return Err(bad(format!("{name} contains a number that is not finite at {at}")));
         }
+        if let (Some(delta), Some(weight)) = (&self.delta, plain_name.strip_suffix(".weight"))
+            && delta.add_to(weight, &mut numbers, shape).map_err(bad)?
+        {
+            self.changed.insert(weight.to_owned());
+        }
         Ok(numbers)
+    }
+
+    /// Checks that the delta was made for this network: that all of it was added.
+    pub(crate) fn check_delta(&self) -> Result<()> {
+        let delta = self.delta.as_deref();
+        match delta.and_then(|delta| delta.weights().find(|weight| !self.changed.contains(*weight))) {
+            None => Ok(()),
+            Some(weight) => Err(Error::BadWeights {
+                path: self.path.clone(),
+                reason: format!("the delta changes {weight}, which the network does not have"),
+            }),
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! The weights of a BERT, packed for the kernels.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::config::BertConfig;
+use crate::delta::Delta;
 use crate::encoder::weights::Weights;
 use crate::error::Result;
 use crate::kernel::Isa;
@@ -41,9 +43,14 @@ pub(super) struct Norm {
 }
 
 impl Network {
-    pub(super) fn load(isa: Isa, config: &BertConfig, path: &Path) -> Result<Self> {
+    pub(super) fn load(
+        isa: Isa,
+        config: &BertConfig,
+        path: &Path,
+        delta: Option<Arc<Delta>>,
+    ) -> Result<Self> {
         let hidden = config.hidden_size;
-        let mut weights = Weights::open(path)?;
+        let mut weights = Weights::open(path, delta)?;
         weights.detect_prefix(&["", "bert."], "embeddings.word_embeddings.weight");
         let words = weights.read("embeddings.word_embeddings.weight", &[config.vocab_size, hidden])?;
         let mut positions = weights
@@ -59,6 +66,7 @@ impl Network {
         let layers = (0..config.num_hidden_layers)
             .map(|i| Layer::load(isa, config, &mut weights, &format!("encoder.layer.{i}")))
             .collect::<Result<_>>()?;
+        weights.check_delta()?;
         Ok(Self {
             hidden,
             heads: config.num_attention_heads,

@@ -62,7 +62,7 @@ impl BertEncoder {
                 reason: "only absolute positions and the exact GELU are supported".to_owned(),
             });
         }
-        let network = Network::load(isa, &config, &folder.join(WEIGHTS_FILE))?;
+        let network = Network::load(isa, &config, &folder.join(WEIGHTS_FILE), spec.delta.clone())?;
         Ok(Self {
             network,
             isa,

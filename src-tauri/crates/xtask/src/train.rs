@@ -1,0 +1,30 @@
+//! `cargo xtask train`: trains a delta of an embedding model.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::setup;
+use crate::shell::{cargo, exec, step};
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Pairs to train on.
+    #[arg(long, value_name = "FILE")]
+    pairs: PathBuf,
+    /// File for the delta.
+    #[arg(long, value_name = "FILE", default_value = "delta.safetensors")]
+    out: PathBuf,
+    /// Further options of the trainer, after `--`; `cargo xtask train --pairs x -- --help` lists them.
+    #[arg(last = true)]
+    more: Vec<String>,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    setup::model()?;
+    step("Training", "Run it again: it resumes from its last checkpoint.", || {
+        let mut trainer = cargo(&["run", "--quiet", "--package", "autokit-train", "--"]);
+        trainer.arg("--pairs").arg(&options.pairs).arg("--out").arg(&options.out);
+        exec(trainer.args(&options.more))
+    })
+}
