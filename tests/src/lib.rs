@@ -16,6 +16,7 @@ pub mod bundle;
 pub mod calendar;
 pub mod crash;
 pub mod disk;
+pub mod growth;
 pub mod log;
 pub mod mcp;
 pub mod model;

@@ -11,6 +11,7 @@ use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
 use autokit_tests::agent::{answer_of, ask, last_turn, set_providers, start, wait_for_session};
+use autokit_tests::growth::{ROUNDS, ensure_steady};
 use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
 use autokit_tests::{Workplace, made_up_cards};
 use autokit_toolcard::SessionId;
@@ -139,17 +140,15 @@ async fn memory_grows_at_most_a_twentieth_over_a_thousand_asks() -> Result<()> {
     let model = ScriptedModel::with_script(agreeable).await?;
     let node = stocked(place.node_with(Vectors::Model, KeyStorage::Memory).await?).await?;
     set_providers(&node, Some(&model), None).await?;
-    let mut before = 0;
+    let mut sizes = Vec::new();
     for number in 0..WARM_UP + ASKS {
-        if number == WARM_UP {
-            before = resident_kib()?;
+        if number >= WARM_UP && (number - WARM_UP).is_multiple_of(ASKS / ROUNDS) {
+            sizes.push(resident_kib()?);
         }
         let session = ask(&node, &question(number)).await?;
         ensure!(answer_of(&session)?.tool.is_some(), "ask {number}");
     }
-    let after = resident_kib()?;
+    sizes.push(resident_kib()?);
     node.close().await?;
-    let growth = (after as f64 / before as f64 - 1.0) * 100.0;
-    ensure!(growth <= 5.0, "{before} KiB became {after} KiB: {growth:.1} % over {ASKS} asks");
-    Ok(())
+    ensure_steady(&sizes)
 }

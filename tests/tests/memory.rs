@@ -4,6 +4,7 @@
 use anyhow::{Result, ensure};
 use autokit_api::commands::{Ask, Search};
 use autokit_api::{AskRequest, SearchRequest};
+use autokit_tests::growth::{ROUNDS, ensure_steady};
 use autokit_tests::{Workplace, made_up_cards};
 
 /// Searches until caches, thread pools and the allocator have what they want.
@@ -23,10 +24,10 @@ async fn memory_grows_at_most_a_twentieth_over_ten_thousand_searches() -> Result
         let action = ["export", "list", "archive", "how do I render"][number % 4];
         format!("{action} photos of account {number}, then translate recipes and schedule the backups")
     };
-    let mut before = 0;
+    let mut sizes = Vec::new();
     for number in 0..WARM_UP + SEARCHES {
-        if number == WARM_UP {
-            before = owner.resident_kib()?;
+        if number >= WARM_UP && (number - WARM_UP).is_multiple_of(SEARCHES / ROUNDS) {
+            sizes.push(owner.resident_kib()?);
         }
         let query = query(number);
         if number % 2 == 0 {
@@ -37,10 +38,8 @@ async fn memory_grows_at_most_a_twentieth_over_ten_thousand_searches() -> Result
             ensure!(!answer.candidates.is_empty(), "question {number} found nothing");
         }
     }
-    let after = owner.resident_kib()?;
+    sizes.push(owner.resident_kib()?);
     drop(node);
     owner.stop()?;
-    let growth = (after as f64 / before as f64 - 1.0) * 100.0;
-    ensure!(growth <= 5.0, "{before} KiB became {after} KiB: {growth:.1} % over {SEARCHES} searches");
-    Ok(())
+    ensure_steady(&sizes)
 }
