@@ -14,9 +14,10 @@ use clap::Parser;
 /// Trains a low-rank delta of an embedding model on pairs of requests and tools.
 #[derive(Parser)]
 struct Options {
-    /// Pairs, one JSON object per line: `source`, `query`, `docs`, `tool` and `group`.
-    #[arg(long, value_name = "FILE")]
-    pairs: PathBuf,
+    /// Pairs, one JSON object per line: `source`, `query`, `docs`, `tool` and `group`; without `docs`, a request
+    /// that no tool of its group answers. Or groups of tools with their requests. May be repeated.
+    #[arg(long, value_name = "FILE", required = true)]
+    pairs: Vec<PathBuf>,
     /// Base model.
     #[arg(long, value_name = "NAME", default_value = "all-MiniLM-L6-v2")]
     model: String,
@@ -47,6 +48,9 @@ struct Options {
     /// Hard negatives per pair.
     #[arg(long, default_value_t = 0)]
     hard_negatives: usize,
+    /// Requests per batch that no tool of their group answers.
+    #[arg(long, default_value_t = 16)]
+    near_misses: usize,
     /// Most tokens of a text.
     #[arg(long, default_value_t = 96)]
     max_tokens: usize,
@@ -68,6 +72,9 @@ struct Options {
     /// Weight of the distance to the base model's vectors.
     #[arg(long, default_value_t = 0.0)]
     anchor: f64,
+    /// Share of the trained delta that is kept.
+    #[arg(long, default_value_t = 0.7)]
+    keep: f64,
 }
 
 fn main() -> ExitCode {
@@ -85,14 +92,16 @@ fn run(options: &Options) -> Result<()> {
     let root = ModelStore::default_root().context("no folder for models on this system")?;
     let (base, embedder) = Base::find(&ModelStore::new(root), &options.model)?;
     let pairs = Pairs::load(&options.pairs)?;
+    let checksums = options.pairs.iter().map(|path| sha256(path)).collect::<Result<Vec<_>>>()?;
     let recipe = Recipe {
         model: base.name.clone(),
         base_sha256: base.sha256.clone(),
-        pairs_sha256: sha256(&options.pairs)?,
+        pairs_sha256: checksums.join("+"),
         seed: options.seed,
         steps: options.steps,
         batch: options.batch,
         hard_negatives: options.hard_negatives,
+        near_misses: options.near_misses,
         max_tokens: options.max_tokens,
         rank: options.rank,
         scale: options.scale,
@@ -100,6 +109,7 @@ fn run(options: &Options) -> Result<()> {
         warmup: options.warmup,
         temperature: options.temperature,
         anchor: options.anchor,
+        keep: options.keep,
     };
     let checkpoint = options.checkpoint.clone().unwrap_or_else(|| options.out.with_extension("checkpoint"));
     let files = Files {

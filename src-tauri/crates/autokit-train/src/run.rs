@@ -1,11 +1,14 @@
 //! A training run.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_search::eval::RetrievalSet;
 use candle_core::{Device, Tensor, Var};
+use rand::seq::SliceRandom as _;
+use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -26,7 +29,7 @@ pub struct Recipe {
     pub model: String,
     /// SHA-256 of the base model's weights, in hex.
     pub base_sha256: String,
-    /// SHA-256 of the pairs, in hex.
+    /// SHA-256 of the files of pairs, in hex, joined by `+`.
     pub pairs_sha256: String,
     /// Seed of everything that is drawn.
     pub seed: u64,
@@ -36,6 +39,8 @@ pub struct Recipe {
     pub batch: usize,
     /// Hard negatives per pair.
     pub hard_negatives: usize,
+    /// Most requests per batch that no tool of their group answers.
+    pub near_misses: usize,
     /// Most tokens of a text.
     pub max_tokens: usize,
     /// Rank of the deltas.
@@ -50,6 +55,9 @@ pub struct Recipe {
     pub temperature: f64,
     /// Weight of the distance to the vectors of the base model.
     pub anchor: f64,
+    /// Share of the trained delta that is kept, 0 to 1: weights between those of the base model and the trained ones
+    /// lose less where the data says nothing (Wortsman et al., "Robust fine-tuning of zero-shot models", 2022).
+    pub keep: f64,
 }
 
 /// Files and reporting of a run; they do not change its result.
@@ -178,6 +186,9 @@ pub fn train(
     let training = Training { recipe, pairs, tokens, base: vectors, hard, network, device };
     training.run(&mut optimizer, files, &recipe_text, events)?;
 
+    for (_, lora) in training.network.deltas() {
+        lora.b.set(&lora.b.as_tensor().affine(recipe.keep, 0.0)?)?;
+    }
     checkpoint::write_delta(&files.out, &training.network, recipe.scale, &recipe_text)?;
     sets.iter()
         .zip(&before)
@@ -229,7 +240,8 @@ impl Training<'_> {
     fn loss(&self, batch: &[Example], step: usize) -> Result<Tensor> {
         let mut random = random_of_step(self.recipe.seed, step);
         let pair = |example: &Example| &self.pairs.pairs[example.pair];
-        let queries: Vec<usize> = batch.iter().map(|example| pair(example).query).collect();
+        let mut queries: Vec<usize> = batch.iter().map(|example| pair(example).query).collect();
+        queries.extend(self.near_misses(batch, &mut random));
         let rows: Vec<Candidate> = batch
             .iter()
             .map(|example| Candidate { text: example.document, tool: pair(example).tool })
@@ -250,6 +262,17 @@ impl Training<'_> {
         let away = (distance_to(&query_vectors, &self.base.matrix(&queries, &self.device)?)?
             + distance_to(&document_vectors, &self.base.matrix(&documents, &self.device)?)?)?;
         Ok((loss + away.affine(self.recipe.anchor / 2.0, 0.0)?)?)
+    }
+
+    /// Draws requests that no tool of the batch's groups answers.
+    fn near_misses(&self, batch: &[Example], random: &mut Pcg64) -> Vec<usize> {
+        let groups: BTreeSet<usize> =
+            batch.iter().map(|example| self.pairs.pairs[example.pair].group).collect();
+        let of_group = |group: &usize| self.pairs.near_misses.get(group);
+        let mut drawn: Vec<usize> = groups.iter().filter_map(of_group).flatten().copied().collect();
+        drawn.shuffle(random);
+        drawn.truncate(self.recipe.near_misses);
+        drawn
     }
 
     fn packed(&self, texts: &[usize]) -> Result<PackedBatch> {

@@ -79,6 +79,7 @@ mod tests {
             texts: (0..3 * count).map(|at| at.to_string()).collect(),
             pairs: (0..count).map(pair).collect(),
             sources: vec!["a".into(), "b".into()],
+            ..Pairs::default()
         }
     }
 

@@ -86,7 +86,8 @@ fn packed(sequences: &[Vec<u32>]) -> PackedBatch {
 }
 
 fn loss(network: &Network) -> Tensor {
-    let queries = network.forward(&packed(&sequences(5, 1))).unwrap();
+    // Five pairs, two more requests that nothing answers, and three more documents.
+    let queries = network.forward(&packed(&sequences(7, 1))).unwrap();
     let documents = network.forward(&packed(&sequences(8, 2))).unwrap();
     let mut mask = vec![0.0; 5 * 8];
     (mask[3], mask[8 + 6]) = (MASKED, MASKED);

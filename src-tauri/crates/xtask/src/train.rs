@@ -9,9 +9,9 @@ use crate::shell::{cargo, exec, step};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Pairs to train on.
-    #[arg(long, value_name = "FILE")]
-    pairs: PathBuf,
+    /// Pairs to train on; may be repeated.
+    #[arg(long, value_name = "FILE", required = true)]
+    pairs: Vec<PathBuf>,
     /// File for the delta.
     #[arg(long, value_name = "FILE", default_value = "delta.safetensors")]
     out: PathBuf,
@@ -24,7 +24,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     setup::model()?;
     step("Training", "Run it again: it resumes from its last checkpoint.", || {
         let mut trainer = cargo(&["run", "--quiet", "--package", "autokit-train", "--"]);
-        trainer.arg("--pairs").arg(&options.pairs).arg("--out").arg(&options.out);
+        for pairs in &options.pairs {
+            trainer.arg("--pairs").arg(pairs);
+        }
+        trainer.arg("--out").arg(&options.out);
         exec(trainer.args(&options.more))
     })
 }
