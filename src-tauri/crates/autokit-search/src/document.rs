@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::gazetteer::lookup;
+use crate::gazetteer;
 use crate::text::name_words;
 
 /// A parameter of a tool.
@@ -67,7 +67,7 @@ impl Document<'_> {
 
     /// Returns the gazetteer's entries for the tool's name and provider.
     pub(crate) fn gazetteer_terms(&self) -> Vec<&'static str> {
-        lookup([self.name, self.provider])
+        gazetteer::of_tool(self.name, self.provider, self.description)
     }
 }
 
