@@ -181,7 +181,11 @@ impl Retriever for OneCard {
             parts: autokit_app::ScoreParts::default(),
             cited: None,
         };
-        Ok(Retrieval { cards: vec![card], thresholds: Thresholds::for_depth(Depth::Reranked) })
+        Ok(Retrieval {
+            cards: vec![card],
+            thresholds: Thresholds::for_depth(Depth::Reranked),
+            constraints: Vec::new(),
+        })
     }
 
     fn is_word(&self, _: &str) -> bool {

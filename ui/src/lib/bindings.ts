@@ -1312,6 +1312,11 @@ seen: string, };
 export type Connection = "llm" | "small_llm" | "search" | "github";
 
 /**
+ * A demand of a request.
+ */
+export type Constraint = "free" | "no_account" | "local" | "hosted" | "open_source" | { "language": Language } | { "excluding": string };
+
+/**
  * Who decided whether a call may be made.
  */
 export type DecidedBy = "rules" | "person" | "nobody";
@@ -2463,6 +2468,11 @@ authors: Array<string>, };
  * Destination of imported cards.
  */
 export type Landing = "review" | "library";
+
+/**
+ * A programming language, or the command line.
+ */
+export type Language = "python" | "java_script" | "rust" | "go" | "java" | "c_sharp" | "ruby" | "php" | "shell";
 
 /**
  * Distribution of durations.
@@ -3899,7 +3909,7 @@ reason: string,
 diff: Array<FieldDiff>, };
 
 /**
- * Why a card was found. The score is `keyword + vector + name + feedback + rerank`, up to rounding.
+ * Why a card was found. The score is `keyword + vector + constraints + name + feedback + rerank`, up to rounding.
  */
 export type ScoreParts = { 
 /**
@@ -3911,6 +3921,10 @@ keyword: number,
  * average card.
  */
 vector: number, 
+/**
+ * Change of the score by what the request demands of a tool besides what it is to do.
+ */
+constraints: number, 
 /**
  * Contribution of a name match to the score.
  */
@@ -4061,6 +4075,10 @@ results: Array<SearchHit>,
  * Names of further cards whose exact name is in the query.
  */
 also_named: Array<string>, 
+/**
+ * What was understood that the query demands of a tool besides what it is to do.
+ */
+constraints: Array<Constraint>, 
 /**
  * Duration in milliseconds.
  */

@@ -11,7 +11,17 @@ import CommandPalette from "./CommandPalette.svelte";
 
 afterEach(clear);
 
-const PARTS = { keyword: 1, vector: 0, name: 0, feedback: 0, rerank: 0, bm25: 0, coverage: 1, matched_terms: [] };
+const PARTS = {
+  keyword: 1,
+  vector: 0,
+  constraints: 0,
+  name: 0,
+  feedback: 0,
+  rerank: 0,
+  bm25: 0,
+  coverage: 1,
+  matched_terms: [],
+};
 
 function open() {
   const calls = stage({

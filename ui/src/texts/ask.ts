@@ -58,7 +58,14 @@ export const ask = {
 
   // Score bars
   score: (value: string, parts: string) => `Score ${value}: ${parts}`,
-  scores: { name: "name", words: "keywords", meaning: "semantic", feedback: "feedback", reranking: "reranking" },
+  scores: {
+    name: "name",
+    words: "keywords",
+    meaning: "semantic",
+    conditions: "conditions",
+    feedback: "feedback",
+    reranking: "reranking",
+  },
 
   // Sources
   restsOn: "Sources",

@@ -1,7 +1,7 @@
 //! Questions to the library, and plain search.
 
+use autokit_search::{Constraint, Mode, ScoreParts};
 pub use autokit_search::{Depth, Verdict};
-use autokit_search::{Mode, ScoreParts};
 use autokit_toolcard::{CardId, Stub};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -89,6 +89,8 @@ pub struct SearchResponse {
     pub results: Vec<SearchHit>,
     /// Names of further cards whose exact name is in the query.
     pub also_named: Vec<String>,
+    /// What was understood that the query demands of a tool besides what it is to do.
+    pub constraints: Vec<Constraint>,
     /// Duration in milliseconds.
     pub took_ms: f64,
 }

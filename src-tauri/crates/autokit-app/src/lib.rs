@@ -21,7 +21,7 @@ pub use autokit_features::starter;
 pub use autokit_fuel as fuel;
 pub use autokit_policy::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, Rules};
 pub use autokit_search::eval::{AskReport, RetrievalReport};
-pub use autokit_search::{Depth, Field, Mode, ScoreParts, Thresholds};
+pub use autokit_search::{Depth, Field, Mode, ScoreParts, Thresholds, understood};
 pub use autokit_toolcard::{
     CardId, CardState, ChangeKind, FieldDiff, FieldVerdict, InjectionKind, InjectionMatch, Kind, Origin,
     ProposalId, ProposalState, Risk, SessionId, SpanOp, Timestamp, is_web_address, visible,

@@ -223,6 +223,9 @@ fn explain_score(parts: &ScoreParts) -> String {
     if let Some(cosine) = parts.cosine {
         reasons.push(format!("semantic {:.2} (cosine {cosine:.2})", parts.vector));
     }
+    if parts.constraints.abs() >= 0.005 {
+        reasons.push(format!("conditions {:+.2}", parts.constraints));
+    }
     if parts.feedback.abs() >= 0.005 {
         reasons.push(format!("feedback {:+.2}", parts.feedback));
     }
@@ -269,6 +272,9 @@ fn write_results(out: &mut dyn Write, response: &SearchResponse) -> io::Result<(
         )?;
         writeln!(out, "     {}", one_line(&hit.description, 90))?;
         writeln!(out, "     {}", explain_score(&hit.parts).dimmed())?;
+    }
+    if let Some(note) = autokit_app::understood(&response.constraints) {
+        writeln!(out, "\n{}", note.dimmed())?;
     }
     if !response.also_named.is_empty() {
         let names: Vec<_> = response.also_named.iter().map(|name| printable(name)).collect();

@@ -91,7 +91,11 @@ impl Retriever for LibraryRetriever<'_> {
                 cited,
             });
         }
-        Ok(Retrieval { cards: found, thresholds: Thresholds::for_depth(ranking.depth) })
+        Ok(Retrieval {
+            cards: found,
+            thresholds: Thresholds::for_depth(ranking.depth),
+            constraints: ranking.constraints,
+        })
     }
 
     fn keyword_only_reason(&self) -> Option<String> {

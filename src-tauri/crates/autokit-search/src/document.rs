@@ -5,6 +5,7 @@ use ts_rs::TS;
 
 use crate::gazetteer;
 use crate::text::name_words;
+use crate::traits::Traits;
 
 /// A parameter of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,10 @@ pub struct Document<'a> {
     pub parameters: Vec<Parameter<'a>>,
     /// Further searchable text, matched by keyword only: module, tags, kind.
     pub keywords: Vec<&'a str>,
+    /// What it costs, in words, or an empty string.
+    pub pricing: &'a str,
+    /// The programming language it is used from, or an empty string.
+    pub language: &'a str,
     /// Embedding of [`Document::dense_text`], if it was computed. Normalized to unit length when added.
     pub vector: Option<&'a [f32]>,
 }
@@ -63,6 +68,17 @@ impl Document<'_> {
             text.push(')');
         }
         text
+    }
+
+    /// Reads its traits from what it says about itself.
+    pub(crate) fn traits(&self) -> Traits {
+        let mut traits = Traits::of(self.description);
+        traits.read(self.pricing);
+        for keyword in &self.keywords {
+            traits.read(keyword);
+        }
+        traits.add_language(self.language);
+        traits
     }
 
     /// Returns the gazetteer's entries for the tool's name and provider.

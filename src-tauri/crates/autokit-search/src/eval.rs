@@ -174,7 +174,7 @@ fn rank_all<E>(
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let plans: Vec<QueryPlan> = texts.iter().map(|text| QueryPlan::new(text)).collect();
+    let plans: Vec<QueryPlan> = texts.iter().map(|text| index.plan(text)).collect();
     let to_embed: Vec<String> = plans.iter().flat_map(QueryPlan::texts_to_embed).collect();
     let mut vectors = embed(embedder.queries, &to_embed)?.into_iter();
     let mut ranked = Vec::with_capacity(plans.len());

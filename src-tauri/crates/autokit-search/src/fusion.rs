@@ -145,18 +145,23 @@ pub fn shift_score(score: f32, by: f32) -> f32 {
     to_score(raw + by)
 }
 
-/// Returns the score and the parts it is the sum of: keyword, vector, name.
+/// Returns the score and the parts it is the sum of: keyword, vector, constraints, name.
 ///
 /// A name match raises the score above every card without one: `n + (1 - n) s`, where `n` is the lift of the
-/// match and `s` the score of the rest, see [`NameMatch`]. The rest is divided in proportion to what keywords
-/// and vector contribute to the sum.
-pub(crate) fn score_parts(keyword: f32, vector: f32, name: Option<NameMatch>) -> (f32, [f32; 3]) {
+/// match and `s` the score of the rest, see [`NameMatch`]. What keywords and vector contribute is divided in
+/// proportion to their parts of the sum; `constraints` are added to it in units of cosine.
+pub(crate) fn score_parts(
+    keyword: f32,
+    vector: f32,
+    constraints: f32,
+    name: Option<NameMatch>,
+) -> (f32, [f32; 4]) {
     let boost = name.map_or(0.0, NameMatch::boost);
     let raw = keyword + vector;
-    let rest = (1.0 - boost) * to_score(raw);
-    let parts =
-        if raw > 0.0 { [rest * keyword / raw, rest * vector / raw, boost] } else { [0.0, 0.0, boost] };
-    (rest + boost, parts)
+    let unconstrained = (1.0 - boost) * to_score(raw);
+    let rest = (1.0 - boost) * to_score(raw + constraints);
+    let share = |part: f32| if raw > 0.0 { unconstrained * part / raw } else { 0.0 };
+    (rest + boost, [share(keyword), share(vector), rest - unconstrained, boost])
 }
 
 #[cfg(test)]
@@ -169,7 +174,7 @@ mod tests {
             [0.0, 0.05, 0.3, 1.0, 9.0].iter().flat_map(|&k| [-0.2, 0.0, 0.4, 1.0].map(|v| (k, v))).collect();
         let range = |name| {
             let scores = sums.iter().map(|&(keyword, vector)| {
-                let (score, parts) = score_parts(keyword, vector, name);
+                let (score, parts) = score_parts(keyword, vector, keyword - 0.1, name);
                 assert!((0.0..=1.0).contains(&score));
                 assert!((score - parts.iter().sum::<f32>()).abs() < 1e-5);
                 score

@@ -10,6 +10,7 @@ use ts_rs::TS;
 use crate::analysis::AnalyzedTexts;
 use crate::bitset::BitSet;
 use crate::chunks::{ChunkIndex, ClosestChunk};
+use crate::constraints::{self, Constraint};
 use crate::document::{Document, Field};
 use crate::error::RetrieveError;
 use crate::fusion::{self, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
@@ -18,6 +19,7 @@ use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
 use crate::text::Analyzer;
 use crate::thesaurus::MARK;
+use crate::traits::Traits;
 use crate::vector::{VectorIndex, check_vector};
 
 /// Ranking mode.
@@ -60,7 +62,7 @@ pub struct Hit {
     pub parts: ScoreParts,
 }
 
-/// Why a card was found. The score is `keyword + vector + name + feedback + rerank`, up to rounding.
+/// Why a card was found. The score is `keyword + vector + constraints + name + feedback + rerank`, up to rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ScoreParts {
     /// Contribution of keywords to the score.
@@ -68,6 +70,9 @@ pub struct ScoreParts {
     /// Contribution of the vector to the score; negative if the card is less similar to the request than the
     /// average card.
     pub vector: f32,
+    /// Change of the score by what the request demands of a tool besides what it is to do.
+    #[serde(default)]
+    pub constraints: f32,
     /// Contribution of a name match to the score.
     pub name: f32,
     /// Change of the score by feedback on the card for similar requests.
@@ -147,6 +152,8 @@ pub struct SearchIndex {
     vectors: VectorIndex,
     chunks: ChunkIndex,
     names: NameIndex,
+    /// By slot.
+    traits: Vec<Traits>,
 }
 
 /// Documents analyzed at a time by one thread.
@@ -156,18 +163,21 @@ const CHUNK: usize = 1024;
 const AT_ONCE: usize = 4096;
 
 /// A card being scored.
+#[derive(Default)]
 struct Candidate {
     slot: u32,
     name: Option<NameMatch>,
     keyword: f32,
     vector: f32,
+    /// Change by the request's constraints, in units of cosine.
+    constraints: f32,
     clause: Option<usize>,
     chunk: Option<u32>,
 }
 
 impl Candidate {
     fn raw(&self) -> f32 {
-        self.keyword + self.vector
+        self.keyword + self.vector + self.constraints
     }
 }
 
@@ -259,6 +269,10 @@ impl SearchIndex {
                 // Documents with the same id share a slot: the later one overwrites the earlier.
                 self.names.remove(slot);
                 self.names.insert(slot, document.provider, document.name, &document.aliases);
+                if self.traits.len() <= slot as usize {
+                    self.traits.resize(slot as usize + 1, Traits::default());
+                }
+                self.traits[slot as usize] = document.traits();
                 match document.vector {
                     Some(vector) => self.vectors.upsert(slot, vector)?,
                     None => {
@@ -342,6 +356,15 @@ impl SearchIndex {
         ids
     }
 
+    /// Parses a request, knowing the names of vendors and products in the index.
+    pub fn plan(&self, request: &str) -> QueryPlan {
+        QueryPlan::parse(request, |name, replacing| {
+            constraints::is_company(name)
+                || self.names.is_provider(name)
+                || (replacing && self.names.is_card(name))
+        })
+    }
+
     /// Searches the index. Results are sorted best first, ties by id.
     ///
     /// # Errors
@@ -377,6 +400,7 @@ impl SearchIndex {
             Mode::Keyword | Mode::Hybrid => self.keyword_candidates(plan, allowed),
         };
         if query.mode != Mode::Vector {
+            self.apply_constraints(plan.constraints(), &mut candidates);
             self.add_names(plan, allowed, &mut candidates);
         }
         self.keep_best(&mut candidates, query.limit);
@@ -386,8 +410,7 @@ impl SearchIndex {
     fn vector_candidates(&self, vectors: &[Vec<f32>], allowed: Option<&BitSet>) -> Vec<Candidate> {
         let Some(whole) = vectors.first() else { return Vec::new() };
         let (slots, cosines) = self.vectors.scan(&[whole], &[], allowed);
-        let candidate =
-            |(slot, vector)| Candidate { slot, name: None, keyword: 0.0, vector, clause: None, chunk: None };
+        let candidate = |(slot, vector)| Candidate { slot, vector, ..Candidate::default() };
         slots.into_iter().zip(cosines).map(candidate).collect()
     }
 
@@ -400,11 +423,8 @@ impl SearchIndex {
             .filter(|(_, bm25)| **bm25 > 0.0)
             .map(|(slot, &bm25)| Candidate {
                 slot: slot as u32,
-                name: None,
                 keyword: fusion::bm25_to_cosine(bm25),
-                vector: 0.0,
-                clause: None,
-                chunk: None,
+                ..Candidate::default()
             })
             .collect()
     }
@@ -430,11 +450,10 @@ impl SearchIndex {
             };
             let mut candidate = Candidate {
                 slot,
-                name: None,
                 keyword: whole.evidence[at],
                 vector: cosine(0),
-                clause: None,
                 chunk: page.map(|page| page[0].at),
+                ..Candidate::default()
             };
             let best = clauses
                 .iter()
@@ -466,6 +485,34 @@ impl SearchIndex {
         candidates
     }
 
+    /// Lowers cards that contradict what a request demands, and raises those that satisfy it a little.
+    fn apply_constraints(&self, demands: &[Constraint], candidates: &mut [Candidate]) {
+        if demands.is_empty() {
+            return;
+        }
+        let mut excluded = BitSet::with_len(self.ids.len());
+        let mut analyzer = Analyzer::new();
+        for demand in demands {
+            let Constraint::Excluding(name) = demand else { continue };
+            let name = crate::text::fold(name);
+            for alias in constraints::aliases(&name) {
+                let terms: Vec<String> = crate::text::parts(alias)
+                    .iter()
+                    .filter_map(|word| analyzer.term(word).map(str::to_owned))
+                    .collect();
+                for slot in self.keyword.slots_named(&terms) {
+                    excluded.insert(slot);
+                }
+            }
+        }
+        for candidate in candidates {
+            candidate.constraints = constraints::shift(demands, self.traits[candidate.slot as usize]);
+            if excluded.contains(candidate.slot) {
+                candidate.constraints += constraints::EXCLUDED;
+            }
+        }
+    }
+
     fn add_names(&self, plan: &QueryPlan, allowed: Option<&BitSet>, candidates: &mut Vec<Candidate>) {
         let mut analyzer = Analyzer::new();
         let mut terms: FxHashMap<String, bool> = FxHashMap::default();
@@ -483,16 +530,10 @@ impl SearchIndex {
             candidate.name = named.remove(&candidate.slot);
         }
         candidates.extend(
-            named.into_iter().filter(|(slot, _)| allowed.is_none_or(|set| set.contains(*slot))).map(
-                |(slot, name)| Candidate {
-                    slot,
-                    name: Some(name),
-                    keyword: 0.0,
-                    vector: 0.0,
-                    clause: None,
-                    chunk: None,
-                },
-            ),
+            named
+                .into_iter()
+                .filter(|(slot, _)| allowed.is_none_or(|set| set.contains(*slot)))
+                .map(|(slot, name)| Candidate { slot, name: Some(name), ..Candidate::default() }),
         );
     }
 
@@ -527,11 +568,14 @@ impl SearchIndex {
                 let (score, parts) = match query.mode {
                     Mode::Vector => {
                         let score = candidate.vector.clamp(0.0, 1.0);
-                        (score, [0.0, score, 0.0])
+                        (score, [0.0, score, 0.0, 0.0])
                     }
-                    Mode::Keyword | Mode::Hybrid => {
-                        fusion::score_parts(candidate.keyword, candidate.vector, candidate.name)
-                    }
+                    Mode::Keyword | Mode::Hybrid => fusion::score_parts(
+                        candidate.keyword,
+                        candidate.vector,
+                        candidate.constraints,
+                        candidate.name,
+                    ),
                 };
                 Hit {
                     id: self.ids[at].to_string(),
@@ -539,7 +583,8 @@ impl SearchIndex {
                     parts: ScoreParts {
                         keyword: parts[0],
                         vector: parts[1],
-                        name: parts[2],
+                        constraints: parts[2],
+                        name: parts[3],
                         feedback: 0.0,
                         rerank: 0.0,
                         name_match: candidate.name,

@@ -333,6 +333,26 @@ impl KeywordIndex {
         self.by_text.contains_key(term)
     }
 
+    /// Returns the slots of the cards whose name and provider together have all of these terms.
+    pub(crate) fn slots_named(&self, terms: &[String]) -> Vec<u32> {
+        let named = |posting: &&Posting| {
+            [Field::Provider, Field::Name].iter().any(|field| posting.counts.get(*field as usize) > 0)
+        };
+        let postings = |term: &String| {
+            let id = self.by_text.get(term.as_str())?;
+            Some(self.terms[*id as usize].postings.iter().filter(named).map(|posting| posting.slot))
+        };
+        let mut found: Option<Vec<u32>> = None;
+        for term in terms {
+            let slots: Vec<u32> = postings(term).into_iter().flatten().collect();
+            found = Some(match found {
+                Some(known) => known.into_iter().filter(|slot| slots.binary_search(slot).is_ok()).collect(),
+                None => slots,
+            });
+        }
+        found.unwrap_or_default()
+    }
+
     /// Returns the number of distinct terms.
     pub(crate) fn vocabulary(&self) -> usize {
         self.by_text.len()

@@ -36,6 +36,7 @@
 //! | `names` | queries that name a tool |
 //! | [`tiers`] | the few tools that are found by keyword before the library is searched |
 //! | `query`, `text` | clauses, words, terms |
+//! | `constraints`, `traits` | what a request demands besides what a tool is to do, and whether a card meets it |
 //! | `gazetteer` | general knowledge about well-known names |
 //! | `thesaurus` | everyday words and their synonyms in descriptions of tools |
 //! | [`metrics`], [`eval`] | evaluation |
@@ -45,6 +46,7 @@ mod bitset;
 mod calibration;
 mod card_index;
 mod chunks;
+mod constraints;
 mod document;
 mod error;
 pub mod eval;
@@ -63,12 +65,14 @@ mod text;
 mod thesaurus;
 pub mod tiers;
 mod tool_text;
+mod traits;
 mod vector;
 mod verdict;
 
 pub use bitset::BitSet;
 pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
 pub use card_index::{CardEntry, CardIndex, passage_of, vector_recipe};
+pub use constraints::{Constraint, understood};
 pub use document::{Document, Field, Parameter};
 pub use error::{EvalError, RetrieveError};
 pub use feedback::Opinion;
@@ -80,6 +84,7 @@ pub use rerank::RERANKED;
 pub use searcher::{Depth, MAX_NAMED, Passages, Ranking, SearchError, SearchRequest, Searcher};
 pub use text::{is_generic_word, is_stop_word, name_words};
 pub use tool_text::ToolText;
+pub use traits::Language;
 pub use vector::{Neighbour, VectorIndex};
 pub use verdict::{Thresholds, Verdict};
 

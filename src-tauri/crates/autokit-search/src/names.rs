@@ -65,6 +65,8 @@ pub(crate) struct NameIndex {
     exact: FxHashMap<Box<str>, Spelling>,
     /// Spellings without generic words.
     bare: FxHashMap<Box<str>, Vec<u32>>,
+    /// How many cards each provider has, by its spelling without generic words.
+    providers: FxHashMap<Box<str>, u32>,
     cards: Vec<CardNames>,
 }
 
@@ -114,6 +116,10 @@ impl NameIndex {
         for spelling in &bare_names {
             self.bare.entry(spelling.clone()).or_default().push(slot);
         }
+        let provider_spelling = bare(provider);
+        if !provider_spelling.is_empty() {
+            *self.providers.entry(provider_spelling.into()).or_default() += 1;
+        }
         if self.cards.len() <= slot as usize {
             self.cards.resize_with(slot as usize + 1, CardNames::default);
         }
@@ -127,6 +133,12 @@ impl NameIndex {
 
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(card) = self.cards.get_mut(slot as usize).map(std::mem::take) else { return };
+        if let Some(count) = self.providers.get_mut(bare(&card.provider).as_str()) {
+            *count -= 1;
+            if *count == 0 {
+                self.providers.remove(bare(&card.provider).as_str());
+            }
+        }
         for spelling in &card.exact {
             if let Some(entry) = self.exact.get_mut(spelling) {
                 entry.slots.retain(|&other| other != slot);
@@ -143,6 +155,17 @@ impl NameIndex {
                 }
             }
         }
+    }
+
+    /// Whether words, joined by spaces, are a provider's name.
+    pub(crate) fn is_provider(&self, words: &str) -> bool {
+        self.providers.contains_key(bare(words).as_str())
+    }
+
+    /// Whether words, joined by spaces, are a card's name.
+    pub(crate) fn is_card(&self, words: &str) -> bool {
+        let spelling = bare(words);
+        !is_stop_word(&spelling) && self.bare.contains_key(spelling.as_str())
     }
 
     /// Returns the cards that a query names. `known` tells whether some card has a word.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::constraints::{Constraint, ParsedRequest, is_company};
 use crate::text::{Analyzer, QueryTerm, Word, is_stop_word, parts, query_terms, words};
 use crate::thesaurus::{Reader, Thesaurus};
 
@@ -39,7 +40,9 @@ pub(crate) struct QueryConcept {
 /// [`Query`](crate::Query) in the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryPlan {
+    /// What the request is about: without the names it excludes.
     text: String,
+    constraints: Vec<Constraint>,
     clauses: Vec<String>,
     /// The whole request and each clause with the names of their concepts added, where that adds something.
     expansions: Vec<Option<String>>,
@@ -49,8 +52,17 @@ pub struct QueryPlan {
 }
 
 impl QueryPlan {
-    /// Parses a request.
-    pub fn new(text: &str) -> QueryPlan {
+    /// Parses a request on its own; [`SearchIndex::plan`](crate::SearchIndex::plan) also knows the names in an
+    /// index.
+    pub fn new(request: &str) -> QueryPlan {
+        QueryPlan::parse(request, |name, _| is_company(name))
+    }
+
+    /// Parses a request. `is_name` says whether words, joined by spaces, are a name that a request can exclude;
+    /// its second argument is whether the request asks for something in its place.
+    pub(crate) fn parse(request: &str, is_name: impl Fn(&str, bool) -> bool) -> QueryPlan {
+        let ParsedRequest { topic, constraints } = ParsedRequest::new(request, is_name);
+        let text = topic.as_str();
         let mut clauses = clauses(text);
         if clauses.len() < MIN_CLAUSES {
             clauses.clear();
@@ -61,18 +73,24 @@ impl QueryPlan {
         }
         let terms = query_terms(text);
         QueryPlan {
-            text: text.to_owned(),
+            constraints,
             expansions: std::iter::once(text).chain(clauses.iter().map(String::as_str)).map(expand).collect(),
             concepts: concepts(text, &terms),
             terms,
             clause_terms: clauses.iter().map(|clause| query_terms(clause)).collect(),
             clauses,
+            text: topic,
         }
     }
 
-    /// Returns the request as given.
+    /// Returns what the request is about: the request without the names it excludes.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns what the request demands of a tool besides what it is to do.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
     }
 
     /// Returns its clauses if there are several, else an empty slice.

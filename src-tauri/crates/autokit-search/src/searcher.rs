@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::card_index::CardIndex;
+use crate::constraints::Constraint;
 use crate::error::RetrieveError;
 use crate::feedback::{Opinion, QuestionVectors};
 use crate::index::{Hit, Mode, Query, ScoreParts};
@@ -66,6 +67,8 @@ pub struct Ranking {
     pub also_named: Vec<String>,
     /// Whether the first hit answers the request.
     pub verdict: Verdict,
+    /// What was understood that the request demands of a tool besides what it is to do.
+    pub constraints: Vec<Constraint>,
     /// The mode that was used: keyword if there is no model.
     pub mode: Mode,
     /// The depth that was used.
@@ -149,18 +152,19 @@ impl Searcher {
         // Feedback and reranking reorder these candidates, and excluded ones are removed afterwards.
         let depth_limit = (request.limit + request.excluded.len()).max(RERANKED);
         let allowed = request.allowed.as_deref();
-        let (mut hits, mut vector) = rank(&index, &request.query, mode, depth_limit, allowed)?;
-        let question = request.question.as_deref().unwrap_or(&request.query);
-        if question != request.query {
-            (hits, vector) = rescore(&index, question, mode, hits)?;
+        let mut scored = rank(&index, &request.query, mode, depth_limit, allowed)?;
+        let named_topic = scored.plan.text().to_owned();
+        if let Some(question) = request.question.as_deref().filter(|question| *question != request.query) {
+            scored = rescore(&index, question, mode, scored.hits)?;
         }
+        let Scored { mut hits, vector, plan } = scored;
         let mut depth = Depth::Fused;
         if let (Some(embedder), Some(vector), Mode::Hybrid) = (&embedder, &vector, mode) {
             self.questions.shift(embedder, &mut hits, vector, &request.opinions)?;
             if request.depth == Depth::Reranked {
                 let passages: Vec<Option<String>> =
                     hits.iter().take(RERANKED).map(|hit| self.passages.passage(&hit.id)).collect();
-                self.tokens.rerank(embedder, question, &mut hits, &passages)?;
+                self.tokens.rerank(embedder, plan.text(), &mut hits, &passages)?;
                 depth = Depth::Reranked;
             }
         }
@@ -170,7 +174,7 @@ impl Searcher {
         let mut also_named = Vec::new();
         if mode != Mode::Vector {
             let known: HashSet<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
-            also_named = index.read(|search| search.named(&request.query));
+            also_named = index.read(|search| search.named(&named_topic));
             also_named.retain(|id| {
                 !known.contains(id.as_str())
                     && !request.excluded.contains(id)
@@ -178,7 +182,8 @@ impl Searcher {
             });
         }
         let verdict = verdict_of(&hits, depth);
-        Ok(Ranking { hits, also_named, verdict, mode, depth })
+        let constraints = plan.constraints().to_vec();
+        Ok(Ranking { hits, also_named, verdict, constraints, mode, depth })
     }
 
     /// Returns the cards closest to a vector, with their cosines, best first.
@@ -193,15 +198,23 @@ impl Searcher {
     }
 }
 
-/// Returns the fused ranking and the vector of the whole request.
+/// A fused ranking.
+struct Scored {
+    hits: Vec<Hit>,
+    /// The vector of the whole request.
+    vector: Option<Vec<f32>>,
+    plan: QueryPlan,
+}
+
+/// Returns the fused ranking of a request.
 fn rank(
     index: &CardIndex,
     query: &str,
     mode: Mode,
     limit: usize,
     allowed: Option<&HashSet<String>>,
-) -> Result<(Vec<Hit>, Option<Vec<f32>>), SearchError> {
-    let plan = QueryPlan::new(query);
+) -> Result<Scored, SearchError> {
+    let plan = index.read(|search| search.plan(query));
     let vectors = match index.embedder() {
         Some(embedder) if mode != Mode::Keyword => plan
             .texts_to_embed()
@@ -214,24 +227,19 @@ fn rank(
     let filter = candidates.as_ref().map(|candidates| candidates as &(dyn Fn(&str) -> bool + Sync));
     let hits = index.read(|search| {
         // All cards that a request names are included, up to a bound.
-        let limit = limit.max(search.named(query).len().min(MAX_NAMED + limit));
+        let limit = limit.max(search.named(plan.text()).len().min(MAX_NAMED + limit));
         search.search(&Query { plan: &plan, vectors: &vectors, mode, limit, filter })
     })?;
-    Ok((hits, vectors.into_iter().next()))
+    Ok(Scored { hits, vector: vectors.into_iter().next(), plan })
 }
 
 /// Rescores the same cards against a question, best first. Cards with nothing in common with the question
 /// come last with score 0, in their previous order.
-fn rescore(
-    index: &CardIndex,
-    question: &str,
-    mode: Mode,
-    hits: Vec<Hit>,
-) -> Result<(Vec<Hit>, Option<Vec<f32>>), SearchError> {
+fn rescore(index: &CardIndex, question: &str, mode: Mode, hits: Vec<Hit>) -> Result<Scored, SearchError> {
     let candidates: HashSet<String> = hits.iter().map(|hit| hit.id.clone()).collect();
-    let (mut scored, vector) = rank(index, question, mode, hits.len(), Some(&candidates))?;
-    let known: HashSet<String> = scored.iter().map(|hit| hit.id.clone()).collect();
+    let mut scored = rank(index, question, mode, hits.len(), Some(&candidates))?;
+    let known: HashSet<String> = scored.hits.iter().map(|hit| hit.id.clone()).collect();
     let rest = hits.into_iter().filter(|hit| !known.contains(&hit.id));
-    scored.extend(rest.map(|hit| Hit { score: 0.0, parts: ScoreParts::default(), ..hit }));
-    Ok((scored, vector))
+    scored.hits.extend(rest.map(|hit| Hit { score: 0.0, parts: ScoreParts::default(), ..hit }));
+    Ok(scored)
 }

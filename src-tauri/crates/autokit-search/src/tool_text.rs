@@ -21,12 +21,17 @@ pub struct ToolText {
     pub parameters: Vec<(String, String)>,
     /// Further searchable text.
     pub keywords: Vec<String>,
+    /// What it costs, in words.
+    pub pricing: String,
+    /// The programming language it is used from.
+    pub language: String,
 }
 
 impl ToolText {
     /// Extracts the searchable text of a card in AutoKit's format: `provider`, `name`, `description`; `class`
     /// as aliases; properties of the JSON Schema in `parameters` (or its items, if it is a list) and keys of
-    /// `init_args` as parameters; `module`, `tags` and `kind` as keywords.
+    /// `init_args` as parameters; `module`, `tags` and `kind` as keywords; `pricing` and
+    /// `programming_language`.
     pub fn from_card(id: String, card: &Map<String, Value>) -> ToolText {
         let text = |field: &str| card.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut parameters = card.get("parameters").map(parameter_texts).unwrap_or_default();
@@ -51,6 +56,8 @@ impl ToolText {
             description: text("description"),
             parameters,
             keywords,
+            pricing: text("pricing"),
+            language: text("programming_language"),
         }
     }
 
@@ -68,6 +75,8 @@ impl ToolText {
                 .map(|(name, description)| Parameter { name, description })
                 .collect(),
             keywords: self.keywords.iter().map(String::as_str).collect(),
+            pricing: &self.pricing,
+            language: &self.language,
             vector,
         }
     }

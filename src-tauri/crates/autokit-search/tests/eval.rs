@@ -105,6 +105,7 @@ fn an_ask_set_is_read_in_every_shape_and_measured() {
                 description: "Plan meetings.".into(),
                 parameters: vec![("day".into(), "Which day.".into()), ("k".into(), String::new())],
                 keywords: vec!["acme.tools".into(), "class".into(), "time".into()],
+                ..ToolText::default()
             }
         );
         let report = evaluate_ask(&set, &embedder()).unwrap();

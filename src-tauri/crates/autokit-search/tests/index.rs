@@ -29,6 +29,8 @@ impl Card {
             description: &self.description,
             parameters: vec![Parameter { name: &self.parameter, description: &self.description }],
             keywords: vec!["python"],
+            pricing: "free",
+            language: "python",
             vector: self.vector.as_deref(),
         }
     }

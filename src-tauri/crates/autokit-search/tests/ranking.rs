@@ -42,7 +42,7 @@ fn index(cards: &[(&str, &str, &str)]) -> SearchIndex {
 }
 
 fn search(index: &SearchIndex, text: &str, mode: Mode) -> Vec<Hit> {
-    let plan = QueryPlan::new(text);
+    let plan = index.plan(text);
     let vectors: Vec<Vec<f32>> = plan.texts_to_embed().iter().map(|text| embed(text)).collect();
     index.search(&Query { plan: &plan, vectors: &vectors, mode, limit: 20, filter: None }).unwrap()
 }
@@ -302,4 +302,55 @@ fn a_card_with_synonyms_is_found_and_the_concept_reported() {
     let told = search(&index, "speech recognition", Mode::Keyword).remove(0);
     assert!(told.parts.matched_terms.iter().all(|matched| matched.meaning.is_none()), "{told:?}");
     assert!(told.parts.coverage > 0.99);
+}
+
+/// Tools that do the same under different conditions.
+fn geocoders() -> SearchIndex {
+    index(&[
+        (
+            "Google Cloud",
+            "Maps Geocoding",
+            "Coordinates of an address. REST API; API key and billing account required.",
+        ),
+        ("Streetlight", "geocode", "Coordinates of an address. REST API; subscription, priced per request."),
+        ("Openplace", "search", "Coordinates of an address or a place. Free, no key needed."),
+        ("placekit", "Geocoder", "Coordinates of an address, offline, from a local file. Open source."),
+    ])
+}
+
+#[test]
+fn conditions_of_a_request_decide_between_tools_that_do_the_same() {
+    let geocoders = geocoders();
+    for (request, never) in [
+        ("coordinates of an address, for free", &["Google Cloud/Maps Geocoding", "Streetlight/geocode"][..]),
+        (
+            "coordinates of an address (no, it must be free)",
+            &["Google Cloud/Maps Geocoding", "Streetlight/geocode"],
+        ),
+        (
+            "coordinates of an address without an api key",
+            &["Google Cloud/Maps Geocoding", "Streetlight/geocode"],
+        ),
+        ("coordinates of an address, offline", &["Google Cloud/Maps Geocoding", "Streetlight/geocode"]),
+        ("coordinates of an address, but not from google", &["Google Cloud/Maps Geocoding"]),
+        ("coordinates of an address with anything but Streetlight", &["Streetlight/geocode"]),
+        ("open source alternative to Streetlight for coordinates of an address", &["Streetlight/geocode"]),
+    ] {
+        for mode in [Mode::Hybrid, Mode::Keyword] {
+            let hits = search(&geocoders, request, mode);
+            let (kept, lowered) = hits.split_at(hits.len() - never.len());
+            let shown: Vec<(&str, f32, f32)> =
+                hits.iter().map(|hit| (hit.id.as_str(), hit.score, hit.parts.constraints)).collect();
+            assert!(kept.iter().all(|hit| !never.contains(&hit.id.as_str())), "{request}: {shown:?}");
+            assert!(lowered.iter().all(|hit| hit.parts.constraints < 0.0), "{request}: {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn a_request_without_conditions_is_ranked_as_if_there_were_none() {
+    let geocoders = geocoders();
+    for hit in search(&geocoders, "coordinates of an address", Mode::Hybrid) {
+        assert!(hit.parts.constraints == 0.0, "{hit:?}");
+    }
 }

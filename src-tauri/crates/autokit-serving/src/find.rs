@@ -7,7 +7,7 @@ use std::time::Instant;
 use autokit_gateway::{Hit, HitKind, Refusal, Search, SearchResults, Tier};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, merge};
-use autokit_search::{Mode, NameMatch, SearchRequest};
+use autokit_search::{Mode, NameMatch, SearchRequest, understood};
 use autokit_toolcard::{CardId, fields};
 use autokit_workspace::cards::MAX_LINE_CHARS;
 use autokit_workspace::cards::{first_sentence, shorten};
@@ -103,6 +103,7 @@ impl ToolSearch {
         if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.keyword_only_reason()) {
             found.notes.push(format!("Keyword search only: {why}."));
         }
+        found.notes.extend(understood(&ranking.constraints));
         if !ranking.also_named.is_empty() {
             let names = self.cards.card_names(&ranking.also_named).join(", ");
             found.notes.push(format!("The query also names: {names}."));

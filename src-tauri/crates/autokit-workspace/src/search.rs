@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use autokit_api::commands::{self, Ask, Context, Handle};
 use autokit_api::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_search::{Hit, Mode, Opinion, Ranking, SearchError, SearchRequest as RankRequest};
+use autokit_search::{Hit, Mode, Opinion, Ranking, SearchError, SearchRequest as RankRequest, understood};
 use autokit_toolcard::CardId;
 
 use crate::background::in_background;
@@ -144,6 +144,7 @@ impl Handle<commands::Search> for Search {
             verdict: ranking.verdict,
             results,
             also_named: self.card_names(&ranking.also_named),
+            constraints: ranking.constraints,
             took_ms: ms_since(began),
         })
     }
@@ -183,6 +184,7 @@ impl Handle<Ask> for Search {
         if let (Mode::Keyword, Some(why)) = (ranking.mode, self.models.keyword_only_reason()) {
             notes = vec![format!("Keyword search only: {why}.")];
         }
+        notes.extend(understood(&ranking.constraints));
         Ok(Answer {
             question: request.question,
             verdict: ranking.verdict,

@@ -1,6 +1,6 @@
 //! Result of an ask: the answer, the evidence for it, and the trace of how it was found.
 
-use autokit_search::{ScoreParts, Thresholds, Verdict};
+use autokit_search::{Constraint, ScoreParts, Thresholds, Verdict};
 use autokit_toolcard::{CardId, Stub};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -68,6 +68,8 @@ pub struct Retrieval {
     pub cards: Vec<Retrieved>,
     /// Score thresholds that decide whether the first card is an answer.
     pub thresholds: Thresholds,
+    /// What was understood that the question demands of a tool besides what it is to do.
+    pub constraints: Vec<Constraint>,
 }
 
 /// An answer. Name, sentence, code and citations all come from the same card.

@@ -215,6 +215,10 @@ impl Run<'_> {
                 format!("{what} and the steps after it ran locally: {error}.")
             }
         };
+        self.add_note(note);
+    }
+
+    fn add_note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
@@ -227,6 +231,9 @@ impl Run<'_> {
         let found = self.retriever.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
         let retrieved = found.cards;
         self.thresholds = found.thresholds;
+        if let Some(note) = autokit_search::understood(&found.constraints) {
+            self.add_note(note);
+        }
         let ranked: Vec<Ranked> = retrieved
             .iter()
             .map(|card| Ranked {

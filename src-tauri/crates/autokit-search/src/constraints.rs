@@ -1,0 +1,642 @@
+//! Constraints: what a request demands of a tool besides what it is to do.
+//!
+//! "Send mail, but not with Amazon, and it must be free" is about sending mail. A keyword index finds "Amazon" in
+//! it, and an embedding of the whole sentence lies close to Amazon as well, because neither knows negation. So
+//! demands are read from the request before it is searched for: excluded names are taken out of it, and cards
+//! whose [`Traits`] contradict a demand rank lower, those that satisfy one a little higher.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::gazetteer;
+use crate::traits::{Language, PhraseTable, Traits};
+
+/// A demand of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Constraint {
+    /// It must cost nothing.
+    Free,
+    /// It must work without an account or a key.
+    NoAccount,
+    /// It must run on the person's own machine or server.
+    Local,
+    /// It must be hosted by somebody else.
+    Hosted,
+    /// Its source must be open.
+    OpenSource,
+    /// It must be used from this programming language.
+    Language(Language),
+    /// It must not be of this vendor or product, as the request spells it.
+    Excluding(String),
+}
+
+impl std::fmt::Display for Constraint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Constraint::Free => "free",
+            Constraint::NoAccount => "no account or key",
+            Constraint::Local => "on your own machine",
+            Constraint::Hosted => "hosted",
+            Constraint::OpenSource => "open source",
+            Constraint::Language(language) => return write!(f, "for {language}"),
+            Constraint::Excluding(name) => return write!(f, "not {name}"),
+        })
+    }
+}
+
+/// Says what was understood that a request demands; `None` if it demands nothing.
+pub fn understood(constraints: &[Constraint]) -> Option<String> {
+    let list: Vec<String> = constraints.iter().map(ToString::to_string).collect();
+    (!list.is_empty()).then(|| format!("Understood as conditions: {}.", list.join(", ")))
+}
+
+/// A request split into what it is about and what it demands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ParsedRequest {
+    /// The request without the names it excludes.
+    pub(crate) topic: String,
+    /// The demands, sorted, without duplicates.
+    pub(crate) constraints: Vec<Constraint>,
+}
+
+/// Demands by the phrases that express them. The longest phrase at a place counts, so that the entries without a
+/// demand shield phrases that only look like one.
+static PHRASES: LazyLock<PhraseTable<Option<Constraint>>> = LazyLock::new(|| {
+    let list: [(Option<Constraint>, &[&str]); 7] = [
+        (
+            Some(Constraint::Free),
+            &[
+                "free",
+                "for nothing",
+                "no cost",
+                "no costs",
+                "no charge",
+                "costs nothing",
+                "cost nothing",
+                "cost me nothing",
+                "nothing that costs",
+                "without cost",
+                "without costs",
+                "without paying",
+                "without payment",
+                "not pay",
+                "not paying",
+                "not to pay",
+                "no paying",
+                "cannot pay",
+                "cant pay",
+                "wont pay",
+                "dont want to pay",
+                "dont pay",
+                "pay nothing",
+                "pay neither",
+                "no money",
+                "no budget",
+                "no subscription",
+                "no subscriptions",
+                "without subscription",
+                "without a subscription",
+                "no service subscription",
+                "no monthly",
+                "without a monthly",
+                "no credit card",
+                "without a credit card",
+                "my credit card",
+                "not paid",
+                "no fee",
+                "no fees",
+                "gratis",
+                "zero cost",
+            ],
+        ),
+        (
+            Some(Constraint::NoAccount),
+            &[
+                "no key",
+                "no api key",
+                "no keys",
+                "without key",
+                "without a key",
+                "without api key",
+                "without an api key",
+                "no account",
+                "no accounts",
+                "without account",
+                "without an account",
+                "no sign up",
+                "no signup",
+                "no signing up",
+                "without signing up",
+                "without signup",
+                "without sign up",
+                "dont want to sign up",
+                "no registration",
+                "without registration",
+                "without registering",
+                "dont want to register",
+                "not register",
+                "wont register",
+                "no login",
+                "no log in",
+                "without login",
+                "without logging in",
+            ],
+        ),
+        (
+            Some(Constraint::Local),
+            &[
+                "offline",
+                "locally",
+                "something local",
+                "local only",
+                "only local",
+                "must be local",
+                "on my machine",
+                "on my own machine",
+                "on our machine",
+                "on our own machine",
+                "on my computer",
+                "on my own computer",
+                "on our own computers",
+                "on our computers",
+                "on my laptop",
+                "on my pc",
+                "on my disk",
+                "on my own server",
+                "on our own server",
+                "on our server",
+                "own server",
+                "own hardware",
+                "self hosted",
+                "selfhosted",
+                "self host",
+                "self hosting",
+                "run ourselves",
+                "run myself",
+                "host ourselves",
+                "host myself",
+                "on premise",
+                "on premises",
+                "no cloud",
+                "without cloud",
+                "without the cloud",
+                "without any cloud",
+                "without a cloud",
+                "not in the cloud",
+                "nothing in the cloud",
+                "no internet",
+                "without internet",
+                "without the internet",
+                "no outside service",
+                "no external service",
+                "without an external service",
+                "airgap",
+                "air gap",
+                "air gapped",
+                "airgapped",
+                "must not leave",
+                "may not leave",
+                "not leave the house",
+                "not leave my",
+                "not leave our",
+                "without uploading",
+                "no upload",
+                "not upload",
+                "dont upload",
+                "not uploaded",
+            ],
+        ),
+        (
+            Some(Constraint::Hosted),
+            &[
+                "in the cloud",
+                "hosted for me",
+                "hosted for us",
+                "fully hosted",
+                "nothing to install",
+                "not install anything",
+                "without installing",
+                "dont want to install",
+                "dont want to host",
+            ],
+        ),
+        (
+            Some(Constraint::OpenSource),
+            &[
+                "open source",
+                "opensource",
+                "open sourced",
+                "foss",
+                "floss",
+                "libre software",
+                "free software",
+            ],
+        ),
+        (
+            None,
+            &[
+                "free up",
+                "free space",
+                "free disk",
+                "free memory",
+                "free ram",
+                "free text",
+                "free form",
+                "free slot",
+                "free slots",
+                "free time",
+                "free room",
+                "free rooms",
+                "free seat",
+                "free seats",
+                "free port",
+                "free table",
+                "free tables",
+                "free spot",
+                "free appointment",
+                "free appointments",
+                "free day",
+                "free days",
+                "sugar free",
+                "gluten free",
+                "hands free",
+                "duty free",
+                "tax free",
+                "toll free",
+                "ad free",
+                "royalty free",
+                "lactose free",
+                "free of",
+                "am free",
+                "is free on",
+                "are free on",
+                "everybody is free",
+                "everyone is free",
+                "free busy",
+                "set free",
+                "free and busy",
+            ],
+        ),
+        (
+            None,
+            &[
+                "works offline mode",
+                "went offline",
+                "goes offline",
+                "go offline",
+                "is offline",
+                "are offline",
+                "users offline",
+                "my internet",
+                "the key",
+            ],
+        ),
+    ];
+    let mut entries: Vec<(&'static str, Option<Constraint>)> = list
+        .into_iter()
+        .flat_map(|(demand, phrases)| phrases.iter().map(move |p| (*p, demand.clone())))
+        .collect();
+    for (language, names) in Language::NAMES {
+        for phrase in names.iter().copied() {
+            entries.push((phrase, Some(Constraint::Language(*language))));
+        }
+    }
+    PhraseTable::new(entries)
+});
+
+/// Words that exclude the name after them.
+const EXCLUDING: &[&[&str]] = &[
+    &["not"],
+    &["no"],
+    &["nor"],
+    &["without"],
+    &["avoid"],
+    &["avoiding"],
+    &["except"],
+    &["excluding"],
+    &["besides"],
+    &["neither"],
+    &["other", "than"],
+    &["different", "from"],
+    &["anything", "but"],
+    &["something", "but"],
+    &["everything", "but"],
+    &["dont", "want"],
+    &["dont", "like"],
+    &["hate"],
+    &["rather", "than"],
+];
+
+/// Words that exclude the name after them, which also says what the request is about.
+const REPLACING: &[&[&str]] = &[
+    &["alternative", "to"],
+    &["alternatives", "to"],
+    &["alternative", "for"],
+    &["replacement", "for"],
+    &["replacement", "of"],
+    &["substitute", "for"],
+    &["instead", "of"],
+    &["replace"],
+    &["replacing"],
+    &["competitor", "of"],
+];
+
+/// Words that may stand between such words and the name.
+const BETWEEN: [&str; 17] = [
+    "a", "an", "another", "any", "by", "for", "from", "in", "of", "on", "the", "through", "to", "use",
+    "using", "via", "with",
+];
+
+/// Words that join further names to an excluded one.
+const JOINING: [&str; 8] = ["and", "either", "no", "nor", "not", "or", "via", "with"];
+
+/// Longest name that is looked for, in words.
+const LONGEST_NAME: usize = 4;
+
+/// A word of a request.
+struct Word {
+    /// In lower case, without apostrophes.
+    text: String,
+    range: Range<usize>,
+}
+
+/// Splits a request into words; apostrophes join ("don't" is `dont`), everything else separates.
+fn words(text: &str) -> Vec<Word> {
+    let mut found: Vec<Word> = Vec::new();
+    let mut word = String::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        if c.is_alphanumeric() {
+            if word.is_empty() {
+                start = at;
+            }
+            word.extend(c.to_lowercase());
+        } else if matches!(c, '\'' | '\u{2019}') && !word.is_empty() {
+            // The word goes on.
+        } else if !word.is_empty() {
+            found.push(Word { text: std::mem::take(&mut word), range: start..at });
+        }
+    }
+    found
+}
+
+impl ParsedRequest {
+    /// Parses a request. `is_name` says whether words, joined by spaces, are the name of a vendor or product; its
+    /// second argument is whether the request asks for something in its place.
+    pub(crate) fn new(request: &str, is_name: impl Fn(&str, bool) -> bool) -> ParsedRequest {
+        let words = words(request);
+        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        let mut constraints: Vec<Constraint> = Vec::new();
+        PHRASES.find(&texts, |demand, _| constraints.extend(demand.clone()));
+        let mut cuts: Vec<(Range<usize>, Option<&'static str>)> = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let Some((length, replacing)) = trigger(&texts[at..]) else {
+                at += 1;
+                continue;
+            };
+            let is_name = |name: &str| is_name(name, replacing);
+            let names = excluded_names(&texts, at + length, &is_name);
+            let Some(end) = names.last().map(|name| name.end) else {
+                at += length;
+                continue;
+            };
+            let spelled = |name: &Range<usize>| {
+                let text = &request[words[name.start].range.start..words[name.end - 1].range.end];
+                let text = text.strip_suffix("'s").or_else(|| text.strip_suffix("\u{2019}s")).unwrap_or(text);
+                Constraint::Excluding(text.to_owned())
+            };
+            constraints.extend(names.iter().map(spelled));
+            let range = words[at].range.start..words[end - 1].range.end;
+            if replacing {
+                // What the name stands for is what the request is about.
+                let name = texts[at + length..end].join(" ");
+                cuts.push((range, gazetteer::first_in(&name).or(Some(""))));
+            } else {
+                cuts.push((range, None));
+            }
+            at = end;
+        }
+        constraints.sort_unstable();
+        constraints.dedup();
+        ParsedRequest { topic: without(request, &cuts), constraints }
+    }
+}
+
+/// Returns how many words of a trigger the words start with, and whether it is one of [`REPLACING`].
+fn trigger(words: &[&str]) -> Option<(usize, bool)> {
+    let starts = |trigger: &&&[&str]| words.starts_with(trigger);
+    let replacing = REPLACING.iter().find(starts).map(|trigger| (trigger.len(), true));
+    replacing.or_else(|| EXCLUDING.iter().find(starts).map(|trigger| (trigger.len(), false)))
+}
+
+/// Returns which words are names excluded from `at` on.
+fn excluded_names(words: &[&str], mut at: usize, is_name: &impl Fn(&str) -> bool) -> Vec<Range<usize>> {
+    let mut names = Vec::new();
+    loop {
+        while words.get(at).is_some_and(|word| BETWEEN.contains(word)) {
+            at += 1;
+        }
+        let longest = LONGEST_NAME.min(words.len().saturating_sub(at));
+        let length = (1..=longest).rev().find(|length| {
+            let joined = words[at..at + length].join(" ");
+            // "google's" is the name "google".
+            is_name(&joined) || joined.strip_suffix('s').is_some_and(is_name)
+        });
+        let Some(length) = length else { return names };
+        names.push(at..at + length);
+        at += length;
+        while words.get(at).is_some_and(|word| JOINING.contains(word)) {
+            at += 1;
+        }
+    }
+}
+
+/// Returns a text without some ranges, or with other words in their place.
+fn without(text: &str, cuts: &[(Range<usize>, Option<&'static str>)]) -> String {
+    if cuts.is_empty() {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (range, instead) in cuts {
+        out.push_str(&text[from..range.start]);
+        from = range.end;
+        match instead {
+            // The name is not known: it is all there is to say what the request is about.
+            Some("") => out.push_str(&text[range.clone()]),
+            Some(words) => out.push_str(words),
+            None => {}
+        }
+    }
+    out.push_str(&text[from..]);
+    let trimmed = out.trim_matches(|c: char| c.is_whitespace() || ",;:".contains(c));
+    // Where nothing but names was said, the names are the topic.
+    if trimmed.chars().any(char::is_alphanumeric) { trimmed.to_owned() } else { text.to_owned() }
+}
+
+/// Brands of one company, any of which its name excludes.
+const COMPANIES: [&[&str]; 7] = [
+    &["amazon", "aws", "amazon web services"],
+    &["google", "gcp", "gmail", "youtube"],
+    &["microsoft", "azure", "bing", "office 365", "outlook", "onedrive", "sharepoint", "powershell"],
+    &["meta", "facebook", "instagram", "whatsapp"],
+    &["apple", "icloud"],
+    &["atlassian", "jira", "confluence", "bitbucket", "trello"],
+    &["alibaba", "aliyun", "taobao"],
+];
+
+/// Whether a name is a company's that everybody knows.
+pub(crate) fn is_company(name: &str) -> bool {
+    COMPANIES.iter().any(|names| names.contains(&name))
+}
+
+/// Returns the names that an excluded name stands for, each as words.
+pub(crate) fn aliases(name: &str) -> Vec<&str> {
+    // Who excludes a brand ("azure") excludes that one; who excludes the company, all of them.
+    let company = COMPANIES.iter().find(|names| names[0] == name);
+    let same = COMPANIES.iter().find(|names| name == "aws" && names.contains(&name));
+    company.or(same).map_or_else(|| vec![name], |names| names.to_vec())
+}
+
+/// Raises the score of a card that satisfies a demand, in units of cosine.
+const SATISFIED: f32 = 0.05;
+/// Lowers the score of a card that contradicts a demand.
+const CONTRADICTED: f32 = -0.25;
+/// Lowers the score of a card of an excluded vendor or product.
+pub(crate) const EXCLUDED: f32 = -0.6;
+
+/// Returns the change of a card's score by the demands on its traits, in units of cosine.
+pub(crate) fn shift(constraints: &[Constraint], traits: Traits) -> f32 {
+    let of = |constraint: &Constraint| match constraint {
+        Constraint::Free => judge(
+            traits.has(Traits::FREE) || traits.has(Traits::OPEN_SOURCE) && !traits.has(Traits::PAID),
+            traits.has(Traits::PAID) && !traits.has(Traits::FREE),
+        ),
+        Constraint::NoAccount => judge(
+            traits.has(Traits::NO_ACCOUNT),
+            (traits.has(Traits::NEEDS_ACCOUNT) || traits.has(Traits::PAID))
+                && !traits.has(Traits::NO_ACCOUNT),
+        ),
+        Constraint::Local => {
+            judge(traits.has(Traits::LOCAL), traits.has(Traits::HOSTED) && !traits.has(Traits::LOCAL))
+        }
+        Constraint::Hosted => {
+            judge(traits.has(Traits::HOSTED), traits.has(Traits::LOCAL) && !traits.has(Traits::HOSTED))
+        }
+        Constraint::OpenSource => judge(
+            traits.has(Traits::OPEN_SOURCE),
+            (traits.has(Traits::PAID) || traits.has(Traits::HOSTED)) && !traits.has(Traits::OPEN_SOURCE),
+        ),
+        Constraint::Language(language) => {
+            judge(traits.speaks(*language), traits.has_language() && !traits.speaks(*language))
+        }
+        Constraint::Excluding(_) => 0.0,
+    };
+    constraints.iter().map(of).sum()
+}
+
+fn judge(satisfied: bool, contradicted: bool) -> f32 {
+    match (satisfied, contradicted) {
+        (_, true) => CONTRADICTED,
+        (true, false) => SATISFIED,
+        (false, false) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(request: &str) -> ParsedRequest {
+        let names = ["google", "amazon", "aws", "slack", "zoom", "microsoft", "google maps", "sendgrid"];
+        ParsedRequest::new(request, |name, _| names.contains(&name))
+    }
+
+    fn excluding(name: &str) -> Constraint {
+        Constraint::Excluding(name.to_owned())
+    }
+
+    #[test]
+    fn excluded_names_are_taken_out_of_the_topic() {
+        for (request, topic, names) in [
+            (
+                "addresses to coordinates but not google maps",
+                "addresses to coordinates but",
+                &["google maps"][..],
+            ),
+            ("send mail with no sendgrid and no amazon", "send mail with", &["amazon", "sendgrid"]),
+            ("video call without Google", "video call", &["Google"]),
+            ("not Google's, a forecast", "a forecast", &["Google"]),
+            ("anything but aws or microsoft: tables of a pdf", "tables of a pdf", &["aws", "microsoft"]),
+            ("a meeting link, not via zoom", "a meeting link", &["zoom"]),
+        ] {
+            let parsed = parse(request);
+            assert_eq!(parsed.topic, topic, "{request}");
+            let expected: Vec<Constraint> = names.iter().copied().map(excluding).collect();
+            assert_eq!(parsed.constraints, expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn a_replaced_product_says_what_the_request_is_about() {
+        let parsed = parse("open source alternative to slack");
+        assert_eq!(parsed.constraints, [Constraint::OpenSource, excluding("slack")]);
+        assert!(parsed.topic.contains("chat") && !parsed.topic.contains("slack"), "{}", parsed.topic);
+    }
+
+    #[test]
+    fn negations_of_other_things_change_nothing() {
+        for request in [
+            "remove the background without losing quality",
+            "not sure what to cook",
+            "no sleep tonight, play rain sounds",
+            "zoom into a picture",
+            "notify me when nobody is home",
+            "free up space on my phone",
+            "find a free slot for everybody",
+            "gluten free recipes",
+        ] {
+            let parsed = parse(request);
+            assert_eq!((parsed.topic.as_str(), parsed.constraints.as_slice()), (request, &[][..]));
+        }
+    }
+
+    #[test]
+    fn demands_are_understood_however_they_are_said() {
+        use Constraint::{Free, Language as In, Local, NoAccount, OpenSource};
+        for (request, expected) in [
+            ("free weather api without a key", &[Free, NoAccount][..]),
+            ("exchange rates, but I won't pay a monthly plan", &[Free]),
+            ("speech recognition in python that works offline", &[Local, In(Language::Python)]),
+            ("transcribe talks, data must not leave the house", &[Local]),
+            ("Open-source geocoder, self-hosted", &[Local, OpenSource]),
+            ("python only: read pdf tables", &[In(Language::Python)]),
+            ("will it rain? I don't want to sign up", &[NoAccount]),
+        ] {
+            assert_eq!(parse(request).constraints, expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn contradicting_cards_fall_and_satisfying_ones_rise_a_little() {
+        let paid = Traits::of("Priced per request, API key required.");
+        let free = Traits::of("Free of charge, no key needed.");
+        let unknown = Traits::of("Returns the coordinates of an address.");
+        for constraint in [Constraint::Free, Constraint::NoAccount] {
+            let shifts = [paid, unknown, free].map(|traits| shift(std::slice::from_ref(&constraint), traits));
+            assert!(shifts[0] < shifts[1] && shifts[1] < shifts[2], "{constraint:?}: {shifts:?}");
+        }
+    }
+
+    #[test]
+    fn excluding_a_company_excludes_its_brands() {
+        assert!(aliases("microsoft").contains(&"azure"));
+        assert_eq!(aliases("azure"), ["azure"]);
+        assert_eq!(aliases("google maps"), ["google maps"]);
+    }
+}
