@@ -14,7 +14,7 @@ use autokit_api::{ImportRequest, ImportSource, JobState, JobWait};
 use autokit_app::ErrorCode;
 use autokit_app::node::Node;
 use autokit_library::{Clock, Library, Storage};
-use autokit_search::Document;
+use autokit_search::text_recipe;
 use autokit_toolcard::{Author, CardKey};
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ async fn crash_import(cards: usize, point: &Point) -> Result<Remains> {
     let present = ids.len();
     ensure!(present == 0 || present == cards, "{present} of {cards} cards");
     ensure!(!done || present == cards, "the import was acknowledged, and {present} cards are there");
-    let vectors = library.vectors(&format!("stand-in-64+{}", Document::DENSE_TEXT)).await?.len();
+    let vectors = library.vectors(&format!("stand-in-64+{}", text_recipe())).await?.len();
     ensure!(vectors == present, "{present} cards and {vectors} vectors");
     let verified = library.verify().await?;
     ensure!(verified.is_ok(), "{:?}", verified.problems);

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use autokit_library::{Clock, Library, PackedVectors, Storage};
-use autokit_search::Document;
+use autokit_search::text_recipe;
 use autokit_tests::{Workplace, made_up_cards};
 use serde_json::{Value, json};
 
@@ -218,8 +218,8 @@ fn invalid_commands_are_refused_with_a_remedy_for_the_terminal() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn vectors_of_earlier_versions_texts_are_recomputed() -> Result<()> {
-    const EARLIER: &str = "stand-in-64";
-    let now = format!("{EARLIER}+{}", Document::DENSE_TEXT);
+    const EARLIER: &str = "stand-in-64+2";
+    let now = format!("stand-in-64+{}", text_recipe());
     let place = Workplace::with_stand_in()?;
     let file = place.cards_file("cards.json", &made_up_cards(3))?;
     place.json(&["import", &file.display().to_string()])?;

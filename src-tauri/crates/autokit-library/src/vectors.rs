@@ -92,6 +92,45 @@ impl Library {
         rows.iter().map(StoredVectors::from_row).collect()
     }
 
+    /// Returns vectors made with `model` in any other way than `recipe`, which says how its texts are made: a
+    /// model's identity, or that followed by `+` and anything.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn vectors_of_other_recipes(&self, model: &str, recipe: &str) -> Result<Vec<StoredVectors>> {
+        let mut response = self
+            .db()
+            .await?
+            .query(
+                "SELECT * FROM vector
+                 WHERE model != $recipe AND (model = $model OR string::starts_with(model, $prefix))",
+            )
+            .bind(("recipe", recipe.to_owned()))
+            .bind(("model", model.to_owned()))
+            .bind(("prefix", format!("{model}+")))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<VectorRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        rows.iter().map(StoredVectors::from_row).collect()
+    }
+
+    /// Returns what some vector was made with whose model's identity does not begin with `prefix`; `None` if there
+    /// is no such vector.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn another_vector_model(&self, prefix: &str) -> Result<Option<String>> {
+        let mut response = self
+            .db()
+            .await?
+            .query("SELECT VALUE model FROM vector WHERE !string::starts_with(model, $prefix) LIMIT 1")
+            .bind(("prefix", prefix.to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let models: Vec<String> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(models.into_iter().next())
+    }
+
     /// Returns the vectors of these cards made with `model`; cards without any are left out.
     ///
     /// # Errors

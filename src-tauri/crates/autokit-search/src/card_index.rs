@@ -1,13 +1,15 @@
 //! The search index of a library's cards: a [`SearchIndex`] with the model of its vectors.
 
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, LazyLock, RwLock};
 
 use autokit_embed::Embedder;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 
-use crate::document::Document;
+use crate::document::{Document, Parameter};
 use crate::error::RetrieveError;
+use crate::gazetteer;
 use crate::index::SearchIndex;
 use crate::tool_text::ToolText;
 
@@ -32,10 +34,43 @@ pub fn passage_of(card: &Map<String, Value>) -> String {
     ToolText::from_card(String::new(), card).document(None).dense_text()
 }
 
-/// Identifies how vectors of cards are made: with which model, and from which text of a card. Vectors with
-/// any other recipe have to be recomputed.
+/// Identifies how vectors of cards are made: with which model, delta included, and from which text of a card.
+/// Vectors with any other recipe have to be recomputed.
 pub fn vector_recipe(embedder: &Embedder) -> String {
-    format!("{}+{}", embedder.id(), Document::DENSE_TEXT)
+    format!("{}+{}", embedder.id(), text_recipe())
+}
+
+/// Identifies how [`Document::dense_text`] is made of a card: a hash of what it makes of examples, and of the lists
+/// of names it uses, so that no version has to be raised by hand.
+pub fn text_recipe() -> &'static str {
+    static RECIPE: LazyLock<String> = LazyLock::new(|| {
+        let mut hash = Sha256::new_with_prefix(gazetteer::TEXT);
+        let long = "word ".repeat(2000);
+        let examples = [
+            ("", "", ""),
+            ("", "send_Message2All", "Sends it."),
+            ("Acme", "GET /a/{b}", ""),
+            ("A", "b", &long),
+        ];
+        for (provider, name, description) in examples {
+            let document = Document {
+                id: "1",
+                provider,
+                name,
+                description,
+                aliases: vec!["Alias"],
+                parameters: vec![Parameter { name: "first", description: "The first." }],
+                keywords: vec!["module.path", "tag"],
+                pricing: "free",
+                language: "python",
+                vector: None,
+            };
+            hash.update(document.dense_text());
+            hash.update([0]);
+        }
+        hex::encode(&hash.finalize()[..8])
+    });
+    &RECIPE
 }
 
 /// An index with the model of its vectors. It can be searched while it changes.

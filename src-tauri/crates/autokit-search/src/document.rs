@@ -42,9 +42,6 @@ pub struct Document<'a> {
 }
 
 impl Document<'_> {
-    /// Version of [`Document::dense_text`]: vectors of another version are of other texts.
-    pub const DENSE_TEXT: u32 = 2;
-
     /// Returns the text to embed as a passage: `provider. name words: description (what is known of the
     /// name)`.
     ///

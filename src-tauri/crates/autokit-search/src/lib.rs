@@ -71,7 +71,7 @@ mod verdict;
 
 pub use bitset::BitSet;
 pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
-pub use card_index::{CardEntry, CardIndex, passage_of, vector_recipe};
+pub use card_index::{CardEntry, CardIndex, passage_of, text_recipe, vector_recipe};
 pub use constraints::{Constraint, understood};
 pub use document::{Document, Field, Parameter};
 pub use error::{EvalError, RetrieveError};

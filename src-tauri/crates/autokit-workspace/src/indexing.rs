@@ -75,8 +75,7 @@ impl Indexing {
             Some(embedder) => {
                 let vectors = library.vectors(&vector_recipe(embedder)).await?;
                 let earlier = if vectors.len() < records.len() {
-                    // Vectors of AutoKit's first version are stored under the name of the model alone.
-                    library.vectors(embedder.id()).await?
+                    library.vectors_of_other_recipes(embedder.id(), &vector_recipe(embedder)).await?
                 } else {
                     Vec::new()
                 };

@@ -42,6 +42,13 @@ const MODEL_SETTING: &str = "model";
 /// Setting: folder of the model's files; empty for the store of downloaded models.
 const MODEL_FOLDER_SETTING: &str = "model_folder";
 
+/// Whether a library keeps the model it switches to when the default changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pin {
+    Yes,
+    No,
+}
+
 /// The embedding model and the index built with it. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Models {
@@ -129,11 +136,24 @@ impl Models {
     /// model, and search continues with keywords.
     pub async fn load(&self) {
         let loaded = self.load_embedder().await;
-        let (embedder, error) = match loaded {
+        let (mut embedder, error) = match loaded {
             Ok(embedder) => (embedder, None),
             Err(error) => (None, Some(error)),
         };
-        let index = self.indexing.build(&self.workspace.library, embedder.clone()).await;
+        let mut index = self.indexing.build(&self.workspace.library, embedder.clone()).await;
+        let earlier = match &index {
+            Ok(index) => self.earlier_model(index).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "failed to look for vectors of an earlier model");
+                None
+            }),
+            Err(_) => None,
+        };
+        let default = self.model().name;
+        if let Some((name, model)) = &earlier {
+            index = self.indexing.build(&self.workspace.library, Some(Arc::clone(model))).await;
+            embedder = Some(Arc::clone(model));
+            self.model.send_modify(|model| model.name.clone_from(name));
+        }
         let error = match index {
             Ok(index) => {
                 self.indexing.replace(&self.workspace.library, index).await;
@@ -159,7 +179,35 @@ impl Models {
             tracing::warn!(%error, "failed to list pages without embeddings");
             Vec::new()
         });
-        self.start_embedding_missing(!pages.is_empty());
+        if earlier.is_some() {
+            self.start_switch(ModelChoice { name: default, folder: None }, Pin::No);
+        } else {
+            self.start_embedding_missing(!pages.is_empty());
+        }
+    }
+
+    /// Returns the model that most vectors of the library were made with, if it is not the one of `index`: an
+    /// earlier default, which serves until the cards are embedded with the new one.
+    async fn earlier_model(&self, index: &CardIndex) -> Result<Option<(String, Arc<Embedder>)>> {
+        let library = &self.workspace.library;
+        let Some(embedder) = index.embedder().filter(|_| matches!(*self.vectors, Vectors::Model)) else {
+            return Ok(None);
+        };
+        let is_default = library.setting(MODEL_SETTING).await?.is_none();
+        let missing = without_vector(index, library).len();
+        if !is_default || missing <= index.embedded_count() || library.read_only().is_some() {
+            return Ok(None);
+        }
+        let Some(recipe) = library.another_vector_model(&format!("{}@", embedder.name())).await? else {
+            return Ok(None);
+        };
+        let name = recipe.split('@').next().unwrap_or_default().to_owned();
+        if self.store.manifest().get(&name).is_err() {
+            return Ok(None);
+        }
+        // It may have been removed from this machine since.
+        let model = self.open_embedder(name.clone(), None).await.ok();
+        Ok(model.filter(|model| recipe.starts_with(model.id())).map(|model| (name, model)))
     }
 
     fn publish_model_state(&self) {
@@ -287,7 +335,7 @@ impl Models {
 
     /// Computes the embeddings of every card with a new model while the old index serves, then switches
     /// model and index together.
-    async fn switch(&self, choice: ModelChoice, progress: Progress) -> Result<Outcome> {
+    async fn switch(&self, choice: ModelChoice, pin: Pin, progress: Progress) -> Result<Outcome> {
         let folder = choice.folder.as_deref().map(PathBuf::from);
         let embedder = self.open_embedder(choice.name.clone(), folder).await?;
         let _embedding = self.embedding.lock().await;
@@ -314,8 +362,10 @@ impl Models {
         };
         self.embed_pages(&embedder, &index, &progress).await?;
         let library = &self.workspace.library;
-        library.set_setting(MODEL_SETTING, &choice.name).await?;
-        library.set_setting(MODEL_FOLDER_SETTING, choice.folder.as_deref().unwrap_or("")).await?;
+        if pin == Pin::Yes {
+            library.set_setting(MODEL_SETTING, &choice.name).await?;
+            library.set_setting(MODEL_FOLDER_SETTING, choice.folder.as_deref().unwrap_or("")).await?;
+        }
         self.indexing.replace(library, index).await;
         library.drop_other_vectors(&vector_recipe(&embedder), embedder.id()).await?;
         self.model.send_modify(|model| {
@@ -403,16 +453,20 @@ impl Handle<UseModel> for Models {
             ));
         }
         self.store.manifest().get(&request.name)?;
-        let models = self.clone();
-        let title = format!("Switching to {}", request.name);
-        Ok(self.workspace.jobs.start(JobKind::Embed, &title, "cards", |progress| async move {
-            models.pull(&request, &progress).await?;
-            models.switch(request, progress).await
-        }))
+        Ok(self.start_switch(request, Pin::Yes))
     }
 }
 
 impl Models {
+    fn start_switch(&self, choice: ModelChoice, pin: Pin) -> JobRef {
+        let models = self.clone();
+        let title = format!("Switching to {}", choice.name);
+        self.workspace.jobs.start(JobKind::Embed, &title, "cards", |progress| async move {
+            models.pull(&choice, &progress).await?;
+            models.switch(choice, pin, progress).await
+        })
+    }
+
     async fn pull(&self, choice: &ModelChoice, progress: &Progress) -> Result<()> {
         let report = |at: autokit_embed::PullProgress| {
             progress.set_done(at.done_bytes, at.total_bytes);
