@@ -11,7 +11,8 @@ use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest as _, Sha256};
 
 /// The deltas that are part of this program, by the name the manifest gives them.
-const BUILT_IN: &[(&str, &[u8])] = &[];
+const BUILT_IN: &[(&str, &[u8])] =
+    &[("all-MiniLM-L6-v2-tools", include_bytes!("../../../../models/all-MiniLM-L6-v2-tools.safetensors"))];
 
 /// A delta of some weights of a network.
 #[derive(Clone)]

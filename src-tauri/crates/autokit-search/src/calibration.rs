@@ -14,7 +14,7 @@ use crate::verdict::Thresholds;
 /// Share of first hits at or above [`Thresholds::sure`] that must be right.
 const SURE_PRECISION: f64 = 0.95;
 /// Largest share of right first hits that may score below [`Thresholds::nothing`].
-const MAX_WITHHELD: f64 = 0.01;
+const MAX_WITHHELD: f64 = 0.02;
 /// Fewest first hits that a threshold may be based on.
 const MIN_QUESTIONS: usize = 20;
 /// Number of score ranges in the reliability table.
@@ -90,7 +90,7 @@ impl Calibration {
     /// Measures thresholds; `None` if there are too few answerable or unanswerable questions.
     ///
     /// * *sure*: the lowest score from which on 95 % of the first hits are right;
-    /// * *nothing*: the highest score below which at most one in a hundred of the right first hits lies;
+    /// * *nothing*: the highest score below which at most one in fifty of the right first hits lies;
     /// * *doubtful*: the score from which on a first hit is at least as often right as wrong, by isotonic
     ///   regression.
     pub fn measure(depth: Depth, hits: &[JudgedHit]) -> Option<Calibration> {
@@ -191,7 +191,8 @@ mod tests {
         let Thresholds { sure, doubtful, nothing } = measured.thresholds;
         assert!((0.36..=0.40).contains(&sure), "{sure}");
         assert!((0.36..=0.40).contains(&doubtful), "{doubtful}");
-        assert!((0.19..=0.21).contains(&nothing), "{nothing}");
+        // One of the 65 right hits may be withheld: the lowest, at 0.2; the next is at 0.24.
+        assert!((0.23..=0.25).contains(&nothing), "{nothing}");
         assert_eq!(measured.reliability.iter().map(|bin| bin.hits).sum::<u32>(), 100);
         assert_eq!(
             measured.reliability[0],
