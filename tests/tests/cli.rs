@@ -252,6 +252,46 @@ async fn vectors_of_earlier_versions_texts_are_recomputed() -> Result<()> {
     bail!("they are not made anew");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_earlier_default_model_serves_until_the_cards_are_embedded_with_the_new_one() -> Result<()> {
+    let place = Workplace::with_model()?;
+    let file = place.cards_file("cards.json", &made_up_cards(250))?;
+    place.json(&["import", &file.display().to_string()])?;
+    let open = async || {
+        let owned = place.own().await?;
+        anyhow::Ok(Library::open(Storage::Disk(owned), Clock::system()).await?)
+    };
+
+    let library = open().await?;
+    let now = library.another_vector_model("none").await?.context("there are vectors")?;
+    let earlier = format!("all-MiniLM-L6-v2@53aa51172d142c89+{}", text_recipe());
+    assert_ne!(now, earlier);
+    let rows = library.vectors(&now).await?.into_iter().map(|made| {
+        let vectors = PackedVectors { model: earlier.clone(), dim: made.dim, values: made.values };
+        (made.card, made.number, vectors)
+    });
+    library.put_vectors(&rows.collect::<Vec<_>>()).await?;
+    library.drop_other_vectors(&earlier, "none").await?;
+    assert_eq!((library.vectors(&earlier).await?.len(), library.vectors(&now).await?.len()), (250, 0));
+    library.close().await?;
+
+    // A command ends when it has answered; the next one goes on with what is left.
+    for _ in 0..20 {
+        let found = place.json(&["search", "filters and paging"])?;
+        assert!(
+            found["results"][0]["parts"]["cosine"].is_number(),
+            "one of them serves at any time: {found}"
+        );
+        let library = open().await?;
+        let done = library.vectors(&now).await?.len();
+        library.close().await?;
+        if done == 250 {
+            return Ok(());
+        }
+    }
+    bail!("they are not embedded with the new model")
+}
+
 /// A card with what tells which tool it is.
 fn tool(name: &str, description: &str, page: &str) -> Value {
     json!({ "name": name, "description": description, "documentation": page })

@@ -49,6 +49,12 @@ enum Pin {
     No,
 }
 
+/// A change of the default model that a library follows.
+struct DefaultChange {
+    /// Name and model of the earlier default while it has more vectors: it serves until then.
+    earlier: Option<(String, Arc<Embedder>)>,
+}
+
 /// The embedding model and the index built with it. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Models {
@@ -140,19 +146,23 @@ impl Models {
             Ok(embedder) => (embedder, None),
             Err(error) => (None, Some(error)),
         };
-        let mut index = self.indexing.build(&self.workspace.library, embedder.clone()).await;
-        let earlier = match &index {
-            Ok(index) => self.earlier_model(index).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "failed to look for vectors of an earlier model");
-                None
-            }),
-            Err(_) => None,
-        };
+        let library = &self.workspace.library;
+        let mut index = self.indexing.build(library, embedder.clone()).await;
         let default = self.model().name;
-        if let Some((name, model)) = &earlier {
-            index = self.indexing.build(&self.workspace.library, Some(Arc::clone(model))).await;
-            embedder = Some(Arc::clone(model));
-            self.model.send_modify(|model| model.name.clone_from(name));
+        let mut earlier = None;
+        if let Ok(built) = &index {
+            let change = self.advance_default(built).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "failed to move to another default model");
+                None
+            });
+            if let Some(change) = change {
+                earlier = change.earlier;
+                if let Some((name, model)) = &earlier {
+                    embedder = Some(Arc::clone(model));
+                    self.model.send_modify(|model| model.name.clone_from(name));
+                }
+                index = self.indexing.build(library, embedder.clone()).await;
+            }
         }
         let error = match index {
             Ok(index) => {
@@ -186,28 +196,39 @@ impl Models {
         }
     }
 
-    /// Returns the model that most vectors of the library were made with, if it is not the one of `index`: an
-    /// earlier default, which serves until the cards are embedded with the new one.
-    async fn earlier_model(&self, index: &CardIndex) -> Result<Option<(String, Arc<Embedder>)>> {
+    /// Where the default model changed, embeds some cards with the new one, so that also commands that end at once
+    /// bring it forward. `None` where it did not change. `index` is of the new model.
+    async fn advance_default(&self, index: &CardIndex) -> Result<Option<DefaultChange>> {
         let library = &self.workspace.library;
         let Some(embedder) = index.embedder().filter(|_| matches!(*self.vectors, Vectors::Model)) else {
             return Ok(None);
         };
+        let missing = without_vector(index, library);
         let is_default = library.setting(MODEL_SETTING).await?.is_none();
-        let missing = without_vector(index, library).len();
-        if !is_default || missing <= index.embedded_count() || library.read_only().is_some() {
+        if missing.is_empty() || !is_default || library.read_only().is_some() {
             return Ok(None);
         }
         let Some(recipe) = library.another_vector_model(&format!("{}@", embedder.name())).await? else {
             return Ok(None);
         };
+        let batch = &missing[..missing.len().min(BATCH)];
+        self.embed_records(embedder, &self.records(batch)).await?;
+        if missing.len() == batch.len() {
+            library.drop_other_vectors(&vector_recipe(embedder), embedder.id()).await?;
+        }
         let name = recipe.split('@').next().unwrap_or_default().to_owned();
-        if self.store.manifest().get(&name).is_err() {
-            return Ok(None);
+        let has_fewer = missing.len() - batch.len() > index.embedded_count() + batch.len();
+        if !has_fewer || self.store.manifest().get(&name).is_err() {
+            return Ok(Some(DefaultChange { earlier: None }));
         }
         // It may have been removed from this machine since.
         let model = self.open_embedder(name.clone(), None).await.ok();
-        Ok(model.filter(|model| recipe.starts_with(model.id())).map(|model| (name, model)))
+        let earlier = model.filter(|model| recipe.starts_with(model.id())).map(|model| (name, model));
+        Ok(Some(DefaultChange { earlier }))
+    }
+
+    fn records(&self, ids: &[CardId]) -> Vec<Arc<CardRecord>> {
+        self.workspace.library.read(|replica| ids.iter().filter_map(|id| replica.get(id).cloned()).collect())
     }
 
     fn publish_model_state(&self) {
@@ -270,11 +291,7 @@ impl Models {
         let _embedding = self.embedding.lock().await;
         let Some(embedder) = self.embedder() else { return Ok(()) };
         for batch in ids.chunks(BATCH) {
-            let records: Vec<Arc<CardRecord>> = self
-                .workspace
-                .library
-                .read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
-            self.embed_records(&embedder, &records).await?;
+            self.embed_records(&embedder, &self.records(batch)).await?;
             self.indexing.index_cards(&self.workspace.library, batch).await?;
         }
         Ok(())
@@ -351,11 +368,7 @@ impl Models {
             let total = done + missing.len();
             for batch in missing.chunks(BATCH) {
                 progress.check_cancelled()?;
-                let records: Vec<Arc<CardRecord>> = self
-                    .workspace
-                    .library
-                    .read(|replica| batch.iter().filter_map(|id| replica.get(id).cloned()).collect());
-                self.embed_records(&embedder, &records).await?;
+                self.embed_records(&embedder, &self.records(batch)).await?;
                 done += batch.len();
                 progress.set_done(done as u64, total as u64);
             }
