@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::gazetteer;
-use crate::traits::{Language, PhraseTable, Traits};
+use crate::traits::{Language, PhraseTable, Traits, phrase_words};
 
 /// A demand of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
@@ -357,38 +357,11 @@ const JOINING: [&str; 8] = ["and", "either", "no", "nor", "not", "or", "via", "w
 /// Longest name that is looked for, in words.
 const LONGEST_NAME: usize = 4;
 
-/// A word of a request.
-struct Word {
-    /// In lower case, without apostrophes.
-    text: String,
-    range: Range<usize>,
-}
-
-/// Splits a request into words; apostrophes join ("don't" is `dont`), everything else separates.
-fn words(text: &str) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
-    let mut word = String::new();
-    let mut start = 0;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        if c.is_alphanumeric() {
-            if word.is_empty() {
-                start = at;
-            }
-            word.extend(c.to_lowercase());
-        } else if matches!(c, '\'' | '\u{2019}') && !word.is_empty() {
-            // The word goes on.
-        } else if !word.is_empty() {
-            found.push(Word { text: std::mem::take(&mut word), range: start..at });
-        }
-    }
-    found
-}
-
 impl ParsedRequest {
     /// Parses a request. `is_name` says whether words, joined by spaces, are the name of a vendor or product; its
     /// second argument is whether the request asks for something in its place.
     pub(crate) fn new(request: &str, is_name: impl Fn(&str, bool) -> bool) -> ParsedRequest {
-        let words = words(request);
+        let words = phrase_words(request);
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         let mut constraints: Vec<Constraint> = Vec::new();
         PHRASES.find(&texts, |demand, _| constraints.extend(demand.clone()));

@@ -1,6 +1,7 @@
 //! Traits of tools that requests set conditions on: what a tool costs, where it runs, what it asks for, and from
 //! which language it is used; read from the words of a card.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
@@ -39,12 +40,8 @@ impl Traits {
 
     /// Adds the traits of a text.
     pub(crate) fn read(&mut self, text: &str) {
-        let words: Vec<String> = text
-            .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '\u{2019}')
-            .filter(|word| !word.is_empty())
-            .map(|word| word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect())
-            .collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let words = phrase_words(text);
+        let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         PHRASES.find(&words, |traits, _| self.0 |= traits.0);
     }
 
@@ -424,6 +421,33 @@ static PHRASES: LazyLock<PhraseTable<Traits>> = LazyLock::new(|| {
         list.into_iter().flat_map(|(traits, phrases)| phrases.iter().map(move |phrase| (*phrase, traits))),
     )
 });
+
+/// A word of a text in which phrases are looked for.
+pub(crate) struct Word {
+    /// In lower case, without apostrophes.
+    pub(crate) text: String,
+    pub(crate) range: Range<usize>,
+}
+
+/// Splits a text into words as phrases have them: apostrophes join ("don't" is `dont`), everything else separates.
+pub(crate) fn phrase_words(text: &str) -> Vec<Word> {
+    let mut found: Vec<Word> = Vec::new();
+    let mut word = String::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        if c.is_alphanumeric() {
+            if word.is_empty() {
+                start = at;
+            }
+            word.extend(c.to_lowercase());
+        } else if matches!(c, '\'' | '\u{2019}') && !word.is_empty() {
+            // The word goes on.
+        } else if !word.is_empty() {
+            found.push(Word { text: std::mem::take(&mut word), range: start..at });
+        }
+    }
+    found
+}
 
 /// Values by phrases of lower-case words.
 pub(crate) struct PhraseTable<T> {
