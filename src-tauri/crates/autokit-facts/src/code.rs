@@ -424,6 +424,7 @@ fn without_prompts(code: &str, language: Language) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cpu_time::ThreadTime;
     use serde_json::json;
 
     use super::*;
@@ -505,14 +506,13 @@ mod tests {
         };
         let (small, large) = (pages(1), pages(4));
         let took = |pages: &[String; 2], times: usize| {
-            let began = std::time::Instant::now();
+            let began = ThreadTime::now();
             for _ in 0..times {
                 std::hint::black_box(pages.each_ref().map(|page| code(page)));
             }
             began.elapsed()
         };
-        // Alternates runs over the same amount of text, because a busy machine interrupts longer runs more
-        // often.
+        // CPU time of this thread, and runs in alternation: a busy machine must not make a difference.
         let turns = (0..5).map(|_| (took(&small, 4), took(&large, 1)));
         let (pieces, whole) = turns.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))).expect("turns");
         let read = large.each_ref().map(|page| code(page));
