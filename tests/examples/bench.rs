@@ -20,7 +20,7 @@ use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_library::{Clock, DataDir, Library, Storage};
-use autokit_search::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex};
+use autokit_search::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex, Vectors};
 use autokit_tests::agent::{set_providers, start};
 use autokit_tests::bundle::exchange;
 use autokit_tests::calendar::{QUESTION, cards, stock};
@@ -103,7 +103,7 @@ fn index(size: usize) -> Result<Value> {
                 name: id,
                 provider: card["provider"].as_str().unwrap_or(""),
                 description: card["description"].as_str().unwrap_or(""),
-                vector: Some(vector),
+                vectors: Some(Vectors { tool: vector, asks_for: &[] }),
                 ..Document::default()
             })
             .collect();

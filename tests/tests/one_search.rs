@@ -124,3 +124,8 @@ fn an_agent_gets_every_tool_its_query_names() -> Result<()> {
         Ok(())
     })
 }
+
+#[test]
+fn as_many_phrases_are_searched_as_cards_may_have() {
+    assert_eq!(autokit_search::MAX_ASKS_FOR, autokit_toolcard::Limits::CARD.asks_for);
+}

@@ -183,7 +183,7 @@ impl Retriever for OneCard {
         };
         Ok(Retrieval {
             cards: vec![card],
-            thresholds: Thresholds::for_depth(Depth::Reranked),
+            thresholds: Thresholds::for_hit(Depth::Reranked, None),
             constraints: Vec::new(),
         })
     }

@@ -1650,7 +1650,7 @@ said: string, };
 /**
  * The part of a card in which a word was found.
  */
-export type Field = "provider" | "name" | "description" | "parameters" | "keywords" | "known";
+export type Field = "provider" | "name" | "description" | "parameters" | "keywords" | "asks_for" | "known";
 
 /**
  * Field that was changed both in the library and in the source.
@@ -3945,6 +3945,11 @@ name_match?: NameMatch,
  * Cosine of the whole request with the card; absent if one of them has no vector.
  */
 cosine?: number, 
+/**
+ * The phrase of `asks_for` that is closest to the request, counted from 0; absent if the
+ * card has none in the index.
+ */
+ask?: number, 
 /**
  * The chunk of the card's page that is closest to the request, counted from 0; absent if the card has no
  * page in the index.

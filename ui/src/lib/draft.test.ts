@@ -31,6 +31,19 @@ describe("a card as boxes", () => {
     );
   });
 
+  it("edits lists of texts line by line", () => {
+    const lists = { name: "Tool", asks_for: ["a ride", "a cab, now"], tags: ["two\nlines"], sources: [1, "b"] };
+    const draft = draftOf(lists);
+    expect(draft.slice(1, 4).map(({ text, form }) => [text, form])).toEqual([
+      ["a ride\na cab, now", "lines"],
+      ['[\n  "two\\nlines"\n]', "json"],
+      ['[\n  1,\n  "b"\n]', "json"],
+    ]);
+    expect(assemble(draft).fields).toEqual(lists);
+    draft[1]!.text = "  a ride\n\na lift ";
+    expect(assemble(draft).fields?.asks_for).toEqual(["a ride", "a lift"]);
+  });
+
   it("names the box that is not JSON", () => {
     const draft = draftOf(card);
     draft.find((entry) => entry.field === "init_args")!.text = "{";

@@ -5,7 +5,7 @@ import type { JsonValue } from "./bindings";
 import { card as texts } from "../texts/card";
 
 /** How a field is edited. */
-export type Form = "text" | "json" | "flag";
+export type Form = "text" | "lines" | "json" | "flag";
 
 /** A field being edited. */
 export interface Draft {
@@ -22,6 +22,7 @@ const OFFERED = [
   "provider",
   "kind",
   "description",
+  "asks_for",
   "programming_language",
   "module",
   "class",
@@ -32,17 +33,34 @@ const OFFERED = [
   "documentation",
   "verified",
 ];
-const JSON_FIELDS = ["init_args", "parameters", "tags", "sources"];
+const JSON_FIELDS = ["init_args", "parameters"];
+/** Lists of strings, edited one per line. */
+const LIST_FIELDS = ["asks_for", "tags", "sources"];
 
 function formOf(field: string, value: JsonValue | undefined): Form {
   if (field === "verified") return "flag";
   if (typeof value === "string") return "text";
+  if (LIST_FIELDS.includes(field) && fitsLines(value)) return "lines";
   if (JSON_FIELDS.includes(field) || (value !== null && value !== undefined)) return "json";
   return "text";
 }
 
-function textOf(value: JsonValue | undefined): string {
+/** Whether a value is a list that lines can show without loss. */
+function fitsLines(value: JsonValue | undefined): boolean {
+  if (value === null || value === undefined) return true;
+  return Array.isArray(value) && value.every((item) => typeof item === "string" && linesOf(item).join() === item);
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line);
+}
+
+function textOf(value: JsonValue | undefined, form: Form): string {
   if (value === null || value === undefined) return "";
+  if (form === "lines") return (value as string[]).join("\n");
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
@@ -53,7 +71,8 @@ export function draftOf(fields: { [key: string]: JsonValue | undefined } | null)
   if (!fields) names.sort((a, b) => OFFERED.indexOf(a) - OFFERED.indexOf(b));
   return names.map((field) => {
     const was = fields?.[field];
-    return { field, text: textOf(was), form: formOf(field, was), was };
+    const form = formOf(field, was);
+    return { field, text: textOf(was, form), form, was };
   });
 }
 
@@ -64,13 +83,15 @@ export function assemble(draft: Draft[]): {
 } {
   const fields: { [key: string]: JsonValue } = {};
   for (const { field, text, form, was } of draft) {
-    if (text === textOf(was)) {
+    if (text === textOf(was, form)) {
       if (was !== undefined) fields[field] = was;
     } else if (!text.trim()) {
       // A cleared field is kept as `null` if the card had it.
       if (was !== undefined) fields[field] = null;
     } else if (form === "flag") {
       fields[field] = text === "true";
+    } else if (form === "lines") {
+      fields[field] = linesOf(text);
     } else if (form === "json") {
       try {
         fields[field] = JSON.parse(text) as JsonValue;

@@ -74,8 +74,11 @@ export function kindName(kind: string): string {
   return KINDS[kind] ?? kind;
 }
 
+const FIELDS: Record<string, string> = texts.fields;
+
 /** Returns the display name of a field: `programming_language` → "Programming language". */
 export function fieldName(field: string): string {
+  if (Object.hasOwn(FIELDS, field)) return FIELDS[field]!;
   const words = field.replaceAll("_", " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -21,6 +21,7 @@ export const card = {
   // Editing
   saveFlagged: "Save flagged text",
   kindSuggested: "Detected from fields",
+  onePerLine: "One per line",
   anotherFieldName: "Field name",
   anotherField: "Add a field",
   addTheField: "Add field",

@@ -9,6 +9,8 @@ export const format = {
     cli: "Command line",
     other: "Other",
   },
+  /** Fields whose own name says too little. */
+  fields: { asks_for: "People ask for" },
   seconds: (s: number | string) => `${s} s`,
   minutes: (min: number, s: number) => `${min} min ${s} s`,
   hours: (h: number, min: number) => `${h} h ${min} min`,

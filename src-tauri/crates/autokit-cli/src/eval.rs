@@ -232,7 +232,7 @@ fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> i
 }
 
 fn write_calibrations(out: &mut dyn Write, measured: &Calibrations) -> io::Result<()> {
-    for calibration in &measured.depths {
+    for calibration in &measured.calibrations {
         let Thresholds { sure, doubtful, nothing } = calibration.thresholds;
         let depth = match calibration.depth {
             Depth::Fused => "fused",
@@ -240,9 +240,10 @@ fn write_calibrations(out: &mut dyn Write, measured: &Calibrations) -> io::Resul
         };
         writeln!(
             out,
-            "{}  sure from {sure:.3}, doubtful below {doubtful:.3}, nothing below {nothing:.3}; {} questions a card \
+            "{}{}  sure from {sure:.3}, doubtful below {doubtful:.3}, nothing below {nothing:.3}; {} questions a card \
              answers, {} none does",
             depth.bold(),
+            if calibration.asks_for { ", cards with asks_for" } else { "" },
             calibration.answerable,
             calibration.unanswerable
         )?;

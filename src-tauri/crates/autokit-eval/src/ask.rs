@@ -49,6 +49,8 @@ pub struct AskAnswer {
     pub first: Option<String>,
     /// Score of the first hit; 0 if there is none.
     pub score: f32,
+    /// Whether the card of the first hit says what people ask for when they need it.
+    pub asks_for: bool,
     /// Whether the first hit is right.
     pub right: bool,
     /// The verdict derived from the score.
@@ -103,8 +105,9 @@ pub async fn ask(
     Ok(AskEvaluation { report, stages, pages, answers })
 }
 
-/// Measures thresholds for the scores of first hits at each search depth. Questions without right cards count
-/// as unanswerable.
+/// Measures thresholds for the scores of first hits at each search depth, on cards with and without `asks_for`.
+/// Questions without right cards count as unanswerable. A kind of card that too few first hits are of keeps the
+/// thresholds AutoKit ships with, if they were measured with the same model.
 ///
 /// # Errors
 /// When a file cannot be read, there is no model, or there are too few answerable or unanswerable questions.
@@ -113,7 +116,10 @@ pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors)
     let embedder = Arc::new(embedder(vectors)?);
     let model = embedder.id().to_owned();
     let searcher = tokio::task::block_in_place(|| searcher_over(&set, &objects, &embedder))?;
-    let measured = |depth| {
+    let shipped = Some(Calibrations::shipped()).filter(|shipped| shipped.model == model);
+    let mut calibrations = Vec::new();
+    let mut measured_any = false;
+    for depth in [Depth::Fused, Depth::Reranked] {
         let (_, answers) = stage("", &set, &searcher, depth)?;
         let hits: Vec<JudgedHit> = set
             .questions
@@ -123,18 +129,23 @@ pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors)
                 score: answer.score,
                 right: answer.right,
                 answerable: !question.gold.is_empty(),
+                asks_for: answer.asks_for,
             })
             .collect();
-        Calibration::measure(depth, &hits).ok_or_else(|| {
-            ApiError::new(
-                ErrorCode::BadRequest,
-                "too few questions to measure thresholds",
-                "Provide at least 20 questions that a card answers, and 20 without `gold` that no card answers.",
-            )
-        })
-    };
-    let depths = [Depth::Fused, Depth::Reranked].into_iter().map(measured).collect::<Result<_>>()?;
-    Ok(Calibrations { model, depths })
+        for asks_for in [false, true] {
+            let measured = Calibration::measure(depth, asks_for, &hits);
+            measured_any |= measured.is_some();
+            calibrations.extend(measured.or_else(|| shipped?.of(depth, asks_for).cloned()));
+        }
+    }
+    if !measured_any {
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            "too few questions to measure thresholds",
+            "Provide at least 20 questions that a card answers, and 20 without `gold` that no card answers.",
+        ));
+    }
+    Ok(Calibrations { model, calibrations })
 }
 
 /// The cards of a file, or the starter cards, with the questions of the given files.
@@ -149,14 +160,15 @@ fn set_of(cards: Option<&Path>, questions: &[PathBuf]) -> Result<(AskSet, Vec<Ma
 
 /// Builds a searcher over the cards of a set, as a library would search them.
 fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Embedder>) -> Result<Searcher> {
-    let passages: Vec<String> = objects.iter().map(passage_of).collect();
-    let vectors = embedder.embed_passages(&passages)?;
     let index = CardIndex::new(Some(Arc::clone(embedder)));
-    for ((tool, card), vector) in set.cards.iter().zip(objects).zip(&vectors) {
-        let entry = CardEntry { id: &tool.id, revision: 1, card, vector: Some(vector), stale_vector: None };
+    for (tool, card) in set.cards.iter().zip(objects) {
+        let vectors = embedder.embed_passages(&tool.passages())?.concat();
+        let entry =
+            CardEntry { id: &tool.id, revision: 1, card, vectors: Some(&vectors), stale_vectors: None };
         index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))?;
     }
     let ids = set.cards.iter().map(|tool| tool.id.clone());
+    let passages = objects.iter().map(passage_of);
     Ok(Searcher::new(index, Arc::new(SetPassages(ids.zip(passages).collect()))))
 }
 
@@ -203,6 +215,7 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<
             question: question.text.clone(),
             first: found.first().map(|name| (*name).to_owned()),
             score: ranking.hits.first().map_or(0.0, |hit| hit.score),
+            asks_for: ranking.hits.first().is_some_and(|hit| hit.parts.ask.is_some()),
             right: right == Some(0),
             verdict: ranking.verdict,
         });

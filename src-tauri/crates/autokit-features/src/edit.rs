@@ -11,7 +11,7 @@ use autokit_api::{
     RevisionView, UndoOutcome,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, Committed, Meta, PutMode, Write};
+use autokit_library::{CardRecord, Committed, Meta, PackedVectors, PutMode, Write};
 use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, marks_in_field};
 use autokit_workspace::cards::detail;
 use autokit_workspace::models::Models;
@@ -100,7 +100,7 @@ impl Handle<CreateCard> for Editing {
         // Without the model the card could not be compared with others by meaning.
         self.models.wait_until_ready().await;
         let vectors = self.models.embed_card(&card).await?;
-        let vector = vectors.as_ref().map(|vectors| vectors.values.clone());
+        let vector = vectors.as_ref().map(PackedVectors::first);
         // Searched before the card is written, or it would be found as its own duplicate.
         let duplicates = self.duplicates.find(&card, vector).await?;
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };

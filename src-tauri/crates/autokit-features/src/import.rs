@@ -26,7 +26,7 @@ use autokit_api::{
     JobKind, JobRef, JobTally, Landing, Nothing, Trust,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::LibraryImport;
+use autokit_library::{LibraryImport, PackedVectors};
 use autokit_toolcard::{Author, CardKey, Kind, MatchKey};
 use autokit_workspace::background::in_background;
 use autokit_workspace::jobs::{Outcome, Progress};
@@ -166,9 +166,8 @@ impl Imports {
         batch: &ImportBatch,
     ) -> Result<Vec<(String, String)>> {
         let new = batch.arrivals.iter().zip(&batch.from).filter(|(arrival, _)| arrival.expected.is_none());
-        let new: Vec<(usize, Option<Vec<f32>>)> = new
-            .map(|(arrival, at)| (*at, arrival.vectors.as_ref().map(|vectors| vectors.values.clone())))
-            .collect();
+        let new: Vec<(usize, Option<Vec<f32>>)> =
+            new.map(|(arrival, at)| (*at, arrival.vectors.as_ref().map(PackedVectors::first))).collect();
         let (duplicates, plan) = (self.duplicates.clone(), Arc::clone(plan));
         in_background(move || {
             let mut similar = Vec::new();

@@ -71,6 +71,7 @@ impl Retriever for LibraryRetriever<'_> {
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(failed)?;
+        let thresholds = Thresholds::for_hit(ranking.depth, ranking.hits.first());
         let mut found = Vec::new();
         for hit in ranking.hits {
             let Some(record) = self.agent.search.card_of(&hit) else { continue };
@@ -91,11 +92,7 @@ impl Retriever for LibraryRetriever<'_> {
                 cited,
             });
         }
-        Ok(Retrieval {
-            cards: found,
-            thresholds: Thresholds::for_depth(ranking.depth),
-            constraints: ranking.constraints,
-        })
+        Ok(Retrieval { cards: found, thresholds, constraints: ranking.constraints })
     }
 
     fn keyword_only_reason(&self) -> Option<String> {

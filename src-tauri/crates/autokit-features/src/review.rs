@@ -12,7 +12,7 @@ use autokit_api::{
     Proposals as ProposalList, ProposalsQuery, ReviewPolicy, Setting,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::Proposed;
+use autokit_library::{PackedVectors, Proposed};
 use autokit_toolcard::{
     Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalId, ProposalState, Toolcard, diff_cards,
     fields, is_flagged, marks_in_field, risk,
@@ -156,7 +156,7 @@ impl Proposals {
             .library
             .read(|replica| replica.named(card.name()).map(|record| record.id.clone()).collect());
         self.models.wait_until_ready().await;
-        let vector = self.models.embed_card(&card).await?.map(|vectors| vectors.values);
+        let vector = self.models.embed_card(&card).await?.as_ref().map(PackedVectors::first);
         let duplicates = self.duplicates.find(&card, vector).await?;
         similar.extend(duplicates.into_iter().map(|duplicate| duplicate.id));
         Ok(similar)

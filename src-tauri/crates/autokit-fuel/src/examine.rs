@@ -46,6 +46,8 @@ pub struct CheckRequest<'a> {
     pub counts: bool,
     /// Whether a card with `verified: false` may be proposed as verified merely because the check was sound.
     pub verifies: bool,
+    /// Questions that the card answered, newest first, to be added to it when it is improved.
+    pub questions: &'a [String],
     /// The current time.
     pub now: Timestamp,
 }

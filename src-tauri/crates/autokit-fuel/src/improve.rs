@@ -12,6 +12,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use crate::asks_for::AskWithQuote;
 use crate::model::{Advisor, shown_card, shown_page};
 use autokit_pages::Page;
 use autokit_pages::Subject;
@@ -24,6 +25,8 @@ pub struct Improved {
     pub text: String,
     /// The supporting sentences, verbatim, in the order they are used.
     pub quotes: Vec<String>,
+    /// What people may ask for when they need the tool.
+    pub asks_for: Vec<AskWithQuote>,
 }
 
 /// Most sentences taken from a page.
@@ -141,7 +144,8 @@ pub(crate) fn by_rules(
         }
         text.push_str(candidates[*at]);
     }
-    Ok(Some(Improved { text, quotes: taken.into_iter().map(|at| candidates[at].to_owned()).collect() }))
+    let quotes = taken.into_iter().map(|at| candidates[at].to_owned()).collect();
+    Ok(Some(Improved { text, quotes, asks_for: Vec::new() }))
 }
 
 /// Whether a sentence starts with the card's subject: its name, its class, "it", "the tool".
@@ -161,6 +165,9 @@ fn shared_words(sentence: &str, subject: &Subject) -> f32 {
 #[derive(Debug, Deserialize)]
 struct ModelDescription {
     sentences: Vec<Sentence>,
+    /// Absent where a person's own prompt does not ask for it.
+    #[serde(default)]
+    asks_for: Vec<Sentence>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -176,6 +183,10 @@ impl Advisor {
         let schema = json!({
             "type": "object",
             "properties": { "sentences": { "type": "array", "maxItems": 6, "items": {
+                "type": "object",
+                "properties": { "text": { "type": "string" }, "quote": { "type": "string" } },
+                "required": ["text", "quote"],
+            } }, "asks_for": { "type": "array", "maxItems": 8, "items": {
                 "type": "object",
                 "properties": { "text": { "type": "string" }, "quote": { "type": "string" } },
                 "required": ["text", "quote"],
@@ -195,7 +206,7 @@ impl Advisor {
             }
         };
         let written: ModelDescription = serde_json::from_value(answer).ok()?;
-        let mut improved = Improved { text: String::new(), quotes: Vec::new() };
+        let mut improved = Improved { text: String::new(), quotes: Vec::new(), asks_for: Vec::new() };
         for sentence in written.sentences {
             if page.contains_quote(&sentence.quote) && is_grounded(&sentence, card, page) {
                 if !improved.text.is_empty() {
@@ -203,6 +214,15 @@ impl Advisor {
                 }
                 improved.text.push_str(sentence.text.trim());
                 improved.quotes.push(sentence.quote);
+            }
+        }
+        for ask in written.asks_for {
+            // People use other words than the page, so only the quote has to be on it.
+            if page.contains_quote(&ask.quote)
+                && !INSTRUCTIONS.is_match(&ask.text)
+                && !INSTRUCTIONS.is_match(&ask.quote)
+            {
+                improved.asks_for.push(AskWithQuote { text: ask.text, quote: ask.quote });
             }
         }
         (!improved.text.is_empty()).then_some(improved)

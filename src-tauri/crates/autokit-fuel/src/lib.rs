@@ -7,6 +7,7 @@
 //! [`Draft`](autokit_toolcard::Draft) with supporting quotes.
 
 mod arguments;
+mod asks_for;
 mod claims;
 mod condition;
 mod examine;

@@ -7,6 +7,7 @@ use autokit_toolcard::{
 };
 use serde_json::Value;
 
+use crate::asks_for;
 use crate::claims::{Claim, ClaimVerdict, claims};
 use crate::examine::CheckRequest;
 use crate::fuel::Fuel;
@@ -106,6 +107,13 @@ impl Fuel {
             let quotes: Vec<&str> = improved.quotes.iter().map(String::as_str).collect();
             add(fields::DESCRIPTION, Value::from(improved.text.as_str()), &quotes, 0.8);
         }
+        let written = improved.map_or(&[][..], |improved| &improved.asks_for);
+        if self.improve
+            && let Some(longer) = asks_for::with_more(case.card, case.questions, written)
+        {
+            let quotes: Vec<&str> = longer.quotes.iter().map(String::as_str).collect();
+            add(fields::ASKS_FOR, Value::from(longer.phrases), &quotes, 0.7);
+        }
         // A sound check alone can only restore the mark of a card that says it is not verified. A card that
         // says nothing about it is left as it is: its state is known without the field.
         let denies = case.card.object().get(fields::VERIFIED) == Some(&Value::Bool(false));
@@ -142,6 +150,9 @@ impl Fuel {
             }
             (false, false) if only_verified => {
                 (Origin::Refresh, "Its documentation is reachable and matches the card".to_owned())
+            }
+            (false, false) if names == [fields::ASKS_FOR] => {
+                (Origin::Improvement, "It was found with other words than it has".to_owned())
             }
             (false, false) => {
                 (Origin::Improvement, "The documentation describes it in more detail".to_owned())

@@ -86,6 +86,21 @@ impl Library {
         rows.into_iter().map(feedback).collect()
     }
 
+    /// Returns the questions for which people found a card helpful, newest first, whoever they were.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn answered_questions(&self, card: &CardId) -> Result<Vec<String>> {
+        let mut response = self
+            .db()
+            .await?
+            .query("SELECT question, at FROM feedback WHERE card = $card AND helpful ORDER BY at DESC")
+            .bind(("card", card.as_str().to_owned()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        response.take("question").map_err(|error| self.failed(&error))
+    }
+
     /// Stores the current state of an ask session; a later call with the same id replaces it.
     ///
     /// # Errors

@@ -22,6 +22,11 @@ pub struct PackedVectors {
 }
 
 impl PackedVectors {
+    /// Returns the first row, which stands for the whole card.
+    pub fn first(&self) -> Vec<f32> {
+        self.values[..self.dim.min(self.values.len())].to_vec()
+    }
+
     pub(crate) fn record_id(card: &str, model: &str) -> RecordId {
         RecordId::new("vector", format!("{model}|{card}"))
     }

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use autokit_search::{Document, Mode, Parameter, Query, QueryPlan, SearchIndex};
+use autokit_search::{Document, Mode, Parameter, Query, QueryPlan, SearchIndex, Vectors};
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             name: &t[1],
             description: &t[2],
             parameters: vec![Parameter { name: &t[3], description: &t[4] }; 2],
-            vector: Some(vector),
+            vectors: Some(Vectors { tool: vector, asks_for: &[] }),
             ..Document::default()
         })
         .collect();

@@ -6,12 +6,12 @@ use crate::document::{Document, Field};
 use crate::text::{Analyzer, each_word};
 use crate::thesaurus::{Reader, Thesaurus};
 
-/// Counts of a term in the six fields, five bits each, saturating at 31.
+/// Counts of a term in the seven fields, four bits each, saturating at 15.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts(u32);
 
 impl Counts {
-    const BITS: usize = 5;
+    const BITS: usize = 4;
     const CAP: u32 = (1 << Counts::BITS) - 1;
 
     pub(crate) fn get(self, field: usize) -> u32 {
@@ -96,6 +96,9 @@ impl AnalyzedTexts {
             }
             for words in document.aliases.iter().chain(&document.keywords) {
                 add(Field::Keywords, words);
+            }
+            for ask in &document.asks_for {
+                add(Field::AsksFor, ask);
             }
             for what in document.gazetteer_terms() {
                 add(Field::Known, what);

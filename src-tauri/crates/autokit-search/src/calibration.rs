@@ -3,6 +3,9 @@
 //! `autokit eval calibrate` runs every question at each [`Depth`] and writes `thresholds.json` next to this
 //! file: the thresholds, and how reliable first hits of each score were, so that readers can see the data
 //! behind each threshold.
+//!
+//! First hits on cards with `asks_for` are measured apart: the closest of several phrases is closer to any
+//! request than one description is, so the same score means less.
 
 use std::sync::LazyLock;
 
@@ -29,15 +32,17 @@ static SHIPPED: LazyLock<Calibrations> = LazyLock::new(|| {
 pub struct Calibrations {
     /// Name of the model.
     pub model: String,
-    /// One per depth.
-    pub depths: Vec<Calibration>,
+    /// One for each depth and kind of card.
+    pub calibrations: Vec<Calibration>,
 }
 
-/// Thresholds for the scores of one depth, with the data behind them.
+/// Thresholds for the scores of one depth and kind of card, with the data behind them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// How the scores were computed.
     pub depth: Depth,
+    /// Whether the cards say what people ask for when they need them.
+    pub asks_for: bool,
     /// The measured thresholds.
     pub thresholds: Thresholds,
     /// Number of questions that some card answers.
@@ -72,6 +77,8 @@ pub struct JudgedHit {
     pub right: bool,
     /// Whether any card answers the question.
     pub answerable: bool,
+    /// Whether the card says what people ask for when they need it.
+    pub asks_for: bool,
 }
 
 impl Calibrations {
@@ -80,20 +87,25 @@ impl Calibrations {
         &SHIPPED
     }
 
-    /// Returns the calibration for a depth.
-    pub fn at_depth(&self, depth: Depth) -> Option<&Calibration> {
-        self.depths.iter().find(|calibration| calibration.depth == depth)
+    /// Returns the calibration for scores of a depth and kind of card.
+    pub fn of(&self, depth: Depth, asks_for: bool) -> Option<&Calibration> {
+        self.calibrations
+            .iter()
+            .find(|calibration| calibration.depth == depth && calibration.asks_for == asks_for)
     }
 }
 
 impl Calibration {
-    /// Measures thresholds; `None` if there are too few answerable or unanswerable questions.
+    /// Measures thresholds on the hits of one kind of card; `None` if there are too few answerable or unanswerable
+    /// questions.
     ///
     /// * *sure*: the lowest score from which on 95 % of the first hits are right;
     /// * *nothing*: the highest score below which at most one in fifty of the right first hits lies;
     /// * *doubtful*: the score from which on a first hit is at least as often right as wrong, by isotonic
     ///   regression.
-    pub fn measure(depth: Depth, hits: &[JudgedHit]) -> Option<Calibration> {
+    pub fn measure(depth: Depth, asks_for: bool, hits: &[JudgedHit]) -> Option<Calibration> {
+        let of_kind: Vec<JudgedHit> = hits.iter().filter(|hit| hit.asks_for == asks_for).copied().collect();
+        let hits = of_kind.as_slice();
         let answerable = hits.iter().filter(|hit| hit.answerable).count();
         let unanswerable = hits.len() - answerable;
         if answerable < MIN_QUESTIONS || unanswerable < MIN_QUESTIONS {
@@ -117,6 +129,7 @@ impl Calibration {
             isotonic(&ranked).into_iter().find(|level| level.share >= 0.5).map_or(sure, |level| level.from);
         Some(Calibration {
             depth,
+            asks_for,
             thresholds: Thresholds { sure, doubtful: doubtful.clamp(nothing, sure), nothing },
             answerable: answerable as u32,
             unanswerable: unanswerable as u32,
@@ -176,7 +189,7 @@ mod tests {
     use super::*;
 
     fn hit(score: f32, right: bool, answerable: bool) -> JudgedHit {
-        JudgedHit { score, right, answerable }
+        JudgedHit { score, right, answerable, asks_for: false }
     }
 
     #[test]
@@ -187,7 +200,7 @@ mod tests {
             // Always right from 0.4 on, sometimes from 0.2 on, and unanswerable below 0.2.
             hits.push(hit(score, at >= 40 || (at >= 20 && at % 4 == 0), at >= 20));
         }
-        let measured = Calibration::measure(Depth::Fused, &hits).expect("enough questions");
+        let measured = Calibration::measure(Depth::Fused, false, &hits).expect("enough questions");
         let Thresholds { sure, doubtful, nothing } = measured.thresholds;
         assert!((0.36..=0.40).contains(&sure), "{sure}");
         assert!((0.36..=0.40).contains(&doubtful), "{doubtful}");
@@ -204,21 +217,34 @@ mod tests {
     fn hits_with_equal_scores_get_the_same_verdict() {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.5, false, false); 30]);
-        let measured = Calibration::measure(Depth::Reranked, &hits).expect("enough questions");
+        let measured = Calibration::measure(Depth::Reranked, false, &hits).expect("enough questions");
         // No score separates them: nothing is sure, and no right hit is withheld.
         assert_eq!(measured.thresholds, Thresholds { sure: 1.0, doubtful: 0.5, nothing: 0.5 });
     }
 
     #[test]
-    fn a_handful_of_questions_gives_no_thresholds() {
-        assert_eq!(Calibration::measure(Depth::Fused, &vec![hit(0.9, true, true); 100]), None);
-        assert_eq!(Calibration::measure(Depth::Fused, &vec![hit(0.9, false, false); 100]), None);
+    fn hits_on_another_kind_of_card_do_not_count() {
+        let mut hits = vec![hit(0.5, true, true); 30];
+        hits.extend(vec![hit(0.3, false, false); 30]);
+        let alone = Calibration::measure(Depth::Fused, false, &hits);
+        assert!(alone.is_some());
+        let other = |hit: &JudgedHit| JudgedHit { right: !hit.right, asks_for: true, ..*hit };
+        hits.extend(hits.clone().iter().map(other));
+        assert_eq!(Calibration::measure(Depth::Fused, false, &hits), alone);
     }
 
     #[test]
-    fn there_are_thresholds_for_each_depth() {
-        for depth in [Depth::Fused, Depth::Reranked] {
-            let calibration = Calibrations::shipped().at_depth(depth).expect("measured");
+    fn a_handful_of_questions_gives_no_thresholds() {
+        assert_eq!(Calibration::measure(Depth::Fused, false, &vec![hit(0.9, true, true); 100]), None);
+        assert_eq!(Calibration::measure(Depth::Fused, false, &vec![hit(0.9, false, false); 100]), None);
+    }
+
+    #[test]
+    fn there_are_thresholds_for_each_depth_and_kind_of_card() {
+        for (depth, asks_for) in
+            [Depth::Fused, Depth::Reranked].into_iter().flat_map(|depth| [(depth, false), (depth, true)])
+        {
+            let calibration = Calibrations::shipped().of(depth, asks_for).expect("measured");
             let Thresholds { sure, doubtful, nothing } = calibration.thresholds;
             assert!(
                 0.0 < nothing && nothing <= doubtful && doubtful <= sure && sure < 1.0,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::document::{Document, Parameter};
+use crate::document::Vectors;
 use crate::error::RetrieveError;
 use crate::gazetteer;
 use crate::index::SearchIndex;
@@ -22,16 +22,21 @@ pub struct CardEntry<'a> {
     pub revision: u32,
     /// The card.
     pub card: &'a Map<String, Value>,
-    /// The embedding of [`passage_of`] this revision.
-    pub vector: Option<&'a [f32]>,
-    /// A vector that an earlier version made from another text of this revision; it is used until there is a
-    /// `vector`.
-    pub stale_vector: Option<&'a [f32]>,
+    /// The embeddings of [`passages_of`] this revision, concatenated.
+    pub vectors: Option<&'a [f32]>,
+    /// Embeddings that an earlier version made from other texts of this revision; they are used until there are
+    /// `vectors`.
+    pub stale_vectors: Option<&'a [f32]>,
 }
 
-/// Returns the text of a card that is embedded.
+/// Returns the text of a card that stands for all of it, the first of [`passages_of`].
 pub fn passage_of(card: &Map<String, Value>) -> String {
     ToolText::from_card(String::new(), card).document(None).dense_text()
+}
+
+/// Returns the texts of a card that are embedded, see [`ToolText::passages`].
+pub fn passages_of(card: &Map<String, Value>) -> Vec<String> {
+    ToolText::from_card(String::new(), card).passages()
 }
 
 /// Identifies how vectors of cards are made: with which model, delta included, and from which text of a card.
@@ -40,8 +45,8 @@ pub fn vector_recipe(embedder: &Embedder) -> String {
     format!("{}+{}", embedder.id(), text_recipe())
 }
 
-/// Identifies how [`Document::dense_text`] is made of a card: a hash of what it makes of examples, and of the lists
-/// of names it uses, so that no version has to be raised by hand.
+/// Identifies how the texts to embed are made of a card: a hash of what is made of examples, and of the lists of
+/// names used, so that no version has to be raised by hand.
 pub fn text_recipe() -> &'static str {
     static RECIPE: LazyLock<String> = LazyLock::new(|| {
         let mut hash = Sha256::new_with_prefix(gazetteer::TEXT);
@@ -53,20 +58,22 @@ pub fn text_recipe() -> &'static str {
             ("A", "b", &long),
         ];
         for (provider, name, description) in examples {
-            let document = Document {
-                id: "1",
-                provider,
-                name,
-                description,
-                aliases: vec!["Alias"],
-                parameters: vec![Parameter { name: "first", description: "The first." }],
-                keywords: vec!["module.path", "tag"],
-                pricing: "free",
-                language: "python",
-                vector: None,
+            let tool = ToolText {
+                id: "1".into(),
+                provider: provider.into(),
+                name: name.into(),
+                description: description.into(),
+                aliases: vec!["Alias".into()],
+                parameters: vec![("first".into(), "The first.".into())],
+                keywords: vec!["module.path".into(), "tag".into()],
+                asks_for: vec!["a first wish".into(), "another one?".into()],
+                pricing: "free".into(),
+                language: "python".into(),
             };
-            hash.update(document.dense_text());
-            hash.update([0]);
+            for text in tool.passages() {
+                hash.update(text);
+                hash.update([0]);
+            }
         }
         hex::encode(&hash.finalize()[..8])
     });
@@ -105,9 +112,12 @@ impl CardIndex {
     /// then unchanged.
     pub fn put(&self, entry: &CardEntry<'_>) -> Result<(), RetrieveError> {
         let text = ToolText::from_card(entry.id.to_owned(), entry.card);
+        let vectors = entry.vectors.or(entry.stale_vectors);
+        let vectors = self.embedder.as_ref().zip(vectors);
+        let vectors = vectors.map(|(embedder, values)| Vectors::split(values, embedder.dim()));
         let mut state = self.state.write().expect("no holder panics");
-        state.search.upsert(&text.document(entry.vector.or(entry.stale_vector)))?;
-        if entry.vector.is_some() {
+        state.search.upsert(&text.document(vectors))?;
+        if entry.vectors.is_some() {
             state.embedded.insert(entry.id.into(), entry.revision);
         } else {
             state.embedded.remove(entry.id);

@@ -16,6 +16,23 @@ pub struct Parameter<'a> {
     pub description: &'a str,
 }
 
+/// The embeddings of a tool.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vectors<'a> {
+    /// Embedding of [`Document::dense_text`].
+    pub tool: &'a [f32],
+    /// Embeddings of the phrases of [`Document::asks_for`], concatenated; empty if they were not computed.
+    pub asks_for: &'a [f32],
+}
+
+impl<'a> Vectors<'a> {
+    /// Splits the embeddings of [`crate::ToolText::passages`], concatenated, of which each has this dimension.
+    pub fn split(values: &'a [f32], dimension: usize) -> Vectors<'a> {
+        let (tool, asks_for) = values.split_at(dimension.min(values.len()));
+        Vectors { tool, asks_for }
+    }
+}
+
 /// A tool as indexed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document<'a> {
@@ -33,12 +50,14 @@ pub struct Document<'a> {
     pub parameters: Vec<Parameter<'a>>,
     /// Further searchable text, matched by keyword only: module, tags, kind.
     pub keywords: Vec<&'a str>,
+    /// What people ask for when they need it, in their words.
+    pub asks_for: Vec<&'a str>,
     /// What it costs, in words, or an empty string.
     pub pricing: &'a str,
     /// The programming language it is used from, or an empty string.
     pub language: &'a str,
-    /// Embedding of [`Document::dense_text`], if it was computed. Normalized to unit length when added.
-    pub vector: Option<&'a [f32]>,
+    /// Its embeddings, if they were computed. Normalized to unit length when added.
+    pub vectors: Option<Vectors<'a>>,
 }
 
 impl Document<'_> {
@@ -98,15 +117,24 @@ pub enum Field {
     Parameters,
     /// Aliases, module, tags, kind.
     Keywords,
+    /// What people ask for when they need the tool.
+    AsksFor,
     /// Gazetteer entries for its names; the card itself need not contain the word.
     Known,
 }
 
 impl Field {
     /// Number of fields.
-    pub(crate) const COUNT: usize = 6;
+    pub(crate) const COUNT: usize = 7;
 
     /// All fields, in the order of their numbers.
-    pub const ALL: [Field; Field::COUNT] =
-        [Field::Provider, Field::Name, Field::Description, Field::Parameters, Field::Keywords, Field::Known];
+    pub const ALL: [Field; Field::COUNT] = [
+        Field::Provider,
+        Field::Name,
+        Field::Description,
+        Field::Parameters,
+        Field::Keywords,
+        Field::AsksFor,
+        Field::Known,
+    ];
 }

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 pub use load::{AskSet, JudgedQuery, JudgedQuestion, RetrievalSet, card_objects, json_lines};
 pub use report::{AskMeasures, AskOutcome, AskReport, Measures, RetrievalReport};
 
-use crate::document::Document;
+use crate::document::{Document, Vectors};
 use crate::error::EvalError;
 use crate::index::{Mode, Query, SearchIndex};
 use crate::metrics::{bootstrap, hit, mean, ndcg, recall, reciprocal_rank};
@@ -50,10 +50,17 @@ pub fn build_index<E>(tools: &[ToolText], embedder: &Embedder<'_, E>) -> Result<
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let texts: Vec<String> = tools.iter().map(|tool| tool.document(None).dense_text()).collect();
-    let vectors = embed(embedder.passages, &texts)?;
-    let documents: Vec<Document<'_>> =
-        tools.iter().zip(&vectors).map(|(tool, vector)| tool.document(Some(vector))).collect();
+    let texts: Vec<Vec<String>> = tools.iter().map(ToolText::passages).collect();
+    let embedded = embed(embedder.passages, &texts.concat())?;
+    let dimension = embedded.first().map_or(0, Vec::len);
+    let mut embedded = embedded.into_iter();
+    let vectors: Vec<Vec<f32>> =
+        texts.iter().map(|texts| embedded.by_ref().take(texts.len()).flatten().collect()).collect();
+    let documents: Vec<Document<'_>> = tools
+        .iter()
+        .zip(&vectors)
+        .map(|(tool, values)| tool.document(Some(Vectors::split(values, dimension))))
+        .collect();
     let mut index = SearchIndex::new();
     index.upsert_all(&documents)?;
     Ok(index)

@@ -11,9 +11,9 @@ use crate::analysis::AnalyzedTexts;
 use crate::bitset::BitSet;
 use crate::chunks::{ChunkIndex, ClosestChunk};
 use crate::constraints::{self, Constraint};
-use crate::document::{Document, Field};
+use crate::document::{Document, Field, Vectors};
 use crate::error::RetrieveError;
-use crate::fusion::{self, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
+use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
 use crate::keyword::KeywordIndex;
 use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
@@ -89,6 +89,11 @@ pub struct ScoreParts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub cosine: Option<f32>,
+    /// The phrase of `asks_for` that is closest to the request, counted from 0; absent if the
+    /// card has none in the index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub ask: Option<u32>,
     /// The chunk of the card's page that is closest to the request, counted from 0; absent if the card has no
     /// page in the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,6 +156,8 @@ pub struct SearchIndex {
     keyword: KeywordIndex,
     vectors: VectorIndex,
     chunks: ChunkIndex,
+    /// Vectors of the phrases of `asks_for`.
+    asks: ChunkIndex,
     names: NameIndex,
     /// By slot.
     traits: Vec<Traits>,
@@ -173,6 +180,7 @@ struct Candidate {
     constraints: f32,
     clause: Option<usize>,
     chunk: Option<u32>,
+    ask: Option<u32>,
 }
 
 impl Candidate {
@@ -215,8 +223,13 @@ impl SearchIndex {
     /// Returns the size of the index.
     pub fn size(&self) -> IndexSize {
         let ids: usize = self.ids.iter().map(|id| 2 * (size_of::<Box<str>>() + id.len()) + 8).sum();
-        let bytes =
-            ids + self.keyword.memory() + self.vectors.memory() + self.chunks.memory() + self.names.memory();
+        let bytes = ids
+            + self.keyword.memory()
+            + self.vectors.memory()
+            + self.chunks.memory()
+            + self.asks.memory()
+            + self.names.memory()
+            + self.traits.capacity() * size_of::<Traits>();
         IndexSize {
             documents: self.len() as u32,
             vectors: self.vectors.len() as u32,
@@ -243,13 +256,16 @@ impl SearchIndex {
     pub fn upsert_all(&mut self, documents: &[Document<'_>]) -> Result<(), RetrieveError> {
         let mut dimension = (self.vectors.dimension() > 0).then(|| self.vectors.dimension());
         for document in documents {
-            if let Some(vector) = document.vector {
-                check_vector(&format!("“{}”", document.id), vector, dimension)?;
-                dimension = Some(vector.len());
+            if let Some(Vectors { tool, asks_for }) = document.vectors {
+                check_vector(&format!("“{}”", document.id), tool, dimension)?;
+                for ask in asks_for.chunks(tool.len()) {
+                    check_vector(&format!("what is asked of “{}”", document.id), ask, Some(tool.len()))?;
+                }
+                dimension = Some(tool.len());
             }
         }
         if let Some(dimension) = dimension {
-            self.vectors.reserve(documents.iter().filter(|d| d.vector.is_some()).count(), dimension);
+            self.vectors.reserve(documents.iter().filter(|d| d.vectors.is_some()).count(), dimension);
         }
         let analyzed: Vec<AnalyzedTexts> = if documents.len() <= CHUNK {
             vec![AnalyzedTexts::new(documents)]
@@ -273,11 +289,12 @@ impl SearchIndex {
                     self.traits.resize(slot as usize + 1, Traits::default());
                 }
                 self.traits[slot as usize] = document.traits();
-                match document.vector {
-                    Some(vector) => self.vectors.upsert(slot, vector)?,
-                    None => {
-                        self.vectors.remove(slot);
-                    }
+                if let Some(Vectors { tool, asks_for }) = document.vectors {
+                    self.vectors.upsert(slot, tool)?;
+                    self.asks.set(slot, asks_for.chunks_exact(tool.len()))?;
+                } else {
+                    self.vectors.remove(slot);
+                    self.asks.remove(slot);
                 }
             }
         }
@@ -332,6 +349,7 @@ impl SearchIndex {
     /// Removes all vectors and their dimension, for a change of model.
     pub fn clear_vectors(&mut self) {
         self.chunks = ChunkIndex::default();
+        self.asks = ChunkIndex::default();
         self.vectors = VectorIndex::new();
     }
 
@@ -342,6 +360,7 @@ impl SearchIndex {
         self.names.remove(slot);
         self.vectors.remove(slot);
         self.chunks.remove(slot);
+        self.asks.remove(slot);
         self.ids[slot as usize] = Box::default();
         self.free.push(slot);
         true
@@ -440,19 +459,28 @@ impl SearchIndex {
             || self.vectors.scan(&queries, &shift, allowed),
         );
         let pages = self.chunks.closest(&queries, &shift, allowed);
+        let asks = self.asks.closest(&queries, &shift, allowed);
         let (whole, clauses) = (&scores[0], &scores[1..]);
         let combine = |slot: u32, cosines: &[f32]| {
             let at = slot as usize;
             let page: Option<&Vec<ClosestChunk>> = pages.get(&slot);
-            let cosine = |of: usize| match page {
-                Some(page) => cosines[of] + CHUNK_SHARE * (page[of].cosine - cosines[of]),
-                None => cosines[of],
+            let ask = asks.get(&slot);
+            let cosine = |of: usize| {
+                let tool = match page {
+                    Some(page) => cosines[of] + CHUNK_SHARE * (page[of].cosine - cosines[of]),
+                    None => cosines[of],
+                };
+                match ask {
+                    Some(ask) => tool + ASK_SHARE * (ask[of].cosine - ASK_ADVANTAGE - cosines[of]),
+                    None => tool,
+                }
             };
             let mut candidate = Candidate {
                 slot,
                 keyword: whole.evidence[at],
                 vector: cosine(0),
                 chunk: page.map(|page| page[0].at),
+                ask: ask.map(|ask| ask[0].at),
                 ..Candidate::default()
             };
             let best = clauses
@@ -590,6 +618,7 @@ impl SearchIndex {
                         name_match: candidate.name,
                         cosine: cosines.get(&candidate.slot).copied(),
                         chunk: candidate.chunk,
+                        ask: candidate.ask,
                         bm25: words.bm25,
                         coverage: words.coverage,
                         clause: candidate.clause.map(|clause| plan.clauses()[clause].clone()),

@@ -38,7 +38,7 @@ const K1: f32 = 1.2;
 /// Length normalisation of every field.
 const B: f32 = 0.75;
 /// Field weights, in the order of [`Field::ALL`].
-const WEIGHTS: [f32; Field::COUNT] = [0.5, 2.0, 1.0, 1.0, 0.5, 1.0];
+const WEIGHTS: [f32; Field::COUNT] = [0.5, 2.0, 1.0, 1.0, 0.5, 0.5, 1.0];
 /// Leading letters that terms of a family share at least.
 const FAMILY_PREFIX: usize = 4;
 /// Share of the longer term that terms of a family have in common at least.

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::document::{Document, Parameter};
+use crate::document::{Document, Parameter, Vectors};
+
+/// Most phrases of `asks_for` that are searched; each costs a vector.
+pub const MAX_ASKS_FOR: usize = 32;
 
 /// The searchable text of a tool, as owned strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct ToolText {
     pub parameters: Vec<(String, String)>,
     /// Further searchable text.
     pub keywords: Vec<String>,
+    /// What people ask for when they need it, at most [`MAX_ASKS_FOR`].
+    pub asks_for: Vec<String>,
     /// What it costs, in words.
     pub pricing: String,
     /// The programming language it is used from.
@@ -30,7 +35,7 @@ pub struct ToolText {
 impl ToolText {
     /// Extracts the searchable text of a card in AutoKit's format: `provider`, `name`, `description`; `class`
     /// as aliases; properties of the JSON Schema in `parameters` (or its items, if it is a list) and keys of
-    /// `init_args` as parameters; `module`, `tags` and `kind` as keywords; `pricing` and
+    /// `init_args` as parameters; `module`, `tags` and `kind` as keywords; `asks_for`, `pricing` and
     /// `programming_language`.
     pub fn from_card(id: String, card: &Map<String, Value>) -> ToolText {
         let text = |field: &str| card.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -40,9 +45,11 @@ impl ToolText {
         }
         let mut keywords: Vec<String> =
             [text("module"), text("kind")].into_iter().filter(|text| !text.is_empty()).collect();
-        if let Some(Value::Array(tags)) = card.get("tags") {
-            keywords.extend(tags.iter().filter_map(Value::as_str).map(str::to_owned));
-        }
+        let list = |field: &str| {
+            let items = card.get(field).and_then(Value::as_array).into_iter().flatten();
+            items.filter_map(Value::as_str).map(str::to_owned)
+        };
+        keywords.extend(list("tags"));
         ToolText {
             id,
             provider: text("provider"),
@@ -56,13 +63,20 @@ impl ToolText {
             description: text("description"),
             parameters,
             keywords,
+            asks_for: list("asks_for").filter(|ask| !ask.trim().is_empty()).take(MAX_ASKS_FOR).collect(),
             pricing: text("pricing"),
             language: text("programming_language"),
         }
     }
 
-    /// Returns the document to index, with its vector if there is one.
-    pub fn document<'a>(&'a self, vector: Option<&'a [f32]>) -> Document<'a> {
+    /// Returns the texts to embed as passages: the tool itself ([`Document::dense_text`]), then each phrase of
+    /// `asks_for`.
+    pub fn passages(&self) -> Vec<String> {
+        std::iter::once(self.document(None).dense_text()).chain(self.asks_for.iter().cloned()).collect()
+    }
+
+    /// Returns the document to index, with its vectors if there are any.
+    pub fn document<'a>(&'a self, vectors: Option<Vectors<'a>>) -> Document<'a> {
         Document {
             id: &self.id,
             provider: &self.provider,
@@ -75,9 +89,10 @@ impl ToolText {
                 .map(|(name, description)| Parameter { name, description })
                 .collect(),
             keywords: self.keywords.iter().map(String::as_str).collect(),
+            asks_for: self.asks_for.iter().map(String::as_str).collect(),
             pricing: &self.pricing,
             language: &self.language,
-            vector,
+            vectors,
         }
     }
 }

@@ -32,12 +32,13 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Returns the thresholds measured on the scores of a depth, see [`Calibrations`].
+    /// Returns the thresholds for the score of a first hit at a depth, see [`Calibrations`].
     ///
     /// # Panics
     /// Never; a test parses the built-in file.
-    pub fn for_depth(depth: Depth) -> Thresholds {
-        Calibrations::shipped().at_depth(depth).expect("the built-in file covers every depth").thresholds
+    pub fn for_hit(depth: Depth, hit: Option<&Hit>) -> Thresholds {
+        let asks_for = hit.is_some_and(|hit| hit.parts.ask.is_some());
+        Calibrations::shipped().of(depth, asks_for).expect("the built-in file covers every score").thresholds
     }
 
     /// Returns the verdict on a first hit with this score.
@@ -54,5 +55,5 @@ impl Thresholds {
 
 /// Returns the verdict on a list of hits; [`Verdict::Nothing`] if it is empty.
 pub(crate) fn verdict_of(hits: &[Hit], depth: Depth) -> Verdict {
-    hits.first().map_or(Verdict::Nothing, |hit| Thresholds::for_depth(depth).verdict(hit.score))
+    hits.first().map_or(Verdict::Nothing, |hit| Thresholds::for_hit(depth, Some(hit)).verdict(hit.score))
 }

@@ -6,7 +6,8 @@ use workspace_hack as _;
 use std::collections::BTreeMap;
 
 use autokit_search::{
-    BitSet, Document, Hit, Mode, Parameter, Query, QueryPlan, RetrieveError, SearchIndex, VectorIndex,
+    BitSet, Document, Field, Hit, Mode, Parameter, Query, QueryPlan, RetrieveError, SearchIndex, VectorIndex,
+    Vectors,
 };
 use proptest::prelude::*;
 
@@ -17,6 +18,11 @@ struct Card {
     description: String,
     parameter: String,
     vector: Option<Vec<f32>>,
+}
+
+/// Vectors of a tool without phrases.
+fn tool_only(tool: &[f32]) -> Vectors<'_> {
+    Vectors { tool, asks_for: &[] }
 }
 
 impl Card {
@@ -31,7 +37,8 @@ impl Card {
             keywords: vec!["python"],
             pricing: "free",
             language: "python",
-            vector: self.vector.as_deref(),
+            asks_for: vec![&self.description],
+            vectors: self.vector.as_deref().map(tool_only),
         }
     }
 }
@@ -227,7 +234,8 @@ type Bad<'a> = (&'a [f32], fn(&RetrieveError) -> bool);
 #[test]
 fn bad_vectors_are_refused_and_change_nothing() {
     let mut index = SearchIndex::new();
-    let card = |vector| Document { id: "a", name: "Alpha", vector: Some(vector), ..Document::default() };
+    let card =
+        |vector| Document { id: "a", name: "Alpha", vectors: Some(tool_only(vector)), ..Document::default() };
     index.upsert(&card(&[1.0, 0.0])).unwrap();
     let bad: [Bad<'_>; 5] = [
         (&[1.0], |e| matches!(e, RetrieveError::Dimension { expected: 2, found: 1, .. })),
@@ -237,7 +245,8 @@ fn bad_vectors_are_refused_and_change_nothing() {
         (&[0.0, 0.0], |e| matches!(e, RetrieveError::ZeroVector { .. })),
     ];
     for (vector, expected) in bad {
-        let good = Document { id: "b", name: "Beta", vector: Some(&[0.0, 1.0]), ..Document::default() };
+        let good =
+            Document { id: "b", name: "Beta", vectors: Some(tool_only(&[0.0, 1.0])), ..Document::default() };
         let error = index.upsert_all(&[good, card(vector)]).unwrap_err();
         assert!(expected(&error), "{error}");
         assert!(expected(&index.set_vector("a", vector).unwrap_err()));
@@ -324,10 +333,56 @@ fn memory_stays_level_over_changes_and_searches() {
 }
 
 #[test]
+fn the_closest_phrase_people_ask_with_counts_and_is_named() {
+    let mut index = SearchIndex::new();
+    let tool = [0.0f32, 0.6, 0.8];
+    let put = |index: &mut SearchIndex, id: &str, asks_for: &[f32]| {
+        let vectors = Some(Vectors { tool: &tool, asks_for });
+        index.upsert(&Document { id, name: id, vectors, ..Document::default() })
+    };
+    put(&mut index, "a", &[]).unwrap();
+    put(&mut index, "b", &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0]).unwrap();
+    let plan = QueryPlan::new("something");
+    let found = |index: &SearchIndex, query: [f32; 3]| -> Vec<(String, Option<u32>)> {
+        let vectors = [query.to_vec()];
+        let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit: 3, filter: None };
+        index.search(&query).unwrap().into_iter().map(|hit| (hit.id, hit.parts.ask)).collect()
+    };
+    assert_eq!(found(&index, [1.0, 0.0, 0.0]), [("b".into(), Some(1)), ("a".into(), None)]);
+    // Phrases that are no closer than the tool are no advantage.
+    assert_eq!(found(&index, [0.0, 0.6, 0.8]), [("a".into(), None), ("b".into(), Some(0))]);
+    // Refused as a whole: the previous vectors stay.
+    assert!(put(&mut index, "b", &[1.0, 0.0]).is_err());
+    assert!(put(&mut index, "b", &[1.0, 0.0, f32::NAN]).is_err());
+    assert_eq!(found(&index, [1.0, 0.0, 0.0])[0], ("b".into(), Some(1)));
+    // Phrases are replaced with their card, and removed with it.
+    put(&mut index, "b", &[]).unwrap();
+    assert_eq!(found(&index, [1.0, 0.0, 0.0])[1], ("b".into(), None));
+    put(&mut index, "b", &[1.0, 0.0, 0.0]).unwrap();
+    index.remove("b");
+    assert_eq!(found(&index, [1.0, 0.0, 0.0]), [("a".into(), None)]);
+}
+
+#[test]
+fn words_people_ask_with_are_found_and_said_to_come_from_there() {
+    let mut index = SearchIndex::new();
+    let asks_for = vec!["is it going to rain", "umbrella today or not"];
+    index.upsert(&Document { id: "a", name: "Forecast", asks_for, ..Document::default() }).unwrap();
+    index.upsert(&Document { id: "b", name: "Mail", ..Document::default() }).unwrap();
+    let plan = QueryPlan::new("do i need an umbrella");
+    let query = Query { plan: &plan, vectors: &[], mode: Mode::Keyword, limit: 3, filter: None };
+    let hits = index.search(&query).unwrap();
+    assert_eq!(hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(hits[0].parts.matched_terms[0].field, Field::AsksFor);
+}
+
+#[test]
 fn the_closest_chunk_of_a_page_counts_and_is_named() {
     let mut index = SearchIndex::new();
     for (id, vector) in [("a", [0.6f32, 0.8, 0.0]), ("b", [0.6, 0.79, 0.0]), ("c", [0.0, 0.0, 1.0])] {
-        index.upsert(&Document { id, name: id, vector: Some(&vector), ..Document::default() }).unwrap();
+        index
+            .upsert(&Document { id, name: id, vectors: Some(tool_only(&vector)), ..Document::default() })
+            .unwrap();
     }
     let plan = QueryPlan::new("something");
     let query = vec![vec![1.0f32, 0.0, 0.0]];

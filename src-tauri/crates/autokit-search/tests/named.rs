@@ -79,7 +79,7 @@ fn searcher(names: &[String]) -> Searcher {
     for (number, name) in names.iter().enumerate() {
         let card = card(name);
         let id = number.to_string();
-        let entry = CardEntry { id: &id, revision: 1, card: &card, vector: None, stale_vector: None };
+        let entry = CardEntry { id: &id, revision: 1, card: &card, vectors: None, stale_vectors: None };
         index.put(&entry).expect("no vector to refuse");
     }
     Searcher::new(index, Arc::new(NoPassages))

@@ -6,7 +6,7 @@
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
-use autokit_search::{Document, Field, Hit, Mode, NameMatch, Query, QueryPlan, SearchIndex};
+use autokit_search::{Document, Field, Hit, Mode, NameMatch, Query, QueryPlan, SearchIndex, Vectors};
 
 const DIMENSION: usize = 64;
 
@@ -35,7 +35,7 @@ fn index(cards: &[(&str, &str, &str)]) -> SearchIndex {
         let id = format!("{provider}/{name}");
         let mut document = Document { id: &id, provider, name, description, ..Document::default() };
         let vector = embed(&document.dense_text());
-        document.vector = Some(&vector);
+        document.vectors = Some(Vectors { tool: &vector, asks_for: &[] });
         index.upsert(&document).unwrap();
     }
     index

@@ -112,7 +112,7 @@ impl Toolbox for Serving {
         let search = Search {
             query: definition.description.clone(),
             limit: 4,
-            threshold: Thresholds::for_depth(Depth::Reranked).nothing,
+            threshold: Thresholds::for_hit(Depth::Reranked, None).nothing,
             profile: profile.to_owned(),
             always: HashSet::new(),
         };

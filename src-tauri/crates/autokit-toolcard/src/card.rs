@@ -15,6 +15,9 @@ pub mod fields {
     pub const PROVIDER: &str = "provider";
     /// Description of what the tool does, in prose.
     pub const DESCRIPTION: &str = "description";
+    /// What people ask for when they need the tool, in their words: a list of phrases. Requests are compared with
+    /// each of them.
+    pub const ASKS_FOR: &str = "asks_for";
     /// Programming language of the stub, e.g. `python`.
     pub const LANGUAGE: &str = "programming_language";
     /// Module or package to import from.
@@ -43,11 +46,12 @@ pub mod fields {
     pub const SOURCES: &str = "sources";
 
     /// All fields in reading order.
-    pub const ALL: [&str; 16] = [
+    pub const ALL: [&str; 17] = [
         NAME,
         PROVIDER,
         KIND,
         DESCRIPTION,
+        ASKS_FOR,
         LANGUAGE,
         MODULE,
         CLASS,
@@ -193,12 +197,17 @@ impl Toolcard {
 
     /// Iterates over the card's tags.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
-        self.object
-            .get(fields::TAGS)
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
+        self.strings(fields::TAGS)
+    }
+
+    /// Iterates over what people ask for when they need the tool.
+    pub fn asks_for(&self) -> impl Iterator<Item = &str> {
+        self.strings(fields::ASKS_FOR).filter(|ask| !ask.trim().is_empty())
+    }
+
+    /// Iterates over the strings of a list.
+    fn strings(&self, field: &str) -> impl Iterator<Item = &str> {
+        self.object.get(field).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 }
 

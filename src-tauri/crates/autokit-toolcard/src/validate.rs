@@ -18,12 +18,14 @@ pub struct Limits {
     pub card_bytes: usize,
     /// Deepest nesting of objects and arrays.
     pub depth: usize,
+    /// Most phrases of `asks_for` that are searched; further ones are kept.
+    pub asks_for: usize,
 }
 
 impl Limits {
     /// The limits for every card.
     pub const CARD: Limits =
-        Limits { name_chars: 200, string_bytes: 256 << 10, card_bytes: 1 << 20, depth: 64 };
+        Limits { name_chars: 200, string_bytes: 256 << 10, card_bytes: 1 << 20, depth: 64, asks_for: 32 };
 }
 
 /// Severity of a problem.
@@ -124,13 +126,23 @@ pub fn check(object: &Map<String, Value>) -> Vec<Problem> {
     if let Some(value) = object.get(fields::VERIFIED).filter(|v| !v.is_null() && !v.is_boolean()) {
         problems.push(wrong_type(fields::VERIFIED, "true, false or null", value));
     }
+    let is_list = |value: &Value| {
+        value.is_null() || value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+    };
     for field in [fields::TAGS, fields::SOURCES] {
-        let good = |value: &Value| {
-            value.is_null() || value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
-        };
-        if let Some(value) = object.get(field).filter(|value| !good(value)) {
+        if let Some(value) = object.get(field).filter(|value| !is_list(value)) {
             problems.push(wrong_type(field, "a list of strings or null", value));
         }
+    }
+    // Only warnings: cards that used the name for something else were stored before it meant this.
+    match object.get(fields::ASKS_FOR) {
+        Some(value) if !is_list(value) => problems
+            .push(Problem::warning(fields::ASKS_FOR, "is not searched, because it is not a list of strings")),
+        Some(Value::Array(phrases)) if phrases.len() > limits.asks_for => problems.push(Problem::warning(
+            fields::ASKS_FOR,
+            format!("has {} phrases; only the first {} are searched", phrases.len(), limits.asks_for),
+        )),
+        _ => {}
     }
     documentation(object, &mut problems);
     sizes(object, limits, &mut problems);
@@ -228,15 +240,18 @@ impl Size {
 }
 
 fn wrong_type(field: &str, expected: &str, found: &Value) -> Problem {
-    let found = match found {
+    Problem::error(field, format!("is {}; it must be {expected}", type_name(found)))
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
-    };
-    Problem::error(field, format!("is {found}; it must be {expected}"))
+    }
 }
 
 #[cfg(test)]
@@ -262,6 +277,23 @@ mod tests {
                 "`verified` is a string; it must be true, false or null"
             ]
         );
+    }
+
+    #[test]
+    fn phrases_that_are_not_searched_are_named() {
+        let warnings = |value: Value| {
+            let card = json!({"name": "a", "description": "b", "asks_for": value});
+            let Value::Object(object) = card else { panic!("an object") };
+            check(&object).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert!(warnings(json!(null)).is_empty() && warnings(json!(vec!["x"; 32])).is_empty());
+        assert_eq!(
+            warnings(json!(vec!["x"; 33])),
+            ["`asks_for` has 33 phrases; only the first 32 are searched"]
+        );
+        for other in [json!("x"), json!(["x", 1]), json!({"x": 1})] {
+            assert_eq!(warnings(other), ["`asks_for` is not searched, because it is not a list of strings"]);
+        }
     }
 
     #[test]

@@ -211,8 +211,8 @@ fn put_entry(
         id: record.id.as_str(),
         revision: record.number,
         card: card.object(),
-        vector: vectors.filter(is_current).map(|vectors| vectors.values.as_slice()),
-        stale_vector: earlier.filter(is_current).map(|vectors| vectors.values.as_slice()),
+        vectors: vectors.filter(is_current).map(|vectors| vectors.values.as_slice()),
+        stale_vectors: earlier.filter(is_current).map(|vectors| vectors.values.as_slice()),
     };
     index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))
 }

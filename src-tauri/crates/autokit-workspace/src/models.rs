@@ -12,7 +12,7 @@ use autokit_api::{
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, PackedVectors};
-use autokit_search::{CardIndex, QueryEmbedder, Searcher, passage_of, vector_recipe};
+use autokit_search::{CardIndex, QueryEmbedder, Searcher, passages_of, vector_recipe};
 use autokit_toolcard::{CardId, Toolcard};
 use tokio::sync::watch;
 
@@ -282,7 +282,7 @@ impl Models {
         let Some(embedder) = self.embedder().filter(|_| !cards.is_empty()) else {
             return Ok(vec![None; cards.len()]);
         };
-        let texts: Vec<String> = cards.iter().map(|card| passage_of(card.object())).collect();
+        let texts: Vec<Vec<String>> = cards.iter().map(|card| passages_of(card.object())).collect();
         in_background(move || Ok(embed(&embedder, &texts)?.into_iter().map(Some).collect())).await
     }
 
@@ -301,7 +301,8 @@ impl Models {
         if records.is_empty() {
             return Ok(());
         }
-        let texts: Vec<String> = records.iter().map(|record| passage_of(record.card().object())).collect();
+        let texts: Vec<Vec<String>> =
+            records.iter().map(|record| passages_of(record.card().object())).collect();
         let embedder = Arc::clone(embedder);
         let vectors = in_background(move || embed(&embedder, &texts)).await?;
         let rows: Vec<(CardId, u32, PackedVectors)> = records
@@ -410,10 +411,16 @@ impl Models {
     }
 }
 
-fn embed(embedder: &Embedder, texts: &[String]) -> Result<Vec<PackedVectors>> {
+/// Embeds the texts of each card.
+fn embed(embedder: &Embedder, cards: &[Vec<String>]) -> Result<Vec<PackedVectors>> {
     let model = vector_recipe(embedder);
-    let pack = |values| PackedVectors { model: model.clone(), dim: embedder.dim(), values };
-    Ok(embedder.embed_passages(texts)?.into_iter().map(pack).collect())
+    // All texts at once, so that those of similar length are embedded together.
+    let mut vectors = embedder.embed_passages(&cards.concat())?.into_iter();
+    let pack = |texts: &Vec<String>| {
+        let values = vectors.by_ref().take(texts.len()).flatten().collect();
+        PackedVectors { model: model.clone(), dim: embedder.dim(), values }
+    };
+    Ok(cards.iter().map(pack).collect())
 }
 
 #[async_trait]

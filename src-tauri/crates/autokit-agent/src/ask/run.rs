@@ -127,7 +127,7 @@ impl AgentDeps {
                 tried: Vec::new(),
                 tries: 0,
                 retrieved: Vec::new(),
-                thresholds: Thresholds::for_depth(Depth::Reranked),
+                thresholds: Thresholds::for_hit(Depth::Reranked, None),
                 ranked: Vec::new(),
                 draft: None,
                 accepted: false,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use autokit_facts::{distinctive, opening};
 use autokit_pages::{HITS, PageFeature, PageFeatures, PagePart, PageReader, ParsedRequest};
 use autokit_search::{
-    Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex, ToolText,
+    Document as IndexDocument, Mode, Query, QueryEmbedder, QueryPlan, SearchIndex, ToolText, Vectors,
 };
 use autokit_toolcard::{CardId, Draft, Timestamp, fields};
 use autokit_web::Fetched;
@@ -379,7 +379,7 @@ impl Discovery {
                 id,
                 name: &page.facts.name,
                 description: body,
-                vector: page.opening(),
+                vectors: page.opening().map(|tool| Vectors { tool, asks_for: &[] }),
                 ..IndexDocument::default()
             })?;
             if let Some(dimension) = page.piece_vectors().first().map(Vec::len) {

@@ -168,6 +168,7 @@ fn facts(card: &Toolcard) -> Vec<Fact> {
 
 fn label(field: &str) -> String {
     match field {
+        fields::ASKS_FOR => "People ask for".into(),
         fields::MODULE => "Module".into(),
         fields::CLASS => "Class".into(),
         fields::INIT_ARGS => "Arguments".into(),

@@ -12,7 +12,7 @@ use super::catalogue::{anchor, by_name, count, heading, link, visible_text};
 use crate::BundleInfo;
 
 /// Writes the catalogue: title and count, contents by kind, and for each card its name, description,
-/// language, module and class, documentation link and the lines to copy. Cards are sorted by name.
+/// language, module and class, documentation link, what people ask for, tags and the lines to copy. Cards are sorted by name.
 ///
 /// # Errors
 /// When the writer fails.
@@ -85,6 +85,10 @@ fn write_card(out: &mut impl Write, card: &Toolcard) -> io::Result<()> {
         if let Some(text) = filled(card, field) {
             facts.push(format!("- {name}: {}", linked(text)));
         }
+    }
+    let asks: Vec<String> = card.asks_for().map(|ask| format!("\u{201c}{}\u{201d}", line(ask))).collect();
+    if !asks.is_empty() {
+        facts.push(format!("- People ask for: {}", asks.join(", ")));
     }
     let tags: Vec<String> = card.tags().filter(|tag| !tag.trim().is_empty()).map(code).collect();
     if !tags.is_empty() {

@@ -3,6 +3,7 @@
 
 use autokit_error::Result;
 use autokit_library::PackedVectors;
+use autokit_search::passages_of;
 use autokit_toolcard::Toolcard;
 use autokit_workspace::jobs::Progress;
 use autokit_workspace::models::BATCH;
@@ -37,7 +38,9 @@ impl Imports {
                 let newest = arrival.revisions.last().map(|revision| revision.body.as_str());
                 let is_theirs = newest == Some(entry.card.to_json().as_str());
                 match (&verified, &entry.vectors) {
-                    (Some((model, dim)), Some(values)) if is_theirs => {
+                    (Some((model, dim)), Some(values))
+                        if is_theirs && values.len() == dim * passages_of(entry.card.object()).len() =>
+                    {
                         arrival.vectors =
                             Some(PackedVectors { model: model.clone(), dim: *dim, values: values.clone() });
                     }

@@ -99,6 +99,8 @@ impl Checking {
         let began = self.workspace.clock.stamp();
         let last = self.workspace.library.verification(id).await?.filter(|last| last.checked_at <= began);
         let retry_at = last.as_ref().and_then(|last| last.next_at).filter(|next| *next > began);
+        let questions =
+            if fuel.improve { self.workspace.library.answered_questions(id).await? } else { Vec::new() };
         let case = CheckRequest {
             id,
             revision: record.number,
@@ -108,6 +110,7 @@ impl Checking {
             // The starter cards all say that they are unverified, which is intended as long as nobody has
             // edited them.
             verifies: record.number > 1 || !starter.contains(&record.key),
+            questions: &questions,
             now: began,
         };
         let Examination { report, draft } =

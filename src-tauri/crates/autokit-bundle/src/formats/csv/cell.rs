@@ -36,7 +36,7 @@ impl ColumnType {
             | fields::DOCUMENTATION => ColumnType::Text,
             fields::INIT_ARGS | fields::PARAMETERS => ColumnType::Json,
             fields::VERIFIED => ColumnType::Truth,
-            fields::TAGS | fields::SOURCES => ColumnType::List,
+            fields::TAGS | fields::SOURCES | fields::ASKS_FOR => ColumnType::List,
             _ => ColumnType::Any,
         }
     }
