@@ -2,9 +2,10 @@
 //! page.
 
 use autokit_toolcard::{Limits, Toolcard, fields};
+use serde::Deserialize;
 
 /// A phrase written by a model, with the page's words it rests on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct AskWithQuote {
     /// What somebody may ask for.
     pub text: String,

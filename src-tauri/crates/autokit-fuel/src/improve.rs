@@ -167,7 +167,7 @@ struct ModelDescription {
     sentences: Vec<Sentence>,
     /// Absent where a person's own prompt does not ask for it.
     #[serde(default)]
-    asks_for: Vec<Sentence>,
+    asks_for: Vec<AskWithQuote>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -180,17 +180,17 @@ impl Advisor {
     /// As [`by_rules`], but written by a model. Sentences whose quote is not on the page, or whose own words
     /// are not, are dropped; `None` when no sentence remains.
     pub(crate) async fn improve(&self, card: &Toolcard, page: &Page) -> Option<Improved> {
+        let quoted = json!({
+            "type": "object",
+            "properties": { "text": { "type": "string" }, "quote": { "type": "string" } },
+            "required": ["text", "quote"],
+        });
         let schema = json!({
             "type": "object",
-            "properties": { "sentences": { "type": "array", "maxItems": 6, "items": {
-                "type": "object",
-                "properties": { "text": { "type": "string" }, "quote": { "type": "string" } },
-                "required": ["text", "quote"],
-            } }, "asks_for": { "type": "array", "maxItems": 8, "items": {
-                "type": "object",
-                "properties": { "text": { "type": "string" }, "quote": { "type": "string" } },
-                "required": ["text", "quote"],
-            } } },
+            "properties": {
+                "sentences": { "type": "array", "maxItems": 6, "items": &quoted },
+                "asks_for": { "type": "array", "maxItems": 8, "items": &quoted },
+            },
             "required": ["sentences"],
         });
         let text = self.prompts.fill(
@@ -216,15 +216,12 @@ impl Advisor {
                 improved.quotes.push(sentence.quote);
             }
         }
-        for ask in written.asks_for {
-            // People use other words than the page, so only the quote has to be on it.
-            if page.contains_quote(&ask.quote)
+        // People use other words than the page, so only the quote has to be on it.
+        improved.asks_for.extend(written.asks_for.into_iter().filter(|ask| {
+            page.contains_quote(&ask.quote)
                 && !INSTRUCTIONS.is_match(&ask.text)
                 && !INSTRUCTIONS.is_match(&ask.quote)
-            {
-                improved.asks_for.push(AskWithQuote { text: ask.text, quote: ask.quote });
-            }
-        }
+        }));
         (!improved.text.is_empty()).then_some(improved)
     }
 }

@@ -240,18 +240,15 @@ impl Size {
 }
 
 fn wrong_type(field: &str, expected: &str, found: &Value) -> Problem {
-    Problem::error(field, format!("is {}; it must be {expected}", type_name(found)))
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
+    let found = match found {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
-    }
+    };
+    Problem::error(field, format!("is {found}; it must be {expected}"))
 }
 
 #[cfg(test)]

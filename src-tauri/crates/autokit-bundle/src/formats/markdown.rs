@@ -12,7 +12,8 @@ use super::catalogue::{anchor, by_name, count, heading, link, visible_text};
 use crate::BundleInfo;
 
 /// Writes the catalogue: title and count, contents by kind, and for each card its name, description,
-/// language, module and class, documentation link, what people ask for, tags and the lines to copy. Cards are sorted by name.
+/// language, module and class, documentation link, what people ask for, tags and the lines to copy. Cards are sorted
+/// by name.
 ///
 /// # Errors
 /// When the writer fails.
