@@ -4,6 +4,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`commands`] | the list of commands, dispatch by name, TypeScript |
+//! | `client` | sending commands to wherever the library is open |
 //! | the others | requests and responses, one module per area |
 //!
 //! Errors are [`autokit_error::ApiError`]s. This crate depends on neither the database nor candle.
@@ -14,6 +15,7 @@ use workspace_hack as _;
 mod agent;
 mod ask;
 mod cards;
+mod client;
 pub mod commands;
 mod health;
 mod jobs;
@@ -38,6 +40,7 @@ pub use cards::{
     CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore, CardSummary, CardUpdate,
     CardsDelete, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RevisionView, Sort, UndoOutcome,
 };
+pub use client::Client;
 pub use health::{HealthPoint, LibraryHealth};
 pub use jobs::{Job, JobId, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};
 pub use market::{

@@ -9,7 +9,6 @@ mod tests;
 pub use autokit_serving::{Searched, Serving};
 pub use autokit_workspace::models::BATCH;
 pub use autokit_workspace::options::{EngineOptions, Vectors};
-pub use doctor::format_bytes;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

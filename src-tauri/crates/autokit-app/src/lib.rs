@@ -27,7 +27,6 @@ pub use autokit_toolcard::{
     ProposalId, ProposalState, Risk, SessionId, SpanOp, Timestamp, is_web_address, visible,
 };
 pub use autokit_workspace::{paths, secrets};
-pub use engine::format_bytes;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

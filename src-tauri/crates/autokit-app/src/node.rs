@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use autokit_api::commands::{Command, Context, RunTool, dispatch};
-use autokit_api::{Event, Role};
+use autokit_api::{Client, Event, Role};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::transport::BoxedStream;
 use autokit_library::{DataDir, LibraryError, Ownership};
@@ -279,6 +280,13 @@ impl Node {
         if let Err(error) = started {
             tracing::error!(%error, "failed to start the standby thread");
         }
+    }
+}
+
+#[async_trait]
+impl Client for Node {
+    async fn call_json(&self, name: &str, body: Value) -> Result<Value> {
+        Node::call_json(self, name, body).await
     }
 }
 

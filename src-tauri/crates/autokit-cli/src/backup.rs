@@ -1,33 +1,11 @@
-//! `autokit backup`; works even if the library cannot be opened.
+//! `autokit backup list`, `verify` and `restore`, which work also if the library cannot be opened.
 
 use std::path::Path;
 
-use autokit_api::commands::CreateBackup;
-use autokit_api::{Backup, Nothing};
 use autokit_app::backups;
-use autokit_app::node::Node;
-use clap::Subcommand;
-
-use crate::outcome::{Outcome, Result};
-use crate::output::{Output, count, format_time, printable};
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum BackupCommand {
-    /// Create a backup now. One is created daily when there are changes; seven are kept.
-    Create,
-    /// List the backups, newest first.
-    List,
-    /// Load a backup into memory and verify it against its change log.
-    Verify {
-        /// Backup name; defaults to the newest.
-        name: Option<String>,
-    },
-    /// Restore a backup. The current library is kept next to the backups.
-    Restore {
-        /// Backup name.
-        name: String,
-    },
-}
+use autokit_terminal::backup::format_backup;
+use autokit_terminal::output::{Output, count, printable};
+use autokit_terminal::{BackupCommand, Outcome, Result};
 
 /// Runs a command that needs no open library; `None` if it needs one.
 pub(crate) async fn without_library(
@@ -41,12 +19,6 @@ pub(crate) async fn without_library(
         BackupCommand::Verify { name } => Some(verify(data_dir, out, name.as_deref()).await),
         BackupCommand::Restore { name } => Some(restore(data_dir, out, name).await),
     }
-}
-
-pub(crate) async fn create(node: &Node, out: &Output) -> Result<Outcome> {
-    let backup = node.call::<CreateBackup>(Nothing {}).await?;
-    out.show(&backup, |text| writeln!(text, "Created backup {}", format_backup(&backup)))?;
-    Ok(Outcome::Done)
 }
 
 fn list(data_dir: &Path, out: &Output) -> Result<Outcome> {
@@ -93,14 +65,4 @@ async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<Outcome> {
         writeln!(text, "The previous library is in {}", printable(&restored.replaced.display().to_string()))
     })?;
     Ok(Outcome::Done)
-}
-
-fn format_backup(backup: &Backup) -> String {
-    let size = autokit_app::format_bytes(backup.bytes);
-    format!(
-        "{}  {}  {}  {size}",
-        printable(&backup.name),
-        format_time(backup.created_at),
-        count(backup.cards, "card")
-    )
 }

@@ -1,104 +1,18 @@
 //! `autokit eval`: results as tables or as JSON.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use autokit_app::{ApiError, Depth, ErrorCode, RetrievalReport, Thresholds};
 use autokit_eval::{AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation};
-use clap::Subcommand;
+use autokit_terminal::output::{Output, printable};
+use autokit_terminal::{EvalCommand, Global, Outcome, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 
-use crate::global::Global;
-use crate::outcome::{Outcome, Result};
-use crate::output::{Output, printable};
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum EvalCommand {
-    /// NDCG, recall and MRR of keyword, vector and hybrid ranking.
-    Retrieval {
-        /// Folders with tools.jsonl and queries.jsonl.
-        #[arg(required = true)]
-        dirs: Vec<PathBuf>,
-    },
-    /// hit@1/3/5 of everyday questions, and refusals of questions that no card answers.
-    Ask {
-        /// Cards: AutoKit JSON, or an object with `cards[].card`. Without it, the starter cards.
-        #[arg(long)]
-        cards: Option<PathBuf>,
-        /// Questions, one JSON object a line: `q` and the acceptable names in `gold` (none: no card answers it).
-        /// Can be repeated.
-        #[arg(long, required = true)]
-        questions: Vec<PathBuf>,
-        /// Site to read the cards' documentation pages from, so that ranking uses them.
-        #[arg(long, value_name = "URL")]
-        site: Option<String>,
-        /// List the questions whose first answer is wrong.
-        #[arg(long)]
-        misses: bool,
-    },
-    /// Calibrate thresholds per depth and report the reliability of scores.
-    Calibrate {
-        /// Cards: AutoKit JSON, or an object with `cards[].card`. Without it, the starter cards.
-        #[arg(long)]
-        cards: Option<PathBuf>,
-        /// Questions, one JSON object a line: `q` and the acceptable names in `gold` (none: no card answers it).
-        /// Can be repeated.
-        #[arg(long, required = true)]
-        questions: Vec<PathBuf>,
-        /// Write the thresholds to this file; AutoKit's own are in `autokit-search/src/thresholds.json`.
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
-    /// Tools found on a web site for needs the library does not answer, without a language model.
-    Discover {
-        /// Cards of the library: AutoKit JSON, or an object with `cards[].card`.
-        #[arg(long)]
-        cards: PathBuf,
-        /// Needs, one JSON object a line: `id`, `need`, `named`, `expected` addresses (none: no page).
-        #[arg(long)]
-        needs: PathBuf,
-        /// A search that answers as SearXNG does.
-        #[arg(long)]
-        search_url: String,
-        /// With --json: everything that was weighed for each need.
-        #[arg(long)]
-        explain: bool,
-    },
-    /// Whether cards are found better with descriptions improved from their pages.
-    Improve {
-        /// Cards: AutoKit JSON, or an object with `cards[].card`.
-        #[arg(long)]
-        cards: PathBuf,
-        /// Questions, one JSON object a line: `q` and the acceptable names in `gold`.
-        #[arg(long)]
-        questions: PathBuf,
-        /// The site with the cards' pages; its search answers as SearXNG does.
-        #[arg(long, value_name = "URL")]
-        site: String,
-        /// Cut descriptions to this many words first, as for cards written down in passing.
-        #[arg(long, value_name = "WORDS")]
-        thin: Option<usize>,
-        /// The changed descriptions as well.
-        #[arg(long)]
-        explain: bool,
-    },
-    /// Broken cards, verified and repaired against a site: prints one JSON line a card.
-    Linkrot {
-        /// The cards: a JSON array of `{id, card}`.
-        #[arg(long = "cards", value_name = "FILE")]
-        cases: PathBuf,
-        /// The site; its search answers as SearXNG does. Put in front of addresses without a host.
-        #[arg(long, value_name = "URL")]
-        site: String,
-        /// What was found about each card as well.
-        #[arg(long)]
-        explain: bool,
-    },
-}
+use crate::global::vectors;
 
 pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> Result<Outcome> {
-    let vectors = global.vectors();
+    let vectors = vectors(global);
     // Embedding blocks all cores for a while, and nothing else runs on the runtime.
     match command {
         EvalCommand::Retrieval { dirs } => {

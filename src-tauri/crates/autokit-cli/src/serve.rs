@@ -1,12 +1,12 @@
-//! `autokit serve`: keeps the library open for other processes.
+//! Commands that keep the process running: `autokit serve` for other processes, `autokit mcp` for an agent.
 
 use autokit_api::Status;
-use autokit_app::ApiError;
+use autokit_app::mcp::serve_stdio;
 use autokit_app::node::Node;
+use autokit_terminal::output::{Output, count};
+use autokit_terminal::signals::interrupted;
+use autokit_terminal::{Outcome, Result};
 use serde::Serialize;
-
-use crate::outcome::{Outcome, Result};
-use crate::output::{Output, count};
 
 #[derive(Serialize)]
 struct Serving<'a> {
@@ -32,18 +32,11 @@ pub(crate) async fn run(node: &Node, out: &Output, status: &Status) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-/// Waits for Ctrl-C or a termination signal.
-pub(crate) async fn interrupted() -> Result<()> {
-    let failed = |error: std::io::Error| ApiError::internal(format!("signals cannot be received: {error}"));
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        tokio::select! {
-            _ = terminate.recv() => Ok(()),
-            result = tokio::signal::ctrl_c() => Ok(result.map_err(failed)?),
-        }
+/// Serves an agent over standard input and output.
+pub(crate) async fn mcp(node: &Node, profile: &str) -> Result<Outcome> {
+    tokio::select! {
+        served = serve_stdio(node, profile, tokio::io::stdin(), tokio::io::stdout()) => served?,
+        ended = interrupted() => ended?,
     }
-    #[cfg(not(unix))]
-    Ok(tokio::signal::ctrl_c().await.map_err(failed)?)
+    Ok(Outcome::Done)
 }

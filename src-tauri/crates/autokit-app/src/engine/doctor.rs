@@ -69,7 +69,11 @@ impl Handle<RunDoctor> for Diagnostics {
         let mut checks = vec![check("AutoKit", CheckState::Good, crate::VERSION, None)];
         if let Some(dir) = self.workspace.library.dir() {
             let store = dir.store();
-            let detail = format!("{}, {} on disk", dir.root().display(), format_bytes(size_of_tree(&store)));
+            let detail = format!(
+                "{}, {} on disk",
+                dir.root().display(),
+                autokit_text::format_bytes(size_of_tree(&store))
+            );
             checks.push(check("Data directory", CheckState::Good, detail, None));
             if let Some(detail) = self.workspace.read_only_reason() {
                 let remedy = "Free some space or make the directory writable. The next change tries again.";
@@ -178,14 +182,4 @@ fn size_of_tree(path: &Path) -> u64 {
             Err(_) => 0,
         })
         .sum()
-}
-
-/// Formats a number of bytes for people.
-pub fn format_bytes(count: u64) -> String {
-    match count {
-        0..1024 => format!("{count} B"),
-        1024..1_048_576 => format!("{:.0} KiB", count as f64 / 1024.0),
-        1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
-        _ => format!("{:.1} GiB", count as f64 / 1_073_741_824.0),
-    }
 }

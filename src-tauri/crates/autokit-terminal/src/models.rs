@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use autokit_api::Client;
 use autokit_api::commands::{ListModels, PullModel, UseModel};
 use autokit_api::{JobId, ModelChoice, Nothing};
-use autokit_app::node::Node;
 use clap::Subcommand;
 use owo_colors::OwoColorize;
 
@@ -13,7 +13,7 @@ use crate::outcome::{Outcome, Result};
 use crate::output::Output;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ModelsCommand {
+pub enum ModelsCommand {
     /// List available models.
     List,
     /// Download a model.
@@ -31,10 +31,10 @@ pub(crate) enum ModelsCommand {
     },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ModelsCommand) -> Result<Outcome> {
     match command {
         ModelsCommand::List => {
-            let models = node.call::<ListModels>(Nothing {}).await?;
+            let models = library.call::<ListModels>(Nothing {}).await?;
             out.show(&models, |text| {
                 for entry in &models.models {
                     let model = &entry.model;
@@ -57,21 +57,21 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ModelsCommand) -> Re
             })?;
         }
         ModelsCommand::Pull { name } => {
-            let name = name.unwrap_or_else(|| autokit_app::default_model().to_owned());
-            let started = node.call::<PullModel>(ModelChoice { name, folder: None }).await?;
-            finish(node, out, &started.job).await?;
+            let name = name.unwrap_or_else(|| autokit_embed::Manifest::built_in().default.clone());
+            let started = library.call::<PullModel>(ModelChoice { name, folder: None }).await?;
+            finish(library, out, &started.job).await?;
         }
         ModelsCommand::Use { name, folder } => {
             let folder =
                 folder.map(|folder| std::path::absolute(&folder).unwrap_or(folder).display().to_string());
-            let started = node.call::<UseModel>(ModelChoice { name, folder }).await?;
-            finish(node, out, &started.job).await?;
+            let started = library.call::<UseModel>(ModelChoice { name, folder }).await?;
+            finish(library, out, &started.job).await?;
         }
     }
     Ok(Outcome::Done)
 }
 
-async fn finish(node: &Node, out: &Output, job: &JobId) -> Result<()> {
-    let job = jobs::watch(node, out, job).await?;
+async fn finish(library: &dyn Client, out: &Output, job: &JobId) -> Result<()> {
+    let job = jobs::watch(library, out, job).await?;
     out.show(&job, |text| writeln!(text, "{}", job.summary.as_deref().unwrap_or("Done")))
 }

@@ -65,7 +65,7 @@ const REPLACEMENTS: &[(&str, &str)] = &[
 ];
 
 /// Replaces the locations in a remedy by commands.
-pub(crate) fn with_commands(remedy: &str) -> String {
+pub fn with_commands(remedy: &str) -> String {
     let mut text = remedy.to_owned();
     for (location, command) in REPLACEMENTS {
         if text.contains(location) {
@@ -98,7 +98,7 @@ mod tests {
         let manifest_dir = std::env::var("CARGO_MANIFEST_DIR").unwrap();
         let crates = Path::new(&manifest_dir).parent().unwrap();
         // Evaluation is available in the terminal only.
-        let hosts = ["autokit-cli", "autokit-eval", "xtask", "workspace-hack"];
+        let hosts = ["autokit-cli", "autokit-eval", "autokit-terminal", "xtask", "workspace-hack"];
         let mut files = Vec::new();
         for entry in fs::read_dir(crates).unwrap() {
             let folder = entry.unwrap().path();

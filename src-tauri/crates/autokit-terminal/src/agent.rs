@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use autokit_agent::ask::graph::Step;
 use autokit_agent::ask::{AgentAnswer, Phase, StepEvent};
 use autokit_agent::discover::{Finding, Trace};
+use autokit_api::Client;
 use autokit_api::commands::{
     CancelSession, FetchPages, GetPage, GetSession, GiveFeedback, ListSessions, ProposeFinding,
     StartDiscover, WaitSession,
@@ -13,8 +14,8 @@ use autokit_api::{
     AddFinding, AgentQuestion, CardRef, FeedbackRequest, Nothing, PagesFetch, Session, SessionRef,
     SessionWait, Turn, TurnKind, TurnState,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, CardId, ErrorCode, SessionId};
+use autokit_error::{ApiError, ErrorCode};
+use autokit_toolcard::{CardId, SessionId};
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 
@@ -26,7 +27,7 @@ use crate::{jobs, review};
 
 /// Yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum YesNo {
+pub enum YesNo {
     /// It helps.
     Yes,
     /// It does not.
@@ -34,7 +35,7 @@ pub(crate) enum YesNo {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum PagesCommand {
+pub enum PagesCommand {
     /// Read documentation pages so that answers can cite them.
     Fetch {
         /// Card names or IDs; defaults to all cards.
@@ -51,16 +52,16 @@ pub(crate) enum PagesCommand {
 }
 
 /// Waits until the current turn of a session ends, with its trace on stderr. Ctrl-C cancels the turn.
-pub(crate) async fn follow(node: &Node, out: &Output, session: &SessionId) -> Result<Session> {
+pub(crate) async fn follow(library: &dyn Client, out: &Output, session: &SessionId) -> Result<Session> {
     use std::io::IsTerminal as _;
     let show_trace = !out.json() && io::stderr().is_terminal();
     let (mut seen, mut shown) = (0, 0);
     loop {
-        let next = node.call::<WaitSession>(SessionWait { session: session.clone(), after: seen });
+        let next = library.call::<WaitSession>(SessionWait { session: session.clone(), after: seen });
         let state = tokio::select! {
             state = next => state?,
             _ = tokio::signal::ctrl_c() => {
-                node.call::<CancelSession>(SessionRef { session: session.clone() }).await?;
+                library.call::<CancelSession>(SessionRef { session: session.clone() }).await?;
                 continue;
             }
         };
@@ -175,17 +176,23 @@ fn write_findings(out: &mut dyn Write, findings: &[Finding]) -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) async fn discover(node: &Node, out: &Output, need: String, add: Option<usize>) -> Result<Outcome> {
+pub(crate) async fn discover(
+    library: &dyn Client,
+    out: &Output,
+    need: String,
+    add: Option<usize>,
+) -> Result<Outcome> {
     let session = if need.trim().is_empty() {
-        let session = newest_session(node).await?;
-        node.call::<GetSession>(SessionRef { session }).await?
+        let session = newest_session(library).await?;
+        library.call::<GetSession>(SessionRef { session }).await?
     } else {
-        let started =
-            node.call::<StartDiscover>(AgentQuestion { question: need, session: None, limit: None }).await?;
-        follow(node, out, &started.session).await?
+        let started = library
+            .call::<StartDiscover>(AgentQuestion { question: need, session: None, limit: None })
+            .await?;
+        follow(library, out, &started.session).await?
     };
     if let Some(number) = add {
-        return propose(node, out, &session, number).await;
+        return propose(library, out, &session, number).await;
     }
     let Some(found) = session.turns.last().and_then(|turn| turn.discovered.as_ref()) else {
         return Err(ApiError::internal("the search returned no result").into());
@@ -238,7 +245,7 @@ fn write_failures(out: &mut dyn Write, events: &[StepEvent]) -> io::Result<()> {
 }
 
 /// Proposes one of the tools that the last turn of a session found on the web.
-async fn propose(node: &Node, out: &Output, session: &Session, number: usize) -> Result<Outcome> {
+async fn propose(library: &dyn Client, out: &Output, session: &Session, number: usize) -> Result<Outcome> {
     let last = session.turns.last();
     let found = last.and_then(|turn| {
         let discovered = turn.discovered.as_ref().map(|found| &found.findings);
@@ -253,7 +260,7 @@ async fn propose(node: &Node, out: &Output, session: &Session, number: usize) ->
         )
     })?;
     let request = AddFinding { session: session.id.clone(), url: finding.url.clone() };
-    let detail = node.call::<ProposeFinding>(request).await?;
+    let detail = library.call::<ProposeFinding>(request).await?;
     out.show(&detail, |text| {
         review::write_detail(text, &detail)?;
         let accept = format!("Accept it with `autokit review accept {}`.", detail.proposal.id);
@@ -262,8 +269,8 @@ async fn propose(node: &Node, out: &Output, session: &Session, number: usize) ->
     Ok(Outcome::Done)
 }
 
-async fn newest_session(node: &Node) -> Result<SessionId> {
-    let sessions = node.call::<ListSessions>(Nothing {}).await?;
+async fn newest_session(library: &dyn Client) -> Result<SessionId> {
+    let sessions = library.call::<ListSessions>(Nothing {}).await?;
     let newest = sessions
         .into_iter()
         .next()
@@ -272,7 +279,7 @@ async fn newest_session(node: &Node) -> Result<SessionId> {
 }
 
 pub(crate) async fn feedback(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     verdict: YesNo,
     text: String,
@@ -280,13 +287,13 @@ pub(crate) async fn feedback(
 ) -> Result<Outcome> {
     let session = match session {
         Some(session) => session,
-        None => newest_session(node).await?,
+        None => newest_session(library).await?,
     };
     let helpful = verdict == YesNo::Yes;
     let request = FeedbackRequest { session: session.clone(), helpful, said: text };
-    let mut state = node.call::<GiveFeedback>(request).await?;
+    let mut state = library.call::<GiveFeedback>(request).await?;
     if !helpful {
-        state = follow(node, out, &session).await?;
+        state = follow(library, out, &session).await?;
     }
     out.show(&state, |text| match state.turns.last() {
         Some(turn) => write_turn(text, turn),
@@ -350,9 +357,9 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<SessionId>) -> Result<Outcome> {
+pub(crate) async fn sessions(library: &dyn Client, out: &Output, id: Option<SessionId>) -> Result<Outcome> {
     let Some(id) = id else {
-        let sessions = node.call::<ListSessions>(Nothing {}).await?;
+        let sessions = library.call::<ListSessions>(Nothing {}).await?;
         out.show(&sessions, |text| {
             if sessions.is_empty() {
                 writeln!(text, "No sessions yet.")?;
@@ -369,7 +376,7 @@ pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<SessionId>) -
         })?;
         return Ok(if sessions.is_empty() { Outcome::NothingFound } else { Outcome::Done });
     };
-    let session = node.call::<GetSession>(SessionRef { session: id }).await?;
+    let session = library.call::<GetSession>(SessionRef { session: id }).await?;
     out.show(&session, |text| {
         for turn in &session.turns {
             turn.events.iter().try_for_each(|event| write_event(text, event))?;
@@ -380,16 +387,16 @@ pub(crate) async fn sessions(node: &Node, out: &Output, id: Option<SessionId>) -
     Ok(Outcome::Done)
 }
 
-pub(crate) async fn pages(node: &Node, out: &Output, command: PagesCommand) -> Result<Outcome> {
+pub(crate) async fn pages(library: &dyn Client, out: &Output, command: PagesCommand) -> Result<Outcome> {
     match command {
         PagesCommand::Fetch { cards, again } => {
-            let started = node.call::<FetchPages>(PagesFetch { cards, again }).await?;
-            let job = jobs::watch(node, out, &started.job).await?;
+            let started = library.call::<FetchPages>(PagesFetch { cards, again }).await?;
+            let job = jobs::watch(library, out, &started.job).await?;
             out.show(&job, |text| writeln!(text, "{}", printable(job.summary.as_deref().unwrap_or("Done"))))?;
             Ok(Outcome::Done)
         }
         PagesCommand::Show { card } => {
-            let page = node.call::<GetPage>(CardRef { card }).await?;
+            let page = library.call::<GetPage>(CardRef { card }).await?;
             out.show(&page, |text| match &page.page {
                 None => writeln!(text, "Its page hasn't been read yet. Read it with `autokit pages fetch`."),
                 Some(page) => {

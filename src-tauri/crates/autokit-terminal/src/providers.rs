@@ -2,13 +2,14 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 
+use autokit_api::Client;
+use autokit_api::KeyStorage;
 use autokit_api::commands::{GetProviders, ResetSpending, SetProviders, SetSecret, TestConnection};
 use autokit_api::{
     Connection, KeyName, LlmKind, Nothing, ProviderSettings, Providers, SearchKind, SecretSet, TestRequest,
 };
-use autokit_app::node::Node;
-use autokit_app::secrets::KeyStorage;
-use autokit_app::{ApiError, ErrorCode, is_web_address};
+use autokit_error::{ApiError, ErrorCode};
+use autokit_toolcard::is_web_address;
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 
@@ -17,7 +18,7 @@ use crate::output::{Output, printable, write_error};
 use crate::places::with_commands;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ProvidersCommand {
+pub enum ProvidersCommand {
     /// Show the configuration and which API keys are saved.
     Show,
     /// Configure the language model.
@@ -92,7 +93,7 @@ pub(crate) enum ProvidersCommand {
 
 /// Protocols of language models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LlmChoice {
+pub enum LlmChoice {
     /// No language model.
     None,
     /// Anthropic's Messages.
@@ -103,7 +104,7 @@ pub(crate) enum LlmChoice {
 
 /// Search services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchChoice {
+pub enum SearchChoice {
     /// No search service.
     None,
     /// tavily.com.
@@ -118,7 +119,7 @@ pub(crate) enum SearchChoice {
 
 /// What a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeyChoice {
+pub enum KeyChoice {
     /// Anthropic.
     Anthropic,
     /// The OpenAI-compatible service.
@@ -133,7 +134,7 @@ pub(crate) enum KeyChoice {
 
 /// Choose where keys are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeyStorageChoice {
+pub enum KeyStorageChoice {
     /// The system's keychain.
     Keychain,
     /// An encrypted file in the configuration folder.
@@ -142,7 +143,7 @@ pub(crate) enum KeyStorageChoice {
 
 /// Which connection to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TestChoice {
+pub enum TestChoice {
     /// Model for writing answers.
     Llm,
     /// The model that grades.
@@ -155,7 +156,7 @@ pub(crate) enum TestChoice {
 
 /// An amount in US dollars; none for `none` and `list`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Dollars(pub(crate) Option<f64>);
+pub struct Dollars(pub(crate) Option<f64>);
 
 fn dollars(text: &str) -> Result<Dollars, String> {
     if matches!(text, "none" | "list") {
@@ -167,12 +168,12 @@ fn dollars(text: &str) -> Result<Dollars, String> {
     }
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) -> Result<Outcome> {
-    let mut settings = node.call::<GetProviders>(Nothing {}).await?.settings;
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ProvidersCommand) -> Result<Outcome> {
+    let mut settings = library.call::<GetProviders>(Nothing {}).await?.settings;
     let needs_check = matches!(command, ProvidersCommand::Llm { .. } | ProvidersCommand::Search { .. });
     match command {
         ProvidersCommand::Show => {
-            let providers = node.call::<GetProviders>(Nothing {}).await?;
+            let providers = library.call::<GetProviders>(Nothing {}).await?;
             out.show(&providers, |text| write_providers(text, &providers))?;
             return Ok(Outcome::Done);
         }
@@ -183,7 +184,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
                 TestChoice::Search => Connection::Search,
                 TestChoice::Github => Connection::Github,
             };
-            let outcome = node.call::<TestConnection>(TestRequest { connection }).await?;
+            let outcome = library.call::<TestConnection>(TestRequest { connection }).await?;
             out.show(&outcome, |text| {
                 writeln!(
                     text,
@@ -210,12 +211,12 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
             let mut value = String::new();
             io::stdin().lock().read_line(&mut value)?;
             let value = value.trim().to_owned();
-            let providers = node.call::<SetSecret>(SecretSet { name, value }).await?;
+            let providers = library.call::<SetSecret>(SecretSet { name, value }).await?;
             out.show(&providers, |text| write_providers(text, &providers))?;
             return Ok(Outcome::Done);
         }
         ProvidersCommand::ResetSpending => {
-            let providers = node.call::<ResetSpending>(Nothing {}).await?;
+            let providers = library.call::<ResetSpending>(Nothing {}).await?;
             out.show(&providers, |text| write_providers(text, &providers))?;
             return Ok(Outcome::Done);
         }
@@ -286,7 +287,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProvidersCommand) ->
     if needs_check {
         validate(&settings)?;
     }
-    let providers = node.call::<SetProviders>(settings).await?;
+    let providers = library.call::<SetProviders>(settings).await?;
     out.show(&providers, |text| write_providers(text, &providers))?;
     Ok(Outcome::Done)
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use autokit_api::Client;
 use autokit_api::commands::{
     AddSubscription, CheckSubscriptions, Export, ForgetKey, ListImports, ListKeys, ListSubscriptions,
     MakeKey, PreviewExport, RemoveSubscription, SetKeyTrust, SignBundle, StartImport, UndoImport,
@@ -12,8 +13,7 @@ use autokit_api::{
     ImportSource, ItemStatus, Job, KeyRef, KeyTrust, Landing, Nothing, SigningKeys, SourceInfo, Subscription,
     SubscriptionAdd, SubscriptionRef, Trust,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode};
+use autokit_error::{ApiError, ErrorCode};
 use clap::{Args, Subcommand};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -27,7 +27,7 @@ use crate::transfer::{preview_all, source_of, write_item};
 
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one, and it is read once")]
-pub(crate) enum BundleCommand {
+pub enum BundleCommand {
     /// Export cards as a bundle: a single file, or a folder for version control.
     Export {
         /// Output path: `cards.toolcards` or a folder.
@@ -103,7 +103,7 @@ pub(crate) enum BundleCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum KeysCommand {
+pub enum KeysCommand {
     /// List keys.
     List,
     /// Create your signing key if you have none.
@@ -131,7 +131,7 @@ pub(crate) enum KeysCommand {
 /// What leaves with a bundle.
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub(crate) struct Leaving {
+pub struct Leaving {
     /// Bundle name; defaults to the file name.
     #[arg(long)]
     name: Option<String>,
@@ -161,25 +161,25 @@ pub(crate) struct Leaving {
     preview: bool,
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: BundleCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: BundleCommand) -> Result<Outcome> {
     match command {
-        BundleCommand::Export { to, what, filter } => export(node, out, &to, what, filter).await,
-        BundleCommand::Inspect { from, all } => inspect(node, out, &from, all).await,
-        BundleCommand::Verify { from } => verify(node, out, &from).await,
-        BundleCommand::Import { from, preview: true, .. } => inspect(node, out, &from, true).await,
-        BundleCommand::Import { from, trust, .. } => import(node, out, &from, trust).await,
-        BundleCommand::Diff { from } => diff(node, out, &from).await,
-        BundleCommand::Sign { bundle } => sign(node, out, &bundle).await,
-        BundleCommand::Imports { undo } => imports(node, out, undo).await,
+        BundleCommand::Export { to, what, filter } => export(library, out, &to, what, filter).await,
+        BundleCommand::Inspect { from, all } => inspect(library, out, &from, all).await,
+        BundleCommand::Verify { from } => verify(library, out, &from).await,
+        BundleCommand::Import { from, preview: true, .. } => inspect(library, out, &from, true).await,
+        BundleCommand::Import { from, trust, .. } => import(library, out, &from, trust).await,
+        BundleCommand::Diff { from } => diff(library, out, &from).await,
+        BundleCommand::Sign { bundle } => sign(library, out, &bundle).await,
+        BundleCommand::Imports { undo } => imports(library, out, undo).await,
         BundleCommand::Subscribe { from, every, trust, now } => {
-            subscribe(node, out, from, (every, trust), now).await
+            subscribe(library, out, from, (every, trust), now).await
         }
         BundleCommand::Unsubscribe { id } => {
-            let subscriptions = node.call::<RemoveSubscription>(SubscriptionRef { id }).await?;
+            let subscriptions = library.call::<RemoveSubscription>(SubscriptionRef { id }).await?;
             out.show(&subscriptions, |text| write_subscriptions(text, &subscriptions))?;
             Ok(Outcome::Done)
         }
-        BundleCommand::Keys(command) => keys(node, out, command).await,
+        BundleCommand::Keys(command) => keys(library, out, command).await,
     }
 }
 
@@ -194,7 +194,13 @@ fn format_of(path: &Path, folder: bool) -> Format {
     if folder || !file { Format::Folder } else { Format::Bundle }
 }
 
-async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Filter) -> Result<Outcome> {
+async fn export(
+    library: &dyn Client,
+    out: &Output,
+    to: &Path,
+    what: Leaving,
+    filter: Filter,
+) -> Result<Outcome> {
     let request = ExportRequest {
         query: query_of(filter)?,
         without: what.without,
@@ -209,7 +215,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
         ..ExportRequest::default()
     };
     if what.preview {
-        let preview = node.call::<PreviewExport>(request).await?;
+        let preview = library.call::<PreviewExport>(request).await?;
         out.show(&preview, |text| {
             let counts = [
                 (preview.cards, "card"),
@@ -231,7 +237,7 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
         })?;
         return Ok(if preview.secrets.is_empty() { Outcome::Done } else { Outcome::Rejected });
     }
-    let outcome = node.call::<Export>(request).await?;
+    let outcome = library.call::<Export>(request).await?;
     out.show(&outcome, |text| {
         let path = outcome.path.as_deref().unwrap_or("-");
         writeln!(text, "Exported {} to {}", count(outcome.cards, "card"), printable(path))?;
@@ -243,8 +249,8 @@ async fn export(node: &Node, out: &Output, to: &Path, what: Leaving, filter: Fil
     Ok(Outcome::Done)
 }
 
-async fn inspect(node: &Node, out: &Output, from: &str, all: bool) -> Result<Outcome> {
-    let preview = preview_all(node, &source_of(Path::new(from))?, None).await?;
+async fn inspect(library: &dyn Client, out: &Output, from: &str, all: bool) -> Result<Outcome> {
+    let preview = preview_all(library, &source_of(Path::new(from))?, None).await?;
     out.show(&preview, |text| {
         write_about(text, &preview.about)?;
         for item in preview.items.iter().filter(|item| all || item.status == ItemStatus::Invalid) {
@@ -323,9 +329,9 @@ fn signature_status(about: &SourceInfo) -> (String, bool) {
     }
 }
 
-async fn verify(node: &Node, out: &Output, from: &str) -> Result<Outcome> {
+async fn verify(library: &dyn Client, out: &Output, from: &str) -> Result<Outcome> {
     // Reading fails if a checksum or the signature is wrong.
-    let preview = preview_all(node, &source_of(Path::new(from))?, Some(ItemStatus::Invalid)).await?;
+    let preview = preview_all(library, &source_of(Path::new(from))?, Some(ItemStatus::Invalid)).await?;
     let suspicious = preview.about.signature.trust.is_suspicious();
     out.show(&preview, |text| {
         write_about(text, &preview.about)?;
@@ -344,9 +350,9 @@ struct Imported {
     rejected: Vec<ImportItem>,
 }
 
-async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<Outcome> {
+async fn import(library: &dyn Client, out: &Output, from: &str, trust: bool) -> Result<Outcome> {
     let source = source_of(Path::new(from))?;
-    let preview = preview_all(node, &source, Some(ItemStatus::Invalid)).await?;
+    let preview = preview_all(library, &source, Some(ItemStatus::Invalid)).await?;
     if trust && preview.about.signature.trust.is_suspicious() {
         let (message, _) = signature_status(&preview.about);
         let remedy = "Check with the author. Without --trust it goes to review.";
@@ -358,8 +364,8 @@ async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<Ou
         digest: Some(preview.about.digest.clone()),
         ..ImportRequest::new(source)
     };
-    let started = node.call::<StartImport>(request).await?;
-    let job = jobs::watch(node, out, &started.job).await?;
+    let started = library.call::<StartImport>(request).await?;
+    let job = jobs::watch(library, out, &started.job).await?;
     let done = Imported { from: from.to_owned(), job, rejected: preview.items };
     out.show(&done, |text| {
         writeln!(text, "{}: {}", printable(&done.from), done.job.summary.as_deref().unwrap_or("done"))?;
@@ -374,8 +380,8 @@ async fn import(node: &Node, out: &Output, from: &str, trust: bool) -> Result<Ou
     Ok(if all_rejected && trust { Outcome::Rejected } else { Outcome::Done })
 }
 
-async fn diff(node: &Node, out: &Output, from: &str) -> Result<Outcome> {
-    let preview = preview_all(node, &source_of(Path::new(from))?, None).await?;
+async fn diff(library: &dyn Client, out: &Output, from: &str) -> Result<Outcome> {
+    let preview = preview_all(library, &source_of(Path::new(from))?, None).await?;
     let differs = |item: &&ImportItem| !matches!(item.status, ItemStatus::Identical);
     let items: Vec<&ImportItem> = preview.items.iter().filter(differs).collect();
     out.show(&items, |text| {
@@ -385,8 +391,8 @@ async fn diff(node: &Node, out: &Output, from: &str) -> Result<Outcome> {
     Ok(if items.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
-async fn sign(node: &Node, out: &Output, bundle: &Path) -> Result<Outcome> {
-    let signed = node.call::<SignBundle>(BundlePath { path: absolute(bundle) }).await?;
+async fn sign(library: &dyn Client, out: &Output, bundle: &Path) -> Result<Outcome> {
+    let signed = library.call::<SignBundle>(BundlePath { path: absolute(bundle) }).await?;
     out.show(&signed, |text| {
         let bundle = printable(&bundle.display().to_string());
         writeln!(text, "Signed {bundle} with your key {}", signed.fingerprint.bold())
@@ -394,9 +400,9 @@ async fn sign(node: &Node, out: &Output, bundle: &Path) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<Outcome> {
+async fn imports(library: &dyn Client, out: &Output, undo: Option<String>) -> Result<Outcome> {
     if let Some(import) = undo {
-        let undone = node.call::<UndoImport>(ImportRef { import }).await?;
+        let undone = library.call::<UndoImport>(ImportRef { import }).await?;
         out.show(&undone, |text| {
             let cards = count(undone.cards.len() as u64, "card");
             writeln!(text, "Undone: {} ({cards})", printable(&undone.reason))?;
@@ -407,7 +413,7 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<Outc
         })?;
         return Ok(Outcome::Done);
     }
-    let imports = node.call::<ListImports>(Nothing {}).await?;
+    let imports = library.call::<ListImports>(Nothing {}).await?;
     out.show(&imports, |text| {
         for one in &imports {
             let name = if one.note.name.is_empty() { &one.note.source } else { &one.note.name };
@@ -427,7 +433,7 @@ async fn imports(node: &Node, out: &Output, undo: Option<String>) -> Result<Outc
 }
 
 async fn subscribe(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     from: Option<String>,
     (every_hours, trust): (u32, bool),
@@ -437,13 +443,13 @@ async fn subscribe(
         Some(from) => {
             let landing = if trust { Landing::Library } else { Landing::Review };
             let request = SubscriptionAdd { source: source_of(Path::new(&from))?, every_hours, landing };
-            node.call::<AddSubscription>(request).await?
+            library.call::<AddSubscription>(request).await?
         }
-        None => node.call::<ListSubscriptions>(Nothing {}).await?,
+        None => library.call::<ListSubscriptions>(Nothing {}).await?,
     };
     if now {
-        let started = node.call::<CheckSubscriptions>(Nothing {}).await?;
-        let job = jobs::watch(node, out, &started.job).await?;
+        let started = library.call::<CheckSubscriptions>(Nothing {}).await?;
+        let job = jobs::watch(library, out, &started.job).await?;
         out.show(&job, |text| writeln!(text, "{}", printable(job.summary.as_deref().unwrap_or("done"))))?;
         return Ok(Outcome::Done);
     }
@@ -475,14 +481,16 @@ fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Re
     if all.is_empty() { writeln!(out, "No subscriptions") } else { Ok(()) }
 }
 
-async fn keys(node: &Node, out: &Output, command: KeysCommand) -> Result<Outcome> {
+async fn keys(library: &dyn Client, out: &Output, command: KeysCommand) -> Result<Outcome> {
     let trust = |key, trusted, signer| KeyTrust { key, trusted, signer };
     let keys = match command {
-        KeysCommand::List => node.call::<ListKeys>(Nothing {}).await?,
-        KeysCommand::Make => node.call::<MakeKey>(Nothing {}).await?,
-        KeysCommand::Trust { key, name } => node.call::<SetKeyTrust>(trust(key, true, name)).await?,
-        KeysCommand::Distrust { key } => node.call::<SetKeyTrust>(trust(key, false, String::new())).await?,
-        KeysCommand::Forget { key } => node.call::<ForgetKey>(KeyRef { key }).await?,
+        KeysCommand::List => library.call::<ListKeys>(Nothing {}).await?,
+        KeysCommand::Make => library.call::<MakeKey>(Nothing {}).await?,
+        KeysCommand::Trust { key, name } => library.call::<SetKeyTrust>(trust(key, true, name)).await?,
+        KeysCommand::Distrust { key } => {
+            library.call::<SetKeyTrust>(trust(key, false, String::new())).await?
+        }
+        KeysCommand::Forget { key } => library.call::<ForgetKey>(KeyRef { key }).await?,
     };
     out.show(&keys, |text| write_keys(text, &keys))?;
     Ok(Outcome::Done)

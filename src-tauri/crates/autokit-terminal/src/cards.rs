@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
+use autokit_api::Client;
 use autokit_api::commands::{
     CreateCard, DeleteCards, GetCard, GetHistory, ListCards, RestoreCard, UpdateCard,
 };
@@ -10,8 +11,8 @@ use autokit_api::{
     CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
     HealthFilter, RevisionView,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ChangeKind, ErrorCode, FieldDiff, Kind, SpanOp};
+use autokit_error::{ApiError, ErrorCode};
+use autokit_toolcard::{ChangeKind, FieldDiff, Kind, SpanOp};
 use clap::{Args, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
@@ -22,7 +23,7 @@ use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, format_time, printable};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum CardsCommand {
+pub enum CardsCommand {
     /// List cards.
     List {
         #[command(flatten)]
@@ -75,7 +76,7 @@ pub(crate) enum CardsCommand {
 
 /// Fields to set and to remove.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct FieldChanges {
+pub struct FieldChanges {
     /// Set a field: `name=Value`. JSON values are parsed as JSON.
     #[arg(long, value_name = "FIELD=VALUE")]
     pub(crate) set: Vec<String>,
@@ -93,11 +94,11 @@ pub(crate) struct FieldChanges {
 /// Rows per request.
 const PAGE_SIZE: u32 = 1000;
 
-pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: CardsCommand) -> Result<Outcome> {
     match command {
-        CardsCommand::List { filter, limit } => list(node, out, filter, limit).await,
+        CardsCommand::List { filter, limit } => list(library, out, filter, limit).await,
         CardsCommand::Show { card } => {
-            let detail = node.call::<GetCard>(CardRef { card }).await?;
+            let detail = library.call::<GetCard>(CardRef { card }).await?;
             out.show(&detail, |text| write_card(text, &detail))?;
             Ok(Outcome::Done)
         }
@@ -110,7 +111,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
             if fields.is_empty() {
                 return Err(usage_error("no fields given", "Use --set name=… or pass a file.").into());
             }
-            let detail = node
+            let detail = library
                 .call::<CreateCard>(CardCreate { fields, reason: change.reason, flagged_too: change.flagged })
                 .await?;
             out.show(&detail, |text| {
@@ -119,9 +120,9 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
             })?;
             Ok(Outcome::Done)
         }
-        CardsCommand::Edit { card, change } => edit(node, out, card, change).await,
+        CardsCommand::Edit { card, change } => edit(library, out, card, change).await,
         CardsCommand::Rm { cards, reason } => {
-            let change = node.call::<DeleteCards>(CardsDelete { cards, reason }).await?;
+            let change = library.call::<DeleteCards>(CardsDelete { cards, reason }).await?;
             out.show(&change, |text| {
                 writeln!(
                     text,
@@ -132,14 +133,14 @@ pub(crate) async fn run(node: &Node, out: &Output, command: CardsCommand) -> Res
             Ok(Outcome::Done)
         }
         CardsCommand::History { card } => {
-            let history = node.call::<GetHistory>(CardRef { card }).await?;
+            let history = library.call::<GetHistory>(CardRef { card }).await?;
             out.show(&history, |text| {
                 history.iter().try_for_each(|revision| write_revision(text, revision))
             })?;
             Ok(Outcome::Done)
         }
         CardsCommand::Restore { card, revision } => {
-            let detail = node.call::<RestoreCard>(CardRestore { card, number: revision }).await?;
+            let detail = library.call::<RestoreCard>(CardRestore { card, number: revision }).await?;
             out.show(&detail, |text| {
                 writeln!(
                     text,
@@ -181,14 +182,14 @@ pub(crate) fn query_of(filter: Filter) -> Result<CardsQuery> {
     })
 }
 
-async fn list(node: &Node, out: &Output, filter: Filter, limit: Option<u32>) -> Result<Outcome> {
+async fn list(library: &dyn Client, out: &Output, filter: Filter, limit: Option<u32>) -> Result<Outcome> {
     let query = query_of(filter)?;
     let max_rows = limit.unwrap_or(u32::MAX);
     let mut page = CardsPage { total: 0, offset: 0, rows: Vec::new() };
     loop {
         let offset = page.rows.len() as u32;
         let next = CardList { query: query.clone(), offset, limit: PAGE_SIZE.min(max_rows - offset) };
-        let window = node.call::<ListCards>(next).await?;
+        let window = library.call::<ListCards>(next).await?;
         page.total = window.total;
         let exhausted = window.rows.is_empty();
         page.rows.extend(window.rows);
@@ -235,8 +236,8 @@ pub(crate) fn one_line(text: &str, chars: usize) -> String {
     }
 }
 
-async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> Result<Outcome> {
-    let before = node.call::<GetCard>(CardRef { card }).await?;
+async fn edit(library: &dyn Client, out: &Output, card: String, change: FieldChanges) -> Result<Outcome> {
+    let before = library.call::<GetCard>(CardRef { card }).await?;
     let mut fields = before.fields.clone();
     if change.set.is_empty() && change.unset.is_empty() {
         fields = edit_json(&fields)?;
@@ -254,7 +255,7 @@ async fn edit(node: &Node, out: &Output, card: String, change: FieldChanges) -> 
         reason: change.reason,
         flagged_too: change.flagged,
     };
-    let after = node.call::<UpdateCard>(request).await?;
+    let after = library.call::<UpdateCard>(request).await?;
     out.show(&after, |text| {
         writeln!(text, "{} is at revision {}", printable(&after.summary.name).bold(), after.summary.number)
     })?;

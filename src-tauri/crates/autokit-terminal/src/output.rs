@@ -3,7 +3,8 @@
 use std::io::{self, BufRead as _, Write};
 
 use autokit_api::{CheckState, Doctor};
-use autokit_app::{ApiError, Timestamp};
+use autokit_error::ApiError;
+use autokit_toolcard::Timestamp;
 use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -12,21 +13,23 @@ use crate::outcome::Result;
 use crate::places::with_commands;
 
 /// Writes the results of commands.
-pub(crate) struct Output {
+pub struct Output {
     json: bool,
 }
 
 impl Output {
-    pub(crate) fn new(json: bool) -> Output {
+    /// Creates an output that writes JSON or text.
+    pub fn new(json: bool) -> Output {
         Output { json }
     }
 
-    pub(crate) fn json(&self) -> bool {
+    /// Whether results are written as JSON.
+    pub fn json(&self) -> bool {
         self.json
     }
 
     /// Prints a result as JSON or as text.
-    pub(crate) fn show(
+    pub fn show(
         &self,
         value: &impl Serialize,
         text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -43,7 +46,7 @@ impl Output {
     }
 
     /// Prints one JSON object per line.
-    pub(crate) fn lines(items: &[impl Serialize]) -> Result<()> {
+    pub fn lines(items: &[impl Serialize]) -> Result<()> {
         let mut out = io::stdout().lock();
         for item in items {
             serde_json::to_writer(&mut out, item).map_err(io::Error::from)?;
@@ -54,7 +57,7 @@ impl Output {
     }
 
     /// Prints raw bytes.
-    pub(crate) fn raw(bytes: &[u8]) -> Result<()> {
+    pub fn raw(bytes: &[u8]) -> Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
         out.flush()?;
@@ -63,7 +66,7 @@ impl Output {
 }
 
 /// Asks a question in the terminal and returns whether the answer is yes.
-pub(crate) fn confirmed(question: &str) -> Result<bool> {
+pub fn confirmed(question: &str) -> Result<bool> {
     let mut err = anstream::stderr();
     write!(err, "{question} [y/N] ")?;
     err.flush()?;
@@ -73,36 +76,37 @@ pub(crate) fn confirmed(question: &str) -> Result<bool> {
 }
 
 /// Writes `error: …` and its remedy.
-pub(crate) fn write_error(out: &mut dyn Write, error: &ApiError) -> io::Result<()> {
+pub fn write_error(out: &mut dyn Write, error: &ApiError) -> io::Result<()> {
     writeln!(out, "{} {}", "error:".red().bold(), printable(&error.sentence()))?;
     writeln!(out, "  {} {}", "→".cyan(), printable(&with_commands(&error.remedy)))
 }
 
 /// Writes a warning and its remedy to stderr.
-pub(crate) fn warn(text: &str, remedy: &str) -> io::Result<()> {
+pub fn warn(text: &str, remedy: &str) -> io::Result<()> {
     let mut err = anstream::stderr();
     writeln!(err, "{} {}", "!".yellow(), printable(text))?;
     writeln!(err, "  {} {remedy}", "→".cyan())
 }
 
 /// Formats a count with a noun whose plural ends in `s`.
-pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
+pub fn count(number: impl Into<u64>, what: &str) -> String {
     let number = number.into();
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Formats a time as local date, hours and minutes.
-pub(crate) fn format_time(at: Timestamp) -> String {
+pub fn format_time(at: Timestamp) -> String {
     at.instant().to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Replaces invisible characters, control characters and bidirectional controls by their code points, so that
 /// text from cards and files can neither control the terminal nor disguise itself.
-pub(crate) fn printable(text: &str) -> String {
-    autokit_app::visible(text).into_owned()
+pub fn printable(text: &str) -> String {
+    autokit_toolcard::visible(text).into_owned()
 }
 
-pub(crate) fn write_doctor(out: &mut dyn Write, doctor: &Doctor) -> io::Result<()> {
+/// Writes what diagnostics found.
+pub fn write_doctor(out: &mut dyn Write, doctor: &Doctor) -> io::Result<()> {
     for check in &doctor.checks {
         let mark = match check.state {
             CheckState::Good => "✓".green().to_string(),

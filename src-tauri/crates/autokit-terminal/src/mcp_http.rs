@@ -1,15 +1,15 @@
 //! `autokit mcp-http`: the MCP server over Streamable HTTP.
 
+use autokit_api::Client;
 use autokit_api::commands::{GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp};
 use autokit_api::{AgentsHttp, AgentsHttpRef, AgentsHttpSet};
-use autokit_app::node::Node;
 use clap::Subcommand;
 
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum McpHttpCommand {
+pub enum McpHttpCommand {
     /// Enable it, on this machine only.
     On {
         /// Port; defaults to the previous one, or 8427.
@@ -32,13 +32,15 @@ pub(crate) enum McpHttpCommand {
     },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: McpHttpCommand) -> Result<Outcome> {
-    let set = |enabled, port| node.call::<SetAgentsHttp>(AgentsHttpSet { enabled, port });
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: McpHttpCommand) -> Result<Outcome> {
+    let set = |enabled, port| library.call::<SetAgentsHttp>(AgentsHttpSet { enabled, port });
     let address = match command {
         McpHttpCommand::On { port } => set(true, port).await?,
         McpHttpCommand::Off => set(false, None).await?,
-        McpHttpCommand::Show { profile } => node.call::<GetAgentsHttp>(AgentsHttpRef { profile }).await?,
-        McpHttpCommand::Renew { profile } => node.call::<RenewAgentsHttp>(AgentsHttpRef { profile }).await?,
+        McpHttpCommand::Show { profile } => library.call::<GetAgentsHttp>(AgentsHttpRef { profile }).await?,
+        McpHttpCommand::Renew { profile } => {
+            library.call::<RenewAgentsHttp>(AgentsHttpRef { profile }).await?
+        }
     };
     out.show(&address, |text| write(text, &address))?;
     Ok(Outcome::Done)

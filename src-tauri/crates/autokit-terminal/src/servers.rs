@@ -1,24 +1,22 @@
-//! `autokit mcp` and `autokit servers`: AutoKit as an agent's MCP server, and the MCP servers behind it.
+//! `autokit servers`: the MCP servers behind AutoKit.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use autokit_api::Client;
 use autokit_api::commands::{AddServer, ListServers, ReadServers, RefreshServer, RemoveServer};
 use autokit_api::{JobId, JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersText};
-use autokit_app::ApiError;
-use autokit_app::ErrorCode;
-use autokit_app::mcp::serve_stdio;
-use autokit_app::node::Node;
+use autokit_error::ApiError;
+use autokit_error::ErrorCode;
 use clap::{ArgGroup, Subcommand};
 
 use crate::jobs;
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, confirmed, count, format_time, printable};
-use crate::serve::interrupted;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ServersCommand {
+pub enum ServersCommand {
     /// List MCP servers.
     List,
     /// Add or change an MCP server; its tools go to `autokit review` unless it is trusted.
@@ -73,18 +71,9 @@ pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Serves an agent over standard input and output.
-pub(crate) async fn serve(node: &Node, profile: &str) -> Result<Outcome> {
-    tokio::select! {
-        served = serve_stdio(node, profile, tokio::io::stdin(), tokio::io::stdout()) => served?,
-        ended = interrupted() => ended?,
-    }
-    Ok(Outcome::Done)
-}
-
-pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ServersCommand) -> Result<Outcome> {
     let servers = match command {
-        ServersCommand::List => node.call::<ListServers>(Nothing {}).await?,
+        ServersCommand::List => library.call::<ListServers>(Nothing {}).await?,
         ServersCommand::Add { name, url, secret, folder, trust, command } => {
             let reach = if let Some(url) = url {
                 ServerReach::Http { url }
@@ -99,15 +88,15 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
             let name = name.trim().to_owned();
             let secrets: BTreeMap<String, String> = secret.into_iter().collect();
             let add = ServerAdd { name: name.clone(), reach, secrets, trusted: trust };
-            let job = node.call::<AddServer>(add).await?;
-            return show_scan(node, out, &name, &job.job).await;
+            let job = library.call::<AddServer>(add).await?;
+            return show_scan(library, out, &name, &job.job).await;
         }
-        ServersCommand::Import { file, only, yes } => return import(node, out, &file, &only, yes).await,
+        ServersCommand::Import { file, only, yes } => return import(library, out, &file, &only, yes).await,
         ServersCommand::Refresh { name } => {
-            let job = node.call::<RefreshServer>(ServerRef { name: name.clone() }).await?;
-            return show_scan(node, out, &name, &job.job).await;
+            let job = library.call::<RefreshServer>(ServerRef { name: name.clone() }).await?;
+            return show_scan(library, out, &name, &job.job).await;
         }
-        ServersCommand::Remove { name } => node.call::<RemoveServer>(ServerRef { name }).await?,
+        ServersCommand::Remove { name } => library.call::<RemoveServer>(ServerRef { name }).await?,
     };
     out.show(&servers, |text| {
         for server in &servers {
@@ -123,12 +112,18 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ServersCommand) -> R
 }
 
 /// Adds the servers from a client's settings, one after the other, after confirmation.
-async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bool) -> Result<Outcome> {
+async fn import(
+    library: &dyn Client,
+    out: &Output,
+    file: &Path,
+    only: &[String],
+    yes: bool,
+) -> Result<Outcome> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         let message = format!("can't read {}: {error}", file.display());
         ApiError::new(ErrorCode::BadRequest, message, "Check the file's name.")
     })?;
-    let mut read = node.call::<ReadServers>(ServersText { text }).await?;
+    let mut read = library.call::<ReadServers>(ServersText { text }).await?;
     read.servers.retain(|server| only.is_empty() || only.contains(&server.name));
     // With --json, only the final list is printed.
     let mut err: Box<dyn std::io::Write> =
@@ -153,12 +148,12 @@ async fn import(node: &Node, out: &Output, file: &Path, only: &[String], yes: bo
     }
     for server in read.servers {
         let name = server.name.clone();
-        let job = node.call::<AddServer>(server).await?;
+        let job = library.call::<AddServer>(server).await?;
         // A server that does not start is reported in the list; the others are still added.
-        jobs::watch(node, out, &job.job).await?;
+        jobs::watch(library, out, &job.job).await?;
         writeln!(err, "{}", printable(&name))?;
     }
-    Box::pin(run(node, out, ServersCommand::List)).await
+    Box::pin(run(library, out, ServersCommand::List)).await
 }
 
 /// Asks for confirmation in the terminal.
@@ -185,15 +180,20 @@ fn describe_reach(reach: &ServerReach) -> String {
 }
 
 /// Waits for a scan of a server's tools and shows the result.
-pub(crate) async fn show_scan(node: &Node, out: &Output, name: &str, job: &JobId) -> Result<Outcome> {
-    let job = jobs::watch(node, out, job).await?;
+pub(crate) async fn show_scan(
+    library: &dyn Client,
+    out: &Output,
+    name: &str,
+    job: &JobId,
+) -> Result<Outcome> {
+    let job = jobs::watch(library, out, job).await?;
     if job.state == JobState::Failed {
         return Err(job
             .error
             .unwrap_or_else(|| ApiError::internal("the scan failed without a reason"))
             .into());
     }
-    let servers = node.call::<ListServers>(Nothing {}).await?;
+    let servers = library.call::<ListServers>(Nothing {}).await?;
     let server = servers.into_iter().find(|server| server.name == name);
     let server = server.ok_or_else(|| {
         ApiError::new(ErrorCode::NotFound, format!("{name:?} was removed meanwhile"), "Add it again.")

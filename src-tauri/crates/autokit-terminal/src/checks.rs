@@ -1,8 +1,8 @@
 //! `autokit checks`: the schedule of checks, and check results as a filter.
 
+use autokit_api::Client;
 use autokit_api::commands::{GetCheckSettings, SetCheckSettings};
 use autokit_api::{CheckSettings, HealthFilter, Nothing};
-use autokit_app::node::Node;
 use clap::builder::BoolishValueParser;
 use clap::{ArgGroup, Subcommand, ValueEnum};
 
@@ -10,7 +10,7 @@ use crate::outcome::{Outcome, Result};
 use crate::output::Output;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ChecksCommand {
+pub enum ChecksCommand {
     /// Show the check schedule.
     Show,
     /// Change the check schedule.
@@ -56,14 +56,14 @@ impl From<Health> for HealthFilter {
     }
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ChecksCommand) -> Result<Outcome> {
-    let mut settings = node.call::<GetCheckSettings>(Nothing {}).await?;
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ChecksCommand) -> Result<Outcome> {
+    let mut settings = library.call::<GetCheckSettings>(Nothing {}).await?;
     if let ChecksCommand::Set { every, new_cards } = command {
         settings = CheckSettings {
             every_days: every.unwrap_or(settings.every_days),
             new_cards: new_cards.unwrap_or(settings.new_cards),
         };
-        settings = node.call::<SetCheckSettings>(settings).await?;
+        settings = library.call::<SetCheckSettings>(settings).await?;
     }
     out.show(&settings, |text| {
         match settings.every_days {

@@ -2,21 +2,21 @@
 
 use std::io::{BufRead as _, Write as _};
 
+use autokit_api::Client;
 use autokit_api::commands::{AnswerApproval, WaitApprovals};
 use autokit_api::{ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalsWait};
-use autokit_app::Timestamp;
-use autokit_app::node::Node;
+use autokit_toolcard::Timestamp;
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 use tokio::sync::mpsc;
 
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable};
-use crate::serve::interrupted;
+use crate::signals::interrupted;
 
 /// A person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReplyChoice {
+pub enum ReplyChoice {
     /// This time.
     Once,
     /// For the rest of the session.
@@ -30,7 +30,7 @@ pub(crate) enum ReplyChoice {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum AsksCommand {
+pub enum AsksCommand {
     /// List pending calls. Calls wait only while someone is watching.
     List,
     /// Prompt for each call until interrupted.
@@ -55,15 +55,15 @@ fn decision_of(choice: ReplyChoice) -> ApprovalDecision {
     }
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: AsksCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: AsksCommand) -> Result<Outcome> {
     let pending = match command {
-        AsksCommand::List => node.call::<WaitApprovals>(ApprovalsWait { after: 0 }).await?,
+        AsksCommand::List => library.call::<WaitApprovals>(ApprovalsWait { after: 0 }).await?,
         AsksCommand::Answer { id, reply } => {
-            node.call::<AnswerApproval>(ApprovalAnswer { id, reply: decision_of(reply) }).await?
+            library.call::<AnswerApproval>(ApprovalAnswer { id, reply: decision_of(reply) }).await?
         }
         AsksCommand::Watch => {
             tokio::select! {
-                watched = watch(node) => watched?,
+                watched = watch(library) => watched?,
                 ended = interrupted() => ended?,
             }
             return Ok(Outcome::Done);
@@ -96,12 +96,12 @@ fn stdin_lines() -> mpsc::UnboundedReceiver<String> {
     receiver
 }
 
-async fn watch(node: &Node) -> Result<()> {
+async fn watch(library: &dyn Client) -> Result<()> {
     writeln!(anstream::stderr(), "Waiting for agent calls. Press Ctrl-C to stop.")?;
     let mut input = stdin_lines();
     let mut after = 0;
     loop {
-        let pending = node.call::<WaitApprovals>(ApprovalsWait { after }).await?;
+        let pending = library.call::<WaitApprovals>(ApprovalsWait { after }).await?;
         after = pending.version;
         let Some(ask) = pending.asks.first() else { continue };
         let mut out = anstream::stdout();
@@ -118,7 +118,7 @@ async fn watch(node: &Node) -> Result<()> {
             let line = loop {
                 tokio::select! {
                     line = input.recv() => break line,
-                    pending = node.call::<WaitApprovals>(ApprovalsWait { after }) => after = pending?.version,
+                    pending = library.call::<WaitApprovals>(ApprovalsWait { after }) => after = pending?.version,
                 }
             };
             let Some(line) = line else { return Ok(()) };
@@ -131,7 +131,7 @@ async fn watch(node: &Node) -> Result<()> {
                 _ => {}
             }
         };
-        match node.call::<AnswerApproval>(ApprovalAnswer { id: ask.id.clone(), reply }).await {
+        match library.call::<AnswerApproval>(ApprovalAnswer { id: ask.id.clone(), reply }).await {
             Ok(pending) => after = pending.version.saturating_sub(1),
             Err(error) => writeln!(anstream::stderr(), "{}", printable(&error.sentence()))?,
         }

@@ -5,6 +5,7 @@ mod show;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
+use autokit_api::Client;
 use autokit_api::commands::{
     AcceptProposal, AcceptProposals, CommentProposal, DescribeCard, GetProposal, GetReviewPolicy,
     ListProposals, PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
@@ -13,8 +14,8 @@ use autokit_api::{
     CardDescribe, FieldSide, FlaggedText, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
     ProposalGet, ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode, ProposalId, ProposalState, Risk, file_problem};
+use autokit_error::{ApiError, ErrorCode, file_problem};
+use autokit_toolcard::{ProposalId, ProposalState, Risk};
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
@@ -28,7 +29,7 @@ pub(crate) use show::write_detail;
 
 /// What `autokit review` can do.
 #[derive(Debug, Subcommand)]
-pub(crate) enum ReviewCommand {
+pub enum ReviewCommand {
     /// List pending proposals, or all.
     List {
         /// Include decided proposals.
@@ -132,7 +133,7 @@ pub(crate) enum ReviewCommand {
 
 /// Which fields.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct FieldChoice {
+pub struct FieldChoice {
     /// Only these fields.
     #[arg(long = "field", value_name = "FIELD")]
     fields: Vec<String>,
@@ -149,7 +150,7 @@ impl FieldChoice {
 
 /// Who decides.
 #[derive(Debug, Args)]
-pub(crate) struct Reviewer {
+pub struct Reviewer {
     /// Reviewer name.
     #[arg(long, value_name = "NAME", env = "AUTOKIT_AUTHOR", default_value = "", hide_env = true)]
     by: String,
@@ -157,7 +158,7 @@ pub(crate) struct Reviewer {
 
 /// A risk, as an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RiskChoice {
+pub enum RiskChoice {
     /// Needs no closer look.
     Low,
     /// Worth a look.
@@ -176,16 +177,16 @@ impl From<RiskChoice> for Risk {
     }
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ReviewCommand) -> Result<Outcome> {
     let detail = match command {
-        ReviewCommand::List { all, risk, by_risk } => return list(node, out, all, risk, by_risk).await,
+        ReviewCommand::List { all, risk, by_risk } => return list(library, out, all, risk, by_risk).await,
         ReviewCommand::AcceptSafe { preview, reviewer } => {
-            return accept_safe(node, out, preview, reviewer.by).await;
+            return accept_safe(library, out, preview, reviewer.by).await;
         }
         ReviewCommand::Policy { approvals, reviewer } => {
-            return policy(node, out, approvals, reviewer).await;
+            return policy(library, out, approvals, reviewer).await;
         }
-        ReviewCommand::Show { id } => node.call::<GetProposal>(ProposalGet::from(id)).await?,
+        ReviewCommand::Show { id } => library.call::<GetProposal>(ProposalGet::from(id)).await?,
         ReviewCommand::Accept { ids, choice, edits, reason, reviewer } => {
             let edits = edits_of(&edits)?;
             if ids.len() > 1 && !(choice.is_everything() && edits.is_empty()) {
@@ -197,34 +198,34 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ReviewCommand) -> Re
                 .into());
             }
             let accept = async |id| {
-                accept(node, id, choice.clone(), edits.clone(), reason.clone(), reviewer.by.clone()).await
+                accept(library, id, choice.clone(), edits.clone(), reason.clone(), reviewer.by.clone()).await
             };
             return decide_each(out, &ids, accept).await;
         }
         ReviewCommand::Edit { id, mut choice, edits, preview, reason, reviewer } => {
             let edits = if edits.is_empty() {
-                edit_in_editor(node, id, &mut choice).await?
+                edit_in_editor(library, id, &mut choice).await?
             } else {
                 edits_of(&edits)?
             };
             if preview {
-                node.call::<GetProposal>(ProposalGet { id, edits }).await?
+                library.call::<GetProposal>(ProposalGet { id, edits }).await?
             } else {
-                accept(node, id, choice, edits, reason, reviewer.by).await?
+                accept(library, id, choice, edits, reason, reviewer.by).await?
             }
         }
         ReviewCommand::Reject { ids, reason, reviewer } => {
             let reject = async |id| {
                 let (reason, by) = (reason.clone(), reviewer.by.clone());
-                Ok(node.call::<RejectProposal>(ProposalReject { id, reason, by }).await?)
+                Ok(library.call::<RejectProposal>(ProposalReject { id, reason, by }).await?)
             };
             return decide_each(out, &ids, reject).await;
         }
         ReviewCommand::Comment { id, words, reviewer } => {
             let words = words.join(" ");
-            node.call::<CommentProposal>(ProposalComment { id, words, by: reviewer.by }).await?
+            library.call::<CommentProposal>(ProposalComment { id, words, by: reviewer.by }).await?
         }
-        ReviewCommand::Undo { id } => node.call::<ReopenProposal>(ProposalRef { id }).await?,
+        ReviewCommand::Undo { id } => library.call::<ReopenProposal>(ProposalRef { id }).await?,
     };
     out.show(&detail, |text| write_detail(text, &detail))?;
     Ok(Outcome::Done)
@@ -257,14 +258,14 @@ async fn decide_each(
 }
 
 async fn list(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     all: bool,
     risk: Option<RiskChoice>,
     by_risk: bool,
 ) -> Result<Outcome> {
     let state = (!all).then_some(ProposalState::Pending);
-    let mut proposals = node.call::<ListProposals>(ProposalsQuery { state }).await?;
+    let mut proposals = library.call::<ListProposals>(ProposalsQuery { state }).await?;
     proposals.rows.retain(|row| risk.is_none_or(|risk| row.risk == Risk::from(risk)));
     if by_risk {
         // The sort is stable, so the newest stay first within a risk.
@@ -276,7 +277,7 @@ async fn list(
 }
 
 async fn accept(
-    node: &Node,
+    library: &dyn Client,
     id: ProposalId,
     choice: FieldChoice,
     edits: Map<String, Value>,
@@ -285,7 +286,7 @@ async fn accept(
 ) -> Result<ProposalDetail> {
     let fields = Some(choice.fields).filter(|fields| !fields.is_empty());
     // The current revision counts as the one that the reviewer has seen.
-    let detail = node.call::<GetProposal>(ProposalGet { id, edits: edits.clone() }).await?;
+    let detail = library.call::<GetProposal>(ProposalGet { id, edits: edits.clone() }).await?;
     let is_accepted = |field: &str| {
         fields.as_ref().is_none_or(|fields| fields.iter().any(|name| name == field))
             && !choice.rejected.iter().any(|name| name == field)
@@ -300,7 +301,7 @@ async fn accept(
     }
     let seen = detail.revision;
     let request = ProposalAccept { id, fields, edits, rejected: choice.rejected, seen, reason, by };
-    Ok(node.call::<AcceptProposal>(request).await?)
+    Ok(library.call::<AcceptProposal>(request).await?)
 }
 
 /// Shows flagged text that would be accepted and asks for confirmation. Without a terminal it is accepted,
@@ -321,8 +322,12 @@ fn confirm_flagged(detail: &ProposalDetail, is_accepted: impl Fn(&str) -> bool) 
 }
 
 /// Opens the proposed values in the user's editor; fields removed there are not accepted.
-async fn edit_in_editor(node: &Node, id: ProposalId, choice: &mut FieldChoice) -> Result<Map<String, Value>> {
-    let detail = node.call::<GetProposal>(ProposalGet::from(id)).await?;
+async fn edit_in_editor(
+    library: &dyn Client,
+    id: ProposalId,
+    choice: &mut FieldChoice,
+) -> Result<Map<String, Value>> {
+    let detail = library.call::<GetProposal>(ProposalGet::from(id)).await?;
     let is_selected = |field: &str| {
         (choice.fields.is_empty() || choice.fields.iter().any(|name| name == field))
             && !choice.rejected.iter().any(|name| name == field)
@@ -341,32 +346,33 @@ async fn edit_in_editor(node: &Node, id: ProposalId, choice: &mut FieldChoice) -
     Ok(edited.into_iter().filter(|(field, value)| values.get(field) != Some(value)).collect())
 }
 
-async fn accept_safe(node: &Node, out: &Output, preview: bool, by: String) -> Result<Outcome> {
-    let pending = node.call::<ListProposals>(ProposalsQuery { state: Some(ProposalState::Pending) }).await?;
+async fn accept_safe(library: &dyn Client, out: &Output, preview: bool, by: String) -> Result<Outcome> {
+    let pending =
+        library.call::<ListProposals>(ProposalsQuery { state: Some(ProposalState::Pending) }).await?;
     let ids: Vec<ProposalId> = pending.rows.iter().map(|row| row.id).collect();
-    let accept_preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
+    let accept_preview = library.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
     if preview || accept_preview.safe.is_empty() {
         out.show(&accept_preview, |text| show::write_preview(text, &accept_preview))?;
         return Ok(if accept_preview.safe.is_empty() { Outcome::NothingFound } else { Outcome::Done });
     }
-    let job = node.call::<AcceptProposals>(ProposalsAccept { ids, seen: accept_preview.seen, by }).await?;
-    let done = watch(node, out, &job.job).await?;
+    let job = library.call::<AcceptProposals>(ProposalsAccept { ids, seen: accept_preview.seen, by }).await?;
+    let done = watch(library, out, &job.job).await?;
     out.show(&done, |text| writeln!(text, "{}", printable(done.summary.as_deref().unwrap_or_default())))?;
     Ok(Outcome::Done)
 }
 
 async fn policy(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     approvals: Option<u32>,
     reviewer: Option<String>,
 ) -> Result<Outcome> {
-    let now = node.call::<GetReviewPolicy>(Nothing {}).await?;
+    let now = library.call::<GetReviewPolicy>(Nothing {}).await?;
     let requested = ReviewPolicy {
         approvals: approvals.unwrap_or(now.approvals),
         reviewer: reviewer.unwrap_or_else(|| now.reviewer.clone()),
     };
-    let policy = if requested == now { now } else { node.call::<SetReviewPolicy>(requested).await? };
+    let policy = if requested == now { now } else { library.call::<SetReviewPolicy>(requested).await? };
     out.show(&policy, |text| {
         writeln!(text, "approvals  {}", policy.approvals)?;
         let name = if policy.reviewer.is_empty() { "your user name" } else { &policy.reviewer };
@@ -380,7 +386,7 @@ fn proposal(text: &str) -> Result<ProposalId, String> {
     text.parse().map_err(|_| "enter a proposal number from `autokit review list`".to_owned())
 }
 
-pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -> Result<Outcome> {
+pub(crate) async fn describe(library: &dyn Client, out: &Output, file: Option<PathBuf>) -> Result<Outcome> {
     let text = match &file {
         Some(file) => std::fs::read_to_string(file),
         None => io::read_to_string(io::stdin()),
@@ -394,7 +400,7 @@ pub(crate) async fn describe(node: &Node, out: &Output, file: Option<PathBuf>) -
             "Pass a UTF-8 text file.",
         )
     })?;
-    let detail = node.call::<DescribeCard>(CardDescribe { text }).await?;
+    let detail = library.call::<DescribeCard>(CardDescribe { text }).await?;
     out.show(&detail, |text| {
         write_detail(text, &detail)?;
         writeln!(

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use autokit_api::Client;
 use autokit_api::commands::{
     AddMarketSource, AddServer, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket,
     StartImport,
@@ -10,20 +11,19 @@ use autokit_api::{
     MarketFound, MarketInput, MarketInstall, MarketKind, MarketQuery, MarketRef, MarketSource,
     MarketSourceAdd, MarketSourceRef, Nothing, ServerAdd, ServerReach,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode};
+use autokit_error::{ApiError, ErrorCode};
 use clap::Subcommand;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
 use crate::cards::one_line;
 use crate::jobs;
-use crate::mcp::{parse_pair, show_scan};
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, confirmed, printable};
+use crate::servers::{parse_pair, show_scan};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum MarketCommand {
+pub enum MarketCommand {
     /// List registries. Nothing is sent anywhere while there are none.
     List,
     /// Add an MCP registry (e.g. <https://registry.modelcontextprotocol.io>) or a
@@ -65,23 +65,23 @@ pub(crate) enum MarketCommand {
     },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: MarketCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: MarketCommand) -> Result<Outcome> {
     let sources = match command {
-        MarketCommand::List => node.call::<ListMarketSources>(Nothing {}).await?,
+        MarketCommand::List => library.call::<ListMarketSources>(Nothing {}).await?,
         MarketCommand::Add { url, bundle } => {
             let kind = bundle.then_some(MarketKind::Bundle);
-            node.call::<AddMarketSource>(MarketSourceAdd { kind, url }).await?
+            library.call::<AddMarketSource>(MarketSourceAdd { kind, url }).await?
         }
-        MarketCommand::Remove { id } => node.call::<RemoveMarketSource>(MarketSourceRef { id }).await?,
+        MarketCommand::Remove { id } => library.call::<RemoveMarketSource>(MarketSourceRef { id }).await?,
         MarketCommand::Search { query, limit } => {
             let query = MarketQuery { query: query.join(" "), limit: Some(limit) };
-            let found = node.call::<SearchMarket>(query).await?;
+            let found = library.call::<SearchMarket>(query).await?;
             out.show(&found, |text| write_found(text, &found))?;
             return Ok(if found.offers.is_empty() { Outcome::NothingFound } else { Outcome::Done });
         }
         MarketCommand::Install { source, id, secret, yes } => {
-            let install = node.call::<InstallFromMarket>(MarketRef { source, id }).await?;
-            return confirm(node, out, install, secret, yes).await;
+            let install = library.call::<InstallFromMarket>(MarketRef { source, id }).await?;
+            return confirm(library, out, install, secret, yes).await;
         }
     };
     out.show(&sources, |text| write_sources(text, &sources))?;
@@ -90,7 +90,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: MarketCommand) -> Re
 
 /// Shows what would be installed and installs it after confirmation.
 async fn confirm(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     mut install: MarketInstall,
     secret: Vec<(String, String)>,
@@ -116,19 +116,19 @@ async fn confirm(
         return Err(ApiError::cancelled().into());
     }
     match install {
-        MarketInstall::Server { add, .. } => add_server(node, out, add).await,
+        MarketInstall::Server { add, .. } => add_server(library, out, add).await,
         MarketInstall::Card { import, .. } => {
-            let job = node.call::<StartImport>(import).await?;
-            let job = jobs::watch(node, out, &job.job).await?;
+            let job = library.call::<StartImport>(import).await?;
+            let job = jobs::watch(library, out, &job.job).await?;
             show_done(out, &job, job.summary.as_deref())
         }
     }
 }
 
-async fn add_server(node: &Node, out: &Output, add: ServerAdd) -> Result<Outcome> {
+async fn add_server(library: &dyn Client, out: &Output, add: ServerAdd) -> Result<Outcome> {
     let name = add.name.clone();
-    let job = node.call::<AddServer>(add).await?;
-    show_scan(node, out, &name, &job.job).await
+    let job = library.call::<AddServer>(add).await?;
+    show_scan(library, out, &name, &job.job).await
 }
 
 fn show_done(out: &Output, value: &impl Serialize, summary: Option<&str>) -> Result<Outcome> {

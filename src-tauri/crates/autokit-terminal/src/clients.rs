@@ -2,10 +2,10 @@
 
 use std::io::IsTerminal as _;
 
+use autokit_api::Client;
 use autokit_api::commands::{ConnectAgent, DisconnectAgent, ListClients};
 use autokit_api::{AgentClient, ChangedLine, ConnectClient, LineChange, Nothing};
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode};
+use autokit_error::{ApiError, ErrorCode};
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
@@ -13,7 +13,7 @@ use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ClientsCommand {
+pub enum ClientsCommand {
     /// List supported MCP clients and whether they are connected.
     List,
     /// Preview the settings change for connecting or disconnecting a client.
@@ -46,8 +46,8 @@ enum ConnectionChange {
     Disconnect,
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> Result<Outcome> {
-    let clients = node.call::<ListClients>(Nothing {}).await?;
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ClientsCommand) -> Result<Outcome> {
+    let clients = library.call::<ListClients>(Nothing {}).await?;
     let (program, action) = match command {
         ClientsCommand::List => {
             out.show(&clients, |text| clients.iter().try_for_each(|client| write_client(text, client)))?;
@@ -86,8 +86,8 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ClientsCommand) -> R
     }
     let change = ConnectClient { id: client.id, seen: client.seen };
     let connected = match action {
-        ConnectionChange::Connect => node.call::<ConnectAgent>(change).await?,
-        ConnectionChange::Disconnect => node.call::<DisconnectAgent>(change).await?,
+        ConnectionChange::Connect => library.call::<ConnectAgent>(change).await?,
+        ConnectionChange::Disconnect => library.call::<DisconnectAgent>(change).await?,
     };
     out.show(&connected, |text| {
         write_client(text, &connected.client)?;

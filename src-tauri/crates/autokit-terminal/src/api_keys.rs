@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
+use autokit_api::Client;
 use autokit_api::commands::{ListApiKeys, RemoveApiKey, SetApiKey};
 use autokit_api::{ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, Nothing};
-use autokit_app::node::Node;
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
@@ -12,7 +12,7 @@ use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, printable};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ApiKeysCommand {
+pub enum ApiKeysCommand {
     /// List saved keys and keys that operations in the library need.
     List,
     /// Save a key, read from standard input to keep it out of shell history. It is sent only to
@@ -56,9 +56,9 @@ fn read_secret() -> Result<String> {
     Ok(text.trim().to_owned())
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ApiKeysCommand) -> Result<Outcome> {
     let keys = match command {
-        ApiKeysCommand::List => node.call::<ListApiKeys>(Nothing {}).await?,
+        ApiKeysCommand::List => library.call::<ListApiKeys>(Nothing {}).await?,
         ApiKeysCommand::Set { origin, scheme, place, token, user, client, token_url } => {
             let text = read_secret()?;
             let secret = match (user, client, token_url) {
@@ -67,10 +67,10 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ApiKeysCommand) -> R
                 _ if token => ApiSecret::Token { token: text },
                 _ => ApiSecret::Key { key: text },
             };
-            node.call::<SetApiKey>(ApiKeySet { origin, scheme, place, secret }).await?
+            library.call::<SetApiKey>(ApiKeySet { origin, scheme, place, secret }).await?
         }
         ApiKeysCommand::Remove { origin, scheme } => {
-            node.call::<RemoveApiKey>(ApiKeyRef { origin, scheme, place: String::new() }).await?
+            library.call::<RemoveApiKey>(ApiKeyRef { origin, scheme, place: String::new() }).await?
         }
     };
     out.show(&keys, |text| {

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Component, PathBuf};
 
+use autokit_api::Client;
 use autokit_api::commands::{ChangeProfile, GetCard, GetTool, ListProfiles, RemoveProfile, SetProfile};
 use autokit_api::{
     Allowlist, CardRef, Nothing, Profile, ProfileChange, ProfileRef, Profiles, ToolEntry, ToolRef,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, BUILT_IN, CardId, ErrorCode, Need, Permission, Rule, Rules, file_problem};
+use autokit_error::{ApiError, ErrorCode, file_problem};
+use autokit_policy::{BUILT_IN, Need, Permission, Rule, Rules};
+use autokit_toolcard::CardId;
 use clap::{Args, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
@@ -31,7 +33,7 @@ pub(crate) enum ScopeChoice {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RuleArgs {
+pub struct RuleArgs {
     /// Permission type.
     #[arg(value_enum)]
     scope: ScopeChoice,
@@ -43,7 +45,7 @@ pub(crate) struct RuleArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RuleSubject {
+pub struct RuleSubject {
     #[command(flatten)]
     word: RuleArgs,
     /// Let profiles override this rule (only in the rules for everyone).
@@ -52,7 +54,7 @@ pub(crate) struct RuleSubject {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ProfilesCommand {
+pub enum ProfilesCommand {
     /// List profiles and their rules.
     List,
     /// Add a profile, used with `autokit mcp --profile NAME`.
@@ -118,34 +120,34 @@ fn rules(profile: &mut Profile, scope: ScopeChoice) -> &mut Rules {
     }
 }
 
-async fn id_of(node: &Node, card: &str) -> Result<CardId> {
-    Ok(node.call::<GetCard>(CardRef { card: card.to_owned() }).await?.summary.id)
+async fn id_of(library: &dyn Client, card: &str) -> Result<CardId> {
+    Ok(library.call::<GetCard>(CardRef { card: card.to_owned() }).await?.summary.id)
 }
 
-async fn ids_of(node: &Node, cards: &[String]) -> Result<Vec<CardId>> {
+async fn ids_of(library: &dyn Client, cards: &[String]) -> Result<Vec<CardId>> {
     let mut ids = Vec::new();
     for card in cards {
-        ids.push(id_of(node, card).await?);
+        ids.push(id_of(library, card).await?);
     }
     Ok(ids)
 }
 
 /// Returns the id of a callable tool or of any other card.
-async fn tool_id(node: &Node, tool: &str) -> Result<String> {
-    match node.call::<GetTool>(ToolRef { tool: tool.to_owned(), profile: String::new() }).await {
+async fn tool_id(library: &dyn Client, tool: &str) -> Result<String> {
+    match library.call::<GetTool>(ToolRef { tool: tool.to_owned(), profile: String::new() }).await {
         Ok(view) => Ok(view.entry.id),
         // A tool that cannot be called still has a card.
         Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::Invalid) => {
-            Ok(id_of(node, tool).await?.to_string())
+            Ok(id_of(library, tool).await?.to_string())
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// Returns a target as rules refer to it: cards by id, folders by absolute path.
-async fn resolve_target(node: &Node, scope: ScopeChoice, of: &str) -> Result<String> {
+async fn resolve_target(library: &dyn Client, scope: ScopeChoice, of: &str) -> Result<String> {
     Ok(match scope {
-        ScopeChoice::Tool if !of.ends_with("/*") => tool_id(node, of).await?,
+        ScopeChoice::Tool if !of.ends_with("/*") => tool_id(library, of).await?,
         ScopeChoice::Folder => full_path(of)?.display().to_string(),
         _ => of.to_owned(),
     })
@@ -163,8 +165,8 @@ fn full_path(folder: &str) -> Result<PathBuf> {
     })
 }
 
-async fn profile(node: &Node, name: &str) -> Result<Profile> {
-    let all = node.call::<ListProfiles>(Nothing {}).await?.profiles;
+async fn profile(library: &dyn Client, name: &str) -> Result<Profile> {
+    let all = library.call::<ListProfiles>(Nothing {}).await?.profiles;
     let found = all.into_iter().find(|profile| profile.name == name);
     Ok(found.ok_or_else(|| {
         ApiError::new(
@@ -179,12 +181,16 @@ async fn profile(node: &Node, name: &str) -> Result<Profile> {
 const MAX_ATTEMPTS: usize = 50;
 
 /// Changes a profile; retries if it was changed concurrently, so that no change is lost.
-async fn change(node: &Node, name: &str, edit: impl Fn(&mut Profile) -> Result<()>) -> Result<Profiles> {
+async fn change(
+    library: &dyn Client,
+    name: &str,
+    edit: impl Fn(&mut Profile) -> Result<()>,
+) -> Result<Profiles> {
     for _ in 1..MAX_ATTEMPTS {
-        let before = profile(node, name).await?;
+        let before = profile(library, name).await?;
         let mut after = before.clone();
         edit(&mut after)?;
-        match node.call::<ChangeProfile>(ProfileChange { before, after }).await {
+        match library.call::<ChangeProfile>(ProfileChange { before, after }).await {
             Err(error) if error.code == ErrorCode::Conflict => {}
             outcome => return Ok(outcome?),
         }
@@ -194,18 +200,18 @@ async fn change(node: &Node, name: &str, edit: impl Fn(&mut Profile) -> Result<(
 }
 
 async fn set_rule(
-    node: &Node,
+    library: &dyn Client,
     rule: &RuleArgs,
     permission: Option<Permission>,
     overridable: bool,
 ) -> Result<Profiles> {
     // The target of a rule to remove may no longer exist; then its text is used.
     let target = match &rule.of {
-        Some(of) if permission.is_some() => resolve_target(node, rule.scope, of).await?,
-        Some(of) => resolve_target(node, rule.scope, of).await.unwrap_or_else(|_| of.clone()),
+        Some(of) if permission.is_some() => resolve_target(library, rule.scope, of).await?,
+        Some(of) => resolve_target(library, rule.scope, of).await.unwrap_or_else(|_| of.clone()),
         None => String::new(),
     };
-    change(node, &rule.profile, |profile| {
+    change(library, &rule.profile, |profile| {
         let rules = rules(profile, rule.scope);
         match (&rule.of, permission) {
             (None, permission) => {
@@ -229,15 +235,17 @@ async fn set_rule(
 }
 
 /// Returns the need that a rule for this target applies to.
-async fn need_for(node: &Node, scope: ScopeChoice, of: &str) -> Result<Need> {
-    let target = resolve_target(node, scope, of).await?;
+async fn need_for(library: &dyn Client, scope: ScopeChoice, of: &str) -> Result<Need> {
+    let target = resolve_target(library, scope, of).await?;
     Ok(match scope {
         ScopeChoice::Tool => {
             let tool = ToolRef { tool: target.clone(), profile: String::new() };
             let provider = match target.strip_suffix("/*") {
                 Some(provider) => provider.to_owned(),
                 // A card that cannot be called has no provider that a rule could apply to.
-                None => node.call::<GetTool>(tool).await.map(|view| view.entry.provider).unwrap_or_default(),
+                None => {
+                    library.call::<GetTool>(tool).await.map(|view| view.entry.provider).unwrap_or_default()
+                }
             };
             Need::Tool { name: target.clone(), id: target, provider }
         }
@@ -249,12 +257,12 @@ async fn need_for(node: &Node, scope: ScopeChoice, of: &str) -> Result<Need> {
 }
 
 /// Warns if what a profile now allows is still denied by a rule for everyone.
-async fn warn_of_deny(node: &Node, profiles: &mut Profiles, rule: &RuleArgs) -> Result<()> {
+async fn warn_of_deny(library: &dyn Client, profiles: &mut Profiles, rule: &RuleArgs) -> Result<()> {
     let Some(everyone) = profiles.profiles.iter_mut().find(|profile| profile.name.is_empty()) else {
         return Ok(());
     };
     let denied = match &rule.of {
-        Some(of) => everyone.permissions.denies(&need_for(node, rule.scope, of).await?),
+        Some(of) => everyone.permissions.denies(&need_for(library, rule.scope, of).await?),
         None => rules(everyone, rule.scope).otherwise == Some(Permission::Deny),
     };
     if denied {
@@ -267,63 +275,63 @@ async fn warn_of_deny(node: &Node, profiles: &mut Profiles, rule: &RuleArgs) -> 
     Ok(())
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ProfilesCommand) -> Result<Outcome> {
     let profiles = match command {
-        ProfilesCommand::List => node.call::<ListProfiles>(Nothing {}).await?,
+        ProfilesCommand::List => library.call::<ListProfiles>(Nothing {}).await?,
         ProfilesCommand::Add { name, about } => {
-            let listed = node.call::<ListProfiles>(Nothing {}).await?;
+            let listed = library.call::<ListProfiles>(Nothing {}).await?;
             if !listed.profiles.iter().any(|profile| profile.name == name) {
-                node.call::<SetProfile>(Profile { name, about, ..Profile::default() }).await?
+                library.call::<SetProfile>(Profile { name, about, ..Profile::default() }).await?
             } else if about.is_empty() {
                 listed
             } else {
-                change(node, &name, |profile| {
+                change(library, &name, |profile| {
                     profile.about.clone_from(&about);
                     Ok(())
                 })
                 .await?
             }
         }
-        ProfilesCommand::Remove { name } => node.call::<RemoveProfile>(ProfileRef { name }).await?,
+        ProfilesCommand::Remove { name } => library.call::<RemoveProfile>(ProfileRef { name }).await?,
         ProfilesCommand::Allow(rule) => {
-            let mut profiles = set_rule(node, &rule, Some(Permission::Allow), false).await?;
+            let mut profiles = set_rule(library, &rule, Some(Permission::Allow), false).await?;
             // With --json, stderr has only errors.
             if !out.json() && !rule.profile.is_empty() {
-                warn_of_deny(node, &mut profiles, &rule).await?;
+                warn_of_deny(library, &mut profiles, &rule).await?;
             }
             profiles
         }
         ProfilesCommand::Ask(RuleSubject { word: rule, overridable }) => {
-            set_rule(node, &rule, Some(Permission::Ask), overridable).await?
+            set_rule(library, &rule, Some(Permission::Ask), overridable).await?
         }
-        ProfilesCommand::Deny(rule) => set_rule(node, &rule, Some(Permission::Deny), false).await?,
-        ProfilesCommand::Forget(rule) => set_rule(node, &rule, None, false).await?,
+        ProfilesCommand::Deny(rule) => set_rule(library, &rule, Some(Permission::Deny), false).await?,
+        ProfilesCommand::Forget(rule) => set_rule(library, &rule, None, false).await?,
         ProfilesCommand::Assign { cards, profile: name } => {
-            let cards = ids_of(node, &cards).await?;
-            change(node, &name, |profile| {
+            let cards = ids_of(library, &cards).await?;
+            change(library, &name, |profile| {
                 profile.cards.clone_from(&cards);
                 Ok(())
             })
             .await?
         }
         ProfilesCommand::Only { provider, card, profile: name } => {
-            let list = Allowlist { cards: ids_of(node, &card).await?, providers: provider };
+            let list = Allowlist { cards: ids_of(library, &card).await?, providers: provider };
             let only = (list != Allowlist::default()).then_some(list);
-            change(node, &name, |profile| {
+            change(library, &name, |profile| {
                 profile.only.clone_from(&only);
                 Ok(())
             })
             .await?
         }
         ProfilesCommand::Always { tools, profile: name } => {
-            change(node, &name, |profile| {
+            change(library, &name, |profile| {
                 profile.always.clone_from(&tools);
                 Ok(())
             })
             .await?
         }
     };
-    let names = if out.json() { Names::new() } else { names(node, &profiles).await };
+    let names = if out.json() { Names::new() } else { names(library, &profiles).await };
     out.show(&profiles, |text| {
         for profile in &profiles.profiles {
             write(text, profile, &names)?;
@@ -337,7 +345,7 @@ pub(crate) async fn run(node: &Node, out: &Output, command: ProfilesCommand) -> 
 type Names = HashMap<String, String>;
 
 /// Returns the names of all cards in profiles. Deleted cards have none and are shown by id.
-async fn names(node: &Node, profiles: &Profiles) -> Names {
+async fn names(library: &dyn Client, profiles: &Profiles) -> Names {
     let mut names = Names::new();
     for profile in &profiles.profiles {
         let rules = profile.permissions.tools.rules.iter().map(|rule| &rule.of);
@@ -347,10 +355,10 @@ async fn names(node: &Node, profiles: &Profiles) -> Names {
             // Built-in tools first, because a card may have the same name.
             let tool = ToolRef { tool: id.clone(), profile: String::new() };
             if let Ok(ToolEntry { provider, name, .. }) =
-                node.call::<GetTool>(tool).await.map(|view| view.entry)
+                library.call::<GetTool>(tool).await.map(|view| view.entry)
             {
                 names.insert(id.clone(), format!("{provider} / {name}"));
-            } else if let Ok(card) = node.call::<GetCard>(CardRef { card: id.clone() }).await {
+            } else if let Ok(card) = library.call::<GetCard>(CardRef { card: id.clone() }).await {
                 let summary = card.summary;
                 names.insert(id.clone(), format!("{} / {}", summary.provider, summary.name));
             }

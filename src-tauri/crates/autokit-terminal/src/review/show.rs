@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use autokit_api::{AcceptPreview, FieldSide, FlaggedText, ProposalDetail, ProposalRow, Proposals};
-use autokit_app::{FieldVerdict, InjectionKind, ProposalState, Risk};
+use autokit_toolcard::{FieldVerdict, InjectionKind, ProposalState, Risk};
 use owo_colors::OwoColorize;
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! Results of commands.
 
-use autokit_app::{ApiError, ErrorCode};
+use autokit_error::{ApiError, ErrorCode};
 
 /// How a command ended.
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// The command succeeded.
     Done,
     /// Nothing was found.
@@ -16,7 +16,7 @@ pub(crate) enum Outcome {
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// An error with a remedy.
     Api(ApiError),
     /// The reader of the output closed it.
@@ -43,4 +43,4 @@ impl From<std::io::Error> for Failure {
 }
 
 /// The result of a command.
-pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+pub type Result<T, E = Failure> = std::result::Result<T, E>;

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use autokit_api::Client;
 use autokit_api::commands::{GetVerification, StartVerify};
 use autokit_api::{CardRef, CardVerification, LatestCheck, VerifyScope, VerifyStart};
-use autokit_app::fuel::{Claim, ClaimVerdict, Condition, Judgement, PageSearchOutcome};
-use autokit_app::node::Node;
-use autokit_app::{ApiError, CardState};
+use autokit_error::ApiError;
+use autokit_fuel::{Claim, ClaimVerdict, Condition, Judgement, PageSearchOutcome};
+use autokit_toolcard::CardState;
 use owo_colors::OwoColorize;
 
 use crate::cards::one_line;
@@ -19,7 +20,7 @@ use crate::places::with_commands;
 const MAX_RESTARTS: u32 = 9;
 
 pub(crate) async fn run(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     scope: VerifyScope,
     improve: bool,
@@ -32,8 +33,8 @@ pub(crate) async fn run(
     let mut start = VerifyStart { scope, improve, anew };
     let mut restarts = MAX_RESTARTS;
     let job = loop {
-        let started = node.call::<StartVerify>(start.clone()).await?;
-        match jobs::follow(node, out, &started.job).await? {
+        let started = library.call::<StartVerify>(start.clone()).await?;
+        match jobs::follow(library, out, &started.job).await? {
             JobEnd::Finished(job) => break job,
             // The process that ran it exited; the run is resumed here.
             JobEnd::Lost if restarts > 0 => (restarts, start.anew) = (restarts - 1, false),
@@ -42,7 +43,7 @@ pub(crate) async fn run(
     };
     let mut found: Vec<(String, CardVerification)> = Vec::new();
     for card in named {
-        let checked = node.call::<GetVerification>(CardRef { card: card.clone() }).await?;
+        let checked = library.call::<GetVerification>(CardRef { card: card.clone() }).await?;
         found.push((card, checked));
     }
     let summary = job.summary.as_deref().unwrap_or("Done");

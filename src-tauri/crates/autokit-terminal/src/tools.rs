@@ -2,13 +2,14 @@
 
 use std::io::{self, IsTerminal as _, Read as _, Write};
 
+use autokit_api::Client;
 use autokit_api::commands::{GetTool, GetToolOutcome, ListTools, RunTool};
 use autokit_api::{
     JobRef, ToolBlock, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,
     ToolsQuery,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode, Permission};
+use autokit_error::{ApiError, ErrorCode};
+use autokit_policy::Permission;
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 use serde_json::{Map, Value};
@@ -21,7 +22,7 @@ use crate::output::{Output, confirmed, printable};
 const PAGE_SIZE: u32 = 1_000;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ToolsCommand {
+pub enum ToolsCommand {
     /// List callable tools: built-in, from MCP servers and web APIs.
     List {
         /// Filter by words in the name, provider or description.
@@ -55,31 +56,31 @@ pub(crate) enum ToolsCommand {
     },
 }
 
-pub(crate) async fn run(node: &Node, out: &Output, command: ToolsCommand) -> Result<Outcome> {
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: ToolsCommand) -> Result<Outcome> {
     match command {
         ToolsCommand::List { text, profile } => {
-            let all = list(node, &text.join(" "), &profile).await?;
+            let all = list(library, &text.join(" "), &profile).await?;
             out.show(&all, |out| write_list(out, &all))?;
             Ok(Outcome::Done)
         }
         ToolsCommand::Show { tool, profile } => {
-            let view = node.call::<GetTool>(ToolRef { tool, profile }).await?;
+            let view = library.call::<GetTool>(ToolRef { tool, profile }).await?;
             out.show(&view, |out| write_view(out, &view))?;
             Ok(Outcome::Done)
         }
         ToolsCommand::Call { tool, arguments, profile, yes } => {
             let run = ToolRun { tool, profile, arguments: parse_arguments(&arguments)?, granted: Vec::new() };
-            call(node, out, run, yes).await
+            call(library, out, run, yes).await
         }
     }
 }
 
-async fn list(node: &Node, text: &str, profile: &str) -> Result<ToolList> {
+async fn list(library: &dyn Client, text: &str, profile: &str) -> Result<ToolList> {
     let mut all: Option<ToolList> = None;
     loop {
         let offset = all.as_ref().map_or(0, |list| list.tools.len() as u32);
         let (text, profile) = (text.to_owned(), profile.to_owned());
-        let next = node
+        let next = library
             .call::<ListTools>(ToolsQuery { text, profile, sources: Vec::new(), offset, limit: PAGE_SIZE })
             .await?;
         let done = next.tools.is_empty() || offset + next.tools.len() as u32 >= next.total;
@@ -177,9 +178,9 @@ fn parse_arguments(given: &str) -> Result<Map<String, Value>> {
     })
 }
 
-async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<Outcome> {
+async fn call(library: &dyn Client, out: &Output, mut run: ToolRun, yes: bool) -> Result<Outcome> {
     let job = loop {
-        match node.call::<RunTool>(run.clone()).await? {
+        match library.call::<RunTool>(run.clone()).await? {
             ToolRunStart::Started { job } => break job,
             ToolRunStart::Asks { needs, words } => {
                 let question = || {
@@ -202,8 +203,8 @@ async fn call(node: &Node, out: &Output, mut run: ToolRun, yes: bool) -> Result<
             }
         }
     };
-    jobs::watch(node, out, &job).await?;
-    let outcome = node.call::<GetToolOutcome>(JobRef { job }).await?;
+    jobs::watch(library, out, &job).await?;
+    let outcome = library.call::<GetToolOutcome>(JobRef { job }).await?;
     out.show(&outcome, |out| write_outcome(out, &outcome))?;
     Ok(if outcome.failed { Outcome::Rejected } else { Outcome::Done })
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use autokit_app::SessionId;
+use autokit_toolcard::SessionId;
 use clap::{Parser, Subcommand};
 
 use crate::agent::{PagesCommand, YesNo};
@@ -23,15 +23,17 @@ use crate::transfer::OutFormat;
 /// 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "autokit", version, max_term_width = 100)]
-pub(crate) struct Cli {
+#[allow(missing_docs, reason = "a doc comment would replace the help of the command")]
+pub struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub global: Global,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+#[allow(missing_docs, reason = "a doc comment would replace the help of the command")]
+pub enum Command {
     /// Ask which tool fits a task; shows the best match with import code.
     Ask {
         /// The question.
@@ -197,7 +199,7 @@ pub(crate) enum Command {
     Clients(crate::clients::ClientsCommand),
     /// Manage MCP servers whose tools agents call through AutoKit.
     #[command(subcommand)]
-    Servers(crate::mcp::ServersCommand),
+    Servers(crate::servers::ServersCommand),
     /// Find and install tools from registries and published bundles.
     #[command(subcommand)]
     Market(crate::market::MarketCommand),

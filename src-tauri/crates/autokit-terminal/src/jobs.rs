@@ -1,9 +1,9 @@
 //! Waits for jobs and shows their progress in the terminal.
 
+use autokit_api::Client;
 use autokit_api::commands::{CancelJob, WaitJob};
 use autokit_api::{Job, JobId, JobRef, JobState, JobWait};
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode};
+use autokit_error::{ApiError, ErrorCode};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::outcome::Result;
@@ -18,15 +18,15 @@ pub(crate) enum JobEnd {
 }
 
 /// Waits until a job ends. Ctrl-C cancels the job.
-pub(crate) async fn watch(node: &Node, out: &Output, job: &JobId) -> Result<Job> {
-    match follow(node, out, job).await? {
+pub(crate) async fn watch(library: &dyn Client, out: &Output, job: &JobId) -> Result<Job> {
+    match follow(library, out, job).await? {
         JobEnd::Finished(job) => Ok(*job),
         JobEnd::Lost => Err(ApiError::owner_ended().into()),
     }
 }
 
 /// Like [`watch`], but reports when the process that ran the job exited, so that the caller can restart it.
-pub(crate) async fn follow(node: &Node, out: &Output, job: &JobId) -> Result<JobEnd> {
+pub(crate) async fn follow(library: &dyn Client, out: &Output, job: &JobId) -> Result<JobEnd> {
     let bar = ProgressBar::with_draw_target(
         None,
         // Indicatif draws nothing if stderr is not a terminal.
@@ -34,12 +34,12 @@ pub(crate) async fn follow(node: &Node, out: &Output, job: &JobId) -> Result<Job
     );
     let (mut seen, mut interrupted) = (0, false);
     let end = loop {
-        let next = node.call::<WaitJob>(JobWait { job: job.clone(), after: seen });
+        let next = library.call::<WaitJob>(JobWait { job: job.clone(), after: seen });
         let state = tokio::select! {
             state = next => state,
             _ = tokio::signal::ctrl_c() => {
                 interrupted = true;
-                match node.call::<CancelJob>(JobRef { job: job.clone() }).await {
+                match library.call::<CancelJob>(JobRef { job: job.clone() }).await {
                     Err(error) if error.code != ErrorCode::NotFound => return Err(error.into()),
                     _ => continue,
                 }

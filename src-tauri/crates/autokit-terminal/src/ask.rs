@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use autokit_agent::ask::{AgentAnswer, StepEvent};
+use autokit_api::Client;
 use autokit_api::commands::{GetCard, GetStatus, Search, StartAsk};
 use autokit_api::{
     AgentQuestion, Answer, Candidate, CardRef, Nothing, SearchRequest, SearchResponse, Verdict,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode, Field, Mode, ScoreParts, SessionId};
+use autokit_error::{ApiError, ErrorCode};
+use autokit_search::{Field, Mode, ScoreParts};
+use autokit_toolcard::SessionId;
 use clap::ValueEnum;
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -22,7 +24,7 @@ use crate::places::with_commands;
 
 /// Which ranking to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Ranking {
+pub enum Ranking {
     /// Keyword and semantic search combined.
     Hybrid,
     /// Keyword search only.
@@ -42,25 +44,25 @@ struct AskOutput<'a> {
 }
 
 pub(crate) async fn ask(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     question: String,
     limit: u32,
     session: Option<SessionId>,
 ) -> Result<Outcome> {
     let request = AgentQuestion { question: question.clone(), session, limit: Some(limit) };
-    let started = node.call::<StartAsk>(request).await?;
-    let session = agent::follow(node, out, &started.session).await?;
+    let started = library.call::<StartAsk>(request).await?;
+    let session = agent::follow(library, out, &started.session).await?;
     let Some((agent_answer, turn)) =
         session.turns.last().and_then(|turn| Some((turn.answer.as_ref()?, turn)))
     else {
         return Err(ApiError::internal("the agent returned no answer").into());
     };
-    let status = node.call::<GetStatus>(Nothing {}).await?;
+    let status = library.call::<GetStatus>(Nothing {}).await?;
     let answer = Answer {
         question,
         verdict: agent_answer.verdict,
-        candidates: candidates(node, agent_answer).await?,
+        candidates: candidates(library, agent_answer).await?,
         notes: agent_answer.notes.iter().map(|note| with_commands(note)).collect(),
         searched: status.cards,
         took_ms: f64::from(turn.ms),
@@ -76,11 +78,11 @@ pub(crate) async fn ask(
 }
 
 /// Returns the candidates of an answer with their cards, the recommended one first.
-async fn candidates(node: &Node, agent_answer: &AgentAnswer) -> Result<Vec<Candidate>> {
+async fn candidates(library: &dyn Client, agent_answer: &AgentAnswer) -> Result<Vec<Candidate>> {
     let mut all = Vec::with_capacity(agent_answer.candidates.len());
     for ranked in &agent_answer.candidates {
         let recommended = agent_answer.tool.as_ref() == Some(&ranked.id);
-        let card = match node.call::<GetCard>(CardRef { card: ranked.id.to_string() }).await {
+        let card = match library.call::<GetCard>(CardRef { card: ranked.id.to_string() }).await {
             Ok(card) => card,
             // The card was removed since it was found.
             Err(error) if error.code == ErrorCode::NotFound && !recommended => continue,
@@ -102,7 +104,7 @@ async fn candidates(node: &Node, agent_answer: &AgentAnswer) -> Result<Vec<Candi
 }
 
 pub(crate) async fn search(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     query: String,
     limit: u32,
@@ -113,7 +115,7 @@ pub(crate) async fn search(
         Ranking::Keyword => Mode::Keyword,
         Ranking::Vector => Mode::Vector,
     };
-    let response = node
+    let response = library
         .call::<Search>(SearchRequest { query, mode: Some(mode), limit: Some(limit), depth: None })
         .await?;
     out.show(&response, |text| write_results(text, &response))?;
@@ -273,7 +275,7 @@ fn write_results(out: &mut dyn Write, response: &SearchResponse) -> io::Result<(
         writeln!(out, "     {}", one_line(&hit.description, 90))?;
         writeln!(out, "     {}", explain_score(&hit.parts).dimmed())?;
     }
-    if let Some(note) = autokit_app::understood(&response.constraints) {
+    if let Some(note) = autokit_search::understood(&response.constraints) {
         writeln!(out, "\n{}", note.dimmed())?;
     }
     if !response.also_named.is_empty() {

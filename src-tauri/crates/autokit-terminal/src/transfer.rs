@@ -3,13 +3,13 @@
 use std::io::{Read as _, Write};
 use std::path::{Path, PathBuf};
 
+use autokit_api::Client;
 use autokit_api::commands::{Export, PreviewImport, StartImport};
 use autokit_api::{
     ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportPreviewRequest, ImportRequest,
     ImportSource, ItemStatus, Job,
 };
-use autokit_app::node::Node;
-use autokit_app::{ApiError, ErrorCode, file_problem};
+use autokit_error::{ApiError, ErrorCode, file_problem};
 use owo_colors::OwoColorize;
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ struct Imported {
 }
 
 pub(crate) async fn import(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     files: &[PathBuf],
     preview: bool,
@@ -44,15 +44,15 @@ pub(crate) async fn import(
     for file in files {
         let source = source_of(file)?;
         if preview {
-            previews.push(preview_all(node, &source, None).await?);
+            previews.push(preview_all(library, &source, None).await?);
             continue;
         }
         // Read before the import, because afterwards the cards are in the library.
-        let rejected = preview_all(node, &source, Some(ItemStatus::Invalid)).await?.items;
-        let similar = preview_all(node, &source, Some(ItemStatus::Similar)).await?.items;
+        let rejected = preview_all(library, &source, Some(ItemStatus::Invalid)).await?.items;
+        let similar = preview_all(library, &source, Some(ItemStatus::Similar)).await?.items;
         let started =
-            node.call::<StartImport>(ImportRequest { existing, ..ImportRequest::new(source) }).await?;
-        let job = jobs::watch(node, out, &started.job).await?;
+            library.call::<StartImport>(ImportRequest { existing, ..ImportRequest::new(source) }).await?;
+        let job = jobs::watch(library, out, &started.job).await?;
         imports.push(Imported { file: file.display().to_string(), job, rejected, similar });
     }
     if preview {
@@ -104,7 +104,7 @@ pub(crate) fn source_of(file: &Path) -> Result<ImportSource> {
 }
 
 pub(crate) async fn preview_all(
-    node: &Node,
+    library: &dyn Client,
     source: &ImportSource,
     status: Option<ItemStatus>,
 ) -> Result<ImportPreview> {
@@ -112,7 +112,7 @@ pub(crate) async fn preview_all(
     loop {
         let offset = all.as_ref().map_or(0, |preview| preview.items.len() as u32);
         let request = ImportPreviewRequest { source: source.clone(), status, offset, limit: PAGE_SIZE };
-        let window = node.call::<PreviewImport>(request).await?;
+        let window = library.call::<PreviewImport>(request).await?;
         let done = offset + window.items.len() as u32 >= window.total || window.items.is_empty();
         match &mut all {
             None => all = Some(window),
@@ -170,7 +170,7 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
 
 /// Formats cards are written in, beside bundles.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum OutFormat {
+pub enum OutFormat {
     /// JSON array of cards with all fields.
     Json,
     /// Table, one row per card.
@@ -216,7 +216,7 @@ impl From<OutFormat> for Format {
 }
 
 pub(crate) async fn export(
-    node: &Node,
+    library: &dyn Client,
     out: &Output,
     file: Option<PathBuf>,
     format: Option<OutFormat>,
@@ -232,7 +232,7 @@ pub(crate) async fn export(
     let path = file.map(|file| std::path::absolute(&file).unwrap_or(file).display().to_string());
     let request =
         ExportRequest { query: query_of(filter)?, path, format: format.into(), ..ExportRequest::default() };
-    let outcome = node.call::<Export>(request).await?;
+    let outcome = library.call::<Export>(request).await?;
     match &outcome.text {
         // The text is the exported file, so it is printed as is, with or without --json.
         Some(text) => Output::raw(text.as_bytes())?,

@@ -4,7 +4,7 @@ use clap::Args;
 
 /// Which cards.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Filter {
+pub struct Filter {
     /// Only cards whose name, provider or description contains this.
     #[arg(long)]
     pub(crate) text: Option<String>,
