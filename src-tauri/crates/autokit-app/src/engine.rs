@@ -1,5 +1,6 @@
 //! The engine: executes all commands, in the process that owns the library's store.
 
+mod assistant;
 mod backups;
 mod doctor;
 mod routes;
@@ -18,7 +19,6 @@ use autokit_api::commands::{Context, GetStatus, Handle};
 use autokit_api::{Event, JobRef, Nothing, Status};
 use autokit_error::{ApiError, Result};
 use autokit_features::agent::Agent;
-use autokit_features::api_keys::ApiKeys;
 use autokit_features::catalogue::Catalogue;
 use autokit_features::decide::Decisions;
 use autokit_features::duplicates::Duplicates;
@@ -30,7 +30,6 @@ use autokit_features::market::Market;
 use autokit_features::pages::Pages;
 use autokit_features::review::Proposals;
 use autokit_features::servers::Servers;
-use autokit_features::servers::known::KnownServers;
 use autokit_features::sources::Sources;
 use autokit_features::subscriptions::Subscriptions;
 use autokit_features::verify::Checking;
@@ -38,6 +37,7 @@ use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
 use autokit_serving::address::AgentHttpServer;
 use autokit_serving::approvals::Approvals;
+use autokit_serving::assistant::Assistant;
 use autokit_serving::builtin::Builtins;
 use autokit_serving::clients::Clients;
 use autokit_serving::external::ExternalTools;
@@ -51,6 +51,8 @@ use autokit_serving::report::Activity;
 use autokit_serving::rest::RestCalls;
 use autokit_serving::tokens::AgentTokens;
 use autokit_serving::tools::CallableTools;
+use autokit_upstream::api_keys::ApiKeys;
+use autokit_upstream::servers::KnownServers;
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::search::Search;
@@ -60,6 +62,7 @@ use rmcp::model::Tool;
 use tokio::sync::broadcast;
 use tokio_util::sync::DropGuard;
 
+use assistant::Features;
 use backups::Backups;
 use doctor::Diagnostics;
 
@@ -272,18 +275,22 @@ impl Engine {
             let approvals = Approvals::new(workspace.clone(), profiles.clone());
             let journal = Journal::new(workspace.clone());
             let tools = CallableTools::new(workspace.clone(), known_servers, profiles.clone());
+            let assistant: Arc<dyn Assistant> = Arc::new(Features {
+                agent: agent.clone(),
+                proposals: review.proposals.clone(),
+                market: connections.market.clone(),
+            });
             let executors = Executors {
                 own: OwnTools::new(
                     workspace.clone(),
                     profiles.clone(),
-                    agent.clone(),
-                    review.proposals.clone(),
+                    Arc::clone(&assistant),
                     search.clone(),
                 ),
                 builtins: Builtins::new(
                     workspace.clone(),
                     search.clone(),
-                    agent.clone(),
+                    Arc::clone(&assistant),
                     ExternalTools::new(providers.clone()),
                 ),
                 rest: RestCalls::new(providers.clone(), connections.api_keys.clone()),
@@ -292,7 +299,7 @@ impl Engine {
             let serving = Serving::new(
                 tools.clone(),
                 ToolSearch::new(tools.clone(), search.clone(), models.clone()),
-                connections.market.clone(),
+                assistant,
                 calls.clone(),
                 journal.clone(),
             );

@@ -25,7 +25,7 @@ use tokio::sync::Mutex;
 
 use crate::pages::Pages;
 use crate::review::Proposals;
-use crate::servers::known::KnownServers;
+use autokit_upstream::servers::KnownServers;
 
 /// Most approvals a policy can require of one proposal; more is a mistake in the setting.
 const MAX_APPROVALS: u32 = 9;

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::duplicates::{Duplicate, Duplicates};
 use crate::flagged::has_new_flagged_text;
-use crate::servers::known::KnownServers;
+use autokit_upstream::servers::KnownServers;
 
 fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
     Toolcard::new(fields).map_err(|problems| {

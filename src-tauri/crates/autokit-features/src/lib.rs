@@ -9,11 +9,10 @@
 //! | [`verify`] | checks of cards against their pages (FUEL) |
 //! | [`agent`], [`sessions`], [`library_retriever`] | questions to the agent |
 //! | [`import`], [`export`], [`keys`], [`sources`], [`subscriptions`] | exchange with other libraries |
-//! | [`servers`], [`market`], [`api_keys`] | where callable tools come from |
+//! | [`servers`], [`market`] | adding tools that can be called |
 //! | [`starter`] | the cards that ship with AutoKit |
 
 pub mod agent;
-pub mod api_keys;
 pub mod catalogue;
 pub mod decide;
 pub mod duplicates;

@@ -36,7 +36,7 @@ use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
 use tokio::sync::Mutex;
 
-use crate::servers::known::KnownServers;
+use autokit_upstream::servers::KnownServers;
 use query::AnswerCache;
 
 /// Most sources: every search queries each of them.

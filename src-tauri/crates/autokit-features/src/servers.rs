@@ -4,11 +4,8 @@
 //! that says something else than when it was accepted, waits there as a proposal and cannot be called until
 //! then. So a server cannot change what an agent reads without a person's approval.
 
-pub(crate) mod bindings;
-pub mod known;
 mod offered;
 mod rescan;
-pub mod tools;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,8 +28,8 @@ use autokit_workspace::workspace::Workspace;
 use crate::import::Imports;
 use crate::import::options::ImportOptions;
 use crate::incoming::Incoming;
-use known::KnownServers;
-use tools::{SavedServer, Upstream, choice, proposer, read_tools};
+use autokit_upstream::servers::KnownServers;
+use autokit_upstream::tools::{SavedServer, Upstream, choice, proposer, read_tools};
 
 /// Most characters in a server's name.
 const MAX_NAME_CHARS: usize = 40;

@@ -4,11 +4,10 @@
 //! They are matched by keywords, prepared once, and rank before the library (Kaman, section 4.2).
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use autokit_agent::ask::Citation;
 use autokit_error::Result;
-use autokit_features::agent::Agent;
 use autokit_gateway::{Definition, Hit, HitKind, Refusal, Tier};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, KeywordTool};
@@ -20,6 +19,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::assistant::Assistant;
 use crate::external::ExternalTools;
 use crate::profiles::ResolvedScope;
 use crate::refusal::refused;
@@ -171,14 +171,19 @@ pub(crate) fn search(query: &str) -> (Vec<Hit>, HashSet<String>) {
 pub struct Builtins {
     workspace: Workspace,
     search: Search,
-    agent: Agent,
+    assistant: Arc<dyn Assistant>,
     external: ExternalTools,
 }
 
 impl Builtins {
     /// Creates the executor; tools that access the outside world are executed by `external`.
-    pub fn new(workspace: Workspace, search: Search, agent: Agent, external: ExternalTools) -> Builtins {
-        Builtins { workspace, search, agent, external }
+    pub fn new(
+        workspace: Workspace,
+        search: Search,
+        assistant: Arc<dyn Assistant>,
+        external: ExternalTools,
+    ) -> Builtins {
+        Builtins { workspace, search, assistant, external }
     }
 
     /// Returns the tools that access the outside world.
@@ -235,7 +240,7 @@ impl Builtins {
             }
             let Some(record) = self.search.card_of(&hit) else { continue };
             let cited = match hit.parts.chunk {
-                Some(at) => self.agent.cite(&record.id, at).await?,
+                Some(at) => self.assistant.cite(&record.id, at).await?,
                 None => self.best_chunk_by_words(&record, query).await?,
             };
             let Some(cited) = cited else { continue };
@@ -257,7 +262,7 @@ impl Builtins {
         // Of equal chunks the first: pages say what a thing is before they say how it works.
         let best = best.filter(|(words, _)| *words > 0).max_by_key(|(words, at)| (*words, usize::MAX - at));
         match best {
-            Some((_, at)) => self.agent.cite(&record.id, at as u32).await,
+            Some((_, at)) => self.assistant.cite(&record.id, at as u32).await,
             None => Ok(None),
         }
     }

@@ -5,6 +5,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`serving`] | the gateway's toolbox, implemented by the engine |
+//! | [`assistant`] | what agents reach of the features for people |
 //! | [`find`] | search |
 //! | [`tools`] | the cards whose tools can be called |
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
@@ -20,6 +21,7 @@
 pub mod address;
 pub mod approvals;
 mod arguments;
+pub mod assistant;
 mod audit;
 pub mod builtin;
 mod capped;

@@ -108,7 +108,7 @@ impl ToolRuns {
     /// Returns a card's tool, if it can be called.
     async fn listed(&self, record: &CardRecord, scoped: &ResolvedScope) -> Option<ListedTool> {
         let definition = self.tools.definition(record).await?;
-        let upstream = record.card().object().contains_key(autokit_features::servers::tools::UPSTREAM);
+        let upstream = record.card().object().contains_key(autokit_upstream::tools::UPSTREAM);
         let source = if upstream { ToolSource::Server } else { ToolSource::Api };
         Some(ListedTool { definition, source, closed: !scoped.may_find(&record.id) })
     }

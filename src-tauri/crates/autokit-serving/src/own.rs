@@ -1,11 +1,9 @@
 //! AutoKit's own tools, which every agent has beside `search_tools`.
 
+use std::sync::Arc;
+
 use autokit_api::{Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_features::agent::Agent;
-use autokit_features::library_retriever::AgentCaller;
-use autokit_features::review::Proposals;
-use autokit_features::sessions::running;
 use autokit_gateway::{Call, Definition, Refusal};
 use autokit_library::Feedback;
 use autokit_toolcard::Author;
@@ -14,6 +12,7 @@ use autokit_workspace::workspace::Workspace;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
+use crate::assistant::{Assistant, TurnRequest};
 use crate::find::feedback_profile;
 use crate::profiles::{AgentProfiles, no_profile};
 use crate::refusal::refused;
@@ -82,8 +81,7 @@ fn text_result(text: impl Into<String>) -> CallToolResult {
 pub struct OwnTools {
     workspace: Workspace,
     profiles: AgentProfiles,
-    agent: Agent,
-    proposals: Proposals,
+    assistant: Arc<dyn Assistant>,
     search: Search,
 }
 
@@ -92,11 +90,10 @@ impl OwnTools {
     pub fn new(
         workspace: Workspace,
         profiles: AgentProfiles,
-        agent: Agent,
-        proposals: Proposals,
+        assistant: Arc<dyn Assistant>,
         search: Search,
     ) -> OwnTools {
-        OwnTools { workspace, profiles, agent, proposals, search }
+        OwnTools { workspace, profiles, assistant, search }
     }
 
     pub(crate) async fn call(&self, name: &str, call: Call) -> Result<CallToolResult, Refusal> {
@@ -117,25 +114,17 @@ impl OwnTools {
 
     /// Runs a turn of the agent and returns its outcome.
     async fn turn(&self, kind: TurnKind, query: &str, call: &Call) -> Result<CallToolResult> {
-        let (entry, at) = self.agent.start_turn_in(None, kind, query).await?;
         let scoped = self.profiles.scoped(&call.profile).ok_or_else(|| no_profile(&call.profile))?;
-        // For discovery, web access was decided on as a whole. An answer may use the web only if all hosts
-        // are allowed.
-        let web = kind == TurnKind::Discover || scoped.policy().allows_all_hosts();
-        let (feedback_profile, allowed) = (feedback_profile(&call.profile), scoped.allowed.clone());
-        let caller = AgentCaller { feedback_profile, allowed, web, candidates: None };
-        let turn = self.agent.clone().run_turn(entry.clone(), at, caller);
-        self.agent.sessions.spawn(turn);
-        let mut watch = entry.state.subscribe();
-        let finished = watch.wait_for(|session| !running(session));
-        tokio::select! {
-            finished = finished => drop(finished.map_err(|_| ApiError::cancelled())?),
-            () = call.cancel.cancelled() => {
-                entry.cancel.cancel();
-                return Err(ApiError::cancelled());
-            }
-        }
-        let turn = entry.state.borrow().turns[at].clone();
+        let request = TurnRequest {
+            kind,
+            query: query.to_owned(),
+            feedback_profile: feedback_profile(&call.profile),
+            allowed: scoped.allowed.clone(),
+            // For discovery, web access was decided on as a whole. An answer may use the web only if all hosts
+            // are allowed.
+            web: kind == TurnKind::Discover || scoped.policy().allows_all_hosts(),
+        };
+        let turn = self.assistant.run_turn(request, &call.cancel).await?;
         match turn.state {
             TurnState::Failed => {
                 Err(turn.error.unwrap_or_else(|| ApiError::internal("the turn failed for an unknown reason")))
@@ -181,9 +170,8 @@ impl OwnTools {
         let mut found = Vec::new();
         for finding in findings {
             let (name, url) = (finding.name.clone(), finding.url.clone());
-            let proposed =
-                self.proposals.propose(finding.draft, &Author("Discovery".to_owned()), None).await?;
-            found.push(json!({"name": name, "documentation": url, "proposal": proposed.proposal.id}));
+            let proposal = self.assistant.propose(finding.draft, &Author("Discovery".to_owned())).await?;
+            found.push(json!({"name": name, "documentation": url, "proposal": proposal}));
         }
         if !found.is_empty() {
             answer.insert("found".to_owned(), found.into());
@@ -193,12 +181,12 @@ impl OwnTools {
     }
 
     async fn propose(&self, description: &str, call: &Call) -> Result<CallToolResult> {
-        let draft = self.proposals.draft_from_description(description).await?;
+        let draft = self.assistant.draft(description).await?;
         let name = draft.key().map(|key| key.to_string()).unwrap_or_default();
         let by =
             if call.profile.is_empty() { "an agent".to_owned() } else { format!("agent {}", call.profile) };
-        let proposed = self.proposals.propose(draft, &Author(by), None).await?.proposal;
-        let message = format!("{name} is pending in Review as proposal {}.", proposed.id);
+        let proposal = self.assistant.propose(draft, &Author(by)).await?;
+        let message = format!("{name} is pending in Review as proposal {proposal}.");
         Ok(text_result(message))
     }
 

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use autokit_api::ServerReach;
 use autokit_error::ApiError;
-use autokit_features::servers::tools::{SavedServer, Upstream};
 use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Definition, McpSessionId, Refusal, Target};
 use autokit_mcp_client::{Progress, UpstreamError};
 use autokit_openapi as openapi;
 use autokit_openapi::rest::{Keys, needs};
 use autokit_policy::{Need, Permission};
 use autokit_toolcard::CardId;
+use autokit_upstream::tools::{SavedServer, Upstream};
 use autokit_workspace::elapsed::ms_since;
 use rmcp::model::CallToolResult;
 use tokio::sync::mpsc;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use autokit_error::Result as ApiResult;
-use autokit_features::api_keys::ApiKeys;
 use autokit_gateway::Refusal;
 use autokit_openapi as openapi;
 use autokit_openapi::rest::{Keys, RestClient, RestError};
+use autokit_upstream::api_keys::ApiKeys;
 use autokit_web::ApiAnswer;
 use autokit_workspace::providers::Providers;
 use base64::Engine as _;

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autokit_features::market::Market;
 use autokit_gateway::{
     Call, Definition, Event, HitKind, McpSessionId, Refusal, Search, SearchResults, SessionRecord, Settings,
     Toolbox,
@@ -12,6 +11,7 @@ use autokit_gateway::{
 use autokit_search::{Depth, Thresholds};
 use rmcp::model::CallToolResult;
 
+use crate::assistant::Assistant;
 use crate::find::ToolSearch;
 use crate::journal::Journal;
 use crate::plan::Calls;
@@ -25,7 +25,7 @@ use crate::{builtin, own};
 pub struct Serving {
     tools: CallableTools,
     search: ToolSearch,
-    market: Market,
+    assistant: Arc<dyn Assistant>,
     calls: Calls,
     journal: Journal,
 }
@@ -35,11 +35,11 @@ impl Serving {
     pub fn new(
         tools: CallableTools,
         search: ToolSearch,
-        market: Market,
+        assistant: Arc<dyn Assistant>,
         calls: Calls,
         journal: Journal,
     ) -> Serving {
-        Serving { tools, search, market, calls, journal }
+        Serving { tools, search, assistant, calls, journal }
     }
 }
 
@@ -89,7 +89,7 @@ impl Toolbox for Serving {
         // Agents that may find only some cards are not offered others. Without access to all hosts, the
         // query must not be sent to registries.
         if scoped.finds_all() && scoped.policy().allows_all_hosts() {
-            self.market.add_offers(&search, &mut found).await;
+            self.assistant.add_offers(&search, &mut found).await;
         }
         Ok(found)
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use autokit_features::servers::known::KnownServers;
-use autokit_features::servers::tools::Upstream;
 use autokit_gateway::{Definition, Refusal};
 use autokit_library::CardRecord;
 use autokit_openapi as openapi;
 use autokit_openapi::rest::origin_of;
 use autokit_toolcard::{CardId, CardKey, fields};
+use autokit_upstream::servers::KnownServers;
+use autokit_upstream::tools::Upstream;
 use autokit_workspace::cards::shorten;
 use autokit_workspace::workspace::Workspace;
 use serde_json::{Map, Value, json};

@@ -13,7 +13,7 @@ use autokit_workspace::background::in_background;
 use futures_util::future::join_all;
 
 use super::{Market, shared};
-use crate::servers::tools::SavedServer;
+use autokit_upstream::tools::SavedServer;
 
 /// How long an answer is cached.
 const ANSWER_TTL: Duration = Duration::from_mins(5);

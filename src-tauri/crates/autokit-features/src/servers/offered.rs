@@ -10,9 +10,9 @@ use autokit_workspace::jobs::{Outcome, Progress};
 use rmcp::model::Tool;
 
 use super::Servers;
-use super::tools::{SavedServer, read_tools};
 use crate::import::options::ImportOptions;
 use crate::incoming::Incoming;
+use autokit_upstream::tools::{SavedServer, read_tools};
 
 impl Servers {
     async fn import_offered_tools(

@@ -12,32 +12,32 @@ use autokit_workspace::secrets::{Secret, name_for};
 use autokit_workspace::workspace::{CachedSetting, Workspace};
 use tokio::sync::mpsc;
 
-use super::bindings::ToolBindings;
-use super::tools::{SavedServer, digest_of};
+use crate::bindings::ToolBindings;
+use crate::tools::{SavedServer, digest_of};
 
 /// The servers of a library and their running processes. Clones share state.
 #[derive(Clone, Debug)]
 pub struct KnownServers {
-    pub(super) workspace: Workspace,
+    pub(crate) workspace: Workspace,
     providers: Providers,
-    pub(super) state: Arc<ServersState>,
+    pub(crate) state: Arc<ServersState>,
 }
 
 /// What this process knows of the servers.
 #[derive(Debug)]
-pub(super) struct ServersState {
+pub(crate) struct ServersState {
     pool: Pool,
     changes: Mutex<Option<mpsc::UnboundedReceiver<String>>>,
     list: CachedSetting<Vec<SavedServer>>,
     /// Serializes writes to the lists.
-    pub(super) writing: tokio::sync::Mutex<()>,
+    pub(crate) writing: tokio::sync::Mutex<()>,
     /// Per server that was scanned by this process, the digest of each tool.
     live: Mutex<HashMap<String, Arc<HashMap<String, String>>>>,
-    pub(super) bindings: CachedSetting<ToolBindings>,
+    pub(crate) bindings: CachedSetting<ToolBindings>,
 }
 
 /// The secrets of a server, by name.
-type ServerSecrets = BTreeMap<String, String>;
+pub type ServerSecrets = BTreeMap<String, String>;
 
 fn secret_name(server: &str) -> String {
     name_for("mcp-server", server)
@@ -64,7 +64,7 @@ impl KnownServers {
     }
 
     /// Returns the stream of servers that report changed tools. Only the first caller gets it.
-    pub(super) fn take_changes(&self) -> Option<mpsc::UnboundedReceiver<String>> {
+    pub fn take_changes(&self) -> Option<mpsc::UnboundedReceiver<String>> {
         self.state.changes.lock().expect("no holder panics").take()
     }
 
@@ -73,10 +73,8 @@ impl KnownServers {
         self.state.list.read(&self.workspace).await
     }
 
-    pub(super) async fn change(
-        &self,
-        change: impl FnOnce(&mut Vec<SavedServer>) -> Result<()>,
-    ) -> Result<()> {
+    /// Changes the list of servers.
+    pub async fn change(&self, change: impl FnOnce(&mut Vec<SavedServer>) -> Result<()>) -> Result<()> {
         let _writing = self.state.writing.lock().await;
         let mut list = self.all().await?.to_vec();
         change(&mut list)?;
@@ -95,13 +93,13 @@ impl KnownServers {
     }
 
     /// Stores the secrets of a server.
-    pub(super) async fn set_secrets(&self, server: &str, secrets: &ServerSecrets) -> Result<()> {
+    pub async fn set_secrets(&self, server: &str, secrets: &ServerSecrets) -> Result<()> {
         let text = serde_json::to_string(secrets).map_err(|error| ApiError::internal(error.to_string()))?;
         self.providers.secrets().set(&secret_name(server), Secret::new(text)).await
     }
 
     /// Removes the secrets of a server.
-    pub(super) async fn remove_secrets(&self, server: &str) -> Result<()> {
+    pub async fn remove_secrets(&self, server: &str) -> Result<()> {
         self.providers.secrets().remove(&secret_name(server)).await?;
         Ok(())
     }
@@ -133,7 +131,7 @@ impl KnownServers {
     }
 
     /// Lists the tools of a server, as of now.
-    pub(super) async fn list_tools(&self, server: &SavedServer) -> Result<ServerTools> {
+    pub async fn list_tools(&self, server: &SavedServer) -> Result<ServerTools> {
         let reach = self.reach(server).await?;
         let tools = self.pool().tools(&server.name, &reach).await.map_err(|error| {
             ApiError::new(
@@ -148,7 +146,7 @@ impl KnownServers {
     }
 
     /// Drops the cached digests of a server's tools, so that they are listed again.
-    pub(super) fn clear_live_digests(&self, server: &str) {
+    pub fn clear_live_digests(&self, server: &str) {
         self.state.live.lock().expect("no holder panics").remove(server);
     }
 
@@ -164,7 +162,7 @@ impl KnownServers {
     }
 
     /// Returns the cards that are tools of servers.
-    pub(super) fn cards(&self) -> Vec<Arc<CardRecord>> {
+    pub fn cards(&self) -> Vec<Arc<CardRecord>> {
         self.workspace.cards_containing(&["\"upstream\""])
     }
 }

@@ -13,11 +13,11 @@ use sha2::{Digest, Sha256};
 pub const UPSTREAM: &str = "upstream";
 
 /// Fields of a card whose values come from the server.
-pub(super) const SERVER_FIELDS: [&str; 5] =
+pub(crate) const SERVER_FIELDS: [&str; 5] =
     [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, "annotations", UPSTREAM];
 
 /// Returns the name under which a server's tools are proposed.
-pub(super) fn proposer(server: &str) -> String {
+pub fn proposer(server: &str) -> String {
     format!("MCP server {server}")
 }
 
@@ -30,12 +30,15 @@ pub struct SavedServer {
     pub reach: ServerReach,
     /// The names of its secrets, which are stored separately.
     pub secrets: Vec<String>,
-    pub(super) trusted: bool,
-    pub(super) checked_at: Option<Timestamp>,
-    pub(super) failed: Option<String>,
+    /// Whether its tools become cards without review.
+    pub trusted: bool,
+    /// When its tools were last listed.
+    pub checked_at: Option<Timestamp>,
+    /// Why that failed the last time.
+    pub failed: Option<String>,
     /// The tools the last scan left out, each with the reason.
     #[serde(default)]
-    pub(super) skipped: Vec<String>,
+    pub skipped: Vec<String>,
 }
 
 impl SavedServer {
@@ -46,7 +49,7 @@ impl SavedServer {
 }
 
 /// Returns a digest of what a tool says about itself; it changes with every word.
-pub(super) fn digest_of(tool: &Tool) -> String {
+pub(crate) fn digest_of(tool: &Tool) -> String {
     let text = json!({
         "title": tool.title, "description": tool.description, "schema": &*tool.input_schema,
         "annotations": tool.annotations,
@@ -92,7 +95,7 @@ impl Upstream {
 }
 
 /// Converts the tools of a server to cards; tools that cannot be converted are listed as rejected.
-pub(super) fn read_tools(server: &SavedServer, tools: &[Tool]) -> ReadCards {
+pub fn read_tools(server: &SavedServer, tools: &[Tool]) -> ReadCards {
     let mut read = ReadCards::default();
     for (index, tool) in tools.iter().enumerate() {
         let position = index + 1;
@@ -110,7 +113,7 @@ pub(super) fn read_tools(server: &SavedServer, tools: &[Tool]) -> ReadCards {
 /// Chooses which fields of an existing card to take from the server: those that differ. If the card is
 /// bound to the tool and the server says the same as when it was accepted, none are taken, so that later
 /// improvements by people stay.
-pub(super) fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard, is_bound: bool) -> ItemChoice {
+pub fn choice(position: u32, ours: &CardRecord, theirs: &Toolcard, is_bound: bool) -> ItemChoice {
     let card = ours.card();
     let same = is_bound && Upstream::of(theirs) == Upstream::of(&card);
     let differs = |field: &&&str| card.object().get(**field) != theirs.object().get(**field);

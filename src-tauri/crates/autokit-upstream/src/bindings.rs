@@ -17,8 +17,8 @@ use autokit_toolcard::{CardId, Origin, Proposal, Toolcard};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::known::KnownServers;
-use super::tools::{SERVER_FIELDS, UPSTREAM, Upstream, proposer};
+use crate::servers::KnownServers;
+use crate::tools::{SERVER_FIELDS, UPSTREAM, Upstream, proposer};
 
 /// Deleted cards whose binding is remembered; each takes little memory.
 const MAX_REMOVED: usize = 10_000;
@@ -94,7 +94,7 @@ impl KnownServers {
     }
 
     /// Binds the cards that say exactly what the server listed.
-    pub(super) async fn bind_identical(&self, listed: &[Toolcard]) -> Result<()> {
+    pub async fn bind_identical(&self, listed: &[Toolcard]) -> Result<()> {
         let identical = |theirs: &Toolcard| {
             let ours = self.workspace.library.read(|replica| replica.by_key(&theirs.key()).cloned())?;
             let card = ours.card();
@@ -105,7 +105,7 @@ impl KnownServers {
 
     /// Binds the cards of accepted proposals that came from a scan of the server: a person has compared
     /// what the server says with the card.
-    pub(crate) async fn bind_accepted(&self, accepted: &[(&Proposal, CardId)]) -> Result<()> {
+    pub async fn bind_accepted(&self, accepted: &[(&Proposal, CardId)]) -> Result<()> {
         let mut new = Vec::new();
         for (proposal, id) in accepted {
             let Ok(record) = self.workspace.library.card(id) else { continue };
@@ -126,7 +126,7 @@ impl KnownServers {
 
     /// Removes the bindings of cards in which something was undone: their text is an earlier one again,
     /// which the server may never have said. A scan of the server decides.
-    pub(crate) async fn unbind(&self, cards: &[CardId]) -> Result<()> {
+    pub async fn unbind(&self, cards: &[CardId]) -> Result<()> {
         {
             let _writing = self.state.writing.lock().await;
             let before = self.bindings().await?;
@@ -152,7 +152,7 @@ impl KnownServers {
     }
 
     /// Moves the bindings of cards that were just deleted to those of deleted cards.
-    pub(crate) async fn unbind_removed(&self, cards: &[Arc<CardRecord>]) -> Result<()> {
+    pub async fn unbind_removed(&self, cards: &[Arc<CardRecord>]) -> Result<()> {
         let _writing = self.state.writing.lock().await;
         let before = self.bindings().await?;
         let mut bindings = ToolBindings::clone(&before);
@@ -170,7 +170,7 @@ impl KnownServers {
 
     /// Requests a scan of the servers whose tools these cards name without being bound. A card that says
     /// what its server says can be called from then on; any difference waits in Review.
-    pub(crate) async fn request_rescan(&self, cards: &[CardId]) -> Result<()> {
+    pub async fn request_rescan(&self, cards: &[CardId]) -> Result<()> {
         let is_tool = |record: &Arc<CardRecord>| record.body.contains("\"upstream\"");
         let records: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
             cards.iter().filter_map(|id| replica.get(id)).filter(|record| is_tool(record)).cloned().collect()

@@ -1,0 +1,61 @@
+//! The features for people, as the tools of agents use them.
+
+use async_trait::async_trait;
+use autokit_agent::ask::Citation;
+use autokit_api::Turn;
+use autokit_error::{ApiError, Result};
+use autokit_features::agent::Agent;
+use autokit_features::library_retriever::AgentCaller;
+use autokit_features::market::Market;
+use autokit_features::review::Proposals;
+use autokit_features::sessions::running;
+use autokit_gateway::{Search, SearchResults};
+use autokit_serving::assistant::{Assistant, TurnRequest};
+use autokit_toolcard::{Author, CardId, Draft, ProposalId};
+use tokio_util::sync::CancellationToken;
+
+/// The agent, the review queue and the registries.
+#[derive(Debug)]
+pub(super) struct Features {
+    pub(super) agent: Agent,
+    pub(super) proposals: Proposals,
+    pub(super) market: Market,
+}
+
+#[async_trait]
+impl Assistant for Features {
+    async fn run_turn(&self, request: TurnRequest, cancel: &CancellationToken) -> Result<Turn> {
+        let TurnRequest { kind, query, feedback_profile, allowed, web } = request;
+        let (entry, at) = self.agent.start_turn_in(None, kind, &query).await?;
+        let caller = AgentCaller { feedback_profile, allowed, web, candidates: None };
+        self.agent.sessions.spawn(self.agent.clone().run_turn(entry.clone(), at, caller));
+        let mut watch = entry.state.subscribe();
+        tokio::select! {
+            finished = watch.wait_for(|session| !running(session)) => {
+                drop(finished.map_err(|_| ApiError::cancelled())?);
+            }
+            () = cancel.cancelled() => {
+                entry.cancel.cancel();
+                return Err(ApiError::cancelled());
+            }
+        }
+        let turn = entry.state.borrow().turns[at].clone();
+        Ok(turn)
+    }
+
+    async fn cite(&self, card: &CardId, chunk: u32) -> Result<Option<Citation>> {
+        self.agent.cite(card, chunk).await
+    }
+
+    async fn draft(&self, description: &str) -> Result<Draft> {
+        self.proposals.draft_from_description(description).await
+    }
+
+    async fn propose(&self, draft: Draft, by: &Author) -> Result<ProposalId> {
+        Ok(self.proposals.propose(draft, by, None).await?.proposal.id)
+    }
+
+    async fn add_offers(&self, search: &Search, found: &mut SearchResults) {
+        self.market.add_offers(search, found).await;
+    }
+}
