@@ -5,12 +5,14 @@
 //! `PEERS_QUESTIONS` a JSON list of individual questions, `PEERS_THREADS` the number of threads,
 //! `PEERS_EMB_OUT` the file to write all vectors to as raw little-endian f32. The model comes from
 //! `AUTOKIT_MODEL_DIR` or the user's store; `AUTOKIT_BACKEND=candle` measures candle's network instead of the
-//! built-in encoder.
+//! built-in encoder, `AUTOKIT_PRECISION=f32`, `bf16` or `int8` the built-in one in another
+//! precision than it would choose.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use autokit_embed::encoder::Precision;
 use autokit_embed::{Backend, Embedder, EmbedderOptions, Manifest, ModelStore};
 
 type Failure = Box<dyn std::error::Error>;
@@ -47,7 +49,14 @@ fn main() -> Result<(), Failure> {
         Ok("candle") => Backend::Other(autokit_candle::open),
         _ => Backend::Own,
     };
-    let embedder = Embedder::load(&files, &EmbedderOptions { threads, backend })?;
+    let precision = match std::env::var("AUTOKIT_PRECISION").as_deref() {
+        Ok("f32") => Some(Precision::F32),
+        Ok("bf16") => Some(Precision::Bf16),
+        Ok("int8") => Some(Precision::Int8),
+        Ok(other) => return Err(format!("AUTOKIT_PRECISION={other} is none of f32, bf16, int8").into()),
+        Err(_) => None,
+    };
+    let embedder = Embedder::load(&files, &EmbedderOptions { threads, backend, precision })?;
     let load_s = started.elapsed().as_secs_f64();
 
     for question in questions.iter().take(3) {

@@ -7,13 +7,28 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autokit_candle::CandleEncoder;
-use autokit_embed::encoder::{self, BertEncoder, Isa};
+use autokit_embed::encoder::{self, BertEncoder, Isa, Precision};
 use autokit_embed::{Architecture, CONFIG_FILE, Delta, Encoder, ModelSpec, Pooling, Result, WEIGHTS_FILE};
 use candle_core::{DType, Device, Tensor};
 use tiny::{DIM, POSITIONS, VOCAB};
 
 fn open(spec: &ModelSpec, folder: &Path, pool: &Arc<rayon::ThreadPool>) -> Result<Box<dyn Encoder>> {
-    encoder::open(spec, folder, pool, Some(autokit_candle::open))
+    encoder::open(spec, folder, pool, Precision::F32, Some(autokit_candle::open))
+}
+
+/// The precisions other than f32 that this processor computes in.
+fn low_precisions() -> impl Iterator<Item = Precision> {
+    [Precision::Bf16, Precision::Int8].into_iter().filter(|precision| precision.is_available())
+}
+
+fn own_encoder(
+    isa: Isa,
+    precision: Precision,
+    spec: &ModelSpec,
+    folder: &Path,
+    threads: usize,
+) -> BertEncoder {
+    BertEncoder::open_for(isa, precision, spec, folder, pool(threads)).unwrap()
 }
 
 fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
@@ -52,7 +67,7 @@ fn the_own_encoder_agrees_with_candle_on_every_instruction_set() {
         assert!(cosine(&reference[0], &reference[2]) < 0.999);
         for isa in Isa::available() {
             for threads in [1, 3] {
-                let own = BertEncoder::open_for(isa, &spec, folder.path(), pool(threads)).unwrap();
+                let own = own_encoder(isa, Precision::F32, &spec, folder.path(), threads);
                 for (i, (a, b)) in encode(&own, &batch()).iter().zip(&reference).enumerate() {
                     assert!(cosine(a, b) > 0.999_999_9, "{isa:?} {pooling:?} sequence {i}: {}", cosine(a, b));
                     assert!((cosine(a, a) - 1.0).abs() < 1e-6);
@@ -63,15 +78,35 @@ fn the_own_encoder_agrees_with_candle_on_every_instruction_set() {
 }
 
 #[test]
+fn lower_precisions_stay_close_to_f32() {
+    let folder = tempfile::tempdir().unwrap();
+    tiny::write(Architecture::Bert, folder.path());
+    let spec = tiny::spec(Architecture::Bert, Pooling::Mean);
+    let reference = encode(&own_encoder(Isa::detect(), Precision::F32, &spec, folder.path(), 1), &batch());
+    for precision in low_precisions() {
+        let allowed = if precision == Precision::Bf16 { 0.999 } else { 0.98 };
+        for threads in [1, 3] {
+            let encoder = own_encoder(Isa::detect(), precision, &spec, folder.path(), threads);
+            for (i, (a, b)) in encode(&encoder, &batch()).iter().zip(&reference).enumerate() {
+                assert!(cosine(a, b) >= allowed, "{precision:?} sequence {i}: {}", cosine(a, b));
+                assert_ne!(a, b, "{precision:?} is f32");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_vector_has_the_same_bits_in_any_batch() {
     let folder = tempfile::tempdir().unwrap();
     tiny::write(Architecture::Bert, folder.path());
     let spec = tiny::spec(Architecture::Bert, Pooling::Mean);
-    for isa in Isa::available() {
-        let encoder = BertEncoder::open_for(isa, &spec, folder.path(), pool(2)).unwrap();
+    let exact = Isa::available().into_iter().map(|isa| (isa, Precision::F32));
+    let faster = low_precisions().map(|precision| (Isa::detect(), precision));
+    for (isa, precision) in exact.chain(faster) {
+        let encoder = own_encoder(isa, precision, &spec, folder.path(), 2);
         let all = encode(&encoder, &batch());
         for (ids, together) in batch().iter().zip(&all) {
-            assert_eq!(&encode(&encoder, std::slice::from_ref(ids))[0], together, "{isa:?}");
+            assert_eq!(&encode(&encoder, std::slice::from_ref(ids))[0], together, "{isa:?} {precision:?}");
         }
         let mut reversed = batch();
         reversed.reverse();
@@ -282,6 +317,33 @@ fn weights_that_are_not_numbers() {
     let spec = tiny::spec(Architecture::Bert, Pooling::Mean);
     let error = BertEncoder::open(&spec, folder.path(), pool(1)).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("not finite"), "{error}");
+}
+
+#[test]
+fn words_that_are_not_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    tiny::write(Architecture::Bert, folder.path());
+    edit_weights(folder.path(), |bytes| {
+        let header = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+        let contents: serde_json::Value = serde_json::from_slice(&bytes[8..8 + header]).unwrap();
+        let tensors = contents.as_object().unwrap();
+        let (_, words) = tensors.iter().find(|(name, _)| name.ends_with("word_embeddings.weight")).unwrap();
+        let at = 8 + header + words["data_offsets"][0].as_u64().unwrap() as usize;
+        bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    });
+    let spec = tiny::spec(Architecture::Bert, Pooling::Mean);
+    for precision in low_precisions().chain([Precision::F32]) {
+        let encoder = own_encoder(Isa::detect(), precision, &spec, folder.path(), 1);
+        // Words are read where they are used.
+        assert!(encoder.encode(&[&[1, 2]]).is_ok() && encoder.states(&[1, 2]).is_ok());
+        for error in [encoder.encode(&[&[1, 2], &[0, 1]]).unwrap_err(), encoder.states(&[0, 1]).unwrap_err()]
+        {
+            assert!(
+                error.code() == "embed.bad_weights" && error.to_string().contains("not finite"),
+                "{error}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use autokit_embed::encoder::Precision;
 use autokit_embed::{Backend, Embedder, EmbedderOptions, Error, Manifest, ModelStore};
 use cpu_time::ThreadTime;
 
@@ -13,12 +14,17 @@ fn model(threads: usize, backend: Backend) -> Embedder {
 }
 
 fn named(name: &str, threads: usize, backend: Backend) -> Embedder {
+    let threads = NonZeroUsize::new(threads);
+    load(name, &EmbedderOptions { threads, backend, precision: Some(Precision::F32) })
+}
+
+fn load(name: &str, options: &EmbedderOptions) -> Embedder {
     let root = ModelStore::default_root().expect("HOME or XDG_DATA_HOME must be set");
     let folder = std::env::var_os("AUTOKIT_MODEL_DIR").map(PathBuf::from);
     let files = ModelStore::new(root).resolve(name, folder.as_deref()).unwrap_or_else(|error| {
         panic!("{error}\nThese tests need {name}: `cargo xtask test` installs it, or set AUTOKIT_MODEL_DIR to its folder.")
     });
-    Embedder::load(&files, &EmbedderOptions { threads: NonZeroUsize::new(threads), backend }).unwrap()
+    Embedder::load(&files, options).unwrap()
 }
 
 fn texts() -> Vec<String> {
@@ -52,6 +58,25 @@ fn every_vector_agrees_with_the_reference() {
         assert!(cosine >= 0.999_999, "{cosine} for {text:?}");
         let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>();
         assert!((length - 1.0).abs() < 1e-5, "{length} for {text:?}");
+    }
+}
+
+#[test]
+fn lower_precisions_stay_close_to_f32() {
+    let texts = texts();
+    let name = &Manifest::built_in().default;
+    let exact = model(2, Backend::Own).embed_passages(&texts).unwrap();
+    for (precision, allowed) in [(Precision::Bf16, 0.999), (Precision::Int8, 0.98)] {
+        // Where the processor lacks it, nothing computes in it.
+        if precision.is_available() {
+            let embedder =
+                load(name, &EmbedderOptions { precision: Some(precision), ..EmbedderOptions::default() });
+            let rounded = embedder.embed_passages(&texts).unwrap();
+            for ((text, rounded), exact) in texts.iter().zip(&rounded).zip(&exact) {
+                let cosine = cosine(rounded, exact);
+                assert!(cosine >= allowed && rounded != exact, "{precision:?}: {cosine} for {text:?}");
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::encoder::{self, Encoder, OpenEncoder};
+use crate::encoder::{self, Encoder, OpenEncoder, Precision};
 use crate::error::{Error, Result};
 use crate::manifest::{ModelSpec, TOKENIZER_FILE, WEIGHTS_FILE};
 use crate::stand_in::{StandInEncoder, hash_tokens};
@@ -67,6 +67,9 @@ pub struct EmbedderOptions {
     pub threads: Option<NonZeroUsize>,
     /// Which encoder runs the model.
     pub backend: Backend,
+    /// Precision of this crate's own encoder, or the next more exact one that this processor is fast in; if `None`, the
+    /// lowest that the model's vectors bear, see [`ModelSpec::precision`].
+    pub precision: Option<Precision>,
 }
 
 impl Embedder {
@@ -77,9 +80,10 @@ impl Embedder {
     pub fn load(files: &ModelFiles, options: &EmbedderOptions) -> Result<Self> {
         let spec: &ModelSpec = files.spec();
         let pool = thread_pool(options.threads)?;
+        let precision = options.precision.unwrap_or(spec.precision).or_more_exact();
         let encoder: Box<dyn Encoder> = match options.backend {
-            Backend::Own => encoder::open(spec, files.folder(), &pool, None)?,
-            Backend::OwnOr(other) => encoder::open(spec, files.folder(), &pool, Some(other))?,
+            Backend::Own => encoder::open(spec, files.folder(), &pool, precision, None)?,
+            Backend::OwnOr(other) => encoder::open(spec, files.folder(), &pool, precision, Some(other))?,
             Backend::Other(open) => open(spec, files.folder())?,
         };
         if encoder.dim() != spec.dim {
@@ -138,7 +142,8 @@ impl Embedder {
     }
 
     /// Returns the identity to store with vectors: model name and the start of the weights' sha256. Vectors
-    /// with different identities must not be compared.
+    /// with different identities must not be compared. The precision is not part of it: vectors of one model in two
+    /// precisions differ less than texts that say the same.
     pub fn id(&self) -> &str {
         &self.id
     }

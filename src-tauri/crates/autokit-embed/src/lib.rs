@@ -22,6 +22,7 @@ mod error;
 mod kernel;
 mod manifest;
 mod pooling;
+mod precision;
 mod progress;
 mod source;
 mod stand_in;

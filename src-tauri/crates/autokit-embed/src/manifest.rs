@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::delta::Delta;
 use crate::error::{Error, Result};
 use crate::pooling::Pooling;
+use crate::precision::Precision;
 
 /// Name of the file that describes the shape of the network.
 pub const CONFIG_FILE: &str = "config.json";
@@ -80,6 +81,10 @@ pub struct ModelSpec {
     pub query_prefix: String,
     /// Prefix for passages.
     pub passage_prefix: String,
+    /// Lowest precision in which its vectors are as good as in f32: cosines of at least 0.999 with them for bf16, 0.98 for
+    /// int8, and no judged set that loses more than 0.3 points of NDCG@10.
+    #[serde(default)]
+    pub precision: Precision,
     /// SPDX identifier of the weights' licence.
     pub licence: String,
     /// Page that describes the model.

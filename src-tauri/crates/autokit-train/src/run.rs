@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
+use autokit_embed::encoder::Precision;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_search::eval::RetrievalSet;
 use candle_core::{Device, Tensor, Var};
@@ -108,7 +109,9 @@ impl Base {
     /// When it is not there.
     pub fn find(store: &ModelStore, name: &str) -> Result<(Self, Embedder)> {
         let files = store.resolve(name, None)?;
-        let embedder = Embedder::load(&files, &EmbedderOptions::default())?;
+        // Exact, so that the result does not depend on the processor.
+        let options = EmbedderOptions { precision: Some(Precision::F32), ..EmbedderOptions::default() };
+        let embedder = Embedder::load(&files, &options)?;
         let sha256 = sha256(&files.folder().join(autokit_embed::WEIGHTS_FILE))?;
         Ok((Self { folder: files.folder().to_owned(), name: name.to_owned(), sha256 }, embedder))
     }

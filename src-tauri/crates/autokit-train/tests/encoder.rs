@@ -1,5 +1,6 @@
 //! The training network against the encoder that serves, with the default model where it is installed.
 
+use autokit_embed::encoder::Precision;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_train::network::{LoraOptions, Network, PackedBatch};
 use autokit_train::tokens::tokenise;
@@ -11,7 +12,8 @@ fn an_untrained_delta_changes_nothing() {
     let files = store
         .resolve("all-MiniLM-L6-v2", None)
         .expect("the default model is installed: run `cargo xtask setup`");
-    let embedder = Embedder::load(&files, &EmbedderOptions::default()).unwrap();
+    let options = EmbedderOptions { precision: Some(Precision::F32), ..EmbedderOptions::default() };
+    let embedder = Embedder::load(&files, &options).unwrap();
     let texts: Vec<String> = [
         "send a message to a channel",
         "Slack. chat.postMessage: Sends a message to a channel, a private group or a direct message",

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use autokit_embed::encoder::Precision;
 use autokit_embed::{Architecture, CONFIG_FILE, ModelFile, ModelSpec, Pooling, TOKENIZER_FILE, WEIGHTS_FILE};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::{VarBuilder, VarMap};
@@ -26,6 +27,7 @@ pub(crate) fn spec(architecture: Architecture, pooling: Pooling) -> ModelSpec {
         max_tokens: 32,
         pooling,
         normalise: true,
+        precision: Precision::F32,
         query_prefix: "query: ".to_owned(),
         passage_prefix: String::new(),
         licence: "none".to_owned(),

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use crate::kernel::Isa;
+pub use crate::precision::Precision;
 pub use bert::BertEncoder;
 
 use crate::error::{Error, Result};
@@ -67,7 +68,7 @@ pub fn check_batch(batch: &[&[u32]], vocab_size: usize, max_positions: usize) ->
     Ok(())
 }
 
-/// Opens the own encoder, or `other` for a model that is not a plain BERT.
+/// Opens the own encoder, or `other` for a model that is not a plain BERT. `precision` is for the own one.
 ///
 /// # Errors
 /// [`Error::BadConfig`], also if there is no encoder for the model; [`Error::BadWeights`] or [`Error::Io`].
@@ -75,11 +76,18 @@ pub fn open(
     spec: &ModelSpec,
     folder: &Path,
     pool: &Arc<rayon::ThreadPool>,
+    precision: Precision,
     other: Option<OpenEncoder>,
 ) -> Result<Box<dyn Encoder>> {
     let path = folder.join(CONFIG_FILE);
     if spec.architecture == Architecture::Bert && bert::BertConfig::from_file(&path)?.is_plain() {
-        return Ok(Box::new(BertEncoder::open(spec, folder, Arc::clone(pool))?));
+        return Ok(Box::new(BertEncoder::open_for(
+            Isa::detect(),
+            precision,
+            spec,
+            folder,
+            Arc::clone(pool),
+        )?));
     }
     match other {
         Some(open) => {

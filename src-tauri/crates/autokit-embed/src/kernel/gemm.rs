@@ -62,6 +62,11 @@ impl Packed {
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
+
+    /// Returns the address of the first panel.
+    pub(crate) fn start(&self) -> *const f32 {
+        self.panels.as_ptr()
+    }
 }
 
 /// `result[rows, columns] = finish(input[rows, depth] * weights + bias)` for some panels of columns.
@@ -74,8 +79,8 @@ pub(crate) struct Product<'a> {
     pub(crate) weights: &'a Packed,
     pub(crate) result: *mut f32,
     pub(crate) finish: Finish,
-    /// The weights used next, if known: their first panel is prefetched.
-    pub(crate) next: Option<&'a Packed>,
+    /// What is read after these weights, if known: it is prefetched.
+    pub(crate) next: Option<*const f32>,
 }
 
 // SAFETY: the pointers are to matrices that outlive the product; `gemm`'s contract keeps threads
@@ -124,7 +129,7 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
             let following = if panel + 1 < to {
                 weights.wrapping_add(width * depth)
             } else {
-                product.next.map_or(weights, |next| next.panels.as_ptr())
+                product.next.unwrap_or(weights)
             };
             let stride = width.div_ceil(blocks.max(1));
             let mut row = 0;

@@ -1,6 +1,7 @@
-//! Arithmetic of the BERT encoder: matrix product, attention, GELU, layer norm; f32 throughout.
+//! Arithmetic of the BERT encoder: matrix product, attention, GELU, layer norm. All of it is f32 but for the products
+//! with weights, which also come in bf16 and int8 (`low_precision.rs`).
 //!
-//! Each kernel is written once, generic over [`simd::Simd`], and compiled for AVX-512, for AVX2 + FMA and for
+//! Each kernel of f32 is written once, generic over [`simd::Simd`], and compiled for AVX-512, for AVX2 + FMA and for
 //! the target's baseline (SSE2, NEON). Which one runs is detected once.
 //!
 //! The workspace's profiles turn debug assertions off for this crate: the compiler's checks of raw pointers
@@ -14,6 +15,8 @@ pub(crate) mod buffer;
 pub(crate) mod gelu;
 pub(crate) mod gemm;
 mod isa;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod low_precision;
 pub(crate) mod norm;
 pub(crate) mod simd;
 pub(crate) mod softmax;

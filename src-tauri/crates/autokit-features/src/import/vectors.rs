@@ -15,8 +15,8 @@ use crate::incoming::Incoming;
 /// Cards of a bundle whose embeddings are recomputed to verify the ones that came with it.
 const SAMPLE_SIZE: usize = 8;
 /// Cosine between a vector that came with a bundle and the one computed here, below which none of the
-/// bundle's vectors are used.
-const MIN_SAMPLE_COSINE: f32 = 0.999;
+/// bundle's vectors are used. Precisions of processors differ by up to 0.002 (see `Precision`).
+const MIN_SAMPLE_COSINE: f32 = 0.99;
 
 impl Imports {
     /// Sets the embeddings of the cards to write: those of the source if they are of the current model and

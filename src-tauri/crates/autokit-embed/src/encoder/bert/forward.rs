@@ -3,10 +3,10 @@
 use rayon::ThreadPool;
 
 use super::layers::{Network, Norm};
+use super::linear::Converted;
 use crate::kernel::Isa;
 use crate::kernel::attention::{Scratch, attention};
 use crate::kernel::buffer::Buffer;
-use crate::kernel::gemm::{Packed, Product, gemm};
 use crate::kernel::norm::layer_norm;
 use crate::kernel::tile::Finish;
 use crate::pooling::{Pooling, normalise};
@@ -25,6 +25,7 @@ pub(super) struct Workspace {
     /// `[tokens, inner]`
     inner: Buffer,
     scratch: Scratch,
+    converted: Converted,
 }
 
 impl Workspace {
@@ -75,7 +76,7 @@ impl Network {
     fn layers(&self, isa: Isa, sequences: &[&[u32]], workspace: &mut Workspace, share: bool) {
         let hidden = self.hidden;
         let tokens: usize = sequences.iter().map(|ids| ids.len()).sum();
-        let Workspace { states, qkv, mixed, attended, inner, scratch } = workspace;
+        let Workspace { states, qkv, mixed, attended, inner, scratch, converted } = workspace;
         for same in [&mut *states, &mut *mixed, &mut *attended] {
             same.resize(tokens * hidden);
         }
@@ -84,7 +85,7 @@ impl Network {
         self.norm(isa, &self.norm, states);
         for (i, layer) in self.layers.iter().enumerate() {
             let next = Some(&layer.attention_out);
-            product(isa, &layer.qkv, next, states, qkv, Finish::Store, share);
+            layer.qkv.multiply(isa, next, states, qkv, Finish::Store, converted, share);
             let mut first = 0;
             for ids in sequences {
                 let rows = first..first + ids.len();
@@ -94,12 +95,12 @@ impl Network {
                 first = rows.end;
             }
             let (add, next) = (Finish::Add(states.as_ptr()), Some(&layer.up));
-            product(isa, &layer.attention_out, next, mixed, attended, add, share);
+            layer.attention_out.multiply(isa, next, mixed, attended, add, converted, share);
             self.norm(isa, &layer.attention_norm, attended);
             inner.resize(tokens * layer.up.columns());
-            product(isa, &layer.up, Some(&layer.down), attended, inner, Finish::Gelu, share);
+            layer.up.multiply(isa, Some(&layer.down), attended, inner, Finish::Gelu, converted, share);
             let (add, next) = (Finish::Add(attended.as_ptr()), self.layers.get(i + 1).map(|l| &l.qkv));
-            product(isa, &layer.down, next, inner, states, add, share);
+            layer.down.multiply(isa, next, inner, states, add, converted, share);
             self.norm(isa, &layer.norm, states);
         }
     }
@@ -108,7 +109,7 @@ impl Network {
     fn embed(&self, sequences: &[&[u32]], states: &mut [f32]) {
         let positions = sequences.iter().flat_map(|ids| ids.iter().enumerate());
         for ((position, id), row) in positions.zip(states.chunks_exact_mut(self.hidden)) {
-            let word = &self.words[*id as usize * self.hidden..][..self.hidden];
+            let word = self.words.row(*id as usize);
             let place = &self.positions[position * self.hidden..][..self.hidden];
             for ((x, w), p) in row.iter_mut().zip(word).zip(place) {
                 *x = w + p;
@@ -120,36 +121,4 @@ impl Network {
         // SAFETY: the instruction set is one this processor has.
         unsafe { layer_norm(isa, rows, &norm.gain, &norm.shift, self.epsilon) };
     }
-}
-
-/// Computes `to = finish(from * weights)`, divided among the threads of the current pool if `share`.
-fn product(
-    isa: Isa,
-    weights: &Packed,
-    next: Option<&Packed>,
-    from: &[f32],
-    to: &mut [f32],
-    finish: Finish,
-    share: bool,
-) {
-    let rows = from.len() / weights.depth();
-    assert!(from.len() == rows * weights.depth() && to.len() == rows * weights.columns());
-    let product = Product { input: from.as_ptr(), rows, weights, result: to.as_mut_ptr(), finish, next };
-    let parts = if share { rayon::current_num_threads() } else { 1 };
-    split(isa, &product, 0, weights.panels(), parts);
-}
-
-/// Halves the range of panels recursively until there is a part for each thread.
-fn split(isa: Isa, product: &Product<'_>, from: usize, to: usize, parts: usize) {
-    if parts <= 1 || to - from <= 1 {
-        // SAFETY: the instruction set is one this processor has; `product` checked the sizes, and
-        // each panel is computed by one thread only.
-        unsafe { gemm(isa, product, from, to) };
-        return;
-    }
-    let middle = from + (to - from) / 2;
-    rayon::join(
-        || split(isa, product, from, middle, parts / 2),
-        || split(isa, product, middle, to, parts - parts / 2),
-    );
 }

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::config::BertConfig;
+use super::linear::{Arithmetic, Linear};
 use crate::delta::Delta;
-use crate::encoder::weights::Weights;
+use crate::encoder::weights::{Table, Weights};
 use crate::error::Result;
-use crate::kernel::Isa;
-use crate::kernel::gemm::Packed;
 
 /// The weights of a whole network.
 pub(super) struct Network {
@@ -18,7 +17,7 @@ pub(super) struct Network {
     pub(super) max_positions: usize,
     pub(super) epsilon: f32,
     /// `[vocab_size, hidden]`
-    pub(super) words: Vec<f32>,
+    pub(super) words: Table,
     /// `[max_positions, hidden]`, with the embedding of token type 0 added, because inputs are single texts.
     pub(super) positions: Vec<f32>,
     pub(super) norm: Norm,
@@ -28,11 +27,11 @@ pub(super) struct Network {
 /// One transformer layer.
 pub(super) struct Layer {
     /// Queries, keys and values; queries are already divided by the root of the head size.
-    pub(super) qkv: Packed,
-    pub(super) attention_out: Packed,
+    pub(super) qkv: Linear,
+    pub(super) attention_out: Linear,
     pub(super) attention_norm: Norm,
-    pub(super) up: Packed,
-    pub(super) down: Packed,
+    pub(super) up: Linear,
+    pub(super) down: Linear,
     pub(super) norm: Norm,
 }
 
@@ -44,7 +43,7 @@ pub(super) struct Norm {
 
 impl Network {
     pub(super) fn load(
-        isa: Isa,
+        arithmetic: Arithmetic,
         config: &BertConfig,
         path: &Path,
         delta: Option<Arc<Delta>>,
@@ -52,7 +51,7 @@ impl Network {
         let hidden = config.hidden_size;
         let mut weights = Weights::open(path, delta)?;
         weights.detect_prefix(&["", "bert."], "embeddings.word_embeddings.weight");
-        let words = weights.read("embeddings.word_embeddings.weight", &[config.vocab_size, hidden])?;
+        let words = weights.table("embeddings.word_embeddings.weight", [config.vocab_size, hidden])?;
         let mut positions = weights
             .read("embeddings.position_embeddings.weight", &[config.max_position_embeddings, hidden])?;
         let types =
@@ -64,7 +63,7 @@ impl Network {
         }
         let norm = Norm::load(&mut weights, "embeddings.LayerNorm", hidden)?;
         let layers = (0..config.num_hidden_layers)
-            .map(|i| Layer::load(isa, config, &mut weights, &format!("encoder.layer.{i}")))
+            .map(|i| Layer::load(arithmetic, config, &mut weights, &format!("encoder.layer.{i}")))
             .collect::<Result<_>>()?;
         weights.check_delta()?;
         Ok(Self {
@@ -82,7 +81,7 @@ impl Network {
 }
 
 impl Layer {
-    fn load(isa: Isa, config: &BertConfig, weights: &mut Weights, name: &str) -> Result<Self> {
+    fn load(arithmetic: Arithmetic, config: &BertConfig, weights: &mut Weights, name: &str) -> Result<Self> {
         let (hidden, inner) = (config.hidden_size, config.intermediate_size);
         let mut matrix = Vec::with_capacity(3 * hidden * hidden);
         let mut bias = Vec::with_capacity(3 * hidden);
@@ -95,13 +94,13 @@ impl Layer {
         for x in matrix[..hidden * hidden].iter_mut().chain(&mut bias[..hidden]) {
             *x *= scale;
         }
-        let mut linear = |part: &str, columns: usize, depth: usize| -> Result<Packed> {
+        let mut linear = |part: &str, columns: usize, depth: usize| -> Result<Linear> {
             let matrix = weights.read(&format!("{name}.{part}.weight"), &[columns, depth])?;
             let bias = weights.read(&format!("{name}.{part}.bias"), &[columns])?;
-            Ok(Packed::new(isa, &matrix, &bias, depth))
+            Ok(Linear::new(arithmetic, &matrix, &bias, depth))
         };
         Ok(Self {
-            qkv: Packed::new(isa, &matrix, &bias, hidden),
+            qkv: Linear::new(arithmetic, &matrix, &bias, hidden),
             attention_out: linear("attention.output.dense", hidden, hidden)?,
             up: linear("intermediate.dense", inner, hidden)?,
             down: linear("output.dense", hidden, inner)?,

@@ -3,13 +3,15 @@
 //! It is faster than running the layers one by one because nothing is padded (the tokens of a chunk of
 //! sequences are one matrix), weights are packed once, one product computes queries, keys and values, bias,
 //! GELU and residual are applied while the sums are in registers, and whole chunks of sequences are assigned
-//! to threads, so that threads synchronize once per batch and not once per layer.
+//! to threads, so that threads synchronize once per batch and not once per layer. Products with weights are computed in
+//! the precision the model bears ([`Precision`]): most of the time goes into them.
 
 mod config;
 mod forward;
 mod layers;
+mod linear;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
@@ -18,7 +20,8 @@ pub(crate) use config::BertConfig;
 
 use self::forward::Workspace;
 use self::layers::Network;
-use super::{Encoder, check_batch};
+use self::linear::Arithmetic;
+use super::{Encoder, Precision, check_batch};
 use crate::error::{Error, Result};
 use crate::kernel::Isa;
 use crate::manifest::{CONFIG_FILE, ModelSpec, WEIGHTS_FILE};
@@ -28,9 +31,11 @@ use crate::pooling::Pooling;
 /// enough that the widest activations (`[tokens, 4 * hidden]`) stay in a core's cache.
 const TOKENS_AT_ONCE: usize = 128;
 
-/// Runs BERT on the CPU in f32.
+/// Runs BERT on the CPU.
 pub struct BertEncoder {
     network: Network,
+    /// File of the weights.
+    weights: PathBuf,
     isa: Isa,
     pool: Arc<rayon::ThreadPool>,
     pooling: Pooling,
@@ -46,14 +51,28 @@ impl BertEncoder {
     /// [`Error::BadConfig`] also for a BERT that this encoder cannot run (another activation);
     /// [`Error::BadWeights`] or [`Error::Io`].
     pub fn open(spec: &ModelSpec, folder: &Path, pool: Arc<rayon::ThreadPool>) -> Result<Self> {
-        Self::open_for(Isa::detect(), spec, folder, pool)
+        Self::open_for(Isa::detect(), Precision::F32, spec, folder, pool)
     }
 
-    /// As [`Self::open`], for a given instruction set.
+    /// As [`Self::open`], for a given instruction set of f32 and precision of the weights.
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn open_for(isa: Isa, spec: &ModelSpec, folder: &Path, pool: Arc<rayon::ThreadPool>) -> Result<Self> {
+    ///
+    /// # Panics
+    /// When the precision is not available.
+    pub fn open_for(
+        isa: Isa,
+        precision: Precision,
+        spec: &ModelSpec,
+        folder: &Path,
+        pool: Arc<rayon::ThreadPool>,
+    ) -> Result<Self> {
+        if !precision.is_available() {
+            return Err(Error::Encode {
+                reason: format!("this processor has no instructions for {precision:?}"),
+            });
+        }
         let path = folder.join(CONFIG_FILE);
         let config = BertConfig::from_file(&path)?;
         if !config.is_plain() {
@@ -62,9 +81,12 @@ impl BertEncoder {
                 reason: "only absolute positions and the exact GELU are supported".to_owned(),
             });
         }
-        let network = Network::load(isa, &config, &folder.join(WEIGHTS_FILE), spec.delta.clone())?;
+        let arithmetic = Arithmetic { isa, precision };
+        let weights = folder.join(WEIGHTS_FILE);
+        let network = Network::load(arithmetic, &config, &weights, spec.delta.clone())?;
         Ok(Self {
             network,
+            weights,
             isa,
             pool,
             pooling: spec.pooling,
@@ -81,6 +103,15 @@ impl BertEncoder {
         let done = work(&mut workspace);
         list().push(workspace);
         done
+    }
+
+    /// Refuses numbers that are not finite: weights that stay in the file are not checked before they are used.
+    fn checked(&self, numbers: Vec<f32>) -> Result<Vec<f32>> {
+        if numbers.iter().all(|x| x.is_finite()) {
+            return Ok(numbers);
+        }
+        let reason = "a vector computed with it is not finite".to_owned();
+        Err(Error::BadWeights { path: self.weights.clone(), reason })
     }
 
     fn chunk(&self, sequences: &[&[u32]], out: &mut [f32], threads: Option<&rayon::ThreadPool>) {
@@ -128,12 +159,12 @@ impl Encoder for BertEncoder {
                     .for_each(|(sequences, out)| self.chunk(sequences, out, None));
             });
         }
-        Ok(out)
+        self.checked(out)
     }
 
     fn states(&self, ids: &[u32]) -> Result<Vec<f32>> {
         check_batch(&[ids], self.vocab_size(), self.max_positions())?;
-        Ok(self.with_workspace(|workspace| {
+        self.checked(self.with_workspace(|workspace| {
             self.network.forward(self.isa, &[ids], workspace, Some(&self.pool));
             workspace.states().to_vec()
         }))

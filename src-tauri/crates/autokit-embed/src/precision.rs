@@ -1,0 +1,57 @@
+//! The precision that texts are embedded in.
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::low_precision::LowPrecision;
+
+/// Precision of the products with weights.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 8-bit integers: weights scaled by column, inputs by row.
+    Int8,
+    /// bf16 with sums in f32.
+    Bf16,
+    /// f32.
+    #[default]
+    F32,
+}
+
+impl Precision {
+    /// Whether this processor computes faster in this precision than in f32; always true of f32.
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::F32 => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Bf16 => LowPrecision::Bf16.is_available(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Int8 => LowPrecision::Int8.is_available(),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// Returns this precision, or the next more exact one that this processor is fast in.
+    #[must_use]
+    pub fn or_more_exact(self) -> Self {
+        let from_here = [Self::Int8, Self::Bf16].into_iter().skip_while(|precision| *precision != self);
+        from_here.into_iter().find(|precision| precision.is_available()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_processor_lacks_is_computed_more_exactly() {
+        for precision in [Precision::Int8, Precision::Bf16, Precision::F32] {
+            let chosen = precision.or_more_exact();
+            assert!(chosen.is_available());
+            assert_eq!(chosen == precision, precision.is_available());
+        }
+        assert_eq!(Precision::F32.or_more_exact(), Precision::F32);
+        assert_ne!(Precision::Bf16.or_more_exact(), Precision::Int8);
+    }
+}
