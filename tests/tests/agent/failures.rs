@@ -184,6 +184,7 @@ impl Retriever for OneCard {
         Ok(Retrieval {
             cards: vec![card],
             thresholds: Thresholds::for_hit(Depth::Reranked, None),
+            confidence: None,
             constraints: Vec::new(),
         })
     }

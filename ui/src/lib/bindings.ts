@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 9;
+export const PROTOCOL = 10;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -209,9 +209,14 @@ url: string, };
  */
 export type AgentAnswer = { 
 /**
- * How certain the answer is.
+ * Whether the tool answers the question.
  */
 verdict: Verdict, 
+/**
+ * Probability that the recommended tool is right, 0 to 1. `null` if there is none, it is not the first of the
+ * ranking, a model wrote the answer, or that was not measured for such scores.
+ */
+confidence: number | null, 
 /**
  * Id of the recommended card.
  */
@@ -410,9 +415,14 @@ export type Answer = {
  */
 question: string, 
 /**
- * Confidence in the first candidate.
+ * Whether the first candidate answers the question.
  */
 verdict: Verdict, 
+/**
+ * Probability that the first candidate is right, 0 to 1. `null` if there is none, or that was not measured for
+ * such scores.
+ */
+confidence: number | null, 
 /**
  * Candidates, best first. The first is the recommendation unless the verdict is `nothing`.
  */
@@ -4069,9 +4079,14 @@ mode: Mode,
  */
 depth: Depth, 
 /**
- * Confidence that the first result answers the query.
+ * Whether the first result answers the query.
  */
 verdict: Verdict, 
+/**
+ * Probability that the first result is right, 0 to 1. `null` if there is none, or that was not measured for
+ * such scores.
+ */
+confidence: number | null, 
 /**
  * Results, best first. May exceed the limit, up to 50, by cards whose exact name is in the query.
  */

@@ -29,7 +29,8 @@ function answerTo(question: string, more: Partial<Answer> = {}): Answer {
   });
   return {
     question,
-    verdict: "sure" as never,
+    verdict: "answered",
+    confidence: 0.93,
     candidates: [candidate("one"), candidate("two")],
     notes: ["Keyword search only"],
     searched: 100,
@@ -60,6 +61,20 @@ describe("an answer while one types", () => {
     expect([navigation.pane, navigation.card]).toEqual(["library", "one"]);
   });
 
+  it("states its confidence where it is known", async () => {
+    stage({
+      answers_get: ({ question }) =>
+        answerTo(question, question === "words only" ? { verdict: "unsure", confidence: null } : {}),
+      sessions_list: () => [],
+    });
+    render(Ask);
+    await type("send mail");
+    expect(screen.getByText(texts.confidence(0.93))).toBeTruthy();
+    await type("words only");
+    expect(screen.getByText(texts.unsure(null))).toBeTruthy();
+    expect(screen.queryByText(texts.confidence(0.93))).toBeNull();
+  });
+
   it("is the one to the newest question, however late an earlier one comes", async () => {
     const late: (() => void)[] = [];
     stage({
@@ -83,7 +98,7 @@ describe("an answer while one types", () => {
     stage({
       answers_get: ({ question }) => {
         if (question === "broken") throw new Error("no index");
-        return answerTo(question, { verdict: "nothing" as never, candidates: [] });
+        return answerTo(question, { verdict: "nothing", confidence: null, candidates: [] });
       },
       sessions_list: () => [],
     });

@@ -27,7 +27,8 @@ function open() {
   const calls = stage({
     answers_get: ({ question }) => ({
       question,
-      verdict: "sure" as never,
+      verdict: "answered",
+      confidence: null,
       candidates: [{ card: cardOf("1", `${question} tool`), score: 0.9, parts: PARTS, sentence: "", stub: null }],
       notes: [],
       searched: 1,

@@ -49,7 +49,10 @@ export const ask = {
   knownOfName: "general knowledge of the name",
 
   // Answer header
-  unsure: "Low confidence. Check the other candidates too.",
+  unsure: (confidence: number | null) =>
+    `${confidence === null ? "Low" : percent(confidence)} confidence. Check the other candidates too.`,
+  confidence: (confidence: number) => `${percent(confidence)} confidence`,
+  confidenceHint: "How often the first result is right at this score",
 
   // Candidates
   judgedHint: "Relevance score from the language model",

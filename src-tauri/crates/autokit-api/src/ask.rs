@@ -28,8 +28,11 @@ pub struct AskRequest {
 pub struct Answer {
     /// The question as received.
     pub question: String,
-    /// Confidence in the first candidate.
+    /// Whether the first candidate answers the question.
     pub verdict: Verdict,
+    /// Probability that the first candidate is right, 0 to 1. `null` if there is none, or that was not measured for
+    /// such scores.
+    pub confidence: Option<f32>,
     /// Candidates, best first. The first is the recommendation unless the verdict is `nothing`.
     pub candidates: Vec<Candidate>,
     /// Messages for the person about ranking stages that ran or were skipped.
@@ -83,8 +86,11 @@ pub struct SearchResponse {
     pub mode: Mode,
     /// Depth of the ranking used.
     pub depth: Depth,
-    /// Confidence that the first result answers the query.
+    /// Whether the first result answers the query.
     pub verdict: Verdict,
+    /// Probability that the first result is right, 0 to 1. `null` if there is none, or that was not measured for
+    /// such scores.
+    pub confidence: Option<f32>,
     /// Results, best first. May exceed the limit, up to 50, by cards whose exact name is in the query.
     pub results: Vec<SearchHit>,
     /// Names of further cards whose exact name is in the query.

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 9;
+pub const PROTOCOL: u32 = 10;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {

@@ -122,10 +122,21 @@ fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> i
     }
     writeln!(out, "{table}")?;
     if evaluation.stages.iter().any(|stage| stage.unanswerable > 0) {
-        let mut table = self::table(&["", "refused", "answered", "right ones refused"]);
+        let mut table = self::table(&[
+            "",
+            "refused",
+            "answered",
+            "right ones refused",
+            "AUROC (95%)",
+            "calibration error",
+        ]);
         for stage in &evaluation.stages {
             let mut row = vec![stage.name.clone()];
             row.extend([stage.refused, stage.wrongly_answered, stage.wrongly_refused].map(percent));
+            row.push(stage.auroc.map_or_else(String::new, |area| {
+                format!("{:.3} [{:.3}, {:.3}]", area.mean, area.low, area.high)
+            }));
+            row.push(format!("{:.3}", stage.calibration_error));
             table.add_row(row);
         }
         let unanswerable = evaluation.stages.first().map_or(0, |stage| stage.unanswerable);
@@ -155,17 +166,25 @@ fn write_calibrations(out: &mut dyn Write, measured: &Calibrations) -> io::Resul
         writeln!(
             out,
             "{}{}  sure from {sure:.3}, doubtful below {doubtful:.3}, nothing below {nothing:.3}; {} questions a card \
-             answers, {} none does",
+             answers, {} none does; calibration error {:.3} (cross-validated)",
             depth.bold(),
             if calibration.asks_for { ", cards with asks_for" } else { "" },
             calibration.answerable,
-            calibration.unanswerable
+            calibration.unanswerable,
+            calibration.calibration_error
         )?;
-        let mut table = table(&["score", "first hits", "right", "no card answers"]);
+        let mut table = table(&["score", "first hits", "right", "confidence", "no card answers"]);
         for bin in &calibration.reliability {
             let share = |count: u32| percent(f64::from(count) / f64::from(bin.hits));
             let range = format!("{:.1} to {:.1}", bin.from, bin.to);
-            table.add_row([range, bin.hits.to_string(), share(bin.right), share(bin.unanswerable)]);
+            let confidence = percent(f64::from(calibration.confidence.of(f32::midpoint(bin.from, bin.to))));
+            table.add_row([
+                range,
+                bin.hits.to_string(),
+                share(bin.right),
+                confidence,
+                share(bin.unanswerable),
+            ]);
         }
         writeln!(out, "{table}")?;
     }

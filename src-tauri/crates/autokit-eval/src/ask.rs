@@ -7,9 +7,10 @@ use std::sync::Arc;
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
+use autokit_search::metrics::{Interval, auroc};
 use autokit_search::{
     Calibration, Calibrations, CardEntry, CardIndex, Depth, JudgedHit, Passages, RERANKED, SearchRequest,
-    Searcher, Verdict, passage_of,
+    Searcher, Verdict, calibration_error, passage_of,
 };
 use autokit_web::{Chunk, ChunkOptions, chunks, extract};
 use serde::Serialize;
@@ -38,6 +39,11 @@ pub struct AskRow {
     pub wrongly_answered: f64,
     /// Share of the answerable questions for which the search reports that nothing fits.
     pub wrongly_refused: f64,
+    /// Area under the ROC curve of the first hit's score, answerable against unanswerable questions, with its 95 %
+    /// interval; `None` unless there are both.
+    pub auroc: Option<Interval>,
+    /// Expected calibration error of the stated confidence over all questions, 0 to 1.
+    pub calibration_error: f64,
 }
 
 /// The result of the reranked search for a question.
@@ -49,6 +55,8 @@ pub struct AskAnswer {
     pub first: Option<String>,
     /// Score of the first hit; 0 if there is none.
     pub score: f32,
+    /// Stated probability that it is right; 0 if there is none.
+    pub confidence: f32,
     /// Whether the card of the first hit says what people ask for when they need it.
     pub asks_for: bool,
     /// Whether the first hit is right.
@@ -215,6 +223,7 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<
             question: question.text.clone(),
             first: found.first().map(|name| (*name).to_owned()),
             score: ranking.hits.first().map_or(0.0, |hit| hit.score),
+            confidence: ranking.confidence.unwrap_or_default(),
             asks_for: ranking.hits.first().is_some_and(|hit| hit.parts.ask.is_some()),
             right: right == Some(0),
             verdict: ranking.verdict,
@@ -223,6 +232,12 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<
     let share = |count: usize, of: usize| count as f64 / of.max(1) as f64;
     let answerable = set.questions.len() - unanswerable;
     let [hit1, hit3, hit5] = hits_at.map(|count| share(count, answerable));
+    let judged: Vec<(f32, bool)> = answers.iter().map(|answer| (answer.confidence, answer.right)).collect();
+    let scores = |answerable: bool| -> Vec<f32> {
+        let of_kind =
+            set.questions.iter().zip(&answers).filter(|(question, _)| question.gold.is_empty() != answerable);
+        of_kind.map(|(_, answer)| answer.score).collect()
+    };
     let row = AskRow {
         name: name.to_owned(),
         hit1,
@@ -232,6 +247,8 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<
         refused: share(refused, unanswerable),
         wrongly_answered: share(wrongly_answered, unanswerable),
         wrongly_refused: share(wrongly_refused, answerable),
+        auroc: auroc(&scores(true), &scores(false)),
+        calibration_error: calibration_error(&judged),
     };
     Ok((row, answers))
 }

@@ -92,7 +92,12 @@ impl Retriever for LibraryRetriever<'_> {
                 cited,
             });
         }
-        Ok(Retrieval { cards: found, thresholds, constraints: ranking.constraints })
+        Ok(Retrieval {
+            cards: found,
+            thresholds,
+            confidence: ranking.confidence,
+            constraints: ranking.constraints,
+        })
     }
 
     fn keyword_only_reason(&self) -> Option<String> {

@@ -1,8 +1,8 @@
 //! Score thresholds, measured on judged questions with the same scores they are applied to.
 //!
 //! `autokit eval calibrate` runs every question at each [`Depth`] and writes `thresholds.json` next to this
-//! file: the thresholds, and how reliable first hits of each score were, so that readers can see the data
-//! behind each threshold.
+//! file: the thresholds, the probability that a first hit is right, and how reliable first hits of each score were,
+//! so that readers can see the data behind them.
 //!
 //! First hits on cards with `asks_for` are measured apart: the closest of several phrases is closer to any
 //! request than one description is, so the same score means less.
@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::confidence::ConfidenceCurve;
+use crate::index::Hit;
 use crate::searcher::Depth;
 use crate::verdict::Thresholds;
 
@@ -48,6 +50,10 @@ pub struct Calibration {
     pub asks_for: bool,
     /// The measured thresholds.
     pub thresholds: Thresholds,
+    /// Probability that a first hit is right, by its score.
+    pub confidence: ConfidenceCurve,
+    /// Expected calibration error of `confidence`, cross-validated on these questions.
+    pub calibration_error: f64,
     /// Number of questions that some card answers.
     pub answerable: u32,
     /// Number of questions that no card answers.
@@ -90,6 +96,16 @@ impl Calibrations {
         &SHIPPED
     }
 
+    /// Returns the function for first hits like this one; `None` if it was not measured for them: with another model, or
+    /// where only words were compared.
+    pub fn curve_for(&self, model: &str, depth: Depth, hit: &Hit) -> Option<ConfidenceCurve> {
+        if self.model != model || hit.parts.cosine.is_none() {
+            return None;
+        }
+        let asks_for = hit.parts.ask.is_some();
+        self.of(depth, asks_for).map(|calibration| calibration.confidence)
+    }
+
     /// Returns the calibration for scores of a depth and kind of card.
     pub fn of(&self, depth: Depth, asks_for: bool) -> Option<&Calibration> {
         self.calibrations
@@ -114,6 +130,7 @@ impl Calibration {
         if answerable < MIN_QUESTIONS || unanswerable < MIN_QUESTIONS {
             return None;
         }
+        let judged: Vec<(f32, bool)> = hits.iter().map(|hit| (hit.score, hit.right)).collect();
         let mut ranked = hits.to_vec();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         let right = |hits: &[JudgedHit]| hits.iter().filter(|hit| hit.right).count();
@@ -134,6 +151,8 @@ impl Calibration {
             depth,
             asks_for,
             thresholds: Thresholds { sure, doubtful: doubtful.clamp(nothing, sure), nothing },
+            confidence: ConfidenceCurve::fit(&judged),
+            calibration_error: ConfidenceCurve::cross_validated_error(&judged),
             answerable: answerable as u32,
             unanswerable: unanswerable as u32,
             reliability: reliability(hits),
@@ -190,6 +209,7 @@ fn reliability(hits: &[JudgedHit]) -> Vec<ReliabilityBin> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::ScoreParts;
 
     fn hit(score: f32, right: bool, answerable: bool) -> JudgedHit {
         JudgedHit { score, right, answerable, asks_for: false }
@@ -253,6 +273,34 @@ mod tests {
                 0.0 < nothing && nothing <= doubtful && doubtful <= sure && sure < 1.0,
                 "{calibration:?}"
             );
+            // What maximum likelihood implies: in the mean, as many are right as the function says.
+            let hits: f64 = calibration.reliability.iter().map(|bin| f64::from(bin.hits)).sum();
+            let right: f64 = calibration.reliability.iter().map(|bin| f64::from(bin.right)).sum();
+            let stated: f64 = calibration
+                .reliability
+                .iter()
+                .map(|bin| {
+                    f64::from(calibration.confidence.of(f32::midpoint(bin.from, bin.to)))
+                        * f64::from(bin.hits)
+                })
+                .sum();
+            assert!((stated - right).abs() < 0.04 * hits, "{stated} {right} {hits}");
+            assert!(calibration.confidence.slope > 0.0 && calibration.calibration_error < 0.15);
         }
+    }
+
+    #[test]
+    fn confidence_is_stated_only_for_what_was_measured() {
+        let shipped = Calibrations::shipped();
+        let model = shipped.model.as_str();
+        let hit = |cosine| Hit {
+            id: "x".into(),
+            score: 0.6,
+            parts: ScoreParts { cosine, ..ScoreParts::default() },
+        };
+        let curve = shipped.curve_for(model, Depth::Fused, &hit(Some(0.5))).expect("measured");
+        assert!(curve.of(0.6) > curve.of(0.3));
+        assert_eq!(shipped.curve_for(model, Depth::Fused, &hit(None)), None);
+        assert_eq!(shipped.curve_for("another", Depth::Fused, &hit(Some(0.5))), None);
     }
 }

@@ -28,7 +28,7 @@
 //! | `card_index` | the cards of a library with the model of their vectors |
 //! | `rerank` | comparing the first candidates with the request token by token |
 //! | `feedback` | adjusting rankings by feedback on earlier answers |
-//! | `verdict`, `calibration` | from which score on a hit is an answer, by depth, and how that was measured |
+//! | `verdict`, `confidence`, `calibration` | whether a first hit is an answer, how probably it is right, and how both were measured |
 //! | [`fusion`] | how keywords and vectors become one score, with measurements |
 //! | `analysis` | splitting documents into terms |
 //! | `keyword` | BM25F over an inverted index |
@@ -46,6 +46,7 @@ mod bitset;
 mod calibration;
 mod card_index;
 mod chunks;
+mod confidence;
 mod constraints;
 mod document;
 mod error;
@@ -72,6 +73,7 @@ mod verdict;
 pub use bitset::BitSet;
 pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
 pub use card_index::{CardEntry, CardIndex, passage_of, passages_of, text_recipe, vector_recipe};
+pub use confidence::{ConfidenceCurve, calibration_error};
 pub use constraints::{Constraint, understood};
 pub use document::{Document, Field, Parameter, Vectors};
 pub use error::{EvalError, RetrieveError};

@@ -1,7 +1,7 @@
 //! The only way to rank cards, used by the window, the terminal, the agent, MCP and evaluation.
 //!
 //! ```text
-//! request -> plan -> fused ranking -> feedback -> [reranking] -> names -> verdict
+//! request -> plan -> fused ranking -> feedback -> [reranking] -> names -> confidence, verdict
 //! ```
 
 use std::collections::HashSet;
@@ -13,6 +13,7 @@ use autokit_embed::Embedder;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::calibration::Calibrations;
 use crate::card_index::CardIndex;
 use crate::constraints::Constraint;
 use crate::error::RetrieveError;
@@ -65,6 +66,9 @@ pub struct Ranking {
     pub hits: Vec<Hit>,
     /// Ids of cards the request names that are not among the hits because there are too many.
     pub also_named: Vec<String>,
+    /// Probability that the first hit answers the request, 0 to 1. `None` if there is no hit, or its score is not
+    /// one it was measured for: of a hybrid ranking with the default model, of a card that has a vector.
+    pub confidence: Option<f32>,
     /// Whether the first hit answers the request.
     pub verdict: Verdict,
     /// What was understood that the request demands of a tool besides what it is to do.
@@ -182,8 +186,14 @@ impl Searcher {
             });
         }
         let verdict = verdict_of(&hits, depth);
+        let confidence = match (&embedder, hits.first(), mode) {
+            (Some(embedder), Some(hit), Mode::Hybrid) => {
+                Calibrations::shipped().curve_for(embedder.id(), depth, hit).map(|curve| curve.of(hit.score))
+            }
+            _ => None,
+        };
         let constraints = plan.constraints().to_vec();
-        Ok(Ranking { hits, also_named, verdict, constraints, mode, depth })
+        Ok(Ranking { hits, also_named, confidence, verdict, constraints, mode, depth })
     }
 
     /// Returns the cards closest to a vector, with their cosines, best first.

@@ -142,6 +142,9 @@ impl OwnTools {
             let text = [recommended.sentence.as_str(), recommended.why.as_str()].join(" ");
             answer.insert("answer".to_owned(), text.trim().into());
             answer.insert("verdict".to_owned(), json!(recommended.verdict));
+            if let Some(confidence) = recommended.confidence {
+                answer.insert("confidence".to_owned(), json!(confidence));
+            }
             if let Some(id) = &recommended.tool {
                 let record = self.workspace.library.card(id)?;
                 answer.insert(

@@ -62,6 +62,7 @@ pub(crate) async fn ask(
     let answer = Answer {
         question,
         verdict: agent_answer.verdict,
+        confidence: agent_answer.confidence,
         candidates: candidates(library, agent_answer).await?,
         notes: agent_answer.notes.iter().map(|note| with_commands(note)).collect(),
         searched: status.cards,
@@ -190,8 +191,17 @@ fn write_best(
     if !best.sentence.is_empty() {
         writeln!(out, "\n{}", printable(&best.sentence))?;
     }
-    if verdict == Verdict::Unsure {
-        writeln!(out, "{}", "Low confidence. Check the other candidates too.".yellow())?;
+    let confidence = agent_answer.confidence.map(|confidence| format!("{:.0}%", confidence * 100.0));
+    match (verdict, confidence) {
+        (Verdict::Unsure, Some(confidence)) => {
+            let text = format!("{confidence} confidence. Check the other candidates too.");
+            writeln!(out, "{}", text.yellow())?;
+        }
+        (Verdict::Unsure, None) => {
+            writeln!(out, "{}", "Low confidence. Check the other candidates too.".yellow())?;
+        }
+        (_, Some(confidence)) => writeln!(out, "{}", format!("{confidence} confidence").dimmed())?,
+        (_, None) => {}
     }
     writeln!(out, "\n  {} {:.0}%: {}", "Why ".cyan(), best.score * 100.0, explain_score(&best.parts))?;
     if let Some(url) = &card.documentation {

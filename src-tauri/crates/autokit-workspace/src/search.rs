@@ -142,6 +142,7 @@ impl Handle<commands::Search> for Search {
             mode: ranking.mode,
             depth: ranking.depth,
             verdict: ranking.verdict,
+            confidence: ranking.confidence,
             results,
             also_named: self.card_names(&ranking.also_named),
             constraints: ranking.constraints,
@@ -188,6 +189,7 @@ impl Handle<Ask> for Search {
         Ok(Answer {
             question: request.question,
             verdict: ranking.verdict,
+            confidence: ranking.confidence,
             candidates,
             notes,
             searched: self.workspace.library.read(|replica| replica.len() as u32),

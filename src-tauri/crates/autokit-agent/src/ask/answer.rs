@@ -61,13 +61,15 @@ pub struct Ranked {
     pub justification: Option<String>,
 }
 
-/// The cards a search found, and the thresholds for their scores.
+/// The cards a search found, and what their scores mean.
 #[derive(Clone, Debug)]
 pub struct Retrieval {
     /// The cards, best first.
     pub cards: Vec<Retrieved>,
     /// Score thresholds that decide whether the first card is an answer.
     pub thresholds: Thresholds,
+    /// Probability that the first card is right, 0 to 1; `None` if that was not measured for its score.
+    pub confidence: Option<f32>,
     /// What was understood that the question demands of a tool besides what it is to do.
     pub constraints: Vec<Constraint>,
 }
@@ -75,8 +77,12 @@ pub struct Retrieval {
 /// An answer. Name, sentence, code and citations all come from the same card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct AgentAnswer {
-    /// How certain the answer is.
+    /// Whether the tool answers the question.
     pub verdict: Verdict,
+    /// Probability that the recommended tool is right, 0 to 1. `null` if there is none, it is not the first of the
+    /// ranking, a model wrote the answer, or that was not measured for such scores.
+    #[serde(default)]
+    pub confidence: Option<f32>,
     /// Id of the recommended card.
     pub tool: Option<CardId>,
     /// Its name.

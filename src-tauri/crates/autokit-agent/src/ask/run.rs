@@ -43,6 +43,7 @@ struct Run<'a> {
     tries: u32,
     retrieved: Vec<Arc<Retrieved>>,
     thresholds: Thresholds,
+    confidence: Option<f32>,
     ranked: Vec<Ranked>,
     draft: Option<Draft>,
     /// Whether the draft passed both graders.
@@ -128,6 +129,7 @@ impl AgentDeps {
                 tries: 0,
                 retrieved: Vec::new(),
                 thresholds: Thresholds::for_hit(Depth::Reranked, None),
+                confidence: None,
                 ranked: Vec::new(),
                 draft: None,
                 accepted: false,
@@ -230,7 +232,7 @@ impl Run<'_> {
         let question = self.question.full_text();
         let found = self.retriever.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
         let retrieved = found.cards;
-        self.thresholds = found.thresholds;
+        (self.thresholds, self.confidence) = (found.thresholds, found.confidence);
         if let Some(note) = autokit_search::understood(&found.constraints) {
             self.add_note(note);
         }
@@ -451,6 +453,7 @@ impl Run<'_> {
         let Some(draft) = draft else {
             return AgentAnswer {
                 verdict: Verdict::Nothing,
+                confidence: None,
                 tool: None,
                 name: None,
                 sentence: String::new(),
@@ -468,9 +471,11 @@ impl Run<'_> {
             };
         };
         let card = draft.card;
+        let is_first = self.retrieved.first().is_some_and(|first| first.id == card.id);
         let sure = draft.by_model || card.score >= self.thresholds.sure;
         AgentAnswer {
             verdict: if sure { Verdict::Answered } else { Verdict::Unsure },
+            confidence: self.confidence.filter(|_| is_first && !draft.by_model),
             tool: Some(card.id.clone()),
             name: Some(card.name.clone()),
             sentence: draft.sentence,
