@@ -26,6 +26,28 @@ impl BitSet {
     pub fn contains(&self, at: u32) -> bool {
         self.words.get(at as usize / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
+
+    /// Returns how many numbers are in the set.
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether no number is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
+    /// Returns the numbers in the set, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(at as u32 * 64 + bit)
+            })
+        })
+    }
 }
 
 impl FromIterator<u32> for BitSet {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::bitset::BitSet;
 use crate::error::RetrieveError;
-use crate::vector::VectorIndex;
+use crate::vector::{Exactness, VectorIndex};
 
 /// The chunk of a page that is closest to a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +13,28 @@ pub(crate) struct ClosestChunk {
     pub(crate) at: u32,
     /// Its cosine similarity to the query.
     pub(crate) cosine: f32,
+    /// By how much the cosine of the closest chunk may be off.
+    pub(crate) bound: f32,
+}
+
+impl ClosestChunk {
+    const NONE: ClosestChunk = ClosestChunk { at: u32::MAX, cosine: f32::NEG_INFINITY, bound: 0.0 };
+}
+
+/// The closest chunks of every document.
+#[derive(Debug)]
+pub(crate) struct ClosestChunks {
+    queries: usize,
+    /// `[slots, queries]`
+    chunks: Vec<ClosestChunk>,
+}
+
+impl ClosestChunks {
+    /// Returns the chunks of a document that are closest to each query; `None` if it has none.
+    pub(crate) fn of(&self, slot: u32) -> Option<&[ClosestChunk]> {
+        let chunks = self.chunks.get(slot as usize * self.queries..)?.get(..self.queries)?;
+        (chunks.first()?.at != ClosestChunk::NONE.at).then_some(chunks)
+    }
 }
 
 /// The chunks of all pages in one flat index. Each chunk has a key of its own, which is reused after removal.
@@ -82,43 +104,45 @@ impl ChunkIndex {
         }
     }
 
-    /// Returns, for every document in `allowed` that has a page, the closest chunk to each query, in the
-    /// order of the queries; `shift` as in [`VectorIndex::scan`].
+    /// Returns, for every document in `allowed` that has a page, the closest chunk to each query; `shift` and
+    /// `exactness` as in [`VectorIndex::scan`].
     pub(crate) fn closest(
         &self,
         queries: &[&[f32]],
         shift: &[f32],
         allowed: Option<&BitSet>,
-    ) -> FxHashMap<u32, Vec<ClosestChunk>> {
+        exactness: Exactness,
+    ) -> ClosestChunks {
+        let queries_per_slot = queries.len();
         if self.is_empty() {
-            return FxHashMap::default();
+            return ClosestChunks { queries: queries_per_slot, chunks: Vec::new() };
         }
         let keys: Option<BitSet> = allowed.map(|slots| {
             let mut keys = BitSet::with_len(self.owner.len());
-            for (slot, slot_keys) in &self.keys_of {
-                if slots.contains(*slot) {
-                    for &key in slot_keys {
-                        keys.insert(key);
-                    }
-                }
+            let mut insert = |slot_keys: &[u32]| slot_keys.iter().for_each(|&key| keys.insert(key));
+            if slots.len() < self.keys_of.len() {
+                slots.iter().filter_map(|slot| self.keys_of.get(&slot)).for_each(|keys| insert(keys));
+            } else {
+                let allowed = self.keys_of.iter().filter(|(slot, _)| slots.contains(**slot));
+                allowed.for_each(|(_, keys)| insert(keys));
             }
             keys
         });
-        let (found, cosines) = self.vectors.scan(queries, shift, keys.as_ref());
-        let mut best: FxHashMap<u32, Vec<ClosestChunk>> = FxHashMap::default();
-        best.reserve(self.keys_of.len());
-        for (key, cosines) in found.into_iter().zip(cosines.chunks_exact(queries.len())) {
+        let found = self.vectors.scan(queries, shift, keys.as_ref(), exactness);
+        let slots = found.keys.iter().map(|&key| self.owner[key as usize].0 as usize + 1).max().unwrap_or(0);
+        let mut chunks = vec![ClosestChunk::NONE; slots * queries_per_slot];
+        let rows = found.keys.iter().zip(found.cosines.chunks_exact(queries_per_slot)).zip(&found.bounds);
+        for ((&key, cosines), &bound) in rows {
             let (slot, at) = self.owner[key as usize];
-            let best = best
-                .entry(slot)
-                .or_insert_with(|| vec![ClosestChunk { at, cosine: f32::NEG_INFINITY }; queries.len()]);
+            let best = &mut chunks[slot as usize * queries_per_slot..][..queries_per_slot];
             for (best, &cosine) in best.iter_mut().zip(cosines) {
+                best.bound = best.bound.max(bound);
                 // On ties the earlier chunk wins, whatever the order of rows.
                 if cosine.total_cmp(&best.cosine).then(best.at.cmp(&at)).is_gt() {
-                    *best = ClosestChunk { at, cosine };
+                    (best.at, best.cosine) = (at, cosine);
                 }
             }
         }
-        best
+        ClosestChunks { queries: queries_per_slot, chunks }
     }
 }

@@ -1,7 +1,5 @@
 //! The search index: documents in, explained results out.
 
-use std::cmp::Ordering;
-
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -9,18 +7,19 @@ use ts_rs::TS;
 
 use crate::analysis::AnalyzedTexts;
 use crate::bitset::BitSet;
-use crate::chunks::{ChunkIndex, ClosestChunk};
+use crate::candidates::Candidate;
+use crate::chunks::ChunkIndex;
 use crate::constraints::{self, Constraint};
 use crate::document::{Document, Field, Vectors};
 use crate::error::RetrieveError;
-use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
+use crate::fusion;
 use crate::keyword::KeywordIndex;
 use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
 use crate::text::Analyzer;
 use crate::thesaurus::MARK;
 use crate::traits::Traits;
-use crate::vector::{VectorIndex, check_vector};
+use crate::vector::{Exactness, VectorIndex, check_vector};
 
 /// Ranking mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -150,14 +149,14 @@ pub struct IndexSize {
 /// they were added or on what the index contained before.
 #[derive(Clone, Debug, Default)]
 pub struct SearchIndex {
-    slots: FxHashMap<Box<str>, u32>,
-    ids: Vec<Box<str>>,
+    pub(crate) slots: FxHashMap<Box<str>, u32>,
+    pub(crate) ids: Vec<Box<str>>,
     free: Vec<u32>,
-    keyword: KeywordIndex,
-    vectors: VectorIndex,
-    chunks: ChunkIndex,
+    pub(crate) keyword: KeywordIndex,
+    pub(crate) vectors: VectorIndex,
+    pub(crate) chunks: ChunkIndex,
     /// Vectors of the phrases of `asks_for`.
-    asks: ChunkIndex,
+    pub(crate) asks: ChunkIndex,
     names: NameIndex,
     /// By slot.
     traits: Vec<Traits>,
@@ -165,29 +164,6 @@ pub struct SearchIndex {
 
 /// Documents analyzed at a time by one thread.
 const CHUNK: usize = 1024;
-
-/// Fewest cards scored by one thread; fewer are done before another thread wakes up.
-const AT_ONCE: usize = 4096;
-
-/// A card being scored.
-#[derive(Default)]
-struct Candidate {
-    slot: u32,
-    name: Option<NameMatch>,
-    keyword: f32,
-    vector: f32,
-    /// Change by the request's constraints, in units of cosine.
-    constraints: f32,
-    clause: Option<usize>,
-    chunk: Option<u32>,
-    ask: Option<u32>,
-}
-
-impl Candidate {
-    fn raw(&self) -> f32 {
-        self.keyword + self.vector + self.constraints
-    }
-}
 
 impl SearchIndex {
     /// Creates an empty index. The first vector sets the dimension.
@@ -332,7 +308,7 @@ impl SearchIndex {
     /// Sets the chunks of a document's page, given as concatenated embeddings, replacing previous ones; an
     /// empty slice removes them. Returns whether the document exists.
     ///
-    /// Chunks count in hybrid ranking only, and only for documents that have a vector themselves.
+    /// Chunks count in hybrid ranking only.
     ///
     /// # Errors
     /// As [`SearchIndex::upsert`], for any of them; the index is then unchanged.
@@ -412,109 +388,15 @@ impl SearchIndex {
             set
         });
         let allowed = allowed.as_ref();
-        let with_vectors = !query.vectors.is_empty() && !self.vectors.is_empty();
-        let mut candidates = match query.mode {
-            Mode::Vector => self.vector_candidates(query.vectors, allowed),
-            Mode::Hybrid if with_vectors => self.hybrid_candidates(query, allowed),
-            Mode::Keyword | Mode::Hybrid => self.keyword_candidates(plan, allowed),
+        let candidates = match query.mode {
+            Mode::Vector => self.nearest_candidates(query, allowed),
+            Mode::Keyword | Mode::Hybrid => self.best_candidates(query, allowed),
         };
-        if query.mode != Mode::Vector {
-            self.apply_constraints(plan.constraints(), &mut candidates);
-            self.add_names(plan, allowed, &mut candidates);
-        }
-        self.keep_best(&mut candidates, query.limit);
         Ok(self.explain(query, candidates))
     }
 
-    fn vector_candidates(&self, vectors: &[Vec<f32>], allowed: Option<&BitSet>) -> Vec<Candidate> {
-        let Some(whole) = vectors.first() else { return Vec::new() };
-        let (slots, cosines) = self.vectors.scan(&[whole], &[], allowed);
-        let candidate = |(slot, vector)| Candidate { slot, vector, ..Candidate::default() };
-        slots.into_iter().zip(cosines).map(candidate).collect()
-    }
-
-    fn keyword_candidates(&self, plan: &QueryPlan, allowed: Option<&BitSet>) -> Vec<Candidate> {
-        let scores = self.keyword.score(&self.keyword.resolve(&plan.terms, &[], &plan.concepts), allowed);
-        scores[0]
-            .bm25
-            .iter()
-            .enumerate()
-            .filter(|(_, bm25)| **bm25 > 0.0)
-            .map(|(slot, &bm25)| Candidate {
-                slot: slot as u32,
-                keyword: fusion::bm25_to_cosine(bm25),
-                ..Candidate::default()
-            })
-            .collect()
-    }
-
-    fn hybrid_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
-        let plan = query.plan;
-        let clause_terms = if query.vectors.len() > 1 { plan.clause_terms.as_slice() } else { &[] };
-        let shift: Vec<f32> = self.vectors.mean().into_iter().map(|x| x * MEAN_SHARE).collect();
-        let vectors = plan.vectors(query.vectors);
-        let queries: Vec<&[f32]> = vectors.iter().map(|vector| &**vector).collect();
-        let (scores, (slots, cosines)) = rayon::join(
-            || self.keyword.score(&self.keyword.resolve(&plan.terms, clause_terms, &plan.concepts), allowed),
-            || self.vectors.scan(&queries, &shift, allowed),
-        );
-        let pages = self.chunks.closest(&queries, &shift, allowed);
-        let asks = self.asks.closest(&queries, &shift, allowed);
-        let (whole, clauses) = (&scores[0], &scores[1..]);
-        let combine = |slot: u32, cosines: &[f32]| {
-            let at = slot as usize;
-            let page: Option<&Vec<ClosestChunk>> = pages.get(&slot);
-            let ask = asks.get(&slot);
-            let cosine = |of: usize| {
-                let tool = match page {
-                    Some(page) => cosines[of] + CHUNK_SHARE * (page[of].cosine - cosines[of]),
-                    None => cosines[of],
-                };
-                match ask {
-                    Some(ask) => tool + ASK_SHARE * (ask[of].cosine - ASK_ADVANTAGE - cosines[of]),
-                    None => tool,
-                }
-            };
-            let mut candidate = Candidate {
-                slot,
-                keyword: whole.evidence[at],
-                vector: cosine(0),
-                chunk: page.map(|page| page[0].at),
-                ask: ask.map(|ask| ask[0].at),
-                ..Candidate::default()
-            };
-            let best = clauses
-                .iter()
-                .enumerate()
-                .map(|(i, scores)| (i, scores.evidence[at], cosine(i + 1)))
-                .max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)).then(b.0.cmp(&a.0)));
-            if let Some((clause, keyword, vector)) = best {
-                candidate.keyword += CLAUSE_SHARE * (keyword - candidate.keyword);
-                candidate.vector += CLAUSE_SHARE * (vector - candidate.vector);
-                candidate.clause = Some(clause);
-            }
-            candidate
-        };
-        let mut candidates: Vec<Candidate> = slots
-            .par_iter()
-            .with_min_len(AT_ONCE)
-            .zip(cosines.par_chunks_exact(queries.len()))
-            .map(|(&slot, c)| combine(slot, c))
-            .collect();
-        if self.vectors.len() < self.len() {
-            // A card whose vector is not computed yet is treated as an average one.
-            let average = self.vectors.average(&queries, &shift);
-            let without_vector =
-                self.slots.values().copied().filter(|&slot| {
-                    !self.vectors.contains(slot) && allowed.is_none_or(|set| set.contains(slot))
-                });
-            candidates.extend(without_vector.map(|slot| combine(slot, &average)));
-        }
-        candidates
-    }
-
     /// Lowers cards that contradict what a request demands, and raises those that satisfy it a little.
-    fn apply_constraints(&self, demands: &[Constraint], candidates: &mut [Candidate]) {
+    pub(crate) fn apply_constraints(&self, demands: &[Constraint], candidates: &mut [Candidate]) {
         if demands.is_empty() {
             return;
         }
@@ -541,7 +423,12 @@ impl SearchIndex {
         }
     }
 
-    fn add_names(&self, plan: &QueryPlan, allowed: Option<&BitSet>, candidates: &mut Vec<Candidate>) {
+    pub(crate) fn add_names(
+        &self,
+        plan: &QueryPlan,
+        allowed: Option<&BitSet>,
+        candidates: &mut Vec<Candidate>,
+    ) {
         let mut analyzer = Analyzer::new();
         let mut terms: FxHashMap<String, bool> = FxHashMap::default();
         for word in crate::text::words(plan.text()) {
@@ -565,28 +452,14 @@ impl SearchIndex {
         );
     }
 
-    fn keep_best(&self, candidates: &mut Vec<Candidate>, limit: usize) {
-        let order = |a: &Candidate, b: &Candidate| -> Ordering {
-            b.name
-                .cmp(&a.name)
-                .then(b.raw().total_cmp(&a.raw()))
-                .then_with(|| self.ids[a.slot as usize].cmp(&self.ids[b.slot as usize]))
-        };
-        if candidates.len() > limit {
-            candidates.select_nth_unstable_by(limit - 1, order);
-            candidates.truncate(limit);
-        }
-        candidates.sort_by(order);
-    }
-
     fn explain(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Hit> {
         let plan = query.plan;
         let chosen: BitSet = candidates.iter().map(|candidate| candidate.slot).collect();
         let resolved = self.keyword.resolve(&plan.terms, &[], &plan.concepts);
         let mut cosines: FxHashMap<u32, f32> = FxHashMap::default();
         if let Some(whole) = query.vectors.first() {
-            let (slots, scores) = self.vectors.scan(&[whole], &[], Some(&chosen));
-            cosines.extend(slots.into_iter().zip(scores));
+            let found = self.vectors.scan(&[whole], &[], Some(&chosen), Exactness::Exact);
+            cosines.extend(found.keys.into_iter().zip(found.cosines));
         }
         candidates
             .into_iter()

@@ -29,6 +29,7 @@
 //! | `rerank` | comparing the first candidates with the request token by token |
 //! | `feedback` | adjusting rankings by feedback on earlier answers |
 //! | `verdict`, `confidence`, `calibration` | whether a first hit is an answer, how probably it is right, and how both were measured |
+//! | `candidates` | the best cards of an index by keywords and vectors |
 //! | [`fusion`] | how keywords and vectors become one score, with measurements |
 //! | `analysis` | splitting documents into terms |
 //! | `keyword` | BM25F over an inverted index |
@@ -44,6 +45,7 @@
 mod analysis;
 mod bitset;
 mod calibration;
+mod candidates;
 mod card_index;
 mod chunks;
 mod confidence;

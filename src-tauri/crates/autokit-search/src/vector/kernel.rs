@@ -1,7 +1,9 @@
-//! Dot products of a query with rows, using the widest SIMD instructions available.
+//! Dot products of a query with rows of f32 or of bytes, using the widest SIMD instructions available.
 //!
 //! Every routine adds the products of a row in a fixed order, whether the row is computed alone or with three
 //! others, so that a score does not depend on where its row is stored.
+
+use super::quantized::ByteLane;
 
 /// Sixteen numbers in one cache line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +17,9 @@ impl Lane {
 /// The instruction set in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
+    /// AVX-512 with its instructions for products of bytes.
+    #[cfg(target_arch = "x86_64")]
+    Avx512Vnni,
     #[cfg(target_arch = "x86_64")]
     Avx512,
     #[cfg(target_arch = "x86_64")]
@@ -30,7 +35,8 @@ impl Kernel {
         #[cfg(target_arch = "x86_64")]
         {
             if std::arch::is_x86_feature_detected!("avx512f") {
-                return Kernel::Avx512;
+                let has_vnni = std::arch::is_x86_feature_detected!("avx512vnni");
+                return if has_vnni { Kernel::Avx512Vnni } else { Kernel::Avx512 };
             }
             if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
                 return Kernel::Avx2;
@@ -54,6 +60,9 @@ impl Kernel {
             }
             if std::arch::is_x86_feature_detected!("avx512f") {
                 kernels.push(Kernel::Avx512);
+                if std::arch::is_x86_feature_detected!("avx512vnni") {
+                    kernels.push(Kernel::Avx512Vnni);
+                }
             }
         }
         #[cfg(target_arch = "aarch64")]
@@ -61,6 +70,17 @@ impl Kernel {
             kernels.push(Kernel::Neon);
         }
         kernels
+    }
+
+    /// Whether products of bytes are faster than those of f32.
+    pub(crate) fn is_fast_with_bytes(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni | Kernel::Avx512 | Kernel::Avx2 => true,
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => false,
+            Kernel::Portable => false,
+        }
     }
 
     /// Computes the dot products of `query` with `R` rows, all of the same number of lanes.
@@ -72,9 +92,9 @@ impl Kernel {
         assert!(rows.iter().all(|row| row.len() == query.len()));
         match self {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx512` is only created by `detect` and `available`, after the feature was detected;
-            // the lengths were compared above.
-            Kernel::Avx512 => unsafe { avx512(query, rows) },
+            // SAFETY: these are only created by `detect` and `available`, after the feature was detected; the
+            // lengths were compared above.
+            Kernel::Avx512 | Kernel::Avx512Vnni => unsafe { avx512(query, rows) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above, for AVX2 and FMA.
             Kernel::Avx2 => unsafe { avx2(query, rows) },
@@ -84,6 +104,80 @@ impl Kernel {
             Kernel::Portable => rows.map(|row| portable(query, row)),
         }
     }
+
+    /// Computes the products of a query of unsigned bytes with rows of signed bytes, all of the same number of lanes.
+    ///
+    /// # Panics
+    /// When the lengths differ.
+    #[inline]
+    pub(crate) fn dot_bytes<const R: usize>(self, query: &[ByteLane], rows: [&[ByteLane]; R]) -> [i32; R] {
+        assert!(rows.iter().all(|row| row.len() == query.len()));
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `dot`.
+            Kernel::Avx512Vnni => unsafe { avx512_vnni(query, rows) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `dot`; whoever has AVX-512 has AVX2.
+            Kernel::Avx512 | Kernel::Avx2 => unsafe { avx2_bytes(query, rows) },
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => rows.map(|row| portable_bytes(query, row)),
+            Kernel::Portable => rows.map(|row| portable_bytes(query, row)),
+        }
+    }
+}
+
+fn portable_bytes(query: &[ByteLane], row: &[ByteLane]) -> i32 {
+    let lanes = query.iter().zip(row).flat_map(|(q, r)| q.0.iter().zip(&r.0));
+    lanes.map(|(q, r)| i32::from(*q) * i32::from(r.cast_signed())).sum()
+}
+
+/// # Safety
+/// The machine has AVX-512F and VNNI; all rows have as many lanes as the query.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vnni")]
+unsafe fn avx512_vnni<const R: usize>(query: &[ByteLane], rows: [&[ByteLane]; R]) -> [i32; R] {
+    use std::arch::x86_64::{
+        _mm512_dpbusd_epi32, _mm512_load_si512, _mm512_reduce_add_epi32, _mm512_setzero_si512,
+    };
+    let mut sums = [_mm512_setzero_si512(); R];
+    for i in 0..query.len() {
+        // SAFETY: i is below the number of lanes of the query and of every row; lanes are aligned.
+        unsafe {
+            let q = _mm512_load_si512(query.as_ptr().add(i).cast());
+            for r in 0..R {
+                sums[r] = _mm512_dpbusd_epi32(sums[r], q, _mm512_load_si512(rows[r].as_ptr().add(i).cast()));
+            }
+        }
+    }
+    sums.map(|sum| _mm512_reduce_add_epi32(sum))
+}
+
+/// # Safety
+/// The machine has AVX2; all rows have as many lanes as the query.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2_bytes<const R: usize>(query: &[ByteLane], rows: [&[ByteLane]; R]) -> [i32; R] {
+    use std::arch::x86_64::{
+        __m128i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_load_si128, _mm_shuffle_epi32, _mm256_add_epi32,
+        _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepu8_epi16, _mm256_extracti128_si256,
+        _mm256_madd_epi16, _mm256_setzero_si256,
+    };
+    let mut sums = [_mm256_setzero_si256(); R];
+    for i in 0..query.len() * 4 {
+        // SAFETY: i counts the quarters of the lanes of the query and of every row; they are aligned.
+        unsafe {
+            let q = _mm256_cvtepu8_epi16(_mm_load_si128(query.as_ptr().cast::<__m128i>().add(i)));
+            for r in 0..R {
+                let row = _mm256_cvtepi8_epi16(_mm_load_si128(rows[r].as_ptr().cast::<__m128i>().add(i)));
+                sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(q, row));
+            }
+        }
+    }
+    sums.map(|sum| {
+        let four = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
+        let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b00_00_11_10>(four));
+        _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<1>(two)))
+    })
 }
 
 fn portable(query: &[Lane], row: &[Lane]) -> f32 {

@@ -1,0 +1,369 @@
+//! Scoring of cards: from the keywords and vectors of a request to the best candidates.
+//!
+//! In a large index cards are first scored with approximate cosines. Each score comes with a bound on its error, and
+//! every card whose score could be among the best is scored again exactly, so that the result is the exact one.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::bitset::BitSet;
+use crate::chunks::ClosestChunks;
+use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
+use crate::index::{Mode, Query, SearchIndex};
+use crate::keyword::KeywordScores;
+use crate::names::NameMatch;
+use crate::vector::{Exactness, Neighbour};
+
+/// Fewest cards scored by one thread; fewer are done before another thread wakes up.
+const AT_ONCE: usize = 4096;
+
+// A card's vector score is a mean of cosines with these weights, and so off by no more than the worst of them. Of the
+// clauses the one with the best sum counts, and the best of sums that are off by at most a bound is off by no more.
+const _: () = assert!(CHUNK_SHARE + ASK_SHARE <= 1.0 && CLAUSE_SHARE <= 1.0);
+
+/// A card being scored.
+#[derive(Clone, Default)]
+pub(crate) struct Candidate {
+    pub(crate) slot: u32,
+    pub(crate) name: Option<NameMatch>,
+    pub(crate) keyword: f32,
+    pub(crate) vector: f32,
+    /// By how much [`Candidate::raw`] may be off.
+    pub(crate) bound: f32,
+    /// Change by the request's constraints, in units of cosine.
+    pub(crate) constraints: f32,
+    pub(crate) clause: Option<usize>,
+    pub(crate) chunk: Option<u32>,
+    pub(crate) ask: Option<u32>,
+}
+
+impl Candidate {
+    fn raw(&self) -> f32 {
+        self.keyword + self.vector + self.constraints
+    }
+}
+
+/// Cosines of the texts of a request with cards.
+struct Similarities {
+    slots: Vec<u32>,
+    /// `[slots, texts]`
+    cosines: Vec<f32>,
+    /// By how much the cosines of a slot may be off.
+    bounds: Vec<f32>,
+    pages: ClosestChunks,
+    asks: ClosestChunks,
+}
+
+impl SearchIndex {
+    /// Returns the cards nearest to the whole request, best first.
+    pub(crate) fn nearest_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+        let Some(whole) = query.vectors.first() else { return Vec::new() };
+        let nearest = self.vectors.nearest_with_ties(whole, query.limit, allowed);
+        let candidate =
+            |found: Neighbour| Candidate { slot: found.key, vector: found.score, ..Candidate::default() };
+        let mut candidates: Vec<Candidate> = nearest.into_iter().map(candidate).collect();
+        self.keep_best(&mut candidates, query.limit);
+        candidates
+    }
+
+    /// Returns the best cards by keywords, and by vectors if there are any, best first.
+    pub(crate) fn best_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+        let with_vectors =
+            query.mode == Mode::Hybrid && !query.vectors.is_empty() && !self.vectors.is_empty();
+        let mut candidates = if with_vectors {
+            self.hybrid_candidates(query, allowed)
+        } else {
+            self.keyword_candidates(query, allowed)
+        };
+        self.keep_best(&mut candidates, query.limit);
+        candidates
+    }
+
+    fn keyword_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+        let plan = query.plan;
+        let scores = self.keyword.score(&self.keyword.resolve(&plan.terms, &[], &plan.concepts), allowed);
+        let mut candidates: Vec<Candidate> = scores[0]
+            .bm25
+            .iter()
+            .enumerate()
+            .filter(|(_, bm25)| **bm25 > 0.0)
+            .map(|(slot, &bm25)| Candidate {
+                slot: slot as u32,
+                keyword: fusion::bm25_to_cosine(bm25),
+                ..Candidate::default()
+            })
+            .collect();
+        self.apply_constraints(plan.constraints(), &mut candidates);
+        self.add_names(plan, allowed, &mut candidates);
+        candidates
+    }
+
+    fn hybrid_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+        // Nothing is saved where every card has to be exact.
+        let exactness = if query.limit < self.len() { Exactness::Bounded } else { Exactness::Exact };
+        self.hybrid(query, allowed, exactness)
+    }
+
+    /// Returns the cards that may be among the best, in no order, with exact scores.
+    fn hybrid(&self, query: &Query<'_>, allowed: Option<&BitSet>, exactness: Exactness) -> Vec<Candidate> {
+        let plan = query.plan;
+        let clause_terms = if query.vectors.len() > 1 { plan.clause_terms.as_slice() } else { &[] };
+        let shift: Vec<f32> = self.vectors.mean().into_iter().map(|x| x * MEAN_SHARE).collect();
+        let vectors = plan.vectors(query.vectors);
+        let queries: Vec<&[f32]> = vectors.iter().map(|vector| &**vector).collect();
+        let average = self.vectors.average(&queries, &shift);
+        let (scores, similarities) = rayon::join(
+            || self.keyword.score(&self.keyword.resolve(&plan.terms, clause_terms, &plan.concepts), allowed),
+            || self.similarities(&queries, &shift, allowed, exactness),
+        );
+        let mut candidates = self.scored(&scores, &similarities, &average, allowed);
+        self.apply_constraints(plan.constraints(), &mut candidates);
+        self.add_names(plan, allowed, &mut candidates);
+        if candidates.iter().all(|candidate| candidate.bound == 0.0) {
+            return candidates;
+        }
+        keep_possible(&mut candidates, query.limit);
+        let inexact: BitSet = candidates
+            .iter()
+            .filter(|candidate| candidate.bound > 0.0)
+            .map(|candidate| candidate.slot)
+            .collect();
+        let similarities = self.similarities(&queries, &shift, Some(&inexact), Exactness::Exact);
+        let exact = self.scored(&scores, &similarities, &average, Some(&inexact));
+        let mut exact: FxHashMap<u32, Candidate> =
+            exact.into_iter().map(|candidate| (candidate.slot, candidate)).collect();
+        for candidate in &mut candidates {
+            if let Some(exact) = exact.remove(&candidate.slot) {
+                *candidate = Candidate { name: candidate.name, constraints: candidate.constraints, ..exact };
+            }
+        }
+        candidates
+    }
+
+    fn similarities(
+        &self,
+        queries: &[&[f32]],
+        shift: &[f32],
+        allowed: Option<&BitSet>,
+        exactness: Exactness,
+    ) -> Similarities {
+        let found = self.vectors.scan(queries, shift, allowed, exactness);
+        Similarities {
+            slots: found.keys,
+            cosines: found.cosines,
+            bounds: found.bounds,
+            pages: self.chunks.closest(queries, shift, allowed, exactness),
+            asks: self.asks.closest(queries, shift, allowed, exactness),
+        }
+    }
+
+    /// Scores the cards of `similarities`, and those in `allowed` without a vector as average ones: it may be that theirs
+    /// is not computed yet.
+    fn scored(
+        &self,
+        scores: &[KeywordScores],
+        similarities: &Similarities,
+        average: &[f32],
+        allowed: Option<&BitSet>,
+    ) -> Vec<Candidate> {
+        let Similarities { slots, cosines, bounds, .. } = similarities;
+        let mut candidates: Vec<Candidate> = slots
+            .par_iter()
+            .with_min_len(AT_ONCE)
+            .zip(cosines.par_chunks_exact(average.len()))
+            .zip(bounds)
+            .map(|((&slot, cosines), &bound)| score(scores, similarities, slot, cosines, bound))
+            .collect();
+        if self.vectors.len() < self.len() {
+            let without_vector =
+                self.slots.values().copied().filter(|&slot| {
+                    !self.vectors.contains(slot) && allowed.is_none_or(|set| set.contains(slot))
+                });
+            candidates.extend(without_vector.map(|slot| score(scores, similarities, slot, average, 0.0)));
+        }
+        candidates
+    }
+
+    /// Keeps the best candidates, best first, ties by id.
+    fn keep_best(&self, candidates: &mut Vec<Candidate>, limit: usize) {
+        let order = |a: &Candidate, b: &Candidate| -> Ordering {
+            b.name
+                .cmp(&a.name)
+                .then(b.raw().total_cmp(&a.raw()))
+                .then_with(|| self.ids[a.slot as usize].cmp(&self.ids[b.slot as usize]))
+        };
+        if candidates.len() > limit {
+            candidates.select_nth_unstable_by(limit - 1, order);
+            candidates.truncate(limit);
+        }
+        candidates.sort_by(order);
+    }
+}
+
+/// Scores a card whose vector has the given cosines with the texts of the request, the first of which is the whole
+/// request and the others its clauses.
+fn score(
+    scores: &[KeywordScores],
+    similarities: &Similarities,
+    slot: u32,
+    cosines: &[f32],
+    bound: f32,
+) -> Candidate {
+    let at = slot as usize;
+    let (whole, clauses) = (&scores[0], &scores[1..]);
+    let page = similarities.pages.of(slot);
+    let ask = similarities.asks.of(slot);
+    let cosine = |of: usize| {
+        let tool = match page {
+            Some(page) => cosines[of] + CHUNK_SHARE * (page[of].cosine - cosines[of]),
+            None => cosines[of],
+        };
+        match ask {
+            Some(ask) => tool + ASK_SHARE * (ask[of].cosine - ASK_ADVANTAGE - cosines[of]),
+            None => tool,
+        }
+    };
+    let bounds = [page, ask].into_iter().flatten().flatten().map(|closest| closest.bound);
+    let mut candidate = Candidate {
+        slot,
+        keyword: whole.evidence[at],
+        vector: cosine(0),
+        bound: bounds.fold(bound, f32::max),
+        chunk: page.map(|page| page[0].at),
+        ask: ask.map(|ask| ask[0].at),
+        ..Candidate::default()
+    };
+    let best = clauses
+        .iter()
+        .enumerate()
+        .map(|(i, scores)| (i, scores.evidence[at], cosine(i + 1)))
+        .max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)).then(b.0.cmp(&a.0)));
+    if let Some((clause, keyword, vector)) = best {
+        candidate.keyword += CLAUSE_SHARE * (keyword - candidate.keyword);
+        candidate.vector += CLAUSE_SHARE * (vector - candidate.vector);
+        candidate.clause = Some(clause);
+    }
+    candidate
+}
+
+/// Keeps every candidate that could be among the best `limit` once its score is exact.
+fn keep_possible(candidates: &mut Vec<Candidate>, limit: usize) {
+    if candidates.len() <= limit {
+        return;
+    }
+    // Names rank first, whatever the score.
+    let end = |candidate: &Candidate, bound: f32| (candidate.name, candidate.raw() + bound);
+    let order =
+        |a: (Option<NameMatch>, f32), b: (Option<NameMatch>, f32)| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1));
+    let mut lower: Vec<_> = candidates.iter().map(|candidate| end(candidate, -candidate.bound)).collect();
+    let (_, &mut last, _) = lower.select_nth_unstable_by(limit - 1, |a, b| order(*a, *b));
+    candidates.retain(|candidate| order(end(candidate, candidate.bound), last).is_le());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Document, Vectors};
+
+    const DIMENSION: usize = 48;
+
+    /// A library large enough to be scored with approximate cosines, in which many cards are nearly the same and some
+    /// exactly. Of each kind there are cards with phrases, with pages, and without a vector.
+    fn library(cards: usize) -> SearchIndex {
+        let mut state = 7_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let centres: Vec<Vec<f32>> = (0..13).map(|_| (0..DIMENSION).map(|_| random()).collect()).collect();
+        let mut near = |at: usize, spread: f32, rows: usize| -> Vec<f32> {
+            (0..rows).flat_map(|_| centres[at % 13].clone()).map(|x| x + spread * random()).collect()
+        };
+        let ids: Vec<String> = (0..cards).map(|at| format!("card-{:05}", (at * 7) % cards)).collect();
+        let names: Vec<String> = (0..cards).map(|at| format!("Tool{at}")).collect();
+        let words = ["calendar", "mail", "invoice", "weather", "chess"];
+        let descriptions: Vec<String> =
+            (0..cards).map(|at| format!("Reads {} and {}", words[at % 5], words[at % 3])).collect();
+        let vectors: Vec<Vec<f32>> = (0..cards)
+            .map(|at| near(at, if at % 17 == 0 { 0.0 } else { 0.02 }, if at % 3 == 0 { 4 } else { 1 }))
+            .collect();
+        let documents: Vec<Document<'_>> = (0..cards)
+            .map(|at| Document {
+                id: &ids[at],
+                name: &names[at],
+                description: &descriptions[at],
+                vectors: (at % 50 != 7).then(|| Vectors::split(&vectors[at], DIMENSION)),
+                ..Document::default()
+            })
+            .collect();
+        let mut index = SearchIndex::new();
+        index.upsert_all(&documents).unwrap();
+        for at in (0..cards).filter(|at| at % 4 == 1 || at % 50 == 7) {
+            index.set_chunks(&ids[at], &near(at, 0.1, 4), DIMENSION).unwrap();
+        }
+        index
+    }
+
+    fn vectors(texts: usize, seed: usize) -> Vec<Vec<f32>> {
+        let number = |at: usize| ((at * 37) % 19) as f32 - 9.0;
+        (0..texts).map(|of| (0..DIMENSION).map(|i| number(i + 3 * seed + of)).collect()).collect()
+    }
+
+    /// Everything a result is made of, as a text.
+    fn parts(candidates: &[Candidate]) -> Vec<String> {
+        let of = |c: &Candidate| {
+            format!("{} {:x} {:?} {:?} {:?}", c.slot, c.raw().to_bits(), c.clause, c.chunk, c.ask)
+        };
+        candidates.iter().map(of).collect()
+    }
+
+    #[test]
+    fn approximate_cosines_change_no_result() {
+        let cards = 9000;
+        let index = library(cards);
+        assert!(index.chunks.len() > 8192 && index.asks.len() > 8192);
+        let texts = [
+            "calendar",
+            "free mail tool",
+            "Tool17 and Tool4",
+            "read the weather; write an invoice; play chess games",
+        ];
+        for (at, text) in texts.into_iter().enumerate() {
+            let plan = index.plan(text);
+            let vectors = vectors(plan.texts().count(), at);
+            for limit in [1, 5, 20, 300, cards] {
+                for allowed in
+                    [None, Some((0..cards as u32).filter(|slot| slot % 3 != 1).collect::<BitSet>())]
+                {
+                    let query =
+                        Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit, filter: None };
+                    let mut expected = index.hybrid(&query, allowed.as_ref(), Exactness::Exact);
+                    index.keep_best(&mut expected, limit);
+                    let found = index.best_candidates(&query, allowed.as_ref());
+                    assert_eq!(parts(&found), parts(&expected), "{text} {limit}");
+
+                    let query = Query { mode: Mode::Vector, ..query };
+                    let all = index.vectors.scan(&[&vectors[0]], &[], allowed.as_ref(), Exactness::Exact);
+                    let candidate = |(&slot, &vector)| Candidate { slot, vector, ..Candidate::default() };
+                    let mut expected: Vec<Candidate> =
+                        all.keys.iter().zip(&all.cosines).map(candidate).collect();
+                    index.keep_best(&mut expected, limit);
+                    let found = index.nearest_candidates(&query, allowed.as_ref());
+                    assert_eq!(parts(&found), parts(&expected), "{text} {limit}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_cards_have_to_be_scored_again() {
+        let index = library(9000);
+        let plan = index.plan("calendar");
+        let vectors = vectors(1, 0);
+        let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit: 20, filter: None };
+        let again = index.hybrid(&query, None, Exactness::Bounded).len();
+        assert!((20..3000).contains(&again), "{again}");
+    }
+}
