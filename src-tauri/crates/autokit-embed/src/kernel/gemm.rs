@@ -12,11 +12,11 @@
 use super::buffer::Buffer;
 use super::isa::{Isa, multiversion};
 use super::simd::Simd;
-use super::tile::{Ahead, Finish, Input, Out, Right, Tile};
+use super::tile::{Ahead, Finish, Input, Out, Right, Tile, for_height, row_blocks};
 
 /// From this many blocks of rows on, prefetching one cache line per step is enough to have the next panel in
 /// time.
-const BLOCKS_FOR_ONE_LINE: usize = 3;
+pub(super) const BLOCKS_FOR_ONE_LINE: usize = 3;
 /// A weight matrix with its bias, packed for one instruction set.
 pub(crate) struct Packed {
     panels: Buffer,
@@ -108,7 +108,6 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
     let Packed { panels, bias, depth, columns, width } = product.weights;
     let (depth, columns, width) = (*depth, *columns, *width);
     assert!(width == VECS * S::LANES && to <= product.weights.panels());
-    let blocks = product.rows.div_ceil(ROWS);
     for panel in from..to {
         let column = panel * width;
         // SAFETY: the panel and its bias are inside the packed buffers (asserted above); rows and
@@ -121,22 +120,17 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
                 at: product.result.add(column),
                 stride: columns,
                 columns: (columns - column).min(width),
-                finish: match product.finish {
-                    Finish::Add(other) => Finish::Add(other.add(column)),
-                    other => other,
-                },
+                finish: product.finish.offset(column),
             };
             let following = if panel + 1 < to {
                 weights.wrapping_add(width * depth)
             } else {
                 product.next.unwrap_or(weights)
             };
-            let stride = width.div_ceil(blocks.max(1));
-            let mut row = 0;
-            for block in 0..blocks {
-                let ahead = Ahead { at: following.wrapping_add(block * stride * depth), stride };
-                // Blocks have nearly equal heights, because a last block of one row would waste the tile.
-                let height = (product.rows - row).div_ceil(blocks - block);
+            let row_blocks = row_blocks(product.rows, ROWS);
+            let blocks = row_blocks.len();
+            for (block, (row, height)) in row_blocks.enumerate() {
+                let ahead = Ahead::of_block(following, width, depth, block, blocks);
                 let input = Input { at: product.input.add(row * depth), stride: depth };
                 let tile = Tile { input, right, bias: Some(bias), ahead, out: out.rows_from(row) };
                 if blocks < BLOCKS_FOR_ONE_LINE {
@@ -144,7 +138,6 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
                 } else {
                     rows::<S, VECS, 1>(height, &tile);
                 }
-                row += height;
             }
         }
     }
@@ -157,16 +150,8 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
 unsafe fn rows<S: Simd, const VECS: usize, const LINES: usize>(height: usize, tile: &Tile) {
-    macro_rules! heights {
-        ($($rows:literal)*) => {
-            match height {
-                // SAFETY: passed on to the caller.
-                $($rows => unsafe { S::tile::<$rows, VECS, LINES>(tile) },)*
-                _ => unreachable!("tiles have one to nine rows"),
-            }
-        };
-    }
-    heights!(1 2 3 4 5 6 7 8 9);
+    // SAFETY: passed on to the caller.
+    for_height!(height, R => unsafe { S::tile::<R, VECS, LINES>(tile) });
 }
 
 /// Computes `out[rows, columns] = input[rows, depth] * right[depth, ..]` for a right factor that is not
@@ -183,14 +168,11 @@ pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
     right: Right,
     out: Out,
 ) {
-    let blocks = rows.div_ceil(ROWS);
     let mut column = 0;
     while column < out.columns {
         let left = out.columns - column;
         let vectors = left.div_ceil(S::LANES).min(VECS);
-        let mut row = 0;
-        for block in 0..blocks {
-            let height = (rows - row).div_ceil(blocks - block);
+        for (row, height) in row_blocks(rows, ROWS) {
             // SAFETY: passed on to the caller; the block is inside the matrices.
             unsafe {
                 let input = Input { at: input.at.add(row * input.stride), ..input };
@@ -206,7 +188,6 @@ pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
                     _ => self::rows::<S, VECS, 0>(height, &tile),
                 }
             }
-            row += height;
         }
         column += vectors * S::LANES;
     }
@@ -214,17 +195,8 @@ pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::random_numbers as numbers;
     use super::*;
-
-    fn numbers(n: usize, seed: u32) -> Vec<f32> {
-        let mut state = seed;
-        (0..n)
-            .map(|_| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-            })
-            .collect()
-    }
 
     fn run(isa: Isa, packed: &Packed, x: &[f32], rows: usize, finish: Finish, splits: &[usize]) -> Vec<f32> {
         let mut y = vec![f32::NAN; rows * packed.columns()];

@@ -14,24 +14,22 @@ use std::arch::x86_64::{
     _mm512_cvtps_epi32, _mm512_cvtusepi32_epi8, _mm512_dpbf16_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
     _mm512_loadu_ps, _mm512_loadu_si512, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_reduce_max_ps,
     _mm512_reduce_min_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
-    _mm512_storeu_ps, _mm512_sub_ps,
+    _mm512_sub_ps,
 };
 use std::mem::transmute;
 
 use half::bf16;
 
 use super::buffer::Buffer;
-use super::gelu::gelu;
+use super::gemm::BLOCKS_FOR_ONE_LINE;
 use super::simd::Avx512;
-use super::tile::Finish;
+use super::tile::{Ahead, Finish, Input, Out, for_height, row_blocks};
 
 /// Columns of a panel: three registers.
 const WIDTH: usize = VECS * LANES;
 const VECS: usize = 3;
 /// Cells of a register.
 const LANES: usize = 16;
-/// From this many blocks of rows on, prefetching one cache line per step is enough to have the next panel in time.
-const BLOCKS_FOR_ONE_LINE: usize = 3;
 /// Rows of a tile: with three registers of weights and one of inputs they fill the 32 registers.
 const ROWS: usize = 9;
 
@@ -285,7 +283,6 @@ impl CellProduct<'_> {
     /// As [`Self::multiply`]; the processor must have the instructions of `C`.
     unsafe fn panels<C: Cells>(&self, from: usize, to: usize) {
         let PackedCells { panels, scales, sums, bias, cells, columns, .. } = self.weights;
-        let blocks = self.rows.div_ceil(ROWS);
         for panel in from..to {
             let column = panel * WIDTH;
             // SAFETY: the panel and its columns are inside the packed buffers; rows and columns are inside the matrices
@@ -297,37 +294,31 @@ impl CellProduct<'_> {
                 } else {
                     self.next.unwrap_or(weights)
                 };
-                let stride = WIDTH.div_ceil(blocks.max(1));
-                let mut row = 0;
-                for block in 0..blocks {
-                    // Blocks have nearly equal heights, because a last block of one row would waste the tile.
-                    let height = (self.rows - row).div_ceil(blocks - block);
-                    let place = row * columns + column;
+                let out = Out {
+                    at: self.result.add(column),
+                    stride: *columns,
+                    columns: (columns - column).min(WIDTH),
+                    finish: self.finish.offset(column),
+                };
+                let row_blocks = row_blocks(self.rows, ROWS);
+                let blocks = row_blocks.len();
+                for (block, (row, height)) in row_blocks.enumerate() {
                     let tile = CellTile {
-                        input: self.input.cells.as_ptr().add(row * cells),
+                        input: Input { at: self.input.cells.as_ptr().add(row * cells), stride: *cells },
                         lows: self.input.lows.as_ptr().wrapping_add(row),
                         steps: self.input.steps.as_ptr().wrapping_add(row),
                         weights,
-                        cells: *cells,
                         scales: scales.as_ptr().add(column),
                         sums: sums.as_ptr().add(column),
                         bias: bias.as_ptr().add(column),
-                        ahead: following.wrapping_add(block * stride * cells),
-                        ahead_stride: stride,
-                        out: self.result.add(place),
-                        out_stride: *columns,
-                        columns: (columns - column).min(WIDTH),
-                        finish: match self.finish {
-                            Finish::Add(other) => Finish::Add(other.add(place)),
-                            other => other,
-                        },
+                        ahead: Ahead::of_block(following, WIDTH, *cells, block, blocks),
+                        out: out.rows_from(row),
                     };
                     if blocks < BLOCKS_FOR_ONE_LINE {
                         rows::<C, VECS>(height, &tile);
                     } else {
                         rows::<C, 1>(height, &tile);
                     }
-                    row += height;
                 }
             }
         }
@@ -336,20 +327,16 @@ impl CellProduct<'_> {
 
 /// One register tile of a product.
 struct CellTile {
-    input: *const f32,
+    /// Rows of cells; their distance is the depth.
+    input: Input,
     lows: *const f32,
     steps: *const f32,
     weights: *const f32,
-    cells: usize,
     scales: *const f32,
     sums: *const f32,
     bias: *const f32,
-    ahead: *const f32,
-    ahead_stride: usize,
-    out: *mut f32,
-    out_stride: usize,
-    columns: usize,
-    finish: Finish,
+    ahead: Ahead,
+    out: Out,
 }
 
 /// Computes a tile of `height` rows, one to nine.
@@ -357,16 +344,8 @@ struct CellTile {
 /// # Safety
 /// As [`compute_tile`], for `height` rows.
 unsafe fn rows<C: Cells, const LINES: usize>(height: usize, tile: &CellTile) {
-    macro_rules! heights {
-        ($($rows:literal)*) => {
-            match height {
-                // SAFETY: passed on to the caller.
-                $($rows => unsafe { C::tile::<$rows, LINES>(tile) },)*
-                _ => unreachable!("tiles have one to nine rows"),
-            }
-        };
-    }
-    heights!(1 2 3 4 5 6 7 8 9);
+    // SAFETY: passed on to the caller.
+    for_height!(height, R => unsafe { C::tile::<R, LINES>(tile) });
 }
 
 /// How the cells of a format are multiplied.
@@ -474,16 +453,16 @@ unsafe fn compute_tile<C: Cells, const R: usize, const LINES: usize>(tile: &Cell
     // SAFETY: passed on to the caller; asking for any address is harmless.
     unsafe {
         let mut sums = [[C::zeros(); VECS]; R];
-        for step in 0..tile.cells {
+        for step in 0..tile.input.stride {
             let at = tile.weights.add(step * WIDTH);
             let weights: [__m512i; VECS] =
                 std::array::from_fn(|v| _mm512_loadu_si512(at.add(v * LANES).cast()));
             for line in 0..LINES {
-                let ahead = tile.ahead.wrapping_add(step * tile.ahead_stride + line * LANES);
+                let ahead = tile.ahead.at.wrapping_add(step * tile.ahead.stride + line * LANES);
                 _mm_prefetch::<_MM_HINT_T1>(ahead.cast());
             }
             for (r, sums) in sums.iter_mut().enumerate() {
-                let cell = tile.input.add(r * tile.cells + step).cast::<i32>();
+                let cell = tile.input.at.add(r * tile.input.stride + step).cast::<i32>();
                 let input = _mm512_set1_epi32(*cell);
                 for (sum, weights) in sums.iter_mut().zip(weights) {
                     *sum = C::multiply_add(input, weights, *sum);
@@ -494,27 +473,8 @@ unsafe fn compute_tile<C: Cells, const R: usize, const LINES: usize>(tile: &Cell
             for (v, sum) in sums.iter().enumerate() {
                 let column = v * LANES;
                 let bias = _mm512_loadu_ps(tile.bias.add(column));
-                let mut y = _mm512_add_ps(C::to_f32(*sum, tile, r, column), bias);
-                if let Finish::Gelu = tile.finish {
-                    y = gelu::<Avx512>(y);
-                }
-                let place = r * tile.out_stride + column;
-                if column + LANES <= tile.columns {
-                    if let Finish::Add(other) = tile.finish {
-                        y = _mm512_add_ps(y, _mm512_loadu_ps(other.add(place)));
-                    }
-                    _mm512_storeu_ps(tile.out.add(place), y);
-                } else {
-                    // The matrix ends inside this register.
-                    let mut last = [0.0_f32; LANES];
-                    _mm512_storeu_ps(last.as_mut_ptr(), y);
-                    for (i, y) in last.iter().enumerate().take(tile.columns.saturating_sub(column)) {
-                        *tile.out.add(place + i) = match tile.finish {
-                            Finish::Add(other) => y + *other.add(place + i),
-                            Finish::Store | Finish::Gelu => *y,
-                        };
-                    }
-                }
+                let y = _mm512_add_ps(C::to_f32(*sum, tile, r, column), bias);
+                tile.out.put::<Avx512>(y, r, column);
             }
         }
     }
@@ -522,17 +482,8 @@ unsafe fn compute_tile<C: Cells, const R: usize, const LINES: usize>(tile: &Cell
 
 #[cfg(test)]
 mod tests {
+    use super::super::random_numbers as numbers;
     use super::*;
-
-    fn numbers(n: usize, seed: u32) -> Vec<f32> {
-        let mut state = seed;
-        (0..n)
-            .map(|_| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-            })
-            .collect()
-    }
 
     fn available() -> impl Iterator<Item = LowPrecision> {
         [LowPrecision::Bf16, LowPrecision::Int8].into_iter().filter(|precision| precision.is_available())

@@ -23,3 +23,15 @@ pub(crate) mod softmax;
 pub(crate) mod tile;
 
 pub use isa::Isa;
+
+/// Returns numbers between -1 and 1, the same for the same seed.
+#[cfg(test)]
+fn random_numbers(n: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed;
+    (0..n)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        })
+        .collect()
+}

@@ -19,12 +19,76 @@ pub(crate) enum Finish {
     Add(*const f32),
 }
 
+impl Finish {
+    /// Returns the same for a position `by` numbers further on.
+    ///
+    /// # Safety
+    /// That position must be inside the matrix to add.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
+    pub(crate) unsafe fn offset(self, by: usize) -> Self {
+        match self {
+            // SAFETY: passed on to the caller.
+            Finish::Add(other) => Finish::Add(unsafe { other.add(by) }),
+            other => other,
+        }
+    }
+}
+
 /// Memory to prefetch meanwhile, advancing by `stride` at each step.
 #[derive(Clone, Copy)]
 pub(crate) struct Ahead {
     pub(crate) at: *const f32,
     pub(crate) stride: usize,
 }
+
+impl Ahead {
+    /// Returns the part of the panel at `following`, `width` wide and `depth` deep, that is prefetched while a block of
+    /// the current one is computed; `blocks` of them prefetch all of it.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
+    pub(crate) fn of_block(
+        following: *const f32,
+        width: usize,
+        depth: usize,
+        block: usize,
+        blocks: usize,
+    ) -> Self {
+        let stride = width.div_ceil(blocks.max(1));
+        Self { at: following.wrapping_add(block * stride * depth), stride }
+    }
+}
+
+/// Divides rows into blocks of at most `most`, given by their first row and their height. Heights are nearly equal,
+/// because a last block of one row would waste the tile.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
+pub(crate) fn row_blocks(rows: usize, most: usize) -> impl ExactSizeIterator<Item = (usize, usize)> {
+    let blocks = rows.div_ceil(most);
+    let mut row = 0;
+    (0..blocks).map(move |block| {
+        let (first, height) = (row, (rows - row).div_ceil(blocks - block));
+        row += height;
+        (first, height)
+    })
+}
+
+/// Runs an expression with the constant `$rows` for a height of one to nine rows: each height is a tile of its own.
+macro_rules! for_height {
+    ($height:expr, $rows:ident => $body:expr) => {
+        $crate::kernel::tile::for_height!(@ $height, $rows, $body, 1 2 3 4 5 6 7 8 9)
+    };
+    (@ $height:expr, $rows:ident, $body:expr, $($number:literal)*) => {
+        match $height {
+            $($number => {
+                const $rows: usize = $number;
+                $body
+            })*
+            _ => unreachable!("tiles have one to nine rows"),
+        }
+    };
+}
+pub(crate) use for_height;
 
 /// The right factor: `depth` rows of the tile's width, `stride` apart.
 #[derive(Clone, Copy)]
@@ -60,13 +124,38 @@ impl Out {
     pub(crate) unsafe fn rows_from(self, row: usize) -> Self {
         // SAFETY: passed on to the caller.
         unsafe {
-            Self {
-                at: self.at.add(row * self.stride),
-                finish: match self.finish {
-                    Finish::Add(other) => Finish::Add(other.add(row * self.stride)),
-                    other => other,
-                },
-                ..self
+            Self { at: self.at.add(row * self.stride), finish: self.finish.offset(row * self.stride), ..self }
+        }
+    }
+
+    /// Finishes a register of sums, to which the bias was added, and stores it in a row from a column on.
+    ///
+    /// # Safety
+    /// The row must be inside the matrix; the processor must have the instruction set `S`.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
+    pub(crate) unsafe fn put<S: Simd>(&self, mut y: S::V, row: usize, column: usize) {
+        // SAFETY: passed on to the caller; columns from `self.columns` on are not written.
+        unsafe {
+            if let Finish::Gelu = self.finish {
+                y = gelu::<S>(y);
+            }
+            let place = row * self.stride + column;
+            if column + S::LANES <= self.columns {
+                if let Finish::Add(other) = self.finish {
+                    y = S::add(y, S::load(other.add(place)));
+                }
+                S::store(self.at.add(place), y);
+            } else {
+                // The matrix ends inside this register.
+                let mut last = [0.0_f32; MAX_LANES];
+                S::store(last.as_mut_ptr(), y);
+                for (i, y) in last.iter().enumerate().take(self.columns.saturating_sub(column)) {
+                    *self.at.add(place + i) = match self.finish {
+                        Finish::Add(other) => y + *other.add(place + i),
+                        Finish::Store | Finish::Gelu => *y,
+                    };
+                }
             }
         }
     }
@@ -118,30 +207,11 @@ pub(crate) unsafe fn compute_tile<S: Simd, const R: usize, const VECS: usize, co
         for (r, sums) in sums.iter().enumerate() {
             for (v, sum) in sums.iter().enumerate() {
                 let column = v * S::LANES;
-                let mut y = match bias {
+                let y = match bias {
                     Some(bias) => S::add(*sum, S::load(bias.add(column))),
                     None => *sum,
                 };
-                if let Finish::Gelu = out.finish {
-                    y = gelu::<S>(y);
-                }
-                let place = r * out.stride + column;
-                if column + S::LANES <= out.columns {
-                    if let Finish::Add(other) = out.finish {
-                        y = S::add(y, S::load(other.add(place)));
-                    }
-                    S::store(out.at.add(place), y);
-                } else {
-                    // The matrix ends inside this register.
-                    let mut last = [0.0_f32; MAX_LANES];
-                    S::store(last.as_mut_ptr(), y);
-                    for (i, y) in last.iter().enumerate().take(out.columns.saturating_sub(column)) {
-                        *out.at.add(place + i) = match out.finish {
-                            Finish::Add(other) => y + *other.add(place + i),
-                            Finish::Store | Finish::Gelu => *y,
-                        };
-                    }
-                }
+                out.put::<S>(y, r, column);
             }
         }
     }
