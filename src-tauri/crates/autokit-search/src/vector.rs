@@ -147,7 +147,9 @@ impl VectorIndex {
     /// Reserves memory for `rows` more vectors of `dimension` numbers.
     pub fn reserve(&mut self, rows: usize, dimension: usize) {
         self.lanes.reserve(rows * dimension.div_ceil(16));
-        self.quantized.reserve(rows, dimension);
+        if self.kernel.is_fast_with_bytes() && self.len() + rows >= QUANTIZED_FROM {
+            self.quantized.reserve(rows, dimension);
+        }
         self.keys.reserve(rows);
         self.row_of.reserve(rows);
     }
@@ -187,9 +189,21 @@ impl VectorIndex {
         };
         let unit = unit(vector);
         pack(&unit, &mut self.lanes[row * self.stride..(row + 1) * self.stride]);
-        self.quantized.set(row, &unit);
+        self.quantize(row);
         self.add_to_sum(row, 1);
         Ok(())
+    }
+
+    /// Keeps a row that changed as bytes as well; every row once there are enough of them.
+    fn quantize(&mut self, changed: usize) {
+        if !self.kernel.is_fast_with_bytes() || self.len() < QUANTIZED_FROM {
+            return;
+        }
+        let rows = if self.quantized.is_empty() { 0..self.len() } else { changed..changed + 1 };
+        for row in rows {
+            let numbers: Vec<f32> = self.row_numbers(row).collect();
+            self.quantized.set(row, &numbers);
+        }
     }
 
     /// Removes the vector of a key, if there is one.
@@ -204,7 +218,11 @@ impl VectorIndex {
         }
         self.keys.pop();
         self.lanes.truncate(last * self.stride);
-        self.quantized.swap_remove(row);
+        if self.len() < QUANTIZED_FROM {
+            self.quantized = QuantizedRows::default();
+        } else if !self.quantized.is_empty() {
+            self.quantized.swap_remove(row);
+        }
         self.row_of[key as usize] = NONE;
         if self.keys.is_empty() {
             self.dimension = 0;
@@ -275,7 +293,7 @@ impl VectorIndex {
     /// Returns the rows that may be among the `k` nearest: all that are allowed, or in a large index those whose bytes
     /// do not rule it out.
     fn could_be_nearest(&self, query: &[f32], k: usize, allowed: Option<&BitSet>) -> Vec<u32> {
-        if k >= self.len() || !self.is_quantized() {
+        if k >= self.len() || self.quantized.is_empty() {
             return (0..self.len() as u32).filter(|row| self.is_allowed(*row as usize, allowed)).collect();
         }
         let query = QuantizedQuery::new(query);
@@ -319,7 +337,7 @@ impl VectorIndex {
         exactness: Exactness,
     ) -> Scan {
         let queries: Vec<Vec<f32>> = queries.iter().map(|query| shifted(query, shift)).collect();
-        if exactness == Exactness::Exact || !self.is_quantized() {
+        if exactness == Exactness::Exact || self.quantized.is_empty() {
             let packed: Vec<Vec<Lane>> = queries.iter().map(|query| self.packed(query)).collect();
             let exact = |rows: &mut dyn Iterator<Item = usize>, most: usize| {
                 let mut found = Scan::with_capacity(most, packed.len());
@@ -360,11 +378,6 @@ impl VectorIndex {
             cosines: parts.iter().flat_map(|part| &part.cosines).copied().collect(),
             bounds: parts.iter().flat_map(|part| &part.bounds).copied().collect(),
         }
-    }
-
-    /// Whether rows are looked at as bytes first.
-    fn is_quantized(&self) -> bool {
-        self.len() >= QUANTIZED_FROM && self.kernel.is_fast_with_bytes()
     }
 
     fn is_allowed(&self, row: usize, allowed: Option<&BitSet>) -> bool {

@@ -62,6 +62,11 @@ fn norm(numbers: impl Iterator<Item = f64>) -> f32 {
 }
 
 impl QuantizedRows {
+    /// Whether there are no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Returns the memory in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.lanes.capacity() * size_of::<ByteLane>() + self.rows.capacity() * size_of::<Row>()
