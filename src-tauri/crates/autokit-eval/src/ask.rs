@@ -10,7 +10,7 @@ use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embe
 use autokit_search::metrics::{Interval, auroc};
 use autokit_search::{
     Calibration, Calibrations, CardEntry, CardIndex, Depth, JudgedHit, Passages, RERANKED, SearchRequest,
-    Searcher, Verdict, calibration_error, passage_of,
+    Searcher, ToolText, Verdict, calibration_error, embed_by_card, passage_of,
 };
 use autokit_web::{Chunk, ChunkOptions, chunks, extract};
 use serde::Serialize;
@@ -169,10 +169,11 @@ fn set_of(cards: Option<&Path>, questions: &[PathBuf]) -> Result<(AskSet, Vec<Ma
 /// Builds a searcher over the cards of a set, as a library would search them.
 fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Embedder>) -> Result<Searcher> {
     let index = CardIndex::new(Some(Arc::clone(embedder)));
-    for (tool, card) in set.cards.iter().zip(objects) {
-        let vectors = embedder.embed_passages(&tool.passages())?.concat();
+    let texts: Vec<Vec<String>> = set.cards.iter().map(ToolText::passages).collect();
+    let vectors = embed_by_card(&texts, |texts| embedder.embed_passages(texts))?;
+    for ((tool, card), vectors) in set.cards.iter().zip(objects).zip(&vectors) {
         let entry =
-            CardEntry { id: &tool.id, revision: 1, card, vectors: Some(&vectors), stale_vectors: None };
+            CardEntry { id: &tool.id, revision: 1, card, vectors: Some(vectors), stale_vectors: None };
         index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))?;
     }
     let ids = set.cards.iter().map(|tool| tool.id.clone());

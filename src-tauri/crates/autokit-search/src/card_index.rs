@@ -39,6 +39,19 @@ pub fn passages_of(card: &Map<String, Value>) -> Vec<String> {
     ToolText::from_card(String::new(), card).passages()
 }
 
+/// Embeds the passages of each card, all at once so that those of similar length are embedded together. Returns the
+/// vectors of each card one after another.
+///
+/// # Errors
+/// Those of `embed`.
+pub fn embed_by_card<E>(
+    passages: &[Vec<String>],
+    embed: impl FnOnce(&[String]) -> Result<Vec<Vec<f32>>, E>,
+) -> Result<Vec<Vec<f32>>, E> {
+    let mut vectors = embed(&passages.concat())?.into_iter();
+    Ok(passages.iter().map(|texts| vectors.by_ref().take(texts.len()).flatten().collect()).collect())
+}
+
 /// Identifies how vectors of cards are made: with which model, delta included, and from which text of a card.
 /// Vectors with any other recipe have to be recomputed.
 pub fn vector_recipe(embedder: &Embedder) -> String {

@@ -17,6 +17,7 @@ use std::collections::HashSet;
 pub use load::{AskSet, JudgedQuery, JudgedQuestion, RetrievalSet, card_objects, json_lines};
 pub use report::{AskMeasures, AskOutcome, AskReport, Measures, RetrievalReport};
 
+use crate::card_index::embed_by_card;
 use crate::document::{Document, Vectors};
 use crate::error::EvalError;
 use crate::index::{Mode, Query, SearchIndex};
@@ -51,11 +52,12 @@ where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let texts: Vec<Vec<String>> = tools.iter().map(ToolText::passages).collect();
-    let embedded = embed(embedder.passages, &texts.concat())?;
-    let dimension = embedded.first().map_or(0, Vec::len);
-    let mut embedded = embedded.into_iter();
-    let vectors: Vec<Vec<f32>> =
-        texts.iter().map(|texts| embedded.by_ref().take(texts.len()).flatten().collect()).collect();
+    let mut dimension = 0;
+    let vectors = embed_by_card(&texts, |texts| {
+        let vectors = embed(embedder.passages, texts)?;
+        dimension = vectors.first().map_or(0, Vec::len);
+        Ok::<_, EvalError>(vectors)
+    })?;
     let documents: Vec<Document<'_>> = tools
         .iter()
         .zip(&vectors)

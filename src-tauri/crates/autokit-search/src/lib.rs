@@ -74,7 +74,9 @@ mod verdict;
 
 pub use bitset::BitSet;
 pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
-pub use card_index::{CardEntry, CardIndex, passage_of, passages_of, text_recipe, vector_recipe};
+pub use card_index::{
+    CardEntry, CardIndex, embed_by_card, passage_of, passages_of, text_recipe, vector_recipe,
+};
 pub use confidence::{ConfidenceCurve, calibration_error};
 pub use constraints::{Constraint, understood};
 pub use document::{Document, Field, Parameter, Vectors};

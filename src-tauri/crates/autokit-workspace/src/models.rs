@@ -12,7 +12,7 @@ use autokit_api::{
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, PackedVectors};
-use autokit_search::{CardIndex, QueryEmbedder, Searcher, passages_of, vector_recipe};
+use autokit_search::{CardIndex, QueryEmbedder, Searcher, embed_by_card, passages_of, vector_recipe};
 use autokit_toolcard::{CardId, Toolcard};
 use tokio::sync::watch;
 
@@ -414,13 +414,9 @@ impl Models {
 /// Embeds the texts of each card.
 fn embed(embedder: &Embedder, cards: &[Vec<String>]) -> Result<Vec<PackedVectors>> {
     let model = vector_recipe(embedder);
-    // All texts at once, so that those of similar length are embedded together.
-    let mut vectors = embedder.embed_passages(&cards.concat())?.into_iter();
-    let pack = |texts: &Vec<String>| {
-        let values = vectors.by_ref().take(texts.len()).flatten().collect();
-        PackedVectors { model: model.clone(), dim: embedder.dim(), values }
-    };
-    Ok(cards.iter().map(pack).collect())
+    let vectors = embed_by_card(cards, |texts| embedder.embed_passages(texts))?;
+    let pack = |values| PackedVectors { model: model.clone(), dim: embedder.dim(), values };
+    Ok(vectors.into_iter().map(pack).collect())
 }
 
 #[async_trait]
