@@ -16,16 +16,13 @@ pub mod mcp;
 pub mod node;
 mod remote;
 
-pub use autokit_error::{ApiError, ErrorCode, Result, file_problem};
+pub use autokit_error::{ApiError, ErrorCode, Result};
 pub use autokit_features::starter;
 pub use autokit_fuel as fuel;
-pub use autokit_policy::{BUILT_IN, Need, Permission, Permissions, Policy, Rule, Rules};
-pub use autokit_search::eval::{AskReport, RetrievalReport};
-pub use autokit_search::{Depth, Field, Mode, ScoreParts, Thresholds, understood};
-pub use autokit_toolcard::{
-    CardId, CardState, ChangeKind, FieldDiff, FieldVerdict, InjectionKind, InjectionMatch, Kind, Origin,
-    ProposalId, ProposalState, Risk, SessionId, SpanOp, Timestamp, is_web_address, visible,
-};
+pub use autokit_policy::{Need, Permission, Permissions, Policy, Rule};
+pub use autokit_search::eval::RetrievalReport;
+pub use autokit_search::{Depth, Mode, ScoreParts, Thresholds};
+pub use autokit_toolcard::{CardState, ProposalState, Risk};
 pub use autokit_workspace::{paths, secrets};
 
 // Pins one feature set for the whole workspace; nothing to name.

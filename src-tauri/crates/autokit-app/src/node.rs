@@ -111,7 +111,7 @@ impl Node {
     /// # Errors
     /// The command's own errors, or `owner_unreachable`.
     pub async fn call<C: Command>(&self, request: C::Request) -> Result<C::Response> {
-        C::response_from_json(self.call_json(C::NAME, C::request_to_json(&request)?).await?)
+        (self as &dyn Client).call::<C>(request).await
     }
 
     /// Executes a command given by name.

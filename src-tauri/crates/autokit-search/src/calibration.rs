@@ -102,8 +102,12 @@ impl Calibrations {
         if self.model != model || hit.parts.cosine.is_none() {
             return None;
         }
-        let asks_for = hit.parts.ask.is_some();
-        self.of(depth, asks_for).map(|calibration| calibration.confidence)
+        self.for_hit(depth, Some(hit)).map(|calibration| calibration.confidence)
+    }
+
+    /// Returns the calibration for the score of a first hit; without one, of a card without `asks_for`.
+    pub fn for_hit(&self, depth: Depth, hit: Option<&Hit>) -> Option<&Calibration> {
+        self.of(depth, hit.is_some_and(|hit| hit.parts.ask.is_some()))
     }
 
     /// Returns the calibration for scores of a depth and kind of card.

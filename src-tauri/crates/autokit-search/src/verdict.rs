@@ -37,8 +37,7 @@ impl Thresholds {
     /// # Panics
     /// Never; a test parses the built-in file.
     pub fn for_hit(depth: Depth, hit: Option<&Hit>) -> Thresholds {
-        let asks_for = hit.is_some_and(|hit| hit.parts.ask.is_some());
-        Calibrations::shipped().of(depth, asks_for).expect("the built-in file covers every score").thresholds
+        Calibrations::shipped().for_hit(depth, hit).expect("the built-in file covers every score").thresholds
     }
 
     /// Returns the verdict on a first hit with this score.
