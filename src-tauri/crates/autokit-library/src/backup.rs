@@ -300,7 +300,7 @@ pub(crate) fn describe(file: &Path) -> Option<Backup> {
 
 pub(crate) async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
     let database = Database::in_memory().await.map_err(LibraryError::Database)?;
-    let header = load(file, &database.ready(|| ()).await?.db).await?;
+    let header = load(file, database.ready(|| ()).await?.db()).await?;
     let library = Library::from_database(database, clock).await?;
     let mut verified = library.verify().await?;
     let tip = library.newest_commit().await?;

@@ -40,15 +40,39 @@ use crate::store_files::{
 const LONGEST_WRITE: Duration = Duration::from_secs(30);
 
 /// A database instance and the handle for querying it.
-pub(crate) struct Instance {
+///
+/// Behind a trait object, because the compiler would otherwise go through the fields of the database's types,
+/// all the way down, for each `async fn` of this and every crate above, to prove that its future is `Send`.
+pub(crate) struct Instance(Box<dyn OpenStore>);
+
+trait OpenStore: Send + Sync {
+    fn db(&self) -> &Surreal<Db>;
+    fn shut_down(&self) -> BoxFuture<'_, std::result::Result<(), String>>;
+}
+
+struct EmbeddedStore {
     datastore: Arc<Datastore>,
-    pub(crate) db: Surreal<Db>,
+    db: Surreal<Db>,
+}
+
+impl OpenStore for EmbeddedStore {
+    fn db(&self) -> &Surreal<Db> {
+        &self.db
+    }
+
+    fn shut_down(&self) -> BoxFuture<'_, std::result::Result<(), String>> {
+        Box::pin(async { self.datastore.shutdown().await.map_err(|error| error.to_string()) })
+    }
 }
 
 impl Instance {
+    pub(crate) fn db(&self) -> &Surreal<Db> {
+        self.0.db()
+    }
+
     /// Flushes everything and closes the store.
     pub(crate) async fn close(&self) -> std::result::Result<(), String> {
-        self.datastore.shutdown().await.map_err(|error| error.to_string())
+        self.0.shut_down().await
     }
 }
 
@@ -273,7 +297,7 @@ impl Database {
         let instance = self.ready_locked(recovered).await?;
         let limit = self.longest_write + Duration::from_secs((bytes_of(&variables) >> 20) as u64);
         // With a full disk, the database retries some of its own writes for minutes.
-        let outcome = tokio::time::timeout(limit, run(&instance.db, query, variables)).await;
+        let outcome = tokio::time::timeout(limit, run(instance.db(), query, variables)).await;
         let outcome = outcome.unwrap_or_else(|_| {
             let reason = format!("the write did not finish within {} seconds", limit.as_secs());
             Err(Failure { reason, is_statement_error: false })
@@ -458,7 +482,7 @@ pub(crate) fn connect(address: &str) -> BoxFuture<'_, std::result::Result<Instan
             .await
             .map_err(|error| error.to_string())?;
         db.use_ns("autokit").use_db("library").await.map_err(|error| error.to_string())?;
-        Ok(Instance { datastore, db })
+        Ok(Instance(Box::new(EmbeddedStore { datastore, db })))
     })
 }
 

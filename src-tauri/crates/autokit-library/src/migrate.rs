@@ -343,7 +343,7 @@ mod tests {
         fs::create_dir_all(dir.store()).expect("a folder");
         let address = format!("surrealkv://{}", dir.store().display());
         let instance = connect(&address).await.expect("opens");
-        let db = &instance.db;
+        let db = instance.db();
         migrate_to(db, dir.root(), 2).await.expect("migrated");
         let draft = serde_json::to_string(&Draft::new(Origin::Discovery, "r", Vec::new())).expect("JSON");
         db.query(

@@ -71,7 +71,7 @@ impl Ownership {
         let instance = connect(&format!("surrealkv://{}?sync=every", address.display()))
             .await
             .map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
-        let header = load(&file, &instance.db).await?;
+        let header = load(&file, instance.db()).await?;
         instance.close().await.map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
         // Dropping it would close it again after its folder was renamed.
         std::mem::forget(instance);

@@ -37,7 +37,7 @@ impl Library {
     /// [`crate::LibraryError::DiskFull`] while a failed write could not be recovered from.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot<'_>> {
         let instance = self.database.ready(|| self.mark_stale()).await?;
-        let transaction = instance.db.clone().begin().await.map_err(|error| self.failed(&error))?;
+        let transaction = instance.db().clone().begin().await.map_err(|error| self.failed(&error))?;
         Ok(Snapshot {
             library: self,
             transaction,

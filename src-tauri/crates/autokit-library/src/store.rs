@@ -317,7 +317,7 @@ impl std::ops::Deref for DbHandle {
     type Target = Surreal<Db>;
 
     fn deref(&self) -> &Surreal<Db> {
-        &self.0.db
+        self.0.db()
     }
 }
 

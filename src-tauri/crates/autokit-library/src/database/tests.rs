@@ -27,7 +27,7 @@ async fn write(database: &Database, query: &str) -> Result<()> {
 
 async fn rows(database: &Database) -> Vec<String> {
     let instance = database.ready(|| {}).await.expect("an instance");
-    let mut rows = instance.db.query("SELECT VALUE record::id(id) FROM thing ORDER BY id").await.unwrap();
+    let mut rows = instance.db().query("SELECT VALUE record::id(id) FROM thing ORDER BY id").await.unwrap();
     rows.take(0).expect("ids")
 }
 
