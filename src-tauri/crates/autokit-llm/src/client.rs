@@ -1,6 +1,7 @@
 //! Client for a chat model.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use eventsource_stream::Eventsource;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -171,13 +172,25 @@ impl std::fmt::Debug for ModelConfig {
     }
 }
 
+/// Begins requests. A trait object, so that the compiler does not go through the fields of an HTTP client for
+/// each `async fn` above that holds a [`Model`].
+trait BeginRequest: std::fmt::Debug + Send + Sync {
+    fn post(&self, url: &str) -> RequestBuilder;
+}
+
+impl BeginRequest for Client {
+    fn post(&self, url: &str) -> RequestBuilder {
+        Client::post(self, url)
+    }
+}
+
 /// A model that can be queried. Clones share connections.
 #[derive(Clone, Debug)]
 pub struct Model {
     config: ModelConfig,
     base: String,
     host: String,
-    http: Client,
+    http: Arc<dyn BeginRequest>,
     ledger: Ledger,
 }
 
@@ -220,7 +233,7 @@ impl Model {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| Error::NoConnection { host: host.clone(), reason: error.to_string() })?;
-        Ok(Model { config, base, host, http, ledger })
+        Ok(Model { config, base, host, http: Arc::new(http), ledger })
     }
 
     /// The configuration.

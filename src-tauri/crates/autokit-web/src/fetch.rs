@@ -4,6 +4,7 @@ pub(crate) mod download;
 mod robots;
 pub(crate) mod send;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use futures_util::future::BoxFuture;
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
 };
-use reqwest::{Client, Method, Response, StatusCode, redirect};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, redirect};
 use tokio::time::Instant;
 use url::Url;
 
@@ -104,13 +105,25 @@ impl Fetched {
     }
 }
 
+/// Begins requests. A trait object, so that the compiler does not go through the fields of an HTTP client for
+/// each `async fn` above that holds a [`Fetcher`].
+trait BeginRequest: fmt::Debug + Send + Sync {
+    fn request(&self, method: Method, url: Url) -> RequestBuilder;
+}
+
+impl BeginRequest for Client {
+    fn request(&self, method: Method, url: Url) -> RequestBuilder {
+        Client::request(self, method, url)
+    }
+}
+
 #[derive(Debug)]
 struct State {
     policy: NetworkPolicy,
     /// Client for pages: checks resolved addresses; redirects are followed by this module.
-    pages: Client,
+    pages: Arc<dyn BeginRequest>,
     /// Client for services the user configured: any address, no redirects.
-    services: Client,
+    services: Arc<dyn BeginRequest>,
 }
 
 #[derive(Debug)]
@@ -488,11 +501,10 @@ impl State {
         };
         let failed =
             |error: reqwest::Error| Error::NoConnection { host: "anything".into(), reason: chain(&error) };
-        Ok(State {
-            pages: builder()?.dns_resolver(Arc::new(GuardedNames(policy.clone()))).build().map_err(failed)?,
-            services: builder()?.build().map_err(failed)?,
-            policy,
-        })
+        let pages =
+            builder()?.dns_resolver(Arc::new(GuardedNames(policy.clone()))).build().map_err(failed)?;
+        let services = builder()?.build().map_err(failed)?;
+        Ok(State { policy, pages: Arc::new(pages), services: Arc::new(services) })
     }
 }
 

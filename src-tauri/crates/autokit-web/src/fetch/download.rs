@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+use reqwest::{Method, StatusCode};
 
 use super::{Fetcher, host_of, parse, redirected};
 use crate::error::{Error, Result};
@@ -59,8 +59,12 @@ impl Fetcher {
                 self.0.state.load().policy.check(&url)?;
                 let permit = self.0.hosts.acquire(&host_of(&url), None).await;
                 let client = self.0.state.load().pages.clone();
-                let asked =
-                    client.get(url.clone()).headers(headers.clone()).timeout(DOWNLOAD_TIMEOUT).send().await;
+                let asked = client
+                    .request(Method::GET, url.clone())
+                    .headers(headers.clone())
+                    .timeout(DOWNLOAD_TIMEOUT)
+                    .send()
+                    .await;
                 let response = asked.map_err(|error| explain(&url, &error))?;
                 let status = response.status();
                 if let Some(to) = redirected(&response, &url)? {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reqwest::Method;
 use url::Url;
 
 use super::{Fetcher, Open, host_of, redirected};
@@ -33,7 +34,11 @@ impl Fetcher {
                     return Err(Error::Closed { host: url.host_str().unwrap_or_default().to_owned() });
                 }
                 let client = self.0.state.load().pages.clone();
-                let response = client.get(url.clone()).send().await.map_err(|error| explain(&url, &error))?;
+                let response = client
+                    .request(Method::GET, url.clone())
+                    .send()
+                    .await
+                    .map_err(|error| explain(&url, &error))?;
                 if let Some(to) = redirected(&response, &url)? {
                     url = to;
                     continue;
