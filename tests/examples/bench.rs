@@ -353,6 +353,39 @@ async fn agents(cards: usize) -> Result<Value> {
     Ok(json!({ "cards": cards, "searches": RUNS, "sides": sides }))
 }
 
+/// A question that grows with every key, asked at both depths: what reranking adds while somebody types.
+async fn typing(cards: usize) -> Result<Value> {
+    const QUESTIONS: [&str; 6] = [
+        "archive the old photos of an account",
+        "send a message to a channel when a build fails",
+        "list open invoices of a customer",
+        "convert a spreadsheet to a chart",
+        "find flights between two cities",
+        "translate a document into another language",
+    ];
+    let place = Workplace::with_model()?;
+    let file = place.cards_file("cards.json", &made_up_cards(cards))?;
+    place.json(&["import", &file.display().to_string()])?;
+    let node = with_model(&place).await?;
+    let (mut fused, mut reranked) = (Vec::new(), Vec::new());
+    for (number, question) in QUESTIONS.into_iter().enumerate() {
+        for end in 3..=question.len() {
+            // One number each, so that neither finds the other's query vector in the cache.
+            for (depth, times) in [(Depth::Fused, &mut fused), (Depth::Reranked, &mut reranked)] {
+                let query = format!("{} {number}{}", &question[..end], u8::from(depth == Depth::Fused));
+                let request = SearchRequest { query, limit: Some(5), depth: Some(depth), mode: None };
+                let began = Instant::now();
+                node.call::<Search>(request).await?;
+                times.push(began.elapsed());
+            }
+        }
+    }
+    node.close().await?;
+    let figures = |times: &mut Vec<Duration>| json!({ "ms_p50": quantile(times, 0.5), "ms_p95": quantile(times, 0.95) });
+    Ok(json!({ "cards": cards, "keys": fused.len(), "fused": figures(&mut fused),
+               "reranked": figures(&mut reranked) }))
+}
+
 /// What somebody waits for: the first answer after the owner was killed, and the end of a question that is
 /// stopped while a model is silent.
 async fn waits() -> Result<Value> {
@@ -383,8 +416,8 @@ async fn waits() -> Result<Value> {
 }
 
 /// What is measured, in order.
-const PARTS: [&str; 9] =
-    ["embedding", "ranking", "library", "crashes", "bundle", "review", "agents", "waits", "answer"];
+const PARTS: [&str; 10] =
+    ["embedding", "ranking", "library", "crashes", "bundle", "review", "agents", "typing", "waits", "answer"];
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -416,6 +449,7 @@ async fn main() -> Result<()> {
             "bundle" => Box::pin(bundle(size)).await,
             "review" => Box::pin(review(if quick { 500 } else { 5000 })).await,
             "agents" => Box::pin(agents(size)).await,
+            "typing" => Box::pin(typing(size)).await,
             "waits" => Box::pin(waits()).await,
             _ => first_answer().await,
         };

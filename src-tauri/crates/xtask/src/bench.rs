@@ -13,7 +13,7 @@ pub(crate) struct Options {
     /// Use smaller libraries, for a quick look.
     #[arg(long)]
     quick: bool,
-    /// Run only these: embedding, ranking, library, crashes, bundle, review, agents, waits, answer, fuzz.
+    /// Run only these: embedding, ranking, library, crashes, bundle, review, agents, typing, waits, answer, fuzz.
     parts: Vec<String>,
 }
 
