@@ -149,7 +149,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, agent_answer: &AgentAnswer
                     writeln!(
                         out,
                         "  {} {}  {}",
-                        format!("{:>3.0}%", candidate.score * 100.0).dimmed(),
+                        format!("{:.2}", candidate.score).dimmed(),
                         printable(&candidate.card.name).bold(),
                         one_line(&candidate.sentence, 64).dimmed()
                     )?;
@@ -203,7 +203,7 @@ fn write_best(
         (_, Some(confidence)) => writeln!(out, "{}", format!("{confidence} confidence").dimmed())?,
         (_, None) => {}
     }
-    writeln!(out, "\n  {} {:.0}%: {}", "Why ".cyan(), best.score * 100.0, explain_score(&best.parts))?;
+    writeln!(out, "\n  {} {:.2}: {}", "Why ".cyan(), best.score, explain_score(&best.parts))?;
     if let Some(url) = &card.documentation {
         writeln!(out, "  {} {}", "Docs".cyan(), printable(url))?;
     }
