@@ -209,6 +209,14 @@ async fn with_model(place: &Workplace) -> Result<Node> {
     Ok(Node::open(NodeOptions { data_dir, engine: EngineOptions::new(), standby: false, author }).await?)
 }
 
+/// A place with a library of made-up cards.
+fn stocked(cards: usize) -> Result<Workplace> {
+    let place = Workplace::with_model()?;
+    let file = place.cards_file("cards.json", &made_up_cards(cards))?;
+    place.json(&["import", &file.display().to_string()])?;
+    Ok(place)
+}
+
 /// From starting the command to its answer, with the starter cards in place.
 async fn first_answer() -> Result<Value> {
     let place = Workplace::with_model()?;
@@ -312,9 +320,7 @@ async fn review(waiting: usize) -> Result<Value> {
 /// embedded each time on both sides; the time between a search and its answer as an agent sees it.
 async fn agents(cards: usize) -> Result<Value> {
     const RUNS: usize = 300;
-    let place = Workplace::with_model()?;
-    let file = place.cards_file("cards.json", &made_up_cards(cards))?;
-    place.json(&["import", &file.display().to_string()])?;
+    let place = stocked(cards)?;
     let query = |side: &str, number: usize| {
         format!("{} the {side} photos of account {number}", ["export", "list", "archive"][number % 3])
     };
@@ -363,9 +369,7 @@ async fn typing(cards: usize) -> Result<Value> {
         "find flights between two cities",
         "translate a document into another language",
     ];
-    let place = Workplace::with_model()?;
-    let file = place.cards_file("cards.json", &made_up_cards(cards))?;
-    place.json(&["import", &file.display().to_string()])?;
+    let place = stocked(cards)?;
     let node = with_model(&place).await?;
     let (mut fused, mut reranked) = (Vec::new(), Vec::new());
     for (number, question) in QUESTIONS.into_iter().enumerate() {
