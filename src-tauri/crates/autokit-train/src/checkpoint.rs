@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::optimizer::AdamW;
 
 /// Key of the recipe in the metadata of a file.
-const RECIPE: &str = "recipe";
+pub(crate) const RECIPE: &str = "recipe";
 /// Key of the number of steps taken.
 const STEPS: &str = "steps";
 
@@ -61,20 +61,33 @@ pub fn restore(path: &Path, optimizer: &mut AdamW, recipe: &str, device: &Device
 pub fn write_delta(path: &Path, network: &Network, scale: f64, recipe: &str) -> Result<()> {
     let mut tensors = Vec::new();
     for (name, lora) in network.deltas() {
-        let half = |tensor: &Tensor| -> Result<Tensor> {
-            let half = tensor.to_device(&Device::Cpu)?.to_dtype(DType::F16)?;
-            let largest = half.to_dtype(DType::F32)?.abs()?.max_all()?.to_scalar::<f32>()?;
-            ensure!(largest.is_finite(), "{name} has a number that does not fit into f16");
-            Ok(half)
-        };
-        tensors.push((format!("{name}.lora_a"), half(lora.a.as_tensor())?));
-        tensors.push((format!("{name}.lora_b"), half(&lora.b.as_tensor().affine(scale, 0.0)?)?));
+        tensors.push((format!("{name}.lora_a"), half(name, lora.a.as_tensor())?));
+        tensors.push((format!("{name}.lora_b"), half(name, &lora.b.as_tensor().affine(scale, 0.0)?)?));
     }
     // With a second entry, the order in the file would be random.
     write(path, &tensors, [(RECIPE.to_owned(), recipe.to_owned())].into())
 }
 
-fn write(path: &Path, tensors: &[(String, Tensor)], metadata: HashMap<String, String>) -> Result<()> {
+/// Converts the matrix of a weight to f16.
+///
+/// # Errors
+/// When a number does not fit.
+pub(crate) fn half(name: &str, matrix: &Tensor) -> Result<Tensor> {
+    let half = matrix.to_device(&Device::Cpu)?.to_dtype(DType::F16)?;
+    let largest = half.to_dtype(DType::F32)?.abs()?.max_all()?.to_scalar::<f32>()?;
+    ensure!(largest.is_finite(), "{name} has a number that does not fit into f16");
+    Ok(half)
+}
+
+/// Writes a safetensors file; one that is there is replaced in one step.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write(
+    path: &Path,
+    tensors: &[(String, Tensor)],
+    metadata: HashMap<String, String>,
+) -> Result<()> {
     let mut bytes = Vec::with_capacity(tensors.len());
     for (name, tensor) in tensors {
         let tensor = tensor.to_device(&Device::Cpu)?.flatten_all()?;

@@ -6,10 +6,11 @@
 //!
 //! - [`pairs`]: the data; [`schedule`]: which pairs train together; [`negatives`]: what counts as wrong.
 //! - [`network`]: the differentiable forward pass; [`loss`] and [`optimizer`]: the training.
-//! - [`run`]: the whole run, resumable; [`report`]: what it changed on judged sets.
+//! - [`run`]: the whole run, resumable; [`report`]: what it changed on judged sets; [`merge`]: the mean of several runs.
 
 pub mod checkpoint;
 pub mod loss;
+pub mod merge;
 pub mod negatives;
 pub mod network;
 mod ops;

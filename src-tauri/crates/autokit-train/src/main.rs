@@ -6,14 +6,41 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use autokit_embed::ModelStore;
+use autokit_train::merge::{Part, merge};
 use autokit_train::pairs::Pairs;
 use autokit_train::report::Line;
 use autokit_train::run::{Base, Event, Files, Recipe, sha256, train};
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Trains a low-rank delta of an embedding model on pairs of requests and tools.
 #[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct Options {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    training: Option<Training>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Adds up deltas of one base model, multiplied by their weights.
+    Merge {
+        /// Deltas with their weights, which mostly add up to at most 1.
+        #[arg(value_name = "FILE=WEIGHT", required = true)]
+        parts: Vec<Part>,
+        /// Rank of the delta that results.
+        #[arg(long, default_value_t = 20)]
+        rank: usize,
+        /// Write it here.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+}
+
+#[derive(clap::Args)]
+struct Training {
     /// Pairs, one JSON object per line: `source`, `query`, `docs`, `tool` and `group`; without `docs`, a request
     /// that no tool of its group answers. Or groups of tools with their requests. May be repeated.
     #[arg(long, value_name = "FILE", required = true)]
@@ -78,7 +105,13 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    let options = Options::parse();
+    let result = match (&options.command, &options.training) {
+        (Some(Command::Merge { parts, rank, out }), _) => merge(parts, *rank, out),
+        (None, Some(training)) => run(training),
+        (None, None) => Options::command().error(ErrorKind::MissingSubcommand, "nothing to do").exit(),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing else can be done if stderr is closed.
@@ -88,7 +121,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<()> {
+fn run(options: &Training) -> Result<()> {
     let root = ModelStore::default_root().context("no folder for models on this system")?;
     let (base, embedder) = Base::find(&ModelStore::new(root), &options.model)?;
     let pairs = Pairs::load(&options.pairs)?;
