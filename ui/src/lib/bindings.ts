@@ -8,6 +8,7 @@ export const SESSION_DEFAULTS: AgentSessions = {
   "session": {
     "results": 5,
     "threshold": 0.2,
+    "rerank_ms": 2000,
     "capacity": 12,
     "ttl_secs": 1800,
     "always": [],
@@ -3919,7 +3920,8 @@ reason: string,
 diff: Array<FieldDiff>, };
 
 /**
- * Why a card was found. The score is `keyword + vector + constraints + name + feedback + rerank`, up to rounding.
+ * Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback + rerank`, up to
+ * rounding.
  */
 export type ScoreParts = { 
 /**
@@ -3940,6 +3942,10 @@ constraints: number,
  */
 name: number, 
 /**
+ * Contribution of finding an identifier that a better card takes.
+ */
+lookup: number, 
+/**
  * Change of the score by feedback on the card for similar requests.
  */
 feedback: number, 
@@ -3951,6 +3957,10 @@ rerank: number,
  * How the request names the card, if it does.
  */
 name_match?: NameMatch, 
+/**
+ * The word for what the card finds the identifiers of, if a better card takes one: `person` for a `person_id`.
+ */
+finds?: string, 
 /**
  * Cosine of the whole request with the card; absent if one of them has no vector.
  */
@@ -4351,6 +4361,11 @@ results: number,
  * suitable one usually scores lower.
  */
 threshold: number, 
+/**
+ * Most milliseconds a language model, if one is chosen, may take to rerank the results of a search; 0 for none. In two
+ * seconds a small model scores twenty candidates, and an agent loses more by calling the wrong tool.
+ */
+rerank_ms: number, 
 /**
  * Most discovered tools of a session. Sessions in the paper use 5–8; half as many more leave room for a
  * change of subject before a tool in use is evicted.

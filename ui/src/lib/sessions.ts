@@ -44,6 +44,15 @@ export const FIELDS: NumberField[] = [
   },
   {
     ...whole,
+    key: "session.rerank_ms",
+    group: "searches",
+    name: texts.limits.rerank.name,
+    min: 0,
+    step: 100,
+    why: texts.limits.rerank.why,
+  },
+  {
+    ...whole,
     key: "session.reply_tokens",
     group: "searches",
     name: texts.limits.replyTokens.name,

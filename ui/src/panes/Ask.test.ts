@@ -16,7 +16,17 @@ afterEach(() => {
   asking.clear();
 });
 
-const PARTS = { keyword: 0.8, vector: 0, constraints: 0, name: 0, feedback: 0, rerank: 0, bm25: 0, coverage: 1 };
+const PARTS = {
+  keyword: 0.8,
+  vector: 0,
+  constraints: 0,
+  name: 0,
+  feedback: 0,
+  lookup: 0,
+  rerank: 0,
+  bm25: 0,
+  coverage: 1,
+};
 
 function answerTo(question: string, more: Partial<Answer> = {}): Answer {
   const parts = { ...PARTS, matched_terms: [{ word: "mail", field: "description" as never, term: "mail" }] };

@@ -57,6 +57,8 @@ export const ask = {
   // Candidates
   judgedHint: "Relevance score from the language model",
   judged: "Relevance",
+  finds: (thing: string) => `Finds the ${thing} ID`,
+  findsHint: "Another result takes this ID",
   judgedAt: (share: number) => `Relevance ${percent(share)}`,
 
   // Score bars
@@ -66,6 +68,7 @@ export const ask = {
     words: "keywords",
     meaning: "semantic",
     conditions: "conditions",
+    lookup: "ID lookup",
     feedback: "feedback",
     reranking: "reranking",
   },

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::bitset::BitSet;
 use crate::chunks::ClosestChunks;
-use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, MEAN_SHARE};
+use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, LOOKUP_SHARE, MEAN_SHARE};
 use crate::index::{Mode, Query, SearchIndex};
 use crate::keyword::KeywordScores;
 use crate::names::NameMatch;
@@ -34,14 +34,25 @@ pub(crate) struct Candidate {
     pub(crate) bound: f32,
     /// Change by the request's constraints, in units of cosine.
     pub(crate) constraints: f32,
+    /// Set if the card finds an identifier that a better one takes.
+    pub(crate) lookup: Option<Lookup>,
     pub(crate) clause: Option<usize>,
     pub(crate) chunk: Option<u32>,
     pub(crate) ask: Option<u32>,
 }
 
+/// How a card is raised for finding an identifier, see `lookups.rs`.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup {
+    /// By how much, in units of cosine.
+    pub(crate) by: f32,
+    /// The card that takes the identifier.
+    pub(crate) needed_by: u32,
+}
+
 impl Candidate {
     fn raw(&self) -> f32 {
-        self.keyword + self.vector + self.constraints
+        self.keyword + self.vector + self.constraints + self.lookup.map_or(0.0, |lookup| lookup.by)
     }
 }
 
@@ -77,7 +88,7 @@ impl SearchIndex {
         } else {
             self.keyword_candidates(query, allowed)
         };
-        self.keep_best(&mut candidates, query.limit);
+        self.keep_best_with_lookups(&mut candidates, query.limit);
         candidates
     }
 
@@ -124,7 +135,7 @@ impl SearchIndex {
         if candidates.iter().all(|candidate| candidate.bound == 0.0) {
             return candidates;
         }
-        keep_possible(&mut candidates, query.limit);
+        self.keep_possible(&mut candidates, query.limit);
         let inexact: BitSet = candidates
             .iter()
             .filter(|candidate| candidate.bound > 0.0)
@@ -188,17 +199,79 @@ impl SearchIndex {
 
     /// Keeps the best candidates, best first, ties by id.
     fn keep_best(&self, candidates: &mut Vec<Candidate>, limit: usize) {
-        let order = |a: &Candidate, b: &Candidate| -> Ordering {
-            b.name
-                .cmp(&a.name)
-                .then(b.raw().total_cmp(&a.raw()))
-                .then_with(|| self.ids[a.slot as usize].cmp(&self.ids[b.slot as usize]))
-        };
+        self.move_best_first(candidates, limit);
+        candidates.truncate(limit);
+        candidates.sort_by(|a, b| self.order(a, b));
+    }
+
+    /// The same, after raising cards that find an identifier which one of the best takes.
+    fn keep_best_with_lookups(&self, candidates: &mut Vec<Candidate>, limit: usize) {
+        self.move_best_first(candidates, limit);
+        self.raise_lookups(candidates, limit);
+        self.keep_best(candidates, limit);
+    }
+
+    fn order(&self, a: &Candidate, b: &Candidate) -> Ordering {
+        b.name
+            .cmp(&a.name)
+            .then(b.raw().total_cmp(&a.raw()))
+            .then_with(|| self.ids[a.slot as usize].cmp(&self.ids[b.slot as usize]))
+    }
+
+    fn move_best_first(&self, candidates: &mut [Candidate], limit: usize) {
         if candidates.len() > limit {
-            candidates.select_nth_unstable_by(limit - 1, order);
-            candidates.truncate(limit);
+            candidates.select_nth_unstable_by(limit - 1, |a, b| self.order(a, b));
         }
-        candidates.sort_by(order);
+    }
+
+    /// Raises cards that find an identifier which one of the first `limit` takes to [`LOOKUP_SHARE`] of its score. So
+    /// they rank after it, and cards that none of the best needs are not raised into the best.
+    fn raise_lookups(&self, candidates: &mut [Candidate], limit: usize) {
+        if self.lookups.is_empty() {
+            return;
+        }
+        let mut needed: FxHashMap<u32, (f32, u32)> = FxHashMap::default();
+        for candidate in candidates.iter().take(limit).filter(|candidate| candidate.raw() > 0.0) {
+            let (raw, slot) = (LOOKUP_SHARE * candidate.raw(), candidate.slot);
+            self.lookups.each_finder(slot, |finder, _| {
+                let known = needed.entry(finder).or_insert((raw, slot));
+                if raw.total_cmp(&known.0).then(known.1.cmp(&slot)).is_gt() {
+                    *known = (raw, slot);
+                }
+            });
+        }
+        if needed.is_empty() {
+            return;
+        }
+        // A card that is named ranks first anyway.
+        for candidate in candidates.iter_mut().filter(|candidate| candidate.name.is_none()) {
+            let Some(&(raw, needed_by)) = needed.get(&candidate.slot) else { continue };
+            let by = raw + candidate.constraints.min(0.0) - candidate.raw();
+            if by > 0.0 {
+                candidate.lookup = Some(Lookup { by, needed_by });
+            }
+        }
+    }
+
+    /// Keeps every candidate that could be among the best `limit` once its score is exact, and those that find what one
+    /// of them takes.
+    fn keep_possible(&self, candidates: &mut Vec<Candidate>, limit: usize) {
+        if candidates.len() <= limit {
+            return;
+        }
+        // Names rank first, whatever the score.
+        let end = |candidate: &Candidate, bound: f32| (candidate.name, candidate.raw() + bound);
+        let order = |a: (Option<NameMatch>, f32), b: (Option<NameMatch>, f32)| {
+            b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
+        };
+        let mut lower: Vec<_> = candidates.iter().map(|candidate| end(candidate, -candidate.bound)).collect();
+        let (_, &mut last, _) = lower.select_nth_unstable_by(limit - 1, |a, b| order(*a, *b));
+        let is_possible = |candidate: &Candidate| order(end(candidate, candidate.bound), last).is_le();
+        let mut finders = BitSet::with_len(self.ids.len());
+        for candidate in candidates.iter().filter(|candidate| is_possible(candidate)) {
+            self.lookups.each_finder(candidate.slot, |finder, _| finders.insert(finder));
+        }
+        candidates.retain(|candidate| is_possible(candidate) || finders.contains(candidate.slot));
     }
 }
 
@@ -248,24 +321,10 @@ fn score(
     candidate
 }
 
-/// Keeps every candidate that could be among the best `limit` once its score is exact.
-fn keep_possible(candidates: &mut Vec<Candidate>, limit: usize) {
-    if candidates.len() <= limit {
-        return;
-    }
-    // Names rank first, whatever the score.
-    let end = |candidate: &Candidate, bound: f32| (candidate.name, candidate.raw() + bound);
-    let order =
-        |a: (Option<NameMatch>, f32), b: (Option<NameMatch>, f32)| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1));
-    let mut lower: Vec<_> = candidates.iter().map(|candidate| end(candidate, -candidate.bound)).collect();
-    let (_, &mut last, _) = lower.select_nth_unstable_by(limit - 1, |a, b| order(*a, *b));
-    candidates.retain(|candidate| order(end(candidate, candidate.bound), last).is_le());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Document, Vectors};
+    use crate::document::{Document, Parameter, Vectors};
 
     const DIMENSION: usize = 48;
 
@@ -289,10 +348,13 @@ mod tests {
         let vectors: Vec<Vec<f32>> = (0..cards)
             .map(|at| near(at, if at % 17 == 0 { 0.0 } else { 0.02 }, if at % 3 == 0 { 4 } else { 1 }))
             .collect();
+        let parameter = |name| Parameter { name, description: "" };
         let documents: Vec<Document<'_>> = (0..cards)
             .map(|at| Document {
                 id: &ids[at],
-                name: &names[at],
+                provider: ["a", "b"][at % 2],
+                name: if at % 90 == 4 { "search_events" } else { &names[at] },
+                parameters: (at % 5 == 0).then(|| parameter("event_id")).into_iter().collect(),
                 description: &descriptions[at],
                 vectors: (at % 50 != 7).then(|| Vectors::split(&vectors[at], DIMENSION)),
                 ..Document::default()
@@ -330,6 +392,7 @@ mod tests {
             "Tool17 and Tool4",
             "read the weather; write an invoice; play chess games",
         ];
+        let mut looked_up = 0;
         for (at, text) in texts.into_iter().enumerate() {
             let plan = index.plan(text);
             let vectors = vectors(plan.texts().count(), at);
@@ -340,9 +403,10 @@ mod tests {
                     let query =
                         Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit, filter: None };
                     let mut expected = index.hybrid(&query, allowed.as_ref(), Exactness::Exact);
-                    index.keep_best(&mut expected, limit);
+                    index.keep_best_with_lookups(&mut expected, limit);
                     let found = index.best_candidates(&query, allowed.as_ref());
                     assert_eq!(parts(&found), parts(&expected), "{text} {limit}");
+                    looked_up += found.iter().filter(|candidate| candidate.lookup.is_some()).count();
 
                     let query = Query { mode: Mode::Vector, ..query };
                     let all = index.vectors.scan(&[&vectors[0]], &[], allowed.as_ref(), Exactness::Exact);
@@ -355,6 +419,7 @@ mod tests {
                 }
             }
         }
+        assert!(looked_up > 50, "{looked_up}");
     }
 
     #[test]

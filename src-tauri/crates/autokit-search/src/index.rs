@@ -14,6 +14,7 @@ use crate::document::{Document, Field, Vectors};
 use crate::error::RetrieveError;
 use crate::fusion;
 use crate::keyword::KeywordIndex;
+use crate::lookups::LookupIndex;
 use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
 use crate::text::Analyzer;
@@ -61,7 +62,8 @@ pub struct Hit {
     pub parts: ScoreParts,
 }
 
-/// Why a card was found. The score is `keyword + vector + constraints + name + feedback + rerank`, up to rounding.
+/// Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback + rerank`, up to
+/// rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ScoreParts {
     /// Contribution of keywords to the score.
@@ -74,6 +76,9 @@ pub struct ScoreParts {
     pub constraints: f32,
     /// Contribution of a name match to the score.
     pub name: f32,
+    /// Contribution of finding an identifier that a better card takes.
+    #[serde(default)]
+    pub lookup: f32,
     /// Change of the score by feedback on the card for similar requests.
     #[serde(default)]
     pub feedback: f32,
@@ -84,6 +89,10 @@ pub struct ScoreParts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub name_match: Option<NameMatch>,
+    /// The word for what the card finds the identifiers of, if a better card takes one: `person` for a `person_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub finds: Option<String>,
     /// Cosine of the whole request with the card; absent if one of them has no vector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -158,6 +167,7 @@ pub struct SearchIndex {
     /// Vectors of the phrases of `asks_for`.
     pub(crate) asks: ChunkIndex,
     names: NameIndex,
+    pub(crate) lookups: LookupIndex,
     /// By slot.
     traits: Vec<Traits>,
 }
@@ -205,6 +215,7 @@ impl SearchIndex {
             + self.chunks.memory()
             + self.asks.memory()
             + self.names.memory()
+            + self.lookups.memory()
             + self.traits.capacity() * size_of::<Traits>();
         IndexSize {
             documents: self.len() as u32,
@@ -248,6 +259,7 @@ impl SearchIndex {
         } else {
             documents.par_chunks(CHUNK).map(AnalyzedTexts::new).collect()
         };
+        let mut analyzer = Analyzer::new();
         for (documents, texts) in documents.chunks(CHUNK).zip(analyzed) {
             let mut keyword = std::mem::take(&mut self.keyword);
             let mut slots = Vec::with_capacity(documents.len());
@@ -261,6 +273,7 @@ impl SearchIndex {
                 // Documents with the same id share a slot: the later one overwrites the earlier.
                 self.names.remove(slot);
                 self.names.insert(slot, document.provider, document.name, &document.aliases);
+                self.lookups.insert(slot, document, &mut analyzer);
                 if self.traits.len() <= slot as usize {
                     self.traits.resize(slot as usize + 1, Traits::default());
                 }
@@ -334,6 +347,7 @@ impl SearchIndex {
         let Some(slot) = self.slots.remove(id) else { return false };
         self.keyword.remove(slot);
         self.names.remove(slot);
+        self.lookups.remove(slot);
         self.vectors.remove(slot);
         self.chunks.remove(slot);
         self.asks.remove(slot);
@@ -469,15 +483,25 @@ impl SearchIndex {
                 let (score, parts) = match query.mode {
                     Mode::Vector => {
                         let score = candidate.vector.clamp(0.0, 1.0);
-                        (score, [0.0, score, 0.0, 0.0])
+                        (score, [0.0, score, 0.0, 0.0, 0.0])
                     }
                     Mode::Keyword | Mode::Hybrid => fusion::score_parts(
                         candidate.keyword,
                         candidate.vector,
                         candidate.constraints,
+                        candidate.lookup.map_or(0.0, |lookup| lookup.by),
                         candidate.name,
                     ),
                 };
+                let finds = candidate.lookup.and_then(|lookup| {
+                    let mut finds = None;
+                    self.lookups.each_finder(lookup.needed_by, |finder, thing| {
+                        if finder == candidate.slot {
+                            finds.get_or_insert(thing);
+                        }
+                    });
+                    finds.map(str::to_owned)
+                });
                 Hit {
                     id: self.ids[at].to_string(),
                     score,
@@ -485,7 +509,9 @@ impl SearchIndex {
                         keyword: parts[0],
                         vector: parts[1],
                         constraints: parts[2],
-                        name: parts[3],
+                        lookup: parts[3],
+                        name: parts[4],
+                        finds,
                         feedback: 0.0,
                         rerank: 0.0,
                         name_match: candidate.name,

@@ -34,6 +34,7 @@
 //! | `analysis` | splitting documents into terms |
 //! | `keyword` | BM25F over an inverted index |
 //! | `vector` | exact nearest neighbours by SIMD |
+//! | `lookups` | tools that find the identifiers other tools take |
 //! | `names` | queries that name a tool |
 //! | [`tiers`] | the few tools that are found by keyword before the library is searched |
 //! | `query`, `text` | clauses, words, terms |
@@ -58,6 +59,7 @@ pub mod fusion;
 mod gazetteer;
 mod index;
 mod keyword;
+mod lookups;
 pub mod metrics;
 mod names;
 mod query;
