@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -12,6 +13,7 @@ use autokit_app::secrets::KeyStorage;
 use autokit_mcp_client::Limits;
 use autokit_tests::Workplace;
 use autokit_tests::mcp::{Agent, Generation, add_server};
+use autokit_tests::model::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 const OWN: [&str; 6] = ["search_tools", "call_tool", "ask", "discover", "propose_card", "report_outcome"];
@@ -678,5 +680,89 @@ fn documentation_of_rapidapi_is_a_card_for_each_endpoint() -> Result<()> {
         !place.json(&["cards", "list"])?.to_string().contains("Elsewhere"),
         "the key is sent nowhere else"
     );
+    Ok(())
+}
+
+/// Five cards that a request for photos finds.
+fn photo_cards(place: &Workplace) -> Result<()> {
+    let cards: Vec<Value> = ["export photos", "list photos", "archive photos", "rotate photos", "print photos"]
+        .iter()
+        .map(|what| {
+            let description = format!("Tool to {what} of an account and share photos.");
+            json!({"kind": "api", "name": what.replace(' ', "_"), "provider": "Album", "description": description})
+        })
+        .collect();
+    let file = place.path("photos.json");
+    std::fs::write(&file, json!(cards).to_string())?;
+    place.json(&["import", &file.display().to_string()])?;
+    Ok(())
+}
+
+fn names(found: &Value) -> Vec<String> {
+    let results = found["results"].as_array().into_iter().flatten();
+    results.filter_map(|hit| hit["name"].as_str()).map(str::to_owned).collect()
+}
+
+fn note_of(found: &Value, part: &str) -> bool {
+    found["notes"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|note| note.as_str().is_some_and(|n| n.contains(part)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_language_model_reranks_what_an_agent_finds() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let best = Arc::new(Mutex::new(Some(String::new())));
+    let wanted = Arc::clone(&best);
+    // Prefers the card of this name, or turns the order upside down, or fails.
+    let model = ScriptedModel::with_script(move |request| match &*wanted.lock().expect("no holder panics") {
+        Some(best) if best == "reversed" => {
+            let scores = request.facts().into_iter().enumerate().map(|(at, fact)| {
+                json!({"id": fact["id"], "score": 0.1 * at as f64, "justification": "the last is the best"})
+            });
+            Reply::Json(json!({"scores": scores.collect::<Vec<_>>()}))
+        }
+        Some(best) => Reply::scores(request, best),
+        None => Reply::status(400, "no such thing"),
+    })
+    .await?;
+    let set = |name: Option<&str>| *best.lock().expect("no holder panics") = name.map(str::to_owned);
+    tokio::task::block_in_place(|| -> Result<()> {
+        photo_cards(&place)?;
+        place.json(&["providers", "llm", "openai", "--url", &model.base, "--model", "m"])?;
+        Ok(())
+    })?;
+    let owner = place.serve()?;
+    let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
+    let asked = |model: &ScriptedModel| model.requests().len();
+    let before = asked(&model);
+
+    let plain = agent.call("search_tools", json!({"query": "photos", "rerank": false})).await?;
+    let local = names(&serde_json::from_str(&plain.0)?);
+    ensure!(local.len() == 5 && asked(&model) == before, "{local:?}");
+
+    set(Some(&local[3]));
+    let found = agent.search("photos").await?;
+    ensure!(names(&found)[..2] == [local[3].clone(), local[0].clone()], "{found}");
+    ensure!(asked(&model) == before + 1);
+    // The same search costs nothing; another one does.
+    ensure!(names(&agent.search("photos").await?)[0] == local[3] && asked(&model) == before + 1);
+    ensure!(names(&agent.search("my photos").await?)[0] == local[3] && asked(&model) == before + 2);
+    // More candidates are reranked than are returned.
+    let one = agent.call("search_tools", json!({"query": "photos of the album", "limit": 1})).await?;
+    ensure!(names(&serde_json::from_str(&one.0)?) == [local[3].clone()], "{}", one.0);
+
+    set(Some("reversed"));
+    let found = agent.search("share photos").await?;
+    ensure!(note_of(&found, "upside down") && names(&found)[0] != local[4], "{found}");
+    set(None);
+    let found = agent.search("some photos").await?;
+    ensure!(note_of(&found, "Not reranked") && names(&found).len() == 5, "{found}");
+    let (text, failed) = agent.call("search_tools", json!({"query": "photos", "rerank": "no"})).await?;
+    ensure!(failed && text.contains("true or false"), "{text}");
+    agent.disconnect().await?;
+    owner.stop()?;
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! | [`ask`] | from a question to one recommended tool; [`ask::graph`] defines the steps |
 //! | [`ask::ground`] | which parts of a model's text are supported by what was read |
 //! | [`describe`] | a card from a person's text |
+//! | [`rerank`] | the order in which a language model puts candidates |
 //! | [`discover`] | finding tools on the web, with evidence |
 //! | [`autokit_llm::prompts`] | prompts for language models |
 
@@ -13,6 +14,7 @@ mod describe;
 pub mod discover;
 mod error;
 mod outlier;
+pub mod rerank;
 
 pub use describe::{describe, describe_with};
 pub use error::{Error, Result};

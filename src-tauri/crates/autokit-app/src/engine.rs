@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autokit_agent::rerank::Reranker;
 use autokit_api::commands::{Context, GetStatus, Handle};
 use autokit_api::{Event, JobRef, Nothing, Status};
 use autokit_error::{ApiError, Result};
@@ -279,6 +280,8 @@ impl Engine {
                 agent: agent.clone(),
                 proposals: review.proposals.clone(),
                 market: connections.market.clone(),
+                providers: providers.clone(),
+                reranker: Reranker::default(),
             });
             let executors = Executors {
                 own: OwnTools::new(
@@ -298,7 +301,7 @@ impl Engine {
             let calls = Calls::new(tools.clone(), approvals.clone(), executors, journal.clone());
             let serving = Serving::new(
                 tools.clone(),
-                ToolSearch::new(tools.clone(), search.clone(), models.clone()),
+                ToolSearch::new(tools.clone(), search.clone(), models.clone(), Arc::clone(&assistant)),
                 assistant,
                 calls.clone(),
                 journal.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use rmcp::model::{CallToolResult, ContentBlock, Tool};
@@ -229,8 +229,13 @@ impl Gateway {
                 }
             },
         };
+        let rerank = match arguments.get("rerank") {
+            None | Some(Value::Null | Value::Bool(true)) => Duration::from_millis(settings.rerank_ms),
+            Some(Value::Bool(false)) => Duration::ZERO,
+            Some(_) => return CallResponse::unchanged(error_result("`rerank` must be true or false.")),
+        };
         let search =
-            Search { query: query.to_owned(), limit, threshold: settings.threshold, profile, always };
+            Search { query: query.to_owned(), limit, threshold: settings.threshold, rerank, profile, always };
         let found = match inner.toolbox.search(search).await {
             Ok(found) => found,
             Err(refusal) => return CallResponse::unchanged(error_result(&refusal.to_string())),
@@ -502,7 +507,8 @@ fn search_tools() -> Tool {
             "properties": {
                 "query": {"type": "string", "maxLength": QUERY_BYTES, "description": "What the tool should do, e.g. \"query a PostgreSQL database\""},
                 "context": {"type": "string", "description": "`context` returned by an earlier search, to continue in it"},
-                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS}
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS},
+                "rerank": {"type": "boolean", "description": "false to answer at once, without a language model"}
             },
             "required": ["query"]
         }),

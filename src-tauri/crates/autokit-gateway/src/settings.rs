@@ -13,6 +13,10 @@ pub struct Settings {
     /// Minimum score of a result. Scores are comparable between queries; the best card of a library without a
     /// suitable one usually scores lower.
     pub threshold: f32,
+    /// Most milliseconds a language model, if one is chosen, may take to rerank the results of a search; 0 for none. In two
+    /// seconds a small model scores twenty candidates, and an agent loses more by calling the wrong tool.
+    #[ts(type = "number")]
+    pub rerank_ms: u64,
     /// Most discovered tools of a session. Sessions in the paper use 5–8; half as many more leave room for a
     /// change of subject before a tool in use is evicted.
     pub capacity: usize,
@@ -75,6 +79,7 @@ impl Default for Settings {
         Settings {
             results: 5,
             threshold: 0.2,
+            rerank_ms: 2_000,
             capacity: 12,
             ttl_secs: 30 * 60,
             always: Vec::new(),

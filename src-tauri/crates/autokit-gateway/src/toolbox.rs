@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rmcp::model::CallToolResult;
@@ -37,6 +38,8 @@ pub struct Search {
     pub limit: usize,
     /// Minimum score of a result.
     pub threshold: f32,
+    /// How long a language model may take to rerank the results; zero for no reranking by one.
+    pub rerank: Duration,
     /// Profile of the agent; empty for everybody's.
     pub profile: String,
     /// Ids of tools the session always has, whatever the query.

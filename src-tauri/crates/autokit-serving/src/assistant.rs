@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autokit_agent::ask::Citation;
+use autokit_agent::rerank::{Candidate, NotReranked};
 use autokit_api::{Turn, TurnKind};
 use autokit_error::Result;
 use autokit_gateway::{Search, SearchResults};
@@ -39,6 +41,16 @@ pub trait Assistant: fmt::Debug + Send + Sync {
     async fn draft(&self, description: &str) -> Result<Draft>;
     /// Adds a proposal to Review.
     async fn propose(&self, draft: Draft, by: &Author) -> Result<ProposalId>;
+    /// Returns the order in which the language model puts candidates for a query, best first; `None` if no model is chosen.
+    ///
+    /// # Errors
+    /// When the model fails, takes longer than the budget, or turns the order upside down.
+    async fn rerank(
+        &self,
+        query: &str,
+        candidates: &[Candidate],
+        budget: Duration,
+    ) -> Option<Result<Vec<usize>, NotReranked>>;
     /// Adds tools that could be installed to what a search found.
     async fn add_offers(&self, search: &Search, found: &mut SearchResults);
 }

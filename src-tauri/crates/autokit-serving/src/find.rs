@@ -2,12 +2,14 @@
 //! and the library (Kaman, section 4.2).
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Instant;
 
+use autokit_agent::rerank::Candidate;
 use autokit_gateway::{Hit, HitKind, Refusal, Search, SearchResults, Tier};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, merge};
-use autokit_search::{Mode, NameMatch, SearchRequest, understood};
+use autokit_search::{Mode, NameMatch, RERANKED, SearchRequest, understood};
 use autokit_toolcard::{CardId, fields};
 use autokit_workspace::cards::MAX_LINE_CHARS;
 use autokit_workspace::cards::{first_sentence, shorten};
@@ -15,6 +17,7 @@ use autokit_workspace::elapsed::ms_since;
 use autokit_workspace::models::Models;
 use autokit_workspace::search::Search as CardSearch;
 
+use crate::assistant::Assistant;
 use crate::builtin;
 use crate::profiles::{ResolvedScope, profile_of};
 use crate::refusal::refused;
@@ -32,18 +35,64 @@ pub(crate) fn feedback_profile(profile: &str) -> String {
     if profile.is_empty() { PROFILE.to_owned() } else { format!("{PROFILE}/{profile}") }
 }
 
+/// Most characters of a description that the language model sees.
+const MAX_DESCRIPTION: usize = 240;
+
+/// A card that was found.
+struct Ranked {
+    hit: autokit_search::Hit,
+    record: Arc<CardRecord>,
+}
+
+impl Ranked {
+    fn is_named(&self) -> bool {
+        self.hit.parts.name_match == Some(NameMatch::Exact)
+    }
+}
+
 /// Searches tools for agents.
 #[derive(Clone, Debug)]
 pub struct ToolSearch {
     tools: CallableTools,
     cards: CardSearch,
     models: Models,
+    assistant: Arc<dyn Assistant>,
 }
 
 impl ToolSearch {
-    /// Creates a search over these tools, which ranks cards with `cards`.
-    pub fn new(tools: CallableTools, cards: CardSearch, models: Models) -> ToolSearch {
-        ToolSearch { tools, cards, models }
+    /// Creates a search over these tools, which ranks cards with `cards` and has `assistant` rerank them.
+    pub fn new(
+        tools: CallableTools,
+        cards: CardSearch,
+        models: Models,
+        assistant: Arc<dyn Assistant>,
+    ) -> ToolSearch {
+        ToolSearch { tools, cards, models, assistant }
+    }
+
+    /// Reorders what is found as the language model says, if one is chosen; cards the query names stay in front.
+    async fn rerank(&self, search: &Search, hits: &mut Vec<Ranked>, notes: &mut Vec<String>) {
+        let named = hits.iter().take_while(|hit| hit.is_named()).count();
+        let candidates: Vec<Candidate> = hits[named..]
+            .iter()
+            .map(|Ranked { hit, record }| Candidate {
+                id: hit.id.clone(),
+                name: record.key.name.clone(),
+                description: shorten(record.card().description(), MAX_DESCRIPTION),
+                score: hit.score,
+            })
+            .collect();
+        if candidates.len() < 2 {
+            return;
+        }
+        match self.assistant.rerank(&search.query, &candidates, search.rerank).await {
+            None => {}
+            Some(Ok(order)) => {
+                let mut rest: Vec<Option<Ranked>> = hits.drain(named..).map(Some).collect();
+                hits.extend(order.into_iter().filter_map(|at| rest[at].take()));
+            }
+            Some(Err(error)) => notes.push(format!("Not reranked: {error}.")),
+        }
     }
 
     async fn hit(&self, record: &CardRecord, tier: Tier, score: f32) -> Hit {
@@ -91,12 +140,13 @@ impl ToolSearch {
         scoped: &ResolvedScope,
         found: &mut SearchResults,
     ) -> Result<(Vec<Hit>, HashSet<String>), Refusal> {
+        let reranks = !search.rerank.is_zero();
         let opinions = self.cards.feedback(&feedback_profile(&search.profile)).await;
         let ranking = self.cards.rank(SearchRequest {
             query: search.query.clone(),
             allowed: scoped.allowed.clone(),
             opinions: opinions.map_err(|error| refused(&error))?,
-            limit: search.limit,
+            limit: if reranks { search.limit.max(RERANKED) } else { search.limit },
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(|error| refused(&error))?;
@@ -108,17 +158,30 @@ impl ToolSearch {
             let names = self.cards.card_names(&ranking.also_named).join(", ");
             found.notes.push(format!("The query also names: {names}."));
         }
-        let (mut library, mut named) = (Vec::new(), HashSet::new());
+        let mut hits: Vec<Ranked> = Vec::new();
         for hit in ranking.hits {
-            let is_named = hit.parts.name_match == Some(NameMatch::Exact);
-            if hit.score < search.threshold && !is_named {
-                continue;
+            // Deleted meanwhile otherwise.
+            let Some(record) = self.cards.card_of(&hit) else { continue };
+            let ranked = Ranked { hit, record };
+            if ranked.hit.score >= search.threshold || ranked.is_named() {
+                hits.push(ranked);
             }
-            if let Some(record) = self.cards.card_of(&hit) {
-                library.push(self.hit(&record, Tier::Library, hit.score).await);
+        }
+        if reranks {
+            self.rerank(search, &mut hits, &mut found.notes).await;
+            let is_named = hits.iter().take_while(|hit| hit.is_named()).count();
+            hits.truncate(search.limit.max(is_named));
+        }
+        let (mut library, mut named) = (Vec::new(), HashSet::new());
+        for ranked in hits {
+            let Ranked { hit, record } = &ranked;
+            if let Some(thing) = &hit.parts.finds {
+                let name = &record.key.name;
+                found.notes.push(format!("“{name}” finds the {thing} ID that another result takes."));
             }
-            if is_named {
-                named.insert(hit.id);
+            library.push(self.hit(record, Tier::Library, hit.score).await);
+            if ranked.is_named() {
+                named.insert(hit.id.clone());
             }
         }
         Ok((library, named))

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autokit_gateway::{
@@ -113,6 +114,7 @@ impl Toolbox for Serving {
             query: definition.description.clone(),
             limit: 4,
             threshold: Thresholds::for_hit(Depth::Reranked, None).nothing,
+            rerank: Duration::ZERO,
             profile: profile.to_owned(),
             always: HashSet::new(),
         };

@@ -5,23 +5,9 @@ use std::sync::Arc;
 use autokit_search::Field;
 use autokit_toolcard::Stub;
 
-use super::answer::{Ranked, Retrieved};
+use super::answer::Retrieved;
 use super::draft::Draft;
 use super::graph::Step;
-use crate::outlier::OUTLIER;
-
-/// Whether a card fits the question so much worse than the best one that a model preferring it was more
-/// likely misled than right.
-pub(super) fn is_outlier(score: f32, best: f32) -> bool {
-    score < OUTLIER * best
-}
-
-/// Moves outliers that a reranker preferred behind all other candidates, so that neither rules nor a model
-/// answer with one of them. The order is otherwise kept.
-pub(super) fn put_outliers_last(ranked: &mut [Ranked]) {
-    let best = ranked.iter().map(|card| card.score).fold(0.0, f32::max);
-    ranked.sort_by_key(|card| is_outlier(card.score, best));
-}
 
 /// Describes a step for the trace.
 pub(super) fn step_description(step: Step) -> &'static str {
@@ -112,29 +98,6 @@ pub(super) fn strip_fence(code: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn ranked(id: &str, score: f32) -> Ranked {
-        Ranked {
-            id: autokit_toolcard::CardId::new(id),
-            name: id.into(),
-            description: String::new(),
-            score,
-            parts: autokit_search::ScoreParts::default(),
-            judged: None,
-            justification: None,
-        }
-    }
-
-    #[test]
-    fn outliers_go_last_in_their_order() {
-        let mut all = [ranked("far", 0.1), ranked("b", 0.4), ranked("a", 0.8), ranked("c", 0.31)];
-        put_outliers_last(&mut all);
-        assert_eq!(all.each_ref().map(|card| card.id.as_str()), ["b", "a", "far", "c"]);
-        // Without scores there are no outliers.
-        let mut none = [ranked("a", 0.0), ranked("b", 0.0)];
-        put_outliers_last(&mut none);
-        assert_eq!(none.each_ref().map(|card| card.id.as_str()), ["a", "b"]);
-    }
 
     #[test]
     fn code_fences_are_stripped() {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::{Ranked, Retrieved};
+use crate::rerank::{self, Candidate};
 use autokit_llm::prompts::{self, Prompts};
 
 type ModelResult<T> = autokit_llm::Result<(T, Usage)>;
@@ -32,66 +33,35 @@ async fn structured<T: serde::de::DeserializeOwned>(
     Ok((value, answer.usage))
 }
 
-#[derive(Deserialize)]
-struct Scores {
-    scores: Vec<Score>,
-}
-
-#[derive(Deserialize)]
-struct Score {
-    id: String,
-    #[serde(rename = "score")]
-    value: f32,
-    justification: String,
-}
-
-/// Reranks candidates by scores from a model (AutoAgent: score 0–1 and justification). Unknown ids are
-/// dropped; candidates the model left out keep their order after those it scored.
+/// Reranks candidates by a model's scores; `None` if it turned them upside down, see [`rerank::order`].
 pub(super) async fn rerank(
     model: &Model,
     prompts: &Prompts,
     question: &str,
-    candidates: &[Ranked],
-) -> ModelResult<Vec<Ranked>> {
-    let shown: Vec<Value> = candidates
+    ranked: &[Ranked],
+) -> ModelResult<Option<Vec<Ranked>>> {
+    let candidates: Vec<Candidate> = ranked
         .iter()
-        .map(|card| json!({ "id": card.id, "name": card.name, "description": card.description }))
+        .map(|card| Candidate {
+            id: card.id.to_string(),
+            name: card.name.clone(),
+            description: card.description.clone(),
+            score: card.score,
+        })
         .collect();
-    let prompt = prompts
-        .fill(&prompts::RERANK, &[("question", question), ("candidates", &Value::from(shown).to_string())]);
-    let schema = json!({
-        "type": "object",
-        "properties": { "scores": { "type": "array", "items": {
-            "type": "object",
-            "properties": {
-                "id": { "type": "string" },
-                "score": { "type": "number", "minimum": 0, "maximum": 1 },
-                "justification": { "type": "string" },
-            },
-            "required": ["id", "score", "justification"],
-            "additionalProperties": false,
-        } } },
-        "required": ["scores"],
-        "additionalProperties": false,
+    let (judged, usage) = rerank::judge(model, prompts, question, &candidates).await?;
+    let scores: Vec<f32> = ranked.iter().map(|card| card.score).collect();
+    let of_model: Vec<Option<f32>> = judged.iter().map(|one| one.as_ref().map(|one| one.score)).collect();
+    let order = rerank::order(&scores, &of_model);
+    let reranked = order.map(|order| {
+        let card = |at: usize| Ranked {
+            judged: of_model[at],
+            justification: judged[at].as_ref().map(|one| one.justification.clone()),
+            ..ranked[at].clone()
+        };
+        order.into_iter().map(card).collect()
     });
-    let (scores, usage): (Scores, Usage) = structured(model, prompt, "scores", &schema).await?;
-    Ok((by_scores(candidates, scores.scores), usage))
-}
-
-fn by_scores(candidates: &[Ranked], scores: Vec<Score>) -> Vec<Ranked> {
-    let mut ranked = candidates.to_vec();
-    for score in scores {
-        // If the model scores a candidate twice, the first score counts.
-        if let Some(card) =
-            ranked.iter_mut().find(|card| card.id.as_str() == score.id && card.judged.is_none())
-        {
-            card.judged = Some(score.value.clamp(0.0, 1.0));
-            card.justification = Some(score.justification.chars().take(200).collect());
-        }
-    }
-    // The sort is stable: equal scores, and cards without one, keep the order of the ranking.
-    ranked.sort_by(|a, b| b.judged.unwrap_or(-1.0).total_cmp(&a.judged.unwrap_or(-1.0)));
-    ranked
+    Ok((reranked, usage))
 }
 
 /// An answer as written by a model.
@@ -197,33 +167,4 @@ pub(super) async fn starter(
         "additionalProperties": false,
     });
     structured(model, prompt, "starter", &schema).await
-}
-
-#[cfg(test)]
-mod tests {
-    use autokit_search::ScoreParts;
-    use autokit_toolcard::CardId;
-
-    use super::*;
-
-    #[test]
-    fn unknown_ids_are_dropped_and_unscored_cards_keep_their_order() {
-        let card = |id: &str| Ranked {
-            id: CardId::new(id),
-            name: id.into(),
-            description: String::new(),
-            score: 0.5,
-            parts: ScoreParts::default(),
-            judged: None,
-            justification: None,
-        };
-        let score = |id: &str, value| Score { id: id.into(), value, justification: "because".into() };
-        let ranked = by_scores(
-            &[card("a"), card("b"), card("c"), card("d")],
-            vec![score("c", 0.4), score("nobody", 1.0), score("d", 0.9), score("d", 0.0)],
-        );
-        let ids: Vec<&str> = ranked.iter().map(|card| card.id.as_str()).collect();
-        assert_eq!(ids, ["d", "c", "a", "b"]);
-        assert_eq!((ranked[0].judged, ranked[3].judged), (Some(0.9), None));
-    }
 }

@@ -262,8 +262,13 @@ impl Run<'_> {
             let request = model::rerank(&small, &self.deps.prompts, &question, &self.ranked);
             match self.models_limit.run_model(request).await {
                 Ok((judged, usage)) => {
-                    self.ranked = judged;
-                    local::put_outliers_last(&mut self.ranked);
+                    match judged {
+                        Some(judged) => self.ranked = judged,
+                        None => self.add_note(
+                            "Reranking ran locally: the language model returned the order upside down."
+                                .to_owned(),
+                        ),
+                    }
                     result.model = Some(small.config().model.clone());
                     result.usage = usage;
                 }

@@ -1,7 +1,10 @@
 //! The features for people, as the tools of agents use them.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use autokit_agent::ask::Citation;
+use autokit_agent::rerank::{Candidate, NotReranked, Reranker};
 use autokit_api::Turn;
 use autokit_error::{ApiError, Result};
 use autokit_features::agent::Agent;
@@ -12,14 +15,17 @@ use autokit_features::sessions::running;
 use autokit_gateway::{Search, SearchResults};
 use autokit_serving::assistant::{Assistant, TurnRequest};
 use autokit_toolcard::{Author, CardId, Draft, ProposalId};
+use autokit_workspace::providers::Providers;
 use tokio_util::sync::CancellationToken;
 
-/// The agent, the review queue and the registries.
+/// The agent, the review queue, the registries and the language model.
 #[derive(Debug)]
 pub(super) struct Features {
     pub(super) agent: Agent,
     pub(super) proposals: Proposals,
     pub(super) market: Market,
+    pub(super) providers: Providers,
+    pub(super) reranker: Reranker,
 }
 
 #[async_trait]
@@ -53,6 +59,17 @@ impl Assistant for Features {
 
     async fn propose(&self, draft: Draft, by: &Author) -> Result<ProposalId> {
         Ok(self.proposals.propose(draft, by, None).await?.proposal.id)
+    }
+
+    async fn rerank(
+        &self,
+        query: &str,
+        candidates: &[Candidate],
+        budget: Duration,
+    ) -> Option<std::result::Result<Vec<usize>, NotReranked>> {
+        let services = self.providers.services();
+        let small = services.small.as_ref()?;
+        Some(self.reranker.order(small, &services.prompts, query, candidates, budget).await)
     }
 
     async fn add_offers(&self, search: &Search, found: &mut SearchResults) {

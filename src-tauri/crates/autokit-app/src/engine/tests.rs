@@ -22,6 +22,7 @@ async fn marketplace_hits(engine: &Engine, profile: &str) -> usize {
         query: "mailbox".to_owned(),
         limit: 5,
         threshold: 0.2,
+        rerank: std::time::Duration::ZERO,
         profile: profile.to_owned(),
         always: HashSet::new(),
     };

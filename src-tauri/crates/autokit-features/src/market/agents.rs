@@ -123,6 +123,7 @@ mod tests {
             query: String::new(),
             limit: 5,
             threshold: 0.0,
+            rerank: std::time::Duration::ZERO,
             profile: String::new(),
             always: HashSet::new(),
         };

@@ -112,6 +112,7 @@ async fn search_as_agent(setup: &Setup, query: &str) -> SearchResults {
         query: query.to_owned(),
         limit: 5,
         threshold: 0.2,
+        rerank: std::time::Duration::ZERO,
         profile: String::new(),
         always: HashSet::new(),
     };

@@ -10,6 +10,7 @@ use crate::ask::ground::Sources;
 use crate::ask::local;
 use crate::ask::{Retrieved, model};
 use crate::error::Result;
+use crate::outlier::is_outlier;
 
 impl Run<'_> {
     /// Returns the sources for claims about a card: the card and its page, not other cards.
@@ -64,7 +65,7 @@ impl Run<'_> {
         // The reranker and the model read third-party text: a far worse match than the best one was more
         // likely promoted by its text than right.
         let best = self.retrieved.iter().map(|card| card.score).fold(0.0, f32::max);
-        let outlier = local::is_outlier(card.score, best);
+        let outlier = is_outlier(card.score, best);
         if outlier {
             problems.push(format!("{} is far from the question", card.name));
         }
