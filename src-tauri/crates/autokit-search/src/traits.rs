@@ -8,6 +8,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::text::entry_lines;
+
 /// A set of traits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Traits(u32);
@@ -47,9 +49,7 @@ impl Traits {
 
     /// Adds a language by the name that a card gives it.
     pub(crate) fn add_language(&mut self, name: &str) {
-        let name = name.to_lowercase();
-        let known = Language::CARD_NAMES.iter().find(|(_, names)| names.contains(&name.as_str()));
-        if let Some((language, _)) = known {
+        if let Some(language) = Language::of_card(&name.to_lowercase()) {
             self.0 |= language.bit();
         }
     }
@@ -115,66 +115,11 @@ impl Language {
         1 << (Traits::LANGUAGES + self as u32)
     }
 
-    /// Phrases of requests that demand a language.
-    pub(crate) const NAMES: &[(Language, &[&str])] = &[
-        (
-            Language::Python,
-            &[
-                "in python",
-                "with python",
-                "from python",
-                "for python",
-                "using python",
-                "python only",
-                "only python",
-                "python library",
-                "python package",
-                "python module",
-                "python class",
-                "python function",
-            ],
-        ),
-        (
-            Language::JavaScript,
-            &[
-                "in javascript",
-                "in typescript",
-                "in node",
-                "in nodejs",
-                "from node",
-                "with node",
-                "for node",
-                "node only",
-                "javascript only",
-                "javascript library",
-                "typescript library",
-                "npm package",
-                "with javascript",
-                "from javascript",
-            ],
-        ),
-        (Language::Rust, &["in rust", "from rust", "rust crate", "rust library", "rust only", "for rust"]),
-        (Language::Go, &["in golang", "golang", "go library", "from golang"]),
-        (Language::Java, &["in java", "from java", "java library", "java only", "for java"]),
-        (Language::CSharp, &["in c sharp", "csharp", "in dotnet", "dotnet library"]),
-        (Language::Ruby, &["in ruby", "ruby gem", "from ruby", "ruby only"]),
-        (Language::Php, &["in php", "from php", "php library", "php only"]),
-        (
-            Language::Shell,
-            &[
-                "on the command line",
-                "from the command line",
-                "command line tool",
-                "command line program",
-                "in the terminal",
-                "from the terminal",
-                "in the shell",
-                "from the shell",
-                "in bash",
-                "shell command",
-            ],
-        ),
-    ];
+    /// Returns the language that a card calls by this name, in small letters.
+    pub(crate) fn of_card(name: &str) -> Option<Language> {
+        let known = Language::CARD_NAMES.iter().find(|(_, names)| names.contains(&name));
+        known.map(|(language, _)| *language)
+    }
 
     /// Values of a card's language field.
     const CARD_NAMES: &[(Language, &[&str])] = &[
@@ -190,236 +135,22 @@ impl Language {
     ];
 }
 
-/// Phrases of cards. The longest phrase at a place counts; those without a trait shield phrases that only look
-/// like one ("free text").
+/// Traits by the phrases of cards that say so; none by phrases that only look like it.
 static PHRASES: LazyLock<PhraseTable<Traits>> = LazyLock::new(|| {
-    let list: [(Traits, &[&str]); 9] = [
-        (
-            Traits::PAID,
-            &[
-                "priced per",
-                "price per",
-                "charged per",
-                "charged by",
-                "billed per",
-                "billed by",
-                "billed monthly",
-                "billed annually",
-                "billing enabled",
-                "billing account",
-                "billing required",
-                "paid",
-                "paid plan",
-                "paid service",
-                "pay per use",
-                "pay as you go",
-                "subscription",
-                "subscription required",
-                "monthly fee",
-                "monthly subscription",
-                "yearly contract",
-                "annual contract",
-                "yearly fee",
-                "licence fee",
-                "license fee",
-                "commercial licence",
-                "commercial license",
-                "credit card required",
-                "requires a credit card",
-                "free trial",
-                "trial period",
-            ],
-        ),
-        (
-            Traits::FREE,
-            &[
-                "free",
-                "free of charge",
-                "for free",
-                "free tier",
-                "free plan",
-                "free quota",
-                "no cost",
-                "at no cost",
-                "no charge",
-                "costs nothing",
-                "without payment",
-                "no subscription",
-                "without a subscription",
-                "without subscription",
-                "gratis",
-                "no fees",
-                "not paid",
-            ],
-        ),
-        (
-            Traits::NEEDS_ACCOUNT,
-            &[
-                "api key",
-                "api keys",
-                "api token",
-                "access token",
-                "bearer token",
-                "subscription key",
-                "key required",
-                "requires a key",
-                "needs a key",
-                "account required",
-                "requires an account",
-                "needs an account",
-                "account and key",
-                "account is required",
-                "requires a google account",
-                "requires authentication",
-                "authentication required",
-                "sign up required",
-                "registration required",
-                "credentials",
-                "oauth",
-                "oauth2",
-                "logged in",
-            ],
-        ),
-        (
-            Traits::NO_ACCOUNT,
-            &[
-                "no key",
-                "no keys",
-                "no api key",
-                "no api keys",
-                "without key",
-                "without a key",
-                "without api key",
-                "without an api key",
-                "no account",
-                "without an account",
-                "without account",
-                "no registration",
-                "without registration",
-                "no sign up",
-                "no signup",
-                "without signing up",
-                "no login",
-                "no authentication",
-                "without authentication",
-                "needs neither key nor account",
-                "no credentials",
-                "no token",
-                "key not required",
-                "no access token",
-            ],
-        ),
-        (
-            Traits::LOCAL,
-            &[
-                "offline",
-                "locally",
-                "local machine",
-                "local files",
-                "local file",
-                "local model",
-                "local models",
-                "on your machine",
-                "on your own machine",
-                "on this machine",
-                "on this computer",
-                "on your computer",
-                "on your own server",
-                "on your own hardware",
-                "on own server",
-                "on own hardware",
-                "own server",
-                "on device",
-                "self hosted",
-                "self hosting",
-                "self host",
-                "no network",
-                "without network",
-                "without a network",
-                "no internet",
-                "without internet",
-                "without an internet connection",
-                "runs on the cpu",
-                "standard library",
-            ],
-        ),
-        (
-            Traits::HOSTED,
-            &[
-                "cloud",
-                "in the cloud",
-                "cloud api",
-                "cloud service",
-                "rest api",
-                "hosted",
-                "hosted service",
-                "hosted api",
-                "saas",
-                "web service",
-                "remote api",
-                "managed service",
-            ],
-        ),
-        (
-            Traits(Traits::FREE.0 | Traits::OPEN_SOURCE.0),
-            &[
-                "open source",
-                "opensource",
-                "free and open source",
-                "free software",
-                "mit licence",
-                "mit license",
-                "mit licensed",
-                "apache licence",
-                "apache license",
-                "apache 2 0",
-                "bsd licence",
-                "bsd license",
-                "gpl",
-                "agpl",
-                "gplv3",
-                "lgpl",
-                "public domain",
-            ],
-        ),
-        (
-            Traits(0),
-            &[
-                "free up",
-                "free space",
-                "free disk",
-                "free memory",
-                "free text",
-                "free form",
-                "free slot",
-                "free slots",
-                "free busy",
-                "free of",
-                "ad free",
-                "royalty free",
-                "toll free",
-                "sugar free",
-                "gluten free",
-                "free time",
-                "paid invoices",
-                "paid invoice",
-                "as paid",
-                "unpaid and paid",
-                "to a subscription",
-                "create subscription",
-                "cancel subscription",
-                "webhook subscription",
-                "event subscription",
-            ],
-        ),
-        (
-            Traits(Traits::FREE.0 | Traits::NO_ACCOUNT.0),
-            &["free without key", "free and without key", "free no key"],
-        ),
-    ];
-    PhraseTable::new(
-        list.into_iter().flat_map(|(traits, phrases)| phrases.iter().map(move |phrase| (*phrase, traits))),
-    )
+    PhraseTable::parse(include_str!("traits.txt"), |heading| {
+        let traits = heading.split(", ").map(|name| match name {
+            "paid" => Some(Traits::PAID),
+            "free" => Some(Traits::FREE),
+            "needs account" => Some(Traits::NEEDS_ACCOUNT),
+            "no account" => Some(Traits::NO_ACCOUNT),
+            "local" => Some(Traits::LOCAL),
+            "hosted" => Some(Traits::HOSTED),
+            "open source" => Some(Traits::OPEN_SOURCE),
+            "none" => Some(Traits::default()),
+            _ => None,
+        });
+        traits.map(|one| Some(one?.0)).sum::<Option<u32>>().map(Traits)
+    })
 });
 
 /// A word of a text in which phrases are looked for.
@@ -453,6 +184,25 @@ pub(crate) fn phrase_words(text: &str) -> Vec<Word> {
 pub(crate) struct PhraseTable<T> {
     /// Phrases by their first word, longest first: the words after it, and the value.
     entries: FxHashMap<&'static str, Vec<(Vec<&'static str>, T)>>,
+}
+
+impl<T: Clone> PhraseTable<T> {
+    /// Parses a built-in list: phrases, one a line, under headings in brackets, which `value` reads.
+    ///
+    /// # Panics
+    /// At a heading that `value` does not know; tests parse every list.
+    pub(crate) fn parse(list: &'static str, value: impl Fn(&str) -> Option<T>) -> PhraseTable<T> {
+        let mut current = None;
+        let mut entries = Vec::new();
+        for line in entry_lines(list) {
+            if let Some(heading) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                current = Some(value(heading).unwrap_or_else(|| panic!("unknown heading {heading:?}")));
+            } else {
+                entries.push((line, current.clone().expect("a phrase stands under a heading")));
+            }
+        }
+        PhraseTable::new(entries)
+    }
 }
 
 impl<T> PhraseTable<T> {
