@@ -160,11 +160,20 @@ impl Reply {
 
     /// Scores: 0.9 for the card of this name, 0.1 for the others.
     pub fn scores(request: &ModelRequest, best: &str) -> Reply {
-        let score = |fact: &Value| {
-            let score = if fact["name"] == best { 0.9 } else { 0.1 };
-            json!({ "id": fact["id"], "score": score, "justification": "by its description" })
-        };
-        Reply::Json(json!({ "scores": request.facts().iter().map(score).collect::<Vec<_>>() }))
+        Reply::scores_by(request, |_, fact| if fact["name"] == best { 0.9 } else { 0.1 })
+    }
+
+    /// Scores by position and candidate, with justifications if they are asked for.
+    pub fn scores_by(request: &ModelRequest, score: impl Fn(usize, &Value) -> f64) -> Reply {
+        let justified = request.body.to_string().contains("justification");
+        let scores = request.facts().into_iter().enumerate().map(|(at, fact)| {
+            let mut one = json!({ "id": fact["id"], "score": score(at, &fact) });
+            if justified {
+                one["justification"] = json!("by its description");
+            }
+            one
+        });
+        Reply::Json(json!({ "scores": scores.collect::<Vec<_>>() }))
     }
 
     /// An answer that recommends a tool by its id.

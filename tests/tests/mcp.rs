@@ -718,12 +718,7 @@ async fn a_language_model_reranks_what_an_agent_finds() -> Result<()> {
     let wanted = Arc::clone(&best);
     // Prefers the card of this name, or turns the order upside down, or fails.
     let model = ScriptedModel::with_script(move |request| match &*wanted.lock().expect("no holder panics") {
-        Some(best) if best == "reversed" => {
-            let scores = request.facts().into_iter().enumerate().map(|(at, fact)| {
-                json!({"id": fact["id"], "score": 0.1 * at as f64, "justification": "the last is the best"})
-            });
-            Reply::Json(json!({"scores": scores.collect::<Vec<_>>()}))
-        }
+        Some(best) if best == "reversed" => Reply::scores_by(request, |at, _| 0.1 * at as f64),
         Some(best) => Reply::scores(request, best),
         None => Reply::status(400, "no such thing"),
     })

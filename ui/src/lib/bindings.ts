@@ -4362,8 +4362,8 @@ results: number,
  */
 threshold: number, 
 /**
- * Most milliseconds a language model, if one is chosen, may take to rerank the results of a search; 0 for none. In two
- * seconds a small model scores twenty candidates, and an agent loses more by calling the wrong tool.
+ * Most milliseconds a language model, if one is chosen, may take to rerank the results of a search, up to
+ * [`MAX_RERANK_MS`]; 0 for none. Twenty scores are about 200 tokens, and an agent loses more by calling the wrong tool.
  */
 rerank_ms: number, 
 /**

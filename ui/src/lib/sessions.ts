@@ -48,6 +48,7 @@ export const FIELDS: NumberField[] = [
     group: "searches",
     name: texts.limits.rerank.name,
     min: 0,
+    max: 30_000,
     step: 100,
     why: texts.limits.rerank.why,
   },

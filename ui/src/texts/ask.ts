@@ -57,8 +57,8 @@ export const ask = {
   // Candidates
   judgedHint: "Relevance score from the language model",
   judged: "Relevance",
-  finds: (thing: string) => `Finds the ${thing} ID`,
-  findsHint: "Another result takes this ID",
+  finds: (thing: string) => `Looks up ${thing} IDs`,
+  findsHint: "Other results take these IDs",
   judgedAt: (share: number) => `Relevance ${percent(share)}`,
 
   // Score bars

@@ -5,7 +5,10 @@ export const sessions = {
   limits: {
     results: { name: "Results per search", why: "more would fill the context in one search" },
     threshold: { name: "Minimum match score", why: "below it, the best match usually doesn't fit" },
-    rerank: { name: "Milliseconds for reranking", why: "by the language model, if one is chosen; 0 turns it off" },
+    rerank: {
+      name: "Reranking time limit (milliseconds)",
+      why: "agents wait this long for the language model at most; 0 turns reranking off",
+    },
     replyTokens: { name: "Tokens per response", why: "longer results are truncated with a note" },
     listedTokens: {
       name: "Tokens for loaded tools",

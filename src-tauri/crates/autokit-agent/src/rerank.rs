@@ -5,16 +5,21 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autokit_llm::prompts::{self, Prompts};
-use autokit_llm::{Model, Request, Usage};
+use autokit_llm::prompts::{self, Prompt, Prompts};
+use autokit_llm::{Code, Model, Request, Usage};
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared};
 use lru::LruCache;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
 
 use crate::outlier::is_outlier;
 
-/// Most responses that are cached, of about 2 kB each.
+/// How long a service that failed is not asked again.
+const PAUSE: Duration = Duration::from_secs(60);
+/// Most responses that are kept, of about 2 kB each.
 const CACHED: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
 /// Most characters of a justification.
 const MAX_JUSTIFICATION: usize = 200;
@@ -56,11 +61,12 @@ struct Score {
     id: String,
     #[serde(rename = "score")]
     value: f32,
+    #[serde(default)]
     justification: String,
 }
 
-/// Has a model judge candidates. Ids that are none of theirs are dropped; of two scores for one candidate the first
-/// counts.
+/// Has a model judge candidates and say why. Ids that are none of theirs are dropped; of two scores for one candidate the
+/// first counts.
 ///
 /// # Errors
 /// When the request fails or the response does not follow the schema.
@@ -70,33 +76,41 @@ pub async fn judge(
     question: &str,
     candidates: &[Candidate],
 ) -> autokit_llm::Result<(Judgements, Usage)> {
-    request(model, prompt(prompts, question, candidates), candidates).await
+    let prompt = fill(prompts, &prompts::RERANK, question, candidates);
+    let justification = json!({ "type": "string" });
+    let (scores, usage) = request(model, prompt, Some(justification)).await?;
+    Ok((judgements(candidates, scores), usage))
 }
 
-fn prompt(prompts: &Prompts, question: &str, candidates: &[Candidate]) -> String {
+fn fill(prompts: &Prompts, prompt: &Prompt, question: &str, candidates: &[Candidate]) -> String {
     let shown: Vec<Value> = candidates
         .iter()
         .map(|card| json!({ "id": card.id, "name": card.name, "description": card.description }))
         .collect();
     let candidates = Value::from(shown).to_string();
-    prompts.fill(&prompts::RERANK, &[("question", question), ("candidates", &candidates)])
+    prompts.fill(prompt, &[("question", question), ("candidates", &candidates)])
 }
 
 async fn request(
     model: &Model,
     prompt: String,
-    candidates: &[Candidate],
-) -> autokit_llm::Result<(Judgements, Usage)> {
+    justification: Option<Value>,
+) -> autokit_llm::Result<(Vec<Score>, Usage)> {
+    let mut properties = json!({
+        "id": { "type": "string" },
+        "score": { "type": "number", "minimum": 0, "maximum": 1 },
+    });
+    let mut required = vec!["id", "score"];
+    if let Some(justification) = justification {
+        properties["justification"] = justification;
+        required.push("justification");
+    }
     let schema = json!({
         "type": "object",
         "properties": { "scores": { "type": "array", "items": {
             "type": "object",
-            "properties": {
-                "id": { "type": "string" },
-                "score": { "type": "number", "minimum": 0, "maximum": 1 },
-                "justification": { "type": "string" },
-            },
-            "required": ["id", "score", "justification"],
+            "properties": properties,
+            "required": required,
             "additionalProperties": false,
         } } },
         "required": ["scores"],
@@ -106,7 +120,7 @@ async fn request(
     let answer = model.structured(&request, "scores", &schema).await?;
     let Scores { scores } = serde_json::from_value(answer.value)
         .map_err(|error| autokit_llm::Error::Unstructured { problems: vec![error.to_string()] })?;
-    Ok((judgements(candidates, scores), answer.usage))
+    Ok((scores, answer.usage))
 }
 
 fn judgements(candidates: &[Candidate], scores: Vec<Score>) -> Judgements {
@@ -159,31 +173,42 @@ fn is_reversed(judged: &[Option<f32>]) -> bool {
 }
 
 /// Why there is no order by a model.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum NotReranked {
-    /// The model failed or did not respond in time.
-    #[error("{0}")]
-    Failed(#[from] autokit_llm::Error),
-    /// The order of the model is the ranking upside down.
+    /// It does not respond in time; the response is kept for when the search is repeated.
+    #[error("the language model takes longer than {} s", .0.as_secs_f32())]
+    Late(Duration),
+    /// The spending limit is reached.
+    #[error("the spending limit for the language model is reached")]
+    OverBudget,
+    /// It failed, now or a moment ago.
+    #[error("the language model fails")]
+    Failed,
+    /// Its order is the ranking upside down.
     #[error("the language model returned the order upside down")]
     Reversed,
 }
 
-/// Reranks for searches that are repeated, within a time budget.
+/// A request that several searches may wait for.
+type Pending = Shared<BoxFuture<'static, Result<Arc<Judgements>, autokit_llm::Error>>>;
+
+/// Reranks for searches of agents: each request is sent once, waited for within a time budget, and kept.
 #[derive(Debug)]
 pub struct Reranker {
-    /// By model and prompt.
-    cache: Mutex<LruCache<[u8; 32], Arc<Judgements>>>,
+    /// By service, model and prompt.
+    requests: Mutex<LruCache<[u8; 32], Pending>>,
+    /// A service that failed, and until when it is left alone.
+    paused: Mutex<Option<(String, Instant)>>,
 }
 
 impl Default for Reranker {
     fn default() -> Reranker {
-        Reranker { cache: Mutex::new(LruCache::new(CACHED)) }
+        Reranker { requests: Mutex::new(LruCache::new(CACHED)), paused: Mutex::default() }
     }
 }
 
 impl Reranker {
-    /// Returns the order in which a model puts candidates, as [`order`]; asks it once for the same candidates.
+    /// Returns the order in which a model puts candidates, as [`order`].
     ///
     /// # Errors
     /// See [`NotReranked`].
@@ -195,30 +220,71 @@ impl Reranker {
         candidates: &[Candidate],
         budget: Duration,
     ) -> Result<Vec<usize>, NotReranked> {
-        let prompt = prompt(prompts, question, candidates);
-        let key = Sha256::new()
-            .chain_update(&model.config().model)
-            .chain_update([0])
-            .chain_update(&prompt)
-            .finalize()
-            .into();
-        let cached = self.cache.lock().expect("no holder panics").get(&key).cloned();
-        let judged = match cached {
-            Some(judged) => judged,
-            None => {
-                let request = request(model, prompt, candidates);
-                let late =
-                    |_| autokit_llm::Error::Timeout { host: "the language model".to_owned(), after: budget };
-                let (judged, _) = tokio::time::timeout(budget, Box::pin(request)).await.map_err(late)??;
-                let judged = Arc::new(judged);
-                self.cache.lock().expect("no holder panics").put(key, Arc::clone(&judged));
-                judged
+        let numbered: Vec<Candidate> = candidates
+            .iter()
+            .enumerate()
+            .map(|(at, candidate)| Candidate { id: (at + 1).to_string(), ..candidate.clone() })
+            .collect();
+        let prompt = fill(prompts, &prompts::SCORE, question, &numbered);
+        let config = model.config();
+        let service = format!("{:?}\0{}\0{}", config.protocol, config.base, config.model);
+        let key: [u8; 32] =
+            Sha256::new().chain_update(&service).chain_update([0]).chain_update(&prompt).finalize().into();
+        let pending = self.pending(key, model, &service, prompt, numbered)?;
+        let judged = match tokio::time::timeout(budget, pending).await {
+            Ok(Ok(judged)) => judged,
+            Ok(Err(error)) => {
+                self.requests.lock().expect("no holder panics").pop(&key);
+                return Err(self.failed(service, &error));
             }
+            Err(_) => return Err(NotReranked::Late(budget)),
         };
         let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
         let judged: Vec<Option<f32>> =
             judged.iter().map(|judged| judged.as_ref().map(|judged| judged.score)).collect();
         order(&scores, &judged).ok_or(NotReranked::Reversed)
+    }
+
+    /// Returns the request for a prompt, which is sent unless it was before.
+    fn pending(
+        &self,
+        key: [u8; 32],
+        model: &Model,
+        service: &str,
+        prompt: String,
+        candidates: Vec<Candidate>,
+    ) -> Result<Pending, NotReranked> {
+        let mut requests = self.requests.lock().expect("no holder panics");
+        if let Some(known) = requests.get(&key) {
+            return Ok(known.clone());
+        }
+        let paused = self.paused.lock().expect("no holder panics").clone();
+        if paused.is_some_and(|(failed, until)| failed == service && Instant::now() < until) {
+            return Err(NotReranked::Failed);
+        }
+        let model = model.clone();
+        let sent: BoxFuture<'static, _> = Box::pin(async move {
+            let (scores, _) = request(&model, prompt, None).await?;
+            Ok(Arc::new(judgements(&candidates, scores)))
+        });
+        let pending = sent.shared();
+        requests.put(key, pending.clone());
+        // Goes on where nobody waits any more, so that the next search finds the response.
+        tokio::spawn(pending.clone());
+        Ok(pending)
+    }
+
+    fn failed(&self, service: String, error: &autokit_llm::Error) -> NotReranked {
+        tracing::warn!(%error, "failed to rerank");
+        match error.code() {
+            Code::OverBudget => return NotReranked::OverBudget,
+            // This response was unusable; the next may be fine.
+            Code::BadReply | Code::Unstructured | Code::TooLong | Code::BadRequest => {}
+            _ => {
+                *self.paused.lock().expect("no holder panics") = Some((service, Instant::now() + PAUSE));
+            }
+        }
+        NotReranked::Failed
     }
 }
 
@@ -254,7 +320,7 @@ mod tests {
     fn outliers_come_last_whatever_the_model_says() {
         assert_eq!(
             order(&[0.8, 0.4, 0.31, 0.1], &[Some(0.1), Some(0.9), Some(0.2), Some(1.0)]),
-            Some(vec![1, 0, 2, 3])
+            Some(vec![1, 0, 3, 2])
         );
         // Without scores there are no outliers.
         assert_eq!(order(&[0.0, 0.0], &[Some(0.1), Some(0.2)]), Some(vec![1, 0]));

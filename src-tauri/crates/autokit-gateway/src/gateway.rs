@@ -14,7 +14,7 @@ use crate::context::{Definition, EvictionReason, is_own_tool, list_tools, to_mcp
 use crate::guard::{Loop, Outcome};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::{McpSessionId, Session, SessionRecord, Sessions, is_expired, new_handle};
-use crate::settings::Settings;
+use crate::settings::{MAX_RERANK_MS, Settings};
 use crate::toolbox::{
     Audit, Call, CallOutcome, DecidedBy, Event, HitKind, Progress, Refusal, Search, Target, Toolbox,
 };
@@ -230,7 +230,9 @@ impl Gateway {
             },
         };
         let rerank = match arguments.get("rerank") {
-            None | Some(Value::Null | Value::Bool(true)) => Duration::from_millis(settings.rerank_ms),
+            None | Some(Value::Null | Value::Bool(true)) => {
+                Duration::from_millis(settings.rerank_ms.min(MAX_RERANK_MS))
+            }
             Some(Value::Bool(false)) => Duration::ZERO,
             Some(_) => return CallResponse::unchanged(error_result("`rerank` must be true or false.")),
         };

@@ -48,7 +48,7 @@ pub use gateway::{CallResponse, Gateway, Now, ToolCallRequest};
 pub use names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 pub use server::Server;
 pub use session::{McpSessionId, SessionRecord};
-pub use settings::{GuardSettings, Settings};
+pub use settings::{GuardSettings, MAX_RERANK_MS, Settings};
 pub use toolbox::{
     Audit, Call, CallOutcome, DecidedBy, Event, Hit, HitKind, Progress, Refusal, Search, SearchResults,
     Target, Tier, Toolbox,

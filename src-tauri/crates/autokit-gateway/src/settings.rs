@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+/// Upper limit of [`Settings::rerank_ms`]: agents give a call up after about a minute.
+pub const MAX_RERANK_MS: u64 = 30_000;
+
 /// Parameters of everything a session keeps (Kaman, sections 2 and 6–8).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(default)]
@@ -13,8 +16,8 @@ pub struct Settings {
     /// Minimum score of a result. Scores are comparable between queries; the best card of a library without a
     /// suitable one usually scores lower.
     pub threshold: f32,
-    /// Most milliseconds a language model, if one is chosen, may take to rerank the results of a search; 0 for none. In two
-    /// seconds a small model scores twenty candidates, and an agent loses more by calling the wrong tool.
+    /// Most milliseconds a language model, if one is chosen, may take to rerank the results of a search, up to
+    /// [`MAX_RERANK_MS`]; 0 for none. Twenty scores are about 200 tokens, and an agent loses more by calling the wrong tool.
     #[ts(type = "number")]
     pub rerank_ms: u64,
     /// Most discovered tools of a session. Sessions in the paper use 5–8; half as many more leave room for a

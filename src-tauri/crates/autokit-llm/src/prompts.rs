@@ -112,6 +112,8 @@ macro_rules! prompts {
 prompts! {
     /// Scores candidates for a question.
     RERANK = "rerank" ["question", "candidates"];
+    /// Scores candidates for an agent's search, without justifications.
+    SCORE = "score" ["question", "candidates"];
     /// Writes an answer from retrieved cards.
     ANSWER = "answer" ["question", "tools", "correction"];
     /// Judges whether an answer answers the question.

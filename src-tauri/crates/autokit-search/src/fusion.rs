@@ -163,7 +163,7 @@ pub(crate) const ASK_SHARE: f32 = 0.6;
 /// the same; otherwise cards with phrases would come before those without.
 pub(crate) const ASK_ADVANTAGE: f32 = 0.15;
 
-/// Share of a card's score that a card gets which finds an identifier the first one takes.
+/// Share of a card's score that a card gets which finds an identifier the former takes.
 pub(crate) const LOOKUP_SHARE: f32 = 0.8;
 
 /// Upper bound of scores without a name match.

@@ -8,7 +8,7 @@
 //! A tool **takes** an identifier of `x` if one of its parameters or a part of its path is called `x_id`, or if it has a
 //! parameter `id` and its name ends with `x`. A tool of the same provider **finds** it if its name says that it searches
 //! for `x`; if its name has nothing but the verb, if its description mentions `x`. Where nothing searches, tools that
-//! list `x` count.
+//! list `x` count. Tools without a provider belong together: mostly they are those of one service.
 
 use rustc_hash::FxHashMap;
 
@@ -18,12 +18,16 @@ use crate::text::{Analyzer, fold, parts};
 /// Words for finding one thing among many by what is known about it.
 const SEARCH: [&str; 6] = ["autocomplete", "find", "lookup", "query", "resolve", "search"];
 const LIST: &str = "list";
-/// Words that say what is done, and others that name no thing.
-const NOT_A_THING: [&str; 27] = [
-    "a", "add", "all", "api", "by", "create", "delete", "details", "fetch", "for", "from", "get", "id",
-    "ids", "info", "of", "patch", "post", "put", "read", "remove", "set", "the", "update", "uuid", "v1",
-    "v2",
+/// Words for changing something.
+const CHANGE: [&str; 9] = ["add", "create", "delete", "patch", "post", "put", "remove", "set", "update"];
+const PREPOSITIONS: [&str; 8] = ["by", "for", "from", "in", "of", "on", "to", "with"];
+/// Other words that name no thing.
+const NOT_A_THING: [&str; 15] = [
+    "a", "all", "and", "api", "details", "fetch", "get", "id", "ids", "info", "or", "read", "the", "uuid",
+    "v1",
 ];
+/// Most tools that find the same; where there are more, none of them is the one that is needed.
+const MAX_FINDERS: usize = 3;
 /// Most words of a description in which a tool without a thing in its name says what it finds.
 const DESCRIPTION_WORDS: usize = 40;
 
@@ -63,9 +67,11 @@ impl Identifiers {
             }
         };
         let name = parts(document.name);
+        let searches = name.iter().any(|word| SEARCH.contains(&word.as_str()));
         let mut takes = Vec::new();
-        // A name with spaces is a title, as in "Get Email ID", and no path.
-        if document.name.contains('/') || !document.name.contains(char::is_whitespace) {
+        // A name with spaces is a title, as in "Get Email ID", and no path; `resolve_library_id` finds one.
+        let is_path = document.name.contains('/') || !document.name.contains(char::is_whitespace);
+        if is_path && !searches {
             for pair in name.windows(2).filter(|pair| is_id(&pair[1]) && is_thing(&pair[0])) {
                 add(&mut takes, &pair[0]);
             }
@@ -85,14 +91,21 @@ impl Identifiers {
             add(&mut takes, thing);
         }
         let mut finds = Vec::new();
-        let searches = name.iter().any(|word| SEARCH.contains(&word.as_str()));
-        if searches || name.iter().any(|word| word == LIST) {
+        let changes = name.iter().any(|word| CHANGE.contains(&word.as_str()));
+        if !changes && (searches || name.iter().any(|word| word == LIST)) {
             let of_provider = parts(document.provider);
-            for thing in name.iter().filter(|word| is_thing(word) && !of_provider.contains(word)) {
+            // What comes after a preposition is what it is found by.
+            let object = name.iter().take_while(|word| !PREPOSITIONS.contains(&word.as_str()));
+            let things: Vec<&String> =
+                object.filter(|word| is_thing(word) && !of_provider.contains(word)).collect();
+            let several = name.iter().any(|word| word == "and" || word == "or");
+            let from = if several { 0 } else { things.len().saturating_sub(1) };
+            for thing in &things[from..] {
                 add(&mut finds, thing);
             }
             if finds.is_empty() && searches {
-                for word in parts(document.description).iter().take(DESCRIPTION_WORDS) {
+                let words = parts(document.description);
+                for word in words.iter().take(DESCRIPTION_WORDS).filter(|word| is_thing(word)) {
                     add(&mut finds, word);
                 }
             }
@@ -107,7 +120,8 @@ fn is_id(word: &str) -> bool {
 }
 
 fn is_thing(word: &str) -> bool {
-    word != LIST && !SEARCH.contains(&word) && !NOT_A_THING.contains(&word)
+    word != LIST
+        && ![&SEARCH[..], &CHANGE, &PREPOSITIONS, &NOT_A_THING].iter().any(|words| words.contains(&word))
 }
 
 /// Which tools of an index find the identifiers that others take. Tools are known by their slots.
@@ -178,6 +192,9 @@ impl LookupIndex {
         for taken in self.of.get(&of).map_or(&[][..], |identifiers| &identifiers.takes) {
             let Some(Finders { searching, listing }) = self.finders.get(&taken.key) else { continue };
             let finders = if searching.is_empty() { listing } else { searching };
+            if finders.len() > MAX_FINDERS {
+                continue;
+            }
             finders.iter().filter(|finder| **finder != of).for_each(|&finder| found(finder, &taken.word));
         }
     }
@@ -260,6 +277,30 @@ mod tests {
         let within = tool("chat", "search_channel", "", &["channel_id", "query"]);
         assert_eq!(finders(&[within.clone(), tool("chat", "post", "", &["channel_id"])]), []);
         assert_eq!(finders(&[within]), []);
+    }
+
+    #[test]
+    fn what_finds_is_what_is_searched_or_listed() {
+        let post = tool("chat", "post", "", &["user_id"]);
+        for (name, finds) in [
+            ("find_user", true),
+            ("find_user_id", true),
+            ("user_search", true),
+            ("search_users_by_channel", true),
+            ("search_channels_and_users", true),
+            ("list_users", true),
+            ("list_user_groups", false),
+            ("search_channels_by_user", false),
+            ("delete_user_search", false),
+        ] {
+            let found = finders(&[tool("chat", name, "", &["query"]), post.clone()]);
+            assert_eq!(!found.is_empty(), finds, "{name}");
+        }
+        let four = ["find_user", "search_users", "query_user", "lookup_user"];
+        let mut tools: Vec<Document<'_>> = four.iter().map(|name| tool("chat", name, "", &[])).collect();
+        tools.push(post);
+        assert_eq!(finders(&tools), [], "none of four is the one");
+        assert_eq!(finders(&tools[1..]).len(), 3);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Search for agents, in the local tiers: tools assigned to the agent's profile, AutoKit's built-in tools,
 //! and the library (Kaman, section 4.2).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use autokit_agent::rerank::Candidate;
 use autokit_gateway::{Hit, HitKind, Refusal, Search, SearchResults, Tier};
@@ -39,9 +39,20 @@ pub(crate) fn feedback_profile(profile: &str) -> String {
 const MAX_DESCRIPTION: usize = 240;
 
 /// A card that was found.
+#[derive(Clone)]
 struct Ranked {
     hit: autokit_search::Hit,
     record: Arc<CardRecord>,
+}
+
+/// What is found in the library.
+struct FoundCards {
+    /// Best first.
+    hits: Vec<Hit>,
+    /// Ids of the cards the query names exactly.
+    named: HashSet<String>,
+    /// Notes on the cards that find what others take, by id.
+    lookups: HashMap<String, String>,
 }
 
 impl Ranked {
@@ -70,26 +81,29 @@ impl ToolSearch {
         ToolSearch { tools, cards, models, assistant }
     }
 
-    /// Reorders what is found as the language model says, if one is chosen; cards the query names stay in front.
-    async fn rerank(&self, search: &Search, hits: &mut Vec<Ranked>, notes: &mut Vec<String>) {
-        let named = hits.iter().take_while(|hit| hit.is_named()).count();
-        let candidates: Vec<Candidate> = hits[named..]
-            .iter()
-            .map(|Ranked { hit, record }| Candidate {
-                id: hit.id.clone(),
-                name: record.key.name.clone(),
-                description: shorten(record.card().description(), MAX_DESCRIPTION),
-                score: hit.score,
-            })
+    /// Reorders what is found as the language model says, if one is chosen. Cards the query names, and those that find
+    /// what others take, keep their places: the model does not see why they are there.
+    async fn rerank(&self, search: &Search, hits: &mut [Ranked], notes: &mut Vec<String>) {
+        let places: Vec<usize> = (0..hits.len())
+            .filter(|at| hits[*at].hit.parts.name_match.is_none() && hits[*at].hit.parts.finds.is_none())
             .collect();
-        if candidates.len() < 2 {
+        if places.len() < 2 {
             return;
         }
+        let candidate = |Ranked { hit, record }: &Ranked| Candidate {
+            id: hit.id.clone(),
+            name: record.key.name.clone(),
+            description: shorten(record.card().description(), MAX_DESCRIPTION),
+            score: hit.score,
+        };
+        let candidates: Vec<Candidate> = places.iter().map(|at| candidate(&hits[*at])).collect();
         match self.assistant.rerank(&search.query, &candidates, search.rerank).await {
             None => {}
             Some(Ok(order)) => {
-                let mut rest: Vec<Option<Ranked>> = hits.drain(named..).map(Some).collect();
-                hits.extend(order.into_iter().filter_map(|at| rest[at].take()));
+                let reranked: Vec<Ranked> = order.into_iter().map(|at| hits[places[at]].clone()).collect();
+                for (place, ranked) in places.into_iter().zip(reranked) {
+                    hits[place] = ranked;
+                }
             }
             Some(Err(error)) => notes.push(format!("Not reranked: {error}.")),
         }
@@ -133,13 +147,13 @@ impl ToolSearch {
         hits
     }
 
-    /// Returns what is found in the library, best first, and the ids of the cards the query names exactly.
+    /// Returns what is found in the library.
     async fn library(
         &self,
         search: &Search,
         scoped: &ResolvedScope,
         found: &mut SearchResults,
-    ) -> Result<(Vec<Hit>, HashSet<String>), Refusal> {
+    ) -> Result<FoundCards, Refusal> {
         let reranks = !search.rerank.is_zero();
         let opinions = self.cards.feedback(&feedback_profile(&search.profile)).await;
         let ranking = self.cards.rank(SearchRequest {
@@ -172,19 +186,18 @@ impl ToolSearch {
             let is_named = hits.iter().take_while(|hit| hit.is_named()).count();
             hits.truncate(search.limit.max(is_named));
         }
-        let (mut library, mut named) = (Vec::new(), HashSet::new());
+        let (mut library, mut named, mut lookups) = (Vec::new(), HashSet::new(), HashMap::new());
         for ranked in hits {
             let Ranked { hit, record } = &ranked;
             if let Some(thing) = &hit.parts.finds {
-                let name = &record.key.name;
-                found.notes.push(format!("“{name}” finds the {thing} ID that another result takes."));
+                lookups.insert(hit.id.clone(), format!("“{}” looks up {thing} IDs.", record.key.name));
             }
             library.push(self.hit(record, Tier::Library, hit.score).await);
             if ranked.is_named() {
                 named.insert(hit.id.clone());
             }
         }
-        Ok((library, named))
+        Ok(FoundCards { hits: library, named, lookups })
     }
 
     /// Searches the local tiers.
@@ -204,14 +217,18 @@ impl ToolSearch {
         system.retain(|hit| scoped.may_call(&hit.id, &hit.name, &hit.provider));
         found.took_ms.push((Tier::System, ms_since(began)));
         let began = Instant::now();
-        let (library, named_in_library) = self.library(search, scoped, &mut found).await?;
+        // Where experts fill the response, nothing is gained by reranking what comes after them.
+        let rerank = if experts.len() < search.limit { search.rerank } else { Duration::ZERO };
+        let library = self.library(&Search { rerank, ..search.clone() }, scoped, &mut found).await?;
         found.took_ms.push((Tier::Library, ms_since(began)));
-        named.extend(named_in_library);
-        let all = merge([experts, system, library], |hit| hit.id.clone(), &search.always, usize::MAX);
+        named.extend(library.named);
+        let all = merge([experts, system, library.hits], |hit| hit.id.clone(), &search.always, usize::MAX);
         // Tools that the query names are kept, however many results rank before them.
         let is_kept = |at: usize, hit: &Hit| at < search.limit || named.contains(&hit.id);
         found.hits =
             all.into_iter().enumerate().filter(|(at, hit)| is_kept(*at, hit)).map(|(_, hit)| hit).collect();
+        let lookups = found.hits.iter().filter_map(|hit| library.lookups.get(&hit.id));
+        found.notes.extend(lookups.cloned());
         Ok(found)
     }
 }

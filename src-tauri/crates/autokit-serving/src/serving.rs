@@ -84,8 +84,12 @@ impl Toolbox for Serving {
         all
     }
 
-    async fn search(&self, search: Search) -> Result<SearchResults, Refusal> {
+    async fn search(&self, mut search: Search) -> Result<SearchResults, Refusal> {
         let scoped = self.tools.scoped(&search.profile)?;
+        // Without access to all hosts, the query must not be sent to a language model either.
+        if !scoped.policy().allows_all_hosts() {
+            search.rerank = Duration::ZERO;
+        }
         let mut found = self.search.find(&search, &scoped).await?;
         // Agents that may find only some cards are not offered others. Without access to all hosts, the
         // query must not be sent to registries.

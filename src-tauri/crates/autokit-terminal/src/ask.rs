@@ -239,7 +239,7 @@ fn explain_score(parts: &ScoreParts) -> String {
         reasons.push(format!("conditions {:+.2}", parts.constraints));
     }
     if let Some(thing) = &parts.finds {
-        reasons.push(format!("finds the {} ID {:+.2}", printable(thing), parts.lookup));
+        reasons.push(format!("looks up {} IDs {:+.2}", printable(thing), parts.lookup));
     }
     if parts.feedback.abs() >= 0.005 {
         reasons.push(format!("feedback {:+.2}", parts.feedback));
