@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use autokit_api::commands::{AddMarketSource, SetProfile, SetProviders};
-use autokit_api::{MarketSourceAdd, Profile, ProviderSettings};
-use autokit_gateway::{Search as AgentSearch, Tier};
+use autokit_api::commands::{AddMarketSource, CreateCard, SetProfile, SetProviders};
+use autokit_api::{CardCreate, LlmKind, LlmSettings, MarketSourceAdd, Profile, ProviderSettings};
+use autokit_gateway::{Search as AgentSearch, SearchResults, Tier};
 use autokit_policy::Permission;
 use autokit_workspace::secrets::KeyStorage;
 use axum::Router;
@@ -16,18 +16,73 @@ use tokio::net::TcpListener;
 
 use super::*;
 
-/// Returns how many of the results are from the marketplace.
-async fn marketplace_hits(engine: &Engine, profile: &str) -> usize {
+/// Returns what an agent of a profile finds; a language model may take as long as it needs to rerank it.
+async fn search(engine: &Engine, profile: &str) -> SearchResults {
     let search = AgentSearch {
         query: "mailbox".to_owned(),
         limit: 5,
-        threshold: 0.2,
-        rerank: std::time::Duration::ZERO,
+        threshold: 0.0,
+        rerank: Duration::from_mins(2),
         profile: profile.to_owned(),
         always: HashSet::new(),
     };
-    let found = engine.mcp.gateway.toolbox().search(search).await.expect("found");
-    found.hits.iter().filter(|hit| hit.tier == Tier::Marketplace).count()
+    engine.mcp.gateway.toolbox().search(search).await.expect("found")
+}
+
+/// Returns how many of the results are from the marketplace.
+async fn marketplace_hits(engine: &Engine, profile: &str) -> usize {
+    search(engine, profile).await.hits.iter().filter(|hit| hit.tier == Tier::Marketplace).count()
+}
+
+/// A profile that may reach no host.
+async fn add_profile_inside(engine: &Engine, context: &Context) {
+    let mut inside = Profile { name: "inside".to_owned(), ..Profile::default() };
+    inside.permissions.hosts.otherwise = Some(Permission::Deny);
+    Handle::<SetProfile>::handle(engine, context, inside).await.expect("set");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_agents_that_may_reach_every_host_find_is_reranked_by_a_model() {
+    let requests = Arc::new(AtomicU32::new(0));
+    let counting = Arc::clone(&requests);
+    let app = Router::new().fallback(move || async move {
+        counting.fetch_add(1, Ordering::Relaxed);
+        (axum::http::StatusCode::BAD_REQUEST, "no such model")
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let options = EngineOptions {
+        vectors: Vectors::Off,
+        key_storage: Some(KeyStorage::Memory),
+        ..EngineOptions::new()
+    };
+    let engine = Engine::open(Storage::Memory, &options, broadcast::channel(64).0).await.expect("opens");
+    let context = Context { request: None, author: "test".to_owned() };
+    for name in ["read_mailbox", "empty_mailbox"] {
+        let card =
+            json!({"kind": "api", "name": name, "provider": "Post", "description": "Works on a mailbox."});
+        let fields = card.as_object().expect("an object").clone();
+        let create = CardCreate { fields, reason: String::new(), flagged_too: false };
+        Handle::<CreateCard>::handle(&*engine, &context, create).await.expect("created");
+    }
+    let mut settings = ProviderSettings::default();
+    settings.network.allowed_hosts = vec!["127.0.0.1".to_owned()];
+    settings.llm =
+        LlmSettings { kind: LlmKind::Openai, base: url, large: "m".to_owned(), ..LlmSettings::default() };
+    Handle::<SetProviders>::handle(&*engine, &context, settings).await.expect("set");
+    add_profile_inside(&engine, &context).await;
+
+    let found = search(&engine, "inside").await;
+    assert_eq!(
+        (found.hits.len(), found.notes.len(), requests.load(Ordering::Relaxed)),
+        (2, 1, 0),
+        "{found:?}"
+    );
+    let found = search(&engine, "").await;
+    assert!(requests.load(Ordering::Relaxed) > 0 && found.hits.len() == 2);
+    assert!(found.notes.iter().any(|note| note.contains("Not reranked")), "{found:?}");
+    engine.close().await.expect("closed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -61,9 +116,7 @@ async fn registries_are_searched_only_for_agents_that_may_reach_every_host() {
     Handle::<SetProviders>::handle(&*engine, &context, settings).await.expect("set");
     let source = MarketSourceAdd { kind: None, url };
     Handle::<AddMarketSource>::handle(&*engine, &context, source).await.expect("added");
-    let mut inside = Profile { name: "inside".to_owned(), ..Profile::default() };
-    inside.permissions.hosts.otherwise = Some(Permission::Deny);
-    Handle::<SetProfile>::handle(&*engine, &context, inside).await.expect("set");
+    add_profile_inside(&engine, &context).await;
 
     let before = requests.load(Ordering::Relaxed);
     assert_eq!((marketplace_hits(&engine, "inside").await, requests.load(Ordering::Relaxed)), (0, before));
