@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::outlier::is_outlier;
 
 /// How long a service that failed is not asked again.
-const PAUSE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_mins(1);
 /// Most responses that are kept, of about 2 kB each.
 const CACHED: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
 /// Most characters of a justification.

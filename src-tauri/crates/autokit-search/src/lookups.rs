@@ -176,14 +176,14 @@ impl LookupIndex {
     pub(crate) fn memory(&self) -> usize {
         let thing = |thing: &Thing| size_of::<Thing>() + thing.key.len() + thing.word.len();
         let identifiers = |of: &Identifiers| of.takes.iter().chain(&of.finds).map(thing).sum::<usize>();
-        let finders = |(key, finders): (&Box<str>, &Finders)| {
+        let finders = |(key, finders): (&str, &Finders)| {
             key.len()
                 + size_of::<(Box<str>, Finders)>()
                 + 4 * (finders.searching.len() + finders.listing.len())
         };
         self.of.values().map(identifiers).sum::<usize>()
             + self.of.capacity() * size_of::<(u32, Identifiers)>()
-            + self.finders.iter().map(finders).sum::<usize>()
+            + self.finders.iter().map(|(key, of)| finders((key, of))).sum::<usize>()
     }
 
     /// Calls `found` with every tool that finds an identifier which a tool takes, and the word for what is

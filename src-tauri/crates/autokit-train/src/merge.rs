@@ -228,27 +228,27 @@ fn eigen(mut matrix: Matrix) -> (Vec<f64>, Matrix) {
     (values, Matrix::new(n, n, |row, column| vectors.at(row, order[column])))
 }
 
-/// Turns rows and columns `p` and `q` of a symmetric matrix so that the element they share becomes 0.
-fn rotate(matrix: &mut Matrix, vectors: &mut Matrix, p: usize, q: usize) {
-    let shared = matrix.at(p, q);
+/// Turns rows and columns `first` and `second` of a symmetric matrix so that the element they share becomes 0.
+fn rotate(matrix: &mut Matrix, vectors: &mut Matrix, first: usize, second: usize) {
+    let shared = matrix.at(first, second);
     if shared == 0.0 {
         return;
     }
-    let theta = (matrix.at(q, q) - matrix.at(p, p)) / (2.0 * shared);
-    let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
-    let s = t * c;
-    let n = matrix.columns;
-    let turn = |values: &mut [f64], at: usize, other: usize| {
-        let (x, y) = (values[at], values[other]);
-        (values[at], values[other]) = (c * x - s * y, s * x + c * y);
+    let theta = (matrix.at(second, second) - matrix.at(first, first)) / (2.0 * shared);
+    let tangent = theta.signum() / (theta.abs() + theta.hypot(1.0));
+    let cosine = 1.0 / tangent.hypot(1.0);
+    let sine = tangent * cosine;
+    let size = matrix.columns;
+    let turn = |values: &mut [f64], one: usize, other: usize| {
+        (values[one], values[other]) =
+            (cosine * values[one] - sine * values[other], sine * values[one] + cosine * values[other]);
     };
-    for row in 0..n {
-        turn(&mut matrix.values, row * n + p, row * n + q);
-        turn(&mut vectors.values, row * n + p, row * n + q);
+    for row in 0..size {
+        turn(&mut matrix.values, row * size + first, row * size + second);
+        turn(&mut vectors.values, row * size + first, row * size + second);
     }
-    for column in 0..n {
-        turn(&mut matrix.values, p * n + column, q * n + column);
+    for column in 0..size {
+        turn(&mut matrix.values, first * size + column, second * size + column);
     }
 }
 
