@@ -353,7 +353,7 @@ mod tests {
             .map(|at| Document {
                 id: &ids[at],
                 provider: ["a", "b"][at % 2],
-                name: if at % 90 == 4 { "search_events" } else { &names[at] },
+                name: if at < 200 && at % 90 / 2 == 2 { "search_events" } else { &names[at] },
                 parameters: (at % 5 == 0).then(|| parameter("event_id")).into_iter().collect(),
                 description: &descriptions[at],
                 vectors: (at % 50 != 7).then(|| Vectors::split(&vectors[at], DIMENSION)),
@@ -419,7 +419,7 @@ mod tests {
                 }
             }
         }
-        assert!(looked_up > 50, "{looked_up}");
+        assert!(looked_up > 10, "{looked_up}");
     }
 
     #[test]
