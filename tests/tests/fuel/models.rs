@@ -131,7 +131,7 @@ async fn a_question_a_card_answered_is_proposed_for_it() -> Result<()> {
     ] {
         add(&node, &json!({ "name": name, "description": description })).await?;
     }
-    let question = "which tool predicts high and low water".to_owned();
+    let question = "tide tables that predict high and low water".to_owned();
     let session = ask(&node, &question).await?;
     give_feedback(&node, &session.id, true, "").await?;
 
