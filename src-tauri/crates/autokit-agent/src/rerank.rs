@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autokit_llm::prompts::{self, Prompt, Prompts};
-use autokit_llm::{Code, Model, Request, Usage};
+use autokit_llm::{Code, Model, Usage};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use lru::LruCache;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
+use crate::ask::model::structured;
 use crate::outlier::is_outlier;
 
 /// How long a service that failed is not asked again.
@@ -77,8 +78,7 @@ pub async fn judge(
     candidates: &[Candidate],
 ) -> autokit_llm::Result<(Judgements, Usage)> {
     let prompt = fill(prompts, &prompts::RERANK, question, candidates);
-    let justification = json!({ "type": "string" });
-    let (scores, usage) = request(model, prompt, Some(justification)).await?;
+    let (scores, usage) = request(model, prompt, true).await?;
     Ok((judgements(candidates, scores), usage))
 }
 
@@ -91,18 +91,14 @@ fn fill(prompts: &Prompts, prompt: &Prompt, question: &str, candidates: &[Candid
     prompts.fill(prompt, &[("question", question), ("candidates", &candidates)])
 }
 
-async fn request(
-    model: &Model,
-    prompt: String,
-    justification: Option<Value>,
-) -> autokit_llm::Result<(Vec<Score>, Usage)> {
+async fn request(model: &Model, prompt: String, justified: bool) -> autokit_llm::Result<(Vec<Score>, Usage)> {
     let mut properties = json!({
         "id": { "type": "string" },
         "score": { "type": "number", "minimum": 0, "maximum": 1 },
     });
     let mut required = vec!["id", "score"];
-    if let Some(justification) = justification {
-        properties["justification"] = justification;
+    if justified {
+        properties["justification"] = json!({ "type": "string" });
         required.push("justification");
     }
     let schema = json!({
@@ -116,11 +112,8 @@ async fn request(
         "required": ["scores"],
         "additionalProperties": false,
     });
-    let request = Request::new("Answer with JSON after the schema and nothing else.", prompt);
-    let answer = model.structured(&request, "scores", &schema).await?;
-    let Scores { scores } = serde_json::from_value(answer.value)
-        .map_err(|error| autokit_llm::Error::Unstructured { problems: vec![error.to_string()] })?;
-    Ok((scores, answer.usage))
+    let (Scores { scores }, usage) = structured(model, prompt, "scores", &schema).await?;
+    Ok((scores, usage))
 }
 
 fn judgements(candidates: &[Candidate], scores: Vec<Score>) -> Judgements {
@@ -138,13 +131,18 @@ fn judgements(candidates: &[Candidate], scores: Vec<Score>) -> Judgements {
     judged
 }
 
-/// Returns the order in which a model puts candidates, best first: `scores` are those of the ranking, best first, `judged`
-/// the model's. Candidates with the same judgement, and those without one behind them, keep their order, and those far
+/// Returns the order in which a model puts candidates, which are given in that of the ranking. Those with the same judgement, and those without one behind them, keep their order, and those far
 /// behind the best in the ranking come last, whatever the model says.
 ///
 /// `None` if the model turns the ranking upside down: it was then more likely misled, or takes 0 for the best score, than
 /// right about all of them.
-pub fn order(scores: &[f32], judged: &[Option<f32>]) -> Option<Vec<usize>> {
+pub fn order(candidates: &[Candidate], judged: &[Option<Judgement>]) -> Option<Vec<usize>> {
+    let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
+    let judged: Vec<Option<f32>> = judged.iter().map(|one| one.as_ref().map(|one| one.score)).collect();
+    by_scores(&scores, &judged)
+}
+
+fn by_scores(scores: &[f32], judged: &[Option<f32>]) -> Option<Vec<usize>> {
     if is_reversed(judged) {
         return None;
     }
@@ -239,10 +237,7 @@ impl Reranker {
             }
             Err(_) => return Err(NotReranked::Late(budget)),
         };
-        let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
-        let judged: Vec<Option<f32>> =
-            judged.iter().map(|judged| judged.as_ref().map(|judged| judged.score)).collect();
-        order(&scores, &judged).ok_or(NotReranked::Reversed)
+        order(candidates, &judged).ok_or(NotReranked::Reversed)
     }
 
     /// Returns the request for a prompt, which is sent unless it was before.
@@ -264,7 +259,7 @@ impl Reranker {
         }
         let model = model.clone();
         let sent: BoxFuture<'static, _> = Box::pin(async move {
-            let (scores, _) = request(&model, prompt, None).await?;
+            let (scores, _) = request(&model, prompt, false).await?;
             Ok(Arc::new(judgements(&candidates, scores)))
         });
         let pending = sent.shared();
@@ -276,13 +271,12 @@ impl Reranker {
 
     fn failed(&self, service: String, error: &autokit_llm::Error) -> NotReranked {
         tracing::warn!(%error, "failed to rerank");
-        match error.code() {
-            Code::OverBudget => return NotReranked::OverBudget,
-            // This response was unusable; the next may be fine.
-            Code::BadReply | Code::Unstructured | Code::TooLong | Code::BadRequest => {}
-            _ => {
-                *self.paused.lock().expect("no holder panics") = Some((service, Instant::now() + PAUSE));
-            }
+        let code = error.code();
+        if code == Code::OverBudget {
+            return NotReranked::OverBudget;
+        }
+        if !code.is_of_one_response() {
+            *self.paused.lock().expect("no holder panics") = Some((service, Instant::now() + PAUSE));
         }
         NotReranked::Failed
     }
@@ -310,35 +304,35 @@ mod tests {
     #[test]
     fn unjudged_candidates_and_equal_scores_keep_their_order() {
         assert_eq!(
-            order(&[0.5; 5], &[None, Some(0.4), Some(0.9), Some(0.4), None]),
+            by_scores(&[0.5; 5], &[None, Some(0.4), Some(0.9), Some(0.4), None]),
             Some(vec![2, 1, 3, 0, 4])
         );
-        assert_eq!(order(&[], &[]), Some(vec![]));
+        assert_eq!(by_scores(&[], &[]), Some(vec![]));
     }
 
     #[test]
     fn outliers_come_last_whatever_the_model_says() {
         assert_eq!(
-            order(&[0.8, 0.4, 0.31, 0.1], &[Some(0.1), Some(0.9), Some(0.2), Some(1.0)]),
+            by_scores(&[0.8, 0.4, 0.31, 0.1], &[Some(0.1), Some(0.9), Some(0.2), Some(1.0)]),
             Some(vec![1, 0, 3, 2])
         );
         // Without scores there are no outliers.
-        assert_eq!(order(&[0.0, 0.0], &[Some(0.1), Some(0.2)]), Some(vec![1, 0]));
+        assert_eq!(by_scores(&[0.0, 0.0], &[Some(0.1), Some(0.2)]), Some(vec![1, 0]));
     }
 
     #[test]
     fn a_ranking_upside_down_is_noticed_and_a_changed_one_is_not() {
         let reversed: Vec<Option<f32>> = (0..20_u8).map(|at| Some(f32::from(at) / 20.0)).collect();
-        assert_eq!(order(&[0.5; 20], &reversed), None);
-        assert_eq!(order(&[0.5; 5], &reversed[..5]), None);
-        assert!(order(&[0.5; 4], &reversed[..4]).is_some(), "four in this order may be chance");
-        assert!(order(&[0.5; 20], &[Some(0.5); 20]).is_some());
+        assert_eq!(by_scores(&[0.5; 20], &reversed), None);
+        assert_eq!(by_scores(&[0.5; 5], &reversed[..5]), None);
+        assert!(by_scores(&[0.5; 4], &reversed[..4]).is_some(), "four in this order may be chance");
+        assert!(by_scores(&[0.5; 20], &[Some(0.5); 20]).is_some());
         // The last one is the best, the others are as ranked.
         let mut one: Vec<Option<f32>> = (0..19_u8).map(|at| Some(0.9 - f32::from(at) / 20.0)).collect();
         one.push(Some(1.0));
-        assert_eq!(order(&[0.5; 20], &one).expect("trusted")[..2], [19, 0]);
+        assert_eq!(by_scores(&[0.5; 20], &one).expect("trusted")[..2], [19, 0]);
         // Only a few are of use: no order among the others.
         let few: Vec<Option<f32>> = (0..20).map(|at| Some(if at == 12 { 0.9 } else { 0.0 })).collect();
-        assert_eq!(order(&[0.5; 20], &few).expect("trusted")[0], 12);
+        assert_eq!(by_scores(&[0.5; 20], &few).expect("trusted")[0], 12);
     }
 }

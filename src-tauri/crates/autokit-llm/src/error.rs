@@ -35,6 +35,13 @@ pub enum Code {
     OverBudget,
 }
 
+impl Code {
+    /// Whether only this response was unusable: the next may be fine.
+    pub fn is_of_one_response(self) -> bool {
+        matches!(self, Code::BadReply | Code::Unstructured | Code::TooLong | Code::BadRequest)
+    }
+}
+
 /// An error with the details needed to explain it. No variant contains a key.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -200,6 +200,10 @@ impl SearchIndex {
     /// Keeps the best candidates, best first, ties by id.
     fn keep_best(&self, candidates: &mut Vec<Candidate>, limit: usize) {
         self.move_best_first(candidates, limit);
+        self.cut(candidates, limit);
+    }
+
+    fn cut(&self, candidates: &mut Vec<Candidate>, limit: usize) {
         candidates.truncate(limit);
         candidates.sort_by(|a, b| self.order(a, b));
     }
@@ -207,8 +211,10 @@ impl SearchIndex {
     /// The same, after raising cards that find an identifier which one of the best takes.
     fn keep_best_with_lookups(&self, candidates: &mut Vec<Candidate>, limit: usize) {
         self.move_best_first(candidates, limit);
-        self.raise_lookups(candidates, limit);
-        self.keep_best(candidates, limit);
+        if self.raise_lookups(candidates, limit) {
+            self.move_best_first(candidates, limit);
+        }
+        self.cut(candidates, limit);
     }
 
     fn order(&self, a: &Candidate, b: &Candidate) -> Ordering {
@@ -225,10 +231,10 @@ impl SearchIndex {
     }
 
     /// Raises cards that find an identifier which one of the first `limit` takes to [`LOOKUP_SHARE`] of its score. So
-    /// they rank after it, and cards that none of the best needs are not raised into the best.
-    fn raise_lookups(&self, candidates: &mut [Candidate], limit: usize) {
+    /// they rank after it, and cards that none of the best needs are not raised into the best. Returns whether any was raised.
+    fn raise_lookups(&self, candidates: &mut [Candidate], limit: usize) -> bool {
         if self.lookups.is_empty() {
-            return;
+            return false;
         }
         let mut needed: FxHashMap<u32, (f32, u32)> = FxHashMap::default();
         for candidate in candidates.iter().take(limit).filter(|candidate| candidate.raw() > 0.0) {
@@ -241,16 +247,19 @@ impl SearchIndex {
             });
         }
         if needed.is_empty() {
-            return;
+            return false;
         }
+        let mut raised = false;
         // A card that is named ranks first anyway.
         for candidate in candidates.iter_mut().filter(|candidate| candidate.name.is_none()) {
             let Some(&(raw, needed_by)) = needed.get(&candidate.slot) else { continue };
             let by = raw + candidate.constraints.min(0.0) - candidate.raw();
             if by > 0.0 {
                 candidate.lookup = Some(Lookup { by, needed_by });
+                raised = true;
             }
         }
+        raised
     }
 
     /// Keeps every candidate that could be among the best `limit` once its score is exact, and those that find what one

@@ -493,15 +493,10 @@ impl SearchIndex {
                         candidate.name,
                     ),
                 };
-                let finds = candidate.lookup.and_then(|lookup| {
-                    let mut finds = None;
-                    self.lookups.each_finder(lookup.needed_by, |finder, thing| {
-                        if finder == candidate.slot {
-                            finds.get_or_insert(thing);
-                        }
-                    });
-                    finds.map(str::to_owned)
-                });
+                let finds = candidate
+                    .lookup
+                    .and_then(|lookup| self.lookups.thing_found(candidate.slot, lookup.needed_by))
+                    .map(str::to_owned);
                 Hit {
                     id: self.ids[at].to_string(),
                     score,

@@ -30,12 +30,11 @@ const NOT_A_THING: [&str; 15] = [
 const MAX_FINDERS: usize = 3;
 /// Most words of a description in which a tool without a thing in its name says what it finds.
 const DESCRIPTION_WORDS: usize = 40;
-
 /// Longest word that may be what a thing is called; answers quote it.
 const MAX_WORD_BYTES: usize = 40;
 
 /// What a tool does with identifiers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Identifiers {
     /// The things whose identifiers it takes.
     takes: Vec<Thing>,
@@ -46,7 +45,7 @@ struct Identifiers {
 }
 
 /// A kind of thing that a provider's identifiers are for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Thing {
     /// The provider with the stem of the word.
     key: Box<str>,
@@ -148,7 +147,7 @@ impl LookupIndex {
     pub(crate) fn insert(&mut self, slot: u32, document: &Document<'_>, analyzer: &mut Analyzer) {
         self.remove(slot);
         let identifiers = Identifiers::of(document, analyzer);
-        if identifiers == (Identifiers { lists: identifiers.lists, ..Identifiers::default() }) {
+        if identifiers.takes.is_empty() && identifiers.finds.is_empty() {
             return;
         }
         for thing in &identifiers.finds {
@@ -176,14 +175,18 @@ impl LookupIndex {
     pub(crate) fn memory(&self) -> usize {
         let thing = |thing: &Thing| size_of::<Thing>() + thing.key.len() + thing.word.len();
         let identifiers = |of: &Identifiers| of.takes.iter().chain(&of.finds).map(thing).sum::<usize>();
-        let finders = |(key, finders): (&str, &Finders)| {
-            key.len()
-                + size_of::<(Box<str>, Finders)>()
-                + 4 * (finders.searching.len() + finders.listing.len())
-        };
+        let finders =
+            |of: &Finders| size_of::<(Box<str>, Finders)>() + 4 * (of.searching.len() + of.listing.len());
         self.of.values().map(identifiers).sum::<usize>()
             + self.of.capacity() * size_of::<(u32, Identifiers)>()
-            + self.finders.iter().map(|(key, of)| finders((key, of))).sum::<usize>()
+            + self.finders.iter().map(|(key, of)| key.len() + finders(of)).sum::<usize>()
+    }
+
+    /// Returns the word for what a tool finds the identifiers of that another one takes.
+    pub(crate) fn thing_found(&self, finder: u32, taker: u32) -> Option<&str> {
+        let mut thing = None;
+        self.each_finder(taker, |slot, word| thing = thing.or((slot == finder).then_some(word)));
+        thing
     }
 
     /// Calls `found` with every tool that finds an identifier which a tool takes, and the word for what is

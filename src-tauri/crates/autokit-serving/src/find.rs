@@ -83,7 +83,7 @@ impl ToolSearch {
 
     /// Reorders what is found as the language model says, if one is chosen. Cards the query names, and those that find
     /// what others take, keep their places: the model does not see why they are there.
-    async fn rerank(&self, search: &Search, hits: &mut [Ranked], notes: &mut Vec<String>) {
+    async fn rerank(&self, query: &str, budget: Duration, hits: &mut [Ranked], notes: &mut Vec<String>) {
         let places: Vec<usize> = (0..hits.len())
             .filter(|at| hits[*at].hit.parts.name_match.is_none() && hits[*at].hit.parts.finds.is_none())
             .collect();
@@ -97,7 +97,7 @@ impl ToolSearch {
             score: hit.score,
         };
         let candidates: Vec<Candidate> = places.iter().map(|at| candidate(&hits[*at])).collect();
-        match self.assistant.rerank(&search.query, &candidates, search.rerank).await {
+        match self.assistant.rerank(query, &candidates, budget).await {
             None => {}
             Some(Ok(order)) => {
                 let reranked: Vec<Ranked> = order.into_iter().map(|at| hits[places[at]].clone()).collect();
@@ -151,16 +151,16 @@ impl ToolSearch {
     async fn library(
         &self,
         search: &Search,
+        rerank: Duration,
         scoped: &ResolvedScope,
         found: &mut SearchResults,
     ) -> Result<FoundCards, Refusal> {
-        let reranks = !search.rerank.is_zero();
         let opinions = self.cards.feedback(&feedback_profile(&search.profile)).await;
         let ranking = self.cards.rank(SearchRequest {
             query: search.query.clone(),
             allowed: scoped.allowed.clone(),
             opinions: opinions.map_err(|error| refused(&error))?,
-            limit: if reranks { search.limit.max(RERANKED) } else { search.limit },
+            limit: if rerank.is_zero() { search.limit } else { search.limit.max(RERANKED) },
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(|error| refused(&error))?;
@@ -181,8 +181,8 @@ impl ToolSearch {
                 hits.push(ranked);
             }
         }
-        if reranks {
-            self.rerank(search, &mut hits, &mut found.notes).await;
+        if !rerank.is_zero() {
+            self.rerank(&search.query, rerank, &mut hits, &mut found.notes).await;
             let is_named = hits.iter().take_while(|hit| hit.is_named()).count();
             hits.truncate(search.limit.max(is_named));
         }
@@ -219,7 +219,7 @@ impl ToolSearch {
         let began = Instant::now();
         // Where experts fill the response, nothing is gained by reranking what comes after them.
         let rerank = if experts.len() < search.limit { search.rerank } else { Duration::ZERO };
-        let library = self.library(&Search { rerank, ..search.clone() }, scoped, &mut found).await?;
+        let library = self.library(search, rerank, scoped, &mut found).await?;
         found.took_ms.push((Tier::Library, ms_since(began)));
         named.extend(library.named);
         let all = merge([experts, system, library.hits], |hit| hit.id.clone(), &search.always, usize::MAX);

@@ -86,14 +86,14 @@ impl Toolbox for Serving {
 
     async fn search(&self, mut search: Search) -> Result<SearchResults, Refusal> {
         let scoped = self.tools.scoped(&search.profile)?;
-        // Without access to all hosts, the query must not be sent to a language model either.
-        if !scoped.policy().allows_all_hosts() {
+        // Without access to all hosts, the query must not be sent to a language model or to registries.
+        let may_leave = scoped.policy().allows_all_hosts();
+        if !may_leave {
             search.rerank = Duration::ZERO;
         }
         let mut found = self.search.find(&search, &scoped).await?;
-        // Agents that may find only some cards are not offered others. Without access to all hosts, the
-        // query must not be sent to registries.
-        if scoped.finds_all() && scoped.policy().allows_all_hosts() {
+        // Agents that may find only some cards are not offered others.
+        if scoped.finds_all() && may_leave {
             self.assistant.add_offers(&search, &mut found).await;
         }
         Ok(found)

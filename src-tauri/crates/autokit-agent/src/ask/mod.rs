@@ -9,7 +9,7 @@ mod draft;
 pub mod graph;
 pub mod ground;
 mod local;
-mod model;
+pub(crate) mod model;
 mod plain;
 mod run;
 

@@ -20,7 +20,7 @@ fn truncate(text: &str) -> String {
     text.chars().take(MAX_CHARS).collect()
 }
 
-async fn structured<T: serde::de::DeserializeOwned>(
+pub(crate) async fn structured<T: serde::de::DeserializeOwned>(
     model: &Model,
     prompt: String,
     name: &str,
@@ -50,12 +50,9 @@ pub(super) async fn rerank(
         })
         .collect();
     let (judged, usage) = rerank::judge(model, prompts, question, &candidates).await?;
-    let scores: Vec<f32> = ranked.iter().map(|card| card.score).collect();
-    let of_model: Vec<Option<f32>> = judged.iter().map(|one| one.as_ref().map(|one| one.score)).collect();
-    let order = rerank::order(&scores, &of_model);
-    let reranked = order.map(|order| {
+    let reranked = rerank::order(&candidates, &judged).map(|order| {
         let card = |at: usize| Ranked {
-            judged: of_model[at],
+            judged: judged[at].as_ref().map(|one| one.score),
             justification: judged[at].as_ref().map(|one| one.justification.clone()),
             ..ranked[at].clone()
         };

@@ -203,10 +203,7 @@ impl Run<'_> {
         let is_this =
             |own: &Option<Model>| own.as_ref().is_some_and(|own| own.config().model == model.config().model);
         let note = match error.code() {
-            // This response was unusable; the next may be fine.
-            Code::BadReply | Code::Unstructured | Code::TooLong | Code::BadRequest => {
-                format!("{what} ran locally: {error}.")
-            }
+            code if code.is_of_one_response() => format!("{what} ran locally: {error}."),
             code => {
                 if code != Code::WrongModel || is_this(&self.small) {
                     self.small = None;

@@ -11,6 +11,7 @@ use autokit_gateway::{Search as AgentSearch, SearchResults, Tier};
 use autokit_policy::Permission;
 use autokit_workspace::secrets::KeyStorage;
 use axum::Router;
+use axum::http::StatusCode;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -34,8 +35,37 @@ async fn marketplace_hits(engine: &Engine, profile: &str) -> usize {
     search(engine, profile).await.hits.iter().filter(|hit| hit.tier == Tier::Marketplace).count()
 }
 
-/// A profile that may reach no host.
-async fn add_profile_inside(engine: &Engine, context: &Context) {
+/// Answers every request alike on this machine. Returns the address, and how many there were.
+async fn serve(status: StatusCode, body: String) -> (String, Arc<AtomicU32>) {
+    let requests = Arc::new(AtomicU32::new(0));
+    let counting = Arc::clone(&requests);
+    let app = Router::new().fallback(move || async move {
+        counting.fetch_add(1, Ordering::Relaxed);
+        (status, body)
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (url, requests)
+}
+
+async fn open() -> (Arc<Engine>, Context) {
+    let options = EngineOptions {
+        vectors: Vectors::Off,
+        key_storage: Some(KeyStorage::Memory),
+        // Far longer than it takes, even on a busy machine.
+        market_timeout: Duration::from_mins(2),
+        ..EngineOptions::new()
+    };
+    let engine = Engine::open(Storage::Memory, &options, broadcast::channel(64).0).await.expect("opens");
+    (engine, Context { request: None, author: "test".to_owned() })
+}
+
+/// Chooses a language model, and adds the profile "inside", which may reach no host.
+async fn set_up(engine: &Engine, context: &Context, llm: LlmSettings) {
+    let mut settings = ProviderSettings { llm, ..ProviderSettings::default() };
+    settings.network.allowed_hosts = vec!["127.0.0.1".to_owned()];
+    Handle::<SetProviders>::handle(engine, context, settings).await.expect("set");
     let mut inside = Profile { name: "inside".to_owned(), ..Profile::default() };
     inside.permissions.hosts.otherwise = Some(Permission::Deny);
     Handle::<SetProfile>::handle(engine, context, inside).await.expect("set");
@@ -43,22 +73,8 @@ async fn add_profile_inside(engine: &Engine, context: &Context) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_agents_that_may_reach_every_host_find_is_reranked_by_a_model() {
-    let requests = Arc::new(AtomicU32::new(0));
-    let counting = Arc::clone(&requests);
-    let app = Router::new().fallback(move || async move {
-        counting.fetch_add(1, Ordering::Relaxed);
-        (axum::http::StatusCode::BAD_REQUEST, "no such model")
-    });
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    let options = EngineOptions {
-        vectors: Vectors::Off,
-        key_storage: Some(KeyStorage::Memory),
-        ..EngineOptions::new()
-    };
-    let engine = Engine::open(Storage::Memory, &options, broadcast::channel(64).0).await.expect("opens");
-    let context = Context { request: None, author: "test".to_owned() };
+    let (url, requests) = serve(StatusCode::BAD_REQUEST, "no such model".to_owned()).await;
+    let (engine, context) = open().await;
     for name in ["read_mailbox", "empty_mailbox"] {
         let card =
             json!({"kind": "api", "name": name, "provider": "Post", "description": "Works on a mailbox."});
@@ -66,12 +82,9 @@ async fn only_what_agents_that_may_reach_every_host_find_is_reranked_by_a_model(
         let create = CardCreate { fields, reason: String::new(), flagged_too: false };
         Handle::<CreateCard>::handle(&*engine, &context, create).await.expect("created");
     }
-    let mut settings = ProviderSettings::default();
-    settings.network.allowed_hosts = vec!["127.0.0.1".to_owned()];
-    settings.llm =
+    let llm =
         LlmSettings { kind: LlmKind::Openai, base: url, large: "m".to_owned(), ..LlmSettings::default() };
-    Handle::<SetProviders>::handle(&*engine, &context, settings).await.expect("set");
-    add_profile_inside(&engine, &context).await;
+    set_up(&engine, &context, llm).await;
 
     let found = search(&engine, "inside").await;
     assert_eq!(
@@ -87,36 +100,16 @@ async fn only_what_agents_that_may_reach_every_host_find_is_reranked_by_a_model(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn registries_are_searched_only_for_agents_that_may_reach_every_host() {
-    let requests = Arc::new(AtomicU32::new(0));
-    let counting = Arc::clone(&requests);
-    let app = Router::new().fallback(move || async move {
-        counting.fetch_add(1, Ordering::Relaxed);
-        json!({"servers": [{"server": {
-            "name": "io.acme/mailbox", "description": "Reads mail of a mailbox.", "version": "1.0.0",
-            "packages": [{"registryType": "npm", "identifier": "mailbox", "version": "1.0.0",
-                "transport": {"type": "stdio"}}]
-        }}]})
-        .to_string()
-    });
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    tokio::spawn(async move { axum::serve(listener, app).await });
-
-    let options = EngineOptions {
-        vectors: Vectors::Off,
-        key_storage: Some(KeyStorage::Memory),
-        // Far longer than it takes, even on a busy machine.
-        market_timeout: Duration::from_mins(2),
-        ..EngineOptions::new()
-    };
-    let engine = Engine::open(Storage::Memory, &options, broadcast::channel(64).0).await.expect("opens");
-    let context = Context { request: None, author: "test".to_owned() };
-    let mut settings = ProviderSettings::default();
-    settings.network.allowed_hosts = vec!["127.0.0.1".to_owned()];
-    Handle::<SetProviders>::handle(&*engine, &context, settings).await.expect("set");
+    let offer = json!({"servers": [{"server": {
+        "name": "io.acme/mailbox", "description": "Reads mail of a mailbox.", "version": "1.0.0",
+        "packages": [{"registryType": "npm", "identifier": "mailbox", "version": "1.0.0",
+            "transport": {"type": "stdio"}}]
+    }}]});
+    let (url, requests) = serve(StatusCode::OK, offer.to_string()).await;
+    let (engine, context) = open().await;
+    set_up(&engine, &context, LlmSettings::default()).await;
     let source = MarketSourceAdd { kind: None, url };
     Handle::<AddMarketSource>::handle(&*engine, &context, source).await.expect("added");
-    add_profile_inside(&engine, &context).await;
 
     let before = requests.load(Ordering::Relaxed);
     assert_eq!((marketplace_hits(&engine, "inside").await, requests.load(Ordering::Relaxed)), (0, before));
