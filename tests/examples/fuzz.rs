@@ -108,7 +108,7 @@ fn base() -> Result<Files> {
         ..BundleInfo::default()
     };
     let vectors = Some(VectorModel { model: "m".to_owned(), dim: 2 });
-    let contents = BundleContents { about, cards, history: true, vectors };
+    let contents = BundleContents { about, cards, history: true, vectors, ..BundleContents::default() };
     let mut out = Cursor::new(Vec::new());
     write_file(&mut out, &contents, Some(&SigningKey::generate()))?;
     unpack(out)

@@ -100,6 +100,7 @@ pub async fn export(node: &Node, path: &Path) -> Result<()> {
 /// When it fails.
 pub async fn import(node: &Node, path: &Path, landing: Landing) -> Result<Job> {
     let request = ImportRequest {
+        vocabulary: false,
         existing: ExistingCards::Merge,
         landing,
         ..ImportRequest::new(ImportSource::Path(path.display().to_string()))

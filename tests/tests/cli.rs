@@ -230,7 +230,8 @@ async fn vectors_of_earlier_versions_texts_are_recomputed() -> Result<()> {
 
     let library = open().await?;
     let rows = library.vectors(&now).await?.into_iter().map(|made| {
-        let vectors = PackedVectors { model: EARLIER.to_owned(), dim: made.dim, values: made.values };
+        let vectors =
+            PackedVectors { model: EARLIER.to_owned(), names: None, dim: made.dim, values: made.values };
         (made.card, made.number, vectors)
     });
     library.put_vectors(&rows.collect::<Vec<_>>()).await?;
@@ -267,7 +268,8 @@ async fn an_earlier_default_model_serves_until_the_cards_are_embedded_with_the_n
     let earlier = format!("all-MiniLM-L6-v2@53aa51172d142c89+{}", text_recipe());
     assert_ne!(now, earlier);
     let rows = library.vectors(&now).await?.into_iter().map(|made| {
-        let vectors = PackedVectors { model: earlier.clone(), dim: made.dim, values: made.values };
+        let vectors =
+            PackedVectors { model: earlier.clone(), names: None, dim: made.dim, values: made.values };
         (made.card, made.number, vectors)
     });
     library.put_vectors(&rows.collect::<Vec<_>>()).await?;

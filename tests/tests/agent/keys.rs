@@ -132,6 +132,9 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("tools_run", json!({ "tool": "get_time" })),
         ("tools_outcome", json!({ "job": "none" })),
         ("api_keys_list", json!({})),
+        ("vocabulary_list", json!({ "kind": "name" })),
+        ("vocabulary_set", json!({ "kind": "name", "text": "borealis = deployments" })),
+        ("vocabulary_remove", json!({ "bundle": "none" })),
         (
             "api_keys_set",
             json!({ "origin": "https://x.test", "scheme": "k", "place": "header K", "secret": { "sort": "key", "key": "none" } }),

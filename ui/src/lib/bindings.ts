@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 10;
+export const PROTOCOL = 11;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -204,6 +204,27 @@ session: SessionId,
  * Address of the tool's page.
  */
 url: string, };
+
+/**
+ * What is known of an entry that was added.
+ */
+export type AddedEntry = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * Name of the bundle it came with; absent if it was added here.
+ */
+bundle?: string, 
+/**
+ * Who added it.
+ */
+by: string, 
+/**
+ * When it was added.
+ */
+at: Timestamp, };
 
 /**
  * An answer. Name, sentence, code and citations all come from the same card.
@@ -1421,6 +1442,11 @@ candidates: Array<PageCandidate>,
 arrived: ImportOrigin | null, };
 
 /**
+ * Which list an entry belongs to.
+ */
+export type EntryKind = "name" | "synonym";
+
+/**
  * Error code for the window and the terminal to branch on.
  */
 export type ErrorCode = "bad_request" | "not_found" | "conflict" | "duplicate" | "invalid" | "flagged" | "unreadable_file" | "read_only" | "disk_full" | "newer_schema" | "damaged" | "owner_unreachable" | "version_mismatch" | "unauthorized" | "no_model" | "bad_model" | "no_keychain" | "no_search" | "wrong_key" | "wrong_address" | "wrong_model" | "no_connection" | "rate_limited" | "timeout" | "over_budget" | "refused" | "provider" | "cancelled" | "internal";
@@ -1538,6 +1564,10 @@ bytes: bigint,
  */
 names: Array<string>, 
 /**
+ * Number of names and synonyms.
+ */
+vocabulary: number, 
+/**
  * Secrets that prevent the export.
  */
 secrets: Array<SecretFound>, };
@@ -1574,6 +1604,10 @@ history: boolean,
  * Whether a bundle includes embeddings of the current model.
  */
 vectors: boolean, 
+/**
+ * Whether a bundle includes the names and synonyms that were added to the library.
+ */
+vocabulary: boolean, 
 /**
  * Whether to sign a bundle with this library's key, which is created if there is none.
  */
@@ -2099,6 +2133,10 @@ existing: ExistingCards,
  * Destination of the cards.
  */
 landing: Landing, 
+/**
+ * Whether search should know the names and synonyms of the source as well.
+ */
+vocabulary: boolean, 
 /**
  * Digest of the source that was previewed; the import fails if the source changed since.
  */
@@ -4544,6 +4582,14 @@ history: boolean,
  */
 vectors: VectorModel | null, 
 /**
+ * Names and synonyms it contains, as text.
+ */
+vocabulary: Array<string>, 
+/**
+ * How many further names and synonyms cannot be read.
+ */
+invalid_vocabulary: number, 
+/**
  * Digest of the contents.
  */
 digest: string, 
@@ -5218,6 +5264,109 @@ url: string,
  */
 status: number, };
 
+/**
+ * An entry that was added.
+ */
+export type VocabularyChanged = { 
+/**
+ * The entry.
+ */
+entry: VocabularyItem, 
+/**
+ * For a name: number of cards it applies to.
+ */
+cards: number, };
+
+/**
+ * An entry of a list.
+ */
+export type VocabularyItem = { 
+/**
+ * Its text: `name, other name = what it is`; `word, same word`; or `phrase | phrase -> word`.
+ */
+text: string, 
+/**
+ * Who added it; absent for a shipped entry, which cannot be changed.
+ */
+added?: AddedEntry, };
+
+/**
+ * Entries of a list: those added here first, then those of bundles, then shipped ones.
+ */
+export type VocabularyList = { 
+/**
+ * The first ones, up to the limit.
+ */
+entries: Array<VocabularyItem>, 
+/**
+ * Number of entries that match.
+ */
+total: number, 
+/**
+ * Number of entries that were added, whether or not they match.
+ */
+added: number, };
+
+/**
+ * Which entries to list.
+ */
+export type VocabularyQuery = { 
+/**
+ * The list.
+ */
+kind: EntryKind, 
+/**
+ * Only entries that contain all of these words; empty for all.
+ */
+text: string, 
+/**
+ * Leave out the shipped entries.
+ */
+added_only: boolean, 
+/**
+ * Most entries to return. Default: 100.
+ */
+limit?: number, };
+
+/**
+ * Added entries to remove.
+ */
+export type VocabularyRemove = { 
+/**
+ * Their ids.
+ */
+ids: Array<string>, 
+/**
+ * Also all that came with the bundle of this name.
+ */
+bundle?: string, };
+
+/**
+ * Entries that were removed.
+ */
+export type VocabularyRemoved = { 
+/**
+ * The entries, as they were.
+ */
+removed: Array<VocabularyItem>, };
+
+/**
+ * An entry to add.
+ */
+export type VocabularySet = { 
+/**
+ * The list.
+ */
+kind: EntryKind, 
+/**
+ * Its text, see [`VocabularyItem::text`].
+ */
+text: string, 
+/**
+ * Id of the added entry that it replaces.
+ */
+replaces?: string, };
+
 /** Every command by name, with what it takes and gives. */
 export interface Commands {
   /** Returns the status of the program. */
@@ -5400,6 +5549,12 @@ export interface Commands {
   tools_run: { request: ToolRun; response: ToolRunStart };
   /** Returns the result of a tool call whose job is done. */
   tools_outcome: { request: JobRef; response: ToolOutcome };
+  /** Returns names of products, or synonyms, that search knows. */
+  vocabulary_list: { request: VocabularyQuery; response: VocabularyList };
+  /** Adds a name or synonym, or replaces one that was added. Search knows it when this returns. */
+  vocabulary_set: { request: VocabularySet; response: VocabularyChanged };
+  /** Removes names or synonyms that were added. */
+  vocabulary_remove: { request: VocabularyRemove; response: VocabularyRemoved };
   /** Returns the credentials for web APIs: those stored, and those that operations in the library need. */
   api_keys_list: { request: Nothing; response: Array<ApiKey> };
   /** Stores a credential for a web API. */

@@ -66,6 +66,7 @@ export class Exporting {
   note = $state("");
   history = $state(false);
   vectors = $state(false);
+  vocabulary = $state(false);
   sign = $state(true);
   path = $state("");
   /** Cards the user left out, for example because they contain secrets. */
@@ -93,6 +94,7 @@ export class Exporting {
     format: this.format,
     history: this.bundle && this.history,
     vectors: this.bundle && this.vectors,
+    vocabulary: this.bundle && this.vocabulary,
     sign: this.bundle && this.sign,
     name: "",
     licence: null,

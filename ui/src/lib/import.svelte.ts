@@ -31,6 +31,8 @@ export class Importing {
   /** Expanded items, by index in the list. */
   open = new SvelteSet<number>();
   landing = $state<Landing>("review");
+  /** Whether search should know the names and synonyms of the source. */
+  vocabulary = $state(false);
   existing = $state<ExistingCards>("merge");
 
   /** Number of choices that came with the source; losing them needs no confirmation. */
@@ -149,6 +151,7 @@ export class Importing {
         source: this.source,
         existing: this.merges,
         landing: this.lands,
+        vocabulary: this.vocabulary,
         digest: this.preview.about.digest,
         choices: [...this.picks.values()].flatMap(({ item, chosen }) => choiceOf(item, chosen) ?? []),
         reason: "",

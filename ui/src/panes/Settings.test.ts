@@ -71,6 +71,7 @@ function open() {
     servers_remove: ({ name }) => (kept.servers = kept.servers.filter((one) => one.name !== name)),
     market_sources_list: () => [],
     api_keys_list: () => [],
+    vocabulary_list: () => ({ entries: [], total: 0, added: 0 }),
     check_settings_get: () => kept.checks,
     check_settings_set: (checks) => (kept.checks = checks),
     review_policy_get: () => kept.policy,

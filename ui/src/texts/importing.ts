@@ -40,6 +40,9 @@ export const importing = {
   vectorsHint: (model: string, dim: number) => `${model}, ${dim} dimensions. Verified before use.`,
   withVectorsOf: (model: string) => `with ${model} embeddings`,
 
+  vocabulary: (n: number) => `Also use its ${n.toLocaleString("en")} names and synonyms in search`,
+  showVocabulary: "Show names and synonyms",
+
   // List of cards
   showOnly: "Filter",
   all: "All",

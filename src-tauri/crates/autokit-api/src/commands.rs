@@ -26,11 +26,12 @@ use crate::{
     Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd,
     ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
     Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef,
-    ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart,
+    ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList,
+    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 10;
+pub const PROTOCOL: u32 = 11;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -340,6 +341,12 @@ commands! {
     RunTool = "tools_run" (ToolRun) -> ToolRunStart;
     /// Returns the result of a tool call whose job is done.
     GetToolOutcome = "tools_outcome" (JobRef) -> ToolOutcome;
+    /// Returns names of products, or synonyms, that search knows.
+    ListVocabulary = "vocabulary_list" (VocabularyQuery) -> VocabularyList;
+    /// Adds a name or synonym, or replaces one that was added. Search knows it when this returns.
+    SetVocabulary = "vocabulary_set" (VocabularySet) -> VocabularyChanged;
+    /// Removes names or synonyms that were added.
+    RemoveVocabulary = "vocabulary_remove" (VocabularyRemove) -> VocabularyRemoved;
     /// Returns the credentials for web APIs: those stored, and those that operations in the library need.
     ListApiKeys = "api_keys_list" (Nothing) -> Vec<ApiKey>;
     /// Stores a credential for a web API.

@@ -30,6 +30,7 @@ mod system;
 mod tools;
 mod transfer;
 mod verify;
+mod vocabulary;
 
 pub use agent::{
     AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, Session, SessionNote, SessionRef,
@@ -82,3 +83,7 @@ pub use transfer::{
     SigningKeys, SourceInfo, Subscription, SubscriptionAdd, SubscriptionRef, Trust,
 };
 pub use verify::{CardVerification, CheckSettings, LatestCheck, VerifyScope, VerifyStart};
+pub use vocabulary::{
+    AddedEntry, EntryKind, VocabularyChanged, VocabularyItem, VocabularyList, VocabularyQuery,
+    VocabularyRemove, VocabularyRemoved, VocabularySet,
+};

@@ -197,6 +197,10 @@ pub struct SourceInfo {
     pub history: bool,
     /// Model of its embeddings, if it contains any.
     pub vectors: Option<VectorModel>,
+    /// Names and synonyms it contains, as text.
+    pub vocabulary: Vec<String>,
+    /// How many further names and synonyms cannot be read.
+    pub invalid_vocabulary: u32,
     /// Digest of the contents.
     pub digest: String,
     /// Signature of the bundle.
@@ -284,6 +288,9 @@ pub struct ImportRequest {
     /// Destination of the cards.
     #[serde(default)]
     pub landing: Landing,
+    /// Whether search should know the names and synonyms of the source as well.
+    #[serde(default)]
+    pub vocabulary: bool,
     /// Digest of the source that was previewed; the import fails if the source changed since.
     #[serde(default)]
     pub digest: Option<String>,
@@ -302,6 +309,7 @@ impl ImportRequest {
             source,
             existing: ExistingCards::default(),
             landing: Landing::default(),
+            vocabulary: false,
             digest: None,
             choices: Vec::new(),
             reason: String::new(),
@@ -350,6 +358,7 @@ pub struct ImportRef {
 
 /// Request to export cards.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct ExportRequest {
     /// Filters that select the cards.
     #[serde(default)]
@@ -372,6 +381,9 @@ pub struct ExportRequest {
     /// Whether a bundle includes embeddings of the current model.
     #[serde(default)]
     pub vectors: bool,
+    /// Whether a bundle includes the names and synonyms that were added to the library.
+    #[serde(default)]
+    pub vocabulary: bool,
     /// Whether to sign a bundle with this library's key, which is created if there is none.
     #[serde(default)]
     pub sign: bool,
@@ -414,6 +426,8 @@ pub struct ExportPreview {
     pub bytes: u64,
     /// Names of the first cards.
     pub names: Vec<String>,
+    /// Number of names and synonyms.
+    pub vocabulary: u32,
     /// Secrets that prevent the export.
     pub secrets: Vec<SecretFound>,
 }

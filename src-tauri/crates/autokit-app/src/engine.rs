@@ -34,6 +34,7 @@ use autokit_features::servers::Servers;
 use autokit_features::sources::Sources;
 use autokit_features::subscriptions::Subscriptions;
 use autokit_features::verify::Checking;
+use autokit_features::vocabulary::NamesAndSynonyms;
 use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
 use autokit_serving::address::AgentHttpServer;
@@ -111,6 +112,7 @@ struct Exchange {
     exports: Exports,
     subscriptions: Subscriptions,
     bundle_keys: BundleKeys,
+    vocabulary: NamesAndSynonyms,
 }
 
 /// Where callable tools come from.
@@ -242,12 +244,14 @@ impl Engine {
             );
             let bundle_keys = BundleKeys::new(workspace.clone(), providers.clone());
             let sources = Sources::new(workspace.clone(), providers.clone(), bundle_keys.clone());
+            let vocabulary = NamesAndSynonyms::new(workspace.clone(), models.clone());
             let imports = Imports::new(
                 workspace.clone(),
                 models.clone(),
                 duplicates,
                 sources.clone(),
                 known_servers.clone(),
+                vocabulary.clone(),
             );
             let exchange = Exchange {
                 exports: Exports::new(
@@ -259,6 +263,7 @@ impl Engine {
                 subscriptions: Subscriptions::new(workspace.clone(), imports.clone(), sources),
                 imports,
                 bundle_keys,
+                vocabulary,
             };
             let connections = Connections {
                 servers: Servers::new(workspace.clone(), known_servers.clone(), exchange.imports.clone()),

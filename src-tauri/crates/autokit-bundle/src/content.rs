@@ -47,6 +47,10 @@ pub struct BundleContents {
     pub history: bool,
     /// The model that computed the vectors, if there are any.
     pub vectors: Option<VectorModel>,
+    /// Names of products that search should know: `name, other name = what it is`.
+    pub names: Vec<String>,
+    /// Synonyms that search should know: `word, same word` or `phrase | phrase -> word`.
+    pub synonyms: Vec<String>,
 }
 
 /// The embedding model behind a bundle's vectors.
@@ -220,6 +224,12 @@ pub struct Manifest {
     /// The model that computed the vectors, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<VectorModel>,
+    /// Names of products that search should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// Synonyms that search should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub synonyms: Vec<String>,
     /// The other files. Empty for a folder: version control keeps its own checksums, and these would differ
     /// on every branch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -55,6 +55,8 @@ impl BundleContents {
             cards: self.cards.len() as u32,
             history: self.history,
             vectors: self.vectors.clone(),
+            names: self.names.clone(),
+            synonyms: self.synonyms.clone(),
             files: Vec::new(),
         }
     }
@@ -231,6 +233,9 @@ pub(crate) fn read_manifest(text: &str) -> Result<Manifest> {
             check_label("model", model, limits::LABEL_CHARS)
         })
         .map_err(|why| damaged(MANIFEST, &why))?;
+    if manifest.names.len() + manifest.synonyms.len() > limits::VOCABULARY {
+        return Err(Error::TooLarge { what: format!("more than {} names and synonyms", limits::VOCABULARY) });
+    }
     if manifest.cards as usize > limits::CARDS {
         return Err(Error::TooLarge {
             what: format!("{} cards; the limit is {}", manifest.cards, limits::CARDS),

@@ -36,7 +36,7 @@ pub use content::{
 pub use error::{Error, Result, Secret};
 pub use file::{digest_of, read_file, write_file};
 pub use folder::{read_folder, write_folder};
-pub use secrets::{is_secret, may_be_secret, secrets_in, secrets_in_about, secrets_of};
+pub use secrets::{is_secret, may_be_secret, secrets_in, secrets_in_bundle, secrets_of};
 pub use sign::{PublicKey, Signature, SigningKey};
 
 // Pins one feature set for the whole workspace; nothing is imported from it.

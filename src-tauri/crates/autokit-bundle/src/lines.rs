@@ -171,6 +171,8 @@ impl BundleReader {
             cards: self.cards,
             history: manifest.history,
             vectors: manifest.vectors,
+            names: manifest.names,
+            synonyms: manifest.synonyms,
         };
         Ok(Bundle { contents, rejected: self.rejected, digest, signature })
     }

@@ -187,25 +187,33 @@ pub fn secrets_of(entries: &[BundleCard]) -> Vec<Secret> {
 }
 
 /// The secrets in a bundle's own metadata. They belong to no card, so their card id is empty.
-pub fn secrets_in_about(about: &BundleInfo) -> Vec<Secret> {
+pub(crate) fn secrets_in_about(about: &BundleInfo) -> Vec<Secret> {
     let found = Search::default().texts(&[
         ("name", &about.name),
         ("author", &about.author),
         ("licence", about.licence.as_deref().unwrap_or_default()),
         ("note", &about.note),
     ]);
-    let secret = |(field, kind)| Secret {
-        card: CardId::new(""),
-        name: "the bundle itself".to_owned(),
-        field,
-        kind,
-        in_history: false,
-    };
-    found.into_iter().map(secret).collect()
+    found.into_iter().map(of_bundle).collect()
+}
+
+/// A secret outside of cards, by field and kind.
+fn of_bundle((field, kind): (String, &'static str)) -> Secret {
+    Secret { card: CardId::new(""), name: "the bundle itself".to_owned(), field, kind, in_history: false }
+}
+
+/// All secrets in a bundle: in its metadata, its names and synonyms, and its cards.
+pub fn secrets_in_bundle(contents: &BundleContents) -> Vec<Secret> {
+    let mut secrets = secrets_in_about(&contents.about);
+    let (names, synonyms) = (contents.names.join("\n"), contents.synonyms.join("\n"));
+    secrets.extend(
+        Search::default().texts(&[("names", &names), ("synonyms", &synonyms)]).into_iter().map(of_bundle),
+    );
+    secrets.extend(secrets_of(&contents.cards));
+    secrets
 }
 
 pub(crate) fn refuse_secrets(contents: &BundleContents) -> Result<()> {
-    let mut secrets = secrets_in_about(&contents.about);
-    secrets.extend(secrets_of(&contents.cards));
+    let secrets = secrets_in_bundle(contents);
     if secrets.is_empty() { Ok(()) } else { Err(Error::Secrets(secrets)) }
 }

@@ -82,6 +82,8 @@ fn contents() -> BundleContents {
         cards,
         history: true,
         vectors: Some(VectorModel { model: "m".to_owned(), dim: 2 }),
+        names: vec!["borealis = deployment service of ours".to_owned()],
+        synonyms: vec!["time off -> vacation".to_owned()],
     }
 }
 

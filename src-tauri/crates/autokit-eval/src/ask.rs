@@ -9,8 +9,8 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_search::metrics::{Interval, auroc};
 use autokit_search::{
-    Calibration, Calibrations, CardEntry, CardIndex, Depth, JudgedHit, Passages, RERANKED, SearchRequest,
-    Searcher, ToolText, Verdict, calibration_error, embed_by_card, passage_of,
+    Calibration, Calibrations, CardEntry, CardIndex, CardVectors, Depth, JudgedHit, Passages, RERANKED,
+    SearchRequest, Searcher, ToolText, Verdict, calibration_error, embed_by_card, passage_of,
 };
 use autokit_web::{Chunk, ChunkOptions, chunks, extract};
 use serde::Serialize;
@@ -172,6 +172,7 @@ fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Em
     let texts: Vec<Vec<String>> = set.cards.iter().map(ToolText::passages).collect();
     let vectors = embed_by_card(&texts, |texts| embedder.embed_passages(texts))?;
     for ((tool, card), vectors) in set.cards.iter().zip(objects).zip(&vectors) {
+        let vectors = CardVectors { values: vectors, names: None };
         let entry =
             CardEntry { id: &tool.id, revision: 1, card, vectors: Some(vectors), stale_vectors: None };
         index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))?;

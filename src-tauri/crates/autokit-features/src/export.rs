@@ -9,12 +9,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autokit_api::commands::{Context, Export, Handle, PreviewExport, SignBundle};
 use autokit_api::{
-    BundlePath, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
+    BundlePath, EntryKind, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
 };
 use autokit_bundle::formats;
 use autokit_bundle::{
     BundleCard, BundleContents, BundleInfo, PastRevision, Provenance, RevisionMeta, SigningKey, VectorModel,
-    secrets_in_about, secrets_of,
+    secrets_in_bundle,
 };
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_library::CardRecord;
@@ -92,7 +92,9 @@ impl Exports {
         let mut vectors: HashMap<CardId, (u32, Vec<f32>)> = HashMap::new();
         if let Some(embedder) = &embedder {
             let stored = self.workspace.library.vectors(&autokit_search::vector_recipe(embedder)).await?;
-            vectors.extend(stored.into_iter().map(|one| (one.card, (one.number, one.values))));
+            // Others do not have what was added here about names: those vectors they compute themselves.
+            let portable = stored.into_iter().filter(|one| one.names.is_none());
+            vectors.extend(portable.map(|one| (one.card, (one.number, one.values))));
         }
         let mut cards = Vec::with_capacity(records.len());
         for (at, record) in records.iter().enumerate() {
@@ -103,7 +105,19 @@ impl Exports {
             entry.vectors = current.map(|(_, values)| values);
             cards.push(entry);
         }
+        let (mut names, mut synonyms) = (Vec::new(), Vec::new());
+        if request.vocabulary {
+            for added in self.workspace.library.vocabulary().await? {
+                let list = match added.entry.kind() {
+                    EntryKind::Name => &mut names,
+                    EntryKind::Synonym => &mut synonyms,
+                };
+                list.push(added.entry.to_string());
+            }
+        }
         Ok(BundleContents {
+            names,
+            synonyms,
             about: BundleInfo {
                 name: export_name(request),
                 author: author.to_owned(),
@@ -174,8 +188,10 @@ fn have_same_content(a: &BundleContents, b: &BundleContents) -> bool {
             && a.vectors == b.vectors
             && a.card.to_json() == b.card.to_json()
     };
-    let shape =
-        |contents: &BundleContents| (contents.history, contents.vectors.clone(), contents.cards.len());
+    let shape = |contents: &BundleContents| {
+        let vocabulary = (contents.names.clone(), contents.synonyms.clone());
+        (contents.history, contents.vectors.clone(), contents.cards.len(), vocabulary)
+    };
     shape(a) == shape(b) && a.cards.iter().zip(&b.cards).all(same)
 }
 
@@ -305,7 +321,8 @@ impl Handle<PreviewExport> for Exports {
                 vectors: cards.iter().filter(|entry| entry.vectors.is_some()).count() as u32,
                 bytes: cards.iter().map(text).sum(),
                 names: cards.iter().take(MAX_NAMES).map(|entry| entry.card.name().to_owned()).collect(),
-                secrets: to_api_secrets([secrets_of(cards), secrets_in_about(&contents.about)].concat()),
+                vocabulary: (contents.names.len() + contents.synonyms.len()) as u32,
+                secrets: to_api_secrets(secrets_in_bundle(&contents)),
             })
         })
         .await
@@ -372,6 +389,8 @@ impl Handle<SignBundle> for Exports {
                 cards: incoming.entries.clone(),
                 history: incoming.history,
                 vectors: incoming.vectors.clone(),
+                names: incoming.names.clone(),
+                synonyms: incoming.synonyms.clone(),
             };
             write(&request, &contents, Some(&key))
         })
@@ -421,7 +440,7 @@ fn write(
             ));
         }
         (format, path) => {
-            let secrets = [secrets_of(&contents.cards), secrets_in_about(&contents.about)].concat();
+            let secrets = secrets_in_bundle(contents);
             if !secrets.is_empty() {
                 return Err(export_error(&autokit_bundle::Error::Secrets(secrets), path.unwrap_or_default()));
             }

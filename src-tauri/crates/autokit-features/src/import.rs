@@ -38,6 +38,7 @@ use crate::duplicates::Duplicates;
 use crate::incoming::Incoming;
 use crate::keys::SignedBy;
 use crate::sources::Sources;
+use crate::vocabulary::{NamesAndSynonyms, parse_entries};
 use autokit_upstream::servers::KnownServers;
 use batch::ImportBatch;
 use options::ImportOptions;
@@ -51,6 +52,7 @@ pub struct Imports {
     duplicates: Duplicates,
     sources: Sources,
     servers: KnownServers,
+    names: NamesAndSynonyms,
     plans: Arc<Mutex<PlanCache>>,
 }
 
@@ -62,8 +64,9 @@ impl Imports {
         duplicates: Duplicates,
         sources: Sources,
         servers: KnownServers,
+        names: NamesAndSynonyms,
     ) -> Imports {
-        Imports { workspace, models, duplicates, sources, servers, plans: Arc::default() }
+        Imports { workspace, models, duplicates, sources, servers, names, plans: Arc::default() }
     }
 
     /// Loads the starter cards that ship with AutoKit, in the background.
@@ -303,12 +306,19 @@ impl Handle<StartImport> for Imports {
         let (imports, key) = (self.clone(), context.request.clone());
         let keys: Vec<CardKey> = incoming.entries.iter().map(|entry| entry.card.key()).collect();
         let title = format!("Importing {from}");
+        let (entries, by) = (parse_entries(&incoming.names, &incoming.synonyms).0, options.by.clone());
+        let names = (request.vocabulary && !entries.is_empty()).then(|| self.names.clone());
         Ok(self.workspace.jobs.start(JobKind::Import, &title, "cards", |progress| async move {
             let outcome = imports.run_import(incoming, options, key, &progress).await?;
             let of_key = |key: &CardKey| {
                 imports.workspace.library.read(|replica| Some(replica.by_key(key)?.id.clone()))
             };
             imports.servers.request_rescan(&keys.iter().filter_map(of_key).collect::<Vec<_>>()).await?;
+            if let Some(names) = names {
+                let added = names.add_from_bundle(&from, entries, &by).await?;
+                let summary = format!("{}; {added} names and synonyms added", outcome.summary);
+                return Ok(Outcome { summary, ..outcome });
+            }
             Ok(outcome)
         }))
     }

@@ -22,6 +22,9 @@ pub(crate) struct Incoming {
     pub(crate) bundled: bool,
     pub(crate) history: bool,
     pub(crate) vectors: Option<VectorModel>,
+    /// Names and synonyms that search should know.
+    pub(crate) names: Vec<String>,
+    pub(crate) synonyms: Vec<String>,
     pub(crate) entries: Vec<BundleCard>,
     pub(crate) rejected: Vec<Rejected>,
     pub digest: String,
@@ -151,7 +154,7 @@ pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp)
 }
 
 fn from_bundle(bundle: Bundle, format: Format, source: &str) -> Incoming {
-    let BundleContents { about, cards, history, vectors } = bundle.contents;
+    let BundleContents { about, cards, history, vectors, names, synonyms } = bundle.contents;
     Incoming {
         format,
         source: source.to_owned(),
@@ -159,6 +162,8 @@ fn from_bundle(bundle: Bundle, format: Format, source: &str) -> Incoming {
         bundled: true,
         history,
         vectors,
+        names,
+        synonyms,
         entries: cards,
         rejected: bundle.rejected,
         digest: bundle.digest,
@@ -181,6 +186,8 @@ fn from_cards(
         bundled: false,
         history: false,
         vectors: None,
+        names: Vec::new(),
+        synonyms: Vec::new(),
         entries: read.cards.into_iter().map(|item| BundleCard::from_item(item, by, at)).collect(),
         rejected: read.rejected,
         digest: autokit_bundle::digest_of(bytes),

@@ -33,6 +33,7 @@ pub mod sources;
 pub mod starter;
 pub mod subscriptions;
 pub mod verify;
+pub mod vocabulary;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -36,7 +36,7 @@ use crate::snapshot::Snapshot;
 use crate::store::Library;
 
 /// Tables included in a backup.
-const BACKED_UP: [&str; 21] = [
+const BACKED_UP: [&str; 22] = [
     "commit_log",
     "revision",
     "card",
@@ -57,6 +57,7 @@ const BACKED_UP: [&str; 21] = [
     "health",
     "agent",
     "activity",
+    "vocabulary",
     "schema_version",
 ];
 /// Tables that are rebuilt, or that are empty between changes.

@@ -40,6 +40,7 @@ mod step;
 mod store;
 mod store_files;
 mod vectors;
+mod vocabulary;
 mod write;
 
 pub use activity::{Activity, AgentSession};
@@ -61,4 +62,5 @@ pub use replica::{CardRecord, Cards, Replica};
 pub use restore::Restored;
 pub use store::{ChangeObserver, Library, Storage};
 pub use vectors::{PackedVectors, StoredVectors};
+pub use vocabulary::{VocabularyEntry, entry_id};
 pub use write::{Committed, Meta, PutMode, Undone, Write};

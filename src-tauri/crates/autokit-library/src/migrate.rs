@@ -28,7 +28,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// with a filter (and filtered HNSW is reported to drop results, surrealdb/surrealdb#7423). Ranking happens
 /// in memory instead; vectors are packed bytes.
 const MIGRATIONS: &[&str] =
-    &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS, COMMIT_LOG];
+    &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS, COMMIT_LOG, VOCABULARY];
 
 /// The first schema version whose libraries store the head of the commit log in a file.
 pub(crate) const WITH_HEAD: u32 = 7;
@@ -221,6 +221,17 @@ const COMMIT_LOG: &str = "
     DEFINE FIELD reason ON commit_log TYPE string;
     DEFINE FIELD cards ON commit_log TYPE int;
     DEFINE FIELD rows ON commit_log TYPE string;
+";
+
+/// Version 8: names and synonyms that people add, and which of them vectors were made with.
+const VOCABULARY: &str = "
+    DEFINE TABLE vocabulary SCHEMAFULL;
+    DEFINE FIELD kind ON vocabulary TYPE string;
+    DEFINE FIELD text ON vocabulary TYPE string;
+    DEFINE FIELD bundle ON vocabulary TYPE option<string>;
+    DEFINE FIELD added_by ON vocabulary TYPE string;
+    DEFINE FIELD added_at ON vocabulary TYPE string;
+    DEFINE FIELD names ON vector TYPE option<string>;
 ";
 
 #[derive(Serialize, Deserialize)]

@@ -62,6 +62,7 @@ pub(crate) struct VectorRow {
     pub id: RecordId,
     pub card: String,
     pub model: String,
+    pub names: Option<String>,
     pub number: i64,
     pub dim: i64,
     pub data: Bytes,
@@ -170,6 +171,17 @@ pub(crate) struct FeedbackRow {
     pub card: String,
     pub helpful: bool,
     pub said: String,
+}
+
+/// A name or synonym that somebody added.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct VocabularyRow {
+    pub kind: String,
+    pub text: String,
+    pub bundle: Option<String>,
+    pub added_by: String,
+    pub added_at: String,
 }
 
 /// List entry of a past ask session.

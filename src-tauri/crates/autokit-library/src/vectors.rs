@@ -15,6 +15,8 @@ pub struct PackedVectors {
     /// Identifies what they were made with: the embedding model including its weights, and the text it was
     /// given.
     pub model: String,
+    /// Identifies what people added about the card's names, if that is part of the text.
+    pub names: Option<String>,
     /// Length of one vector.
     pub dim: usize,
     /// `rows × dim` numbers, row by row.
@@ -36,6 +38,7 @@ impl PackedVectors {
             id: PackedVectors::record_id(card.as_str(), &self.model),
             card: card.as_str().to_owned(),
             model: self.model.clone(),
+            names: self.names.clone(),
             number: i64::from(number),
             dim: self.dim as i64,
             data: packed(&self.values),
@@ -50,6 +53,8 @@ pub struct StoredVectors {
     pub card: CardId,
     /// Revision of the card they were made from; they are stale if the card has a newer one.
     pub number: u32,
+    /// As [`PackedVectors::names`].
+    pub names: Option<String>,
     /// Length of one vector.
     pub dim: usize,
     /// `rows × dim` numbers.
@@ -60,7 +65,13 @@ impl StoredVectors {
     fn from_row(row: &VectorRow) -> Result<StoredVectors> {
         let dim = row.dim as usize;
         let values = unpacked(&row.card, dim, &row.data)?;
-        Ok(StoredVectors { card: CardId::new(row.card.clone()), number: row.number as u32, dim, values })
+        Ok(StoredVectors {
+            card: CardId::new(row.card.clone()),
+            number: row.number as u32,
+            names: row.names.clone(),
+            dim,
+            values,
+        })
     }
 }
 

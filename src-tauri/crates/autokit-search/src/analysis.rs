@@ -3,8 +3,9 @@
 //! Nothing here depends on the index, so that many documents can be analyzed in parallel.
 
 use crate::document::{Document, Field};
-use crate::text::{Analyzer, each_word};
-use crate::thesaurus::{Reader, Thesaurus};
+use autokit_vocabulary::Vocabulary;
+use autokit_vocabulary::synonyms::Reader;
+use autokit_vocabulary::text::{Analyzer, each_word};
 
 /// Counts of a term in the seven fields, four bits each, saturating at 15.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,13 +48,14 @@ pub(crate) struct AnalyzedText {
 }
 
 impl AnalyzedTexts {
-    pub(crate) fn new(documents: &[Document<'_>]) -> AnalyzedTexts {
-        let mut analyzer = Analyzer::new();
+    pub(crate) fn new(documents: &[Document<'_>], vocabulary: &Vocabulary) -> AnalyzedTexts {
+        let thesaurus = vocabulary.thesaurus();
+        let mut analyzer = Analyzer::with(thesaurus);
         // For each term, the last document it occurred in and its index in that document's counts.
         let mut position_of: Vec<(u32, u32)> = Vec::new();
         let mut analyzed = Vec::with_capacity(documents.len());
-        let mut reader = Reader::for_cards();
-        let concepts = &Thesaurus::get().concepts;
+        let mut reader = Reader::for_cards(thesaurus);
+        let concepts = &thesaurus.concepts;
         let mut found: Vec<u32> = Vec::new();
         for (at, document) in documents.iter().enumerate() {
             let mut text = AnalyzedText { counts: Vec::new(), lengths: [0; Field::COUNT] };
@@ -100,7 +102,7 @@ impl AnalyzedTexts {
             for ask in &document.asks_for {
                 add(Field::AsksFor, ask);
             }
-            for what in document.gazetteer_terms() {
+            for what in document.known(vocabulary) {
                 add(Field::Known, what);
             }
             analyzed.push(text);

@@ -3,13 +3,13 @@
 use std::sync::{Arc, LazyLock, RwLock};
 
 use autokit_embed::Embedder;
+use autokit_vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::document::Vectors;
 use crate::error::RetrieveError;
-use crate::gazetteer;
 use crate::index::SearchIndex;
 use crate::tool_text::ToolText;
 
@@ -22,11 +22,21 @@ pub struct CardEntry<'a> {
     pub revision: u32,
     /// The card.
     pub card: &'a Map<String, Value>,
-    /// The embeddings of [`passages_of`] this revision, concatenated.
-    pub vectors: Option<&'a [f32]>,
-    /// Embeddings that an earlier version made from other texts of this revision; they are used until there are
-    /// `vectors`.
+    /// The embeddings of [`passages_of`] this revision.
+    pub vectors: Option<CardVectors<'a>>,
+    /// Embeddings that an earlier version made from other texts of this revision, concatenated; they are used until
+    /// there are `vectors`.
     pub stale_vectors: Option<&'a [f32]>,
+}
+
+/// Embeddings of a card's texts.
+#[derive(Clone, Copy, Debug)]
+pub struct CardVectors<'a> {
+    /// The vectors, concatenated.
+    pub values: &'a [f32],
+    /// [`CardPassages::names`] of the texts. Where the index knows something else about the names, the vectors are
+    /// used until there are others.
+    pub names: Option<&'a str>,
 }
 
 /// Returns the text of a card that stands for all of it, the first of [`passages_of`].
@@ -34,9 +44,21 @@ pub fn passage_of(card: &Map<String, Value>) -> String {
     ToolText::from_card(String::new(), card).document(None).dense_text()
 }
 
-/// Returns the texts of a card that are embedded, see [`ToolText::passages`].
-pub fn passages_of(card: &Map<String, Value>) -> Vec<String> {
-    ToolText::from_card(String::new(), card).passages()
+/// The texts of a card that are embedded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardPassages {
+    /// See [`ToolText::passages`].
+    pub texts: Vec<String>,
+    /// Identifies what people added about the card's names, if the texts have any of it:
+    /// [`Vocabulary::added_to`].
+    pub names: Option<String>,
+}
+
+/// Returns the texts of a card that are embedded.
+pub fn passages_of(card: &Map<String, Value>, vocabulary: &Vocabulary) -> CardPassages {
+    let tool = ToolText::from_card(String::new(), card);
+    let names = vocabulary.added_to(&tool.name, &tool.provider, &tool.description);
+    CardPassages { texts: tool.passages_with(vocabulary), names }
 }
 
 /// Embeds the passages of each card, all at once so that those of similar length are embedded together. Returns the
@@ -62,7 +84,7 @@ pub fn vector_recipe(embedder: &Embedder) -> String {
 /// names used, so that no version has to be raised by hand.
 pub fn text_recipe() -> &'static str {
     static RECIPE: LazyLock<String> = LazyLock::new(|| {
-        let mut hash = Sha256::new_with_prefix(gazetteer::TEXT);
+        let mut hash = Sha256::new_with_prefix(Vocabulary::shipped_names());
         let long = "word ".repeat(2000);
         let examples = [
             ("", "", ""),
@@ -97,10 +119,11 @@ pub fn text_recipe() -> &'static str {
 #[derive(Debug)]
 pub struct CardIndex {
     embedder: Option<Arc<Embedder>>,
+    vocabulary: Arc<Vocabulary>,
     state: RwLock<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     search: SearchIndex,
     /// The revision each card's vector was made from.
@@ -110,7 +133,19 @@ struct State {
 impl CardIndex {
     /// Creates an empty index; without a model it only ranks by keyword.
     pub fn new(embedder: Option<Arc<Embedder>>) -> CardIndex {
-        CardIndex { embedder, state: RwLock::default() }
+        CardIndex::with_vocabulary(embedder, Arc::clone(Vocabulary::shipped()))
+    }
+
+    /// As [`CardIndex::new`], with further names and synonyms.
+    pub fn with_vocabulary(embedder: Option<Arc<Embedder>>, vocabulary: Arc<Vocabulary>) -> CardIndex {
+        let search = SearchIndex::with_vocabulary(Arc::clone(&vocabulary));
+        let state = RwLock::new(State { search, embedded: FxHashMap::default() });
+        CardIndex { embedder, vocabulary, state }
+    }
+
+    /// Returns the names and synonyms that the index knows.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
     }
 
     /// Returns the model, if there is one.
@@ -125,12 +160,14 @@ impl CardIndex {
     /// then unchanged.
     pub fn put(&self, entry: &CardEntry<'_>) -> Result<(), RetrieveError> {
         let text = ToolText::from_card(entry.id.to_owned(), entry.card);
-        let vectors = entry.vectors.or(entry.stale_vectors);
+        let names = self.vocabulary.added_to(&text.name, &text.provider, &text.description);
+        let is_current = entry.vectors.is_some_and(|vectors| vectors.names == names.as_deref());
+        let vectors = entry.vectors.map(|vectors| vectors.values).or(entry.stale_vectors);
         let vectors = self.embedder.as_ref().zip(vectors);
         let vectors = vectors.map(|(embedder, values)| Vectors::split(values, embedder.dim()));
         let mut state = self.state.write().expect("no holder panics");
         state.search.upsert(&text.document(vectors))?;
-        if entry.vectors.is_some() {
+        if is_current {
             state.embedded.insert(entry.id.into(), entry.revision);
         } else {
             state.embedded.remove(entry.id);

@@ -8,10 +8,10 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use autokit_vocabulary::Vocabulary;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::gazetteer;
 use crate::traits::{Language, PhraseTable, Traits, phrase_words};
 
 /// A demand of a request.
@@ -131,12 +131,16 @@ const LONGEST_NAME: usize = 4;
 impl ParsedRequest {
     /// Parses a request. `is_name` says whether words, joined by spaces, are the name of a vendor or product; its
     /// second argument is whether the request asks for something in its place.
-    pub(crate) fn new(request: &str, is_name: impl Fn(&str, bool) -> bool) -> ParsedRequest {
+    pub(crate) fn new(
+        request: &str,
+        vocabulary: &Vocabulary,
+        is_name: impl Fn(&str, bool) -> bool,
+    ) -> ParsedRequest {
         let words = phrase_words(request);
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         let mut constraints: Vec<Constraint> = Vec::new();
         PHRASES.find(&texts, |demand, _| constraints.extend(demand.clone()));
-        let mut cuts: Vec<(Range<usize>, Option<&'static str>)> = Vec::new();
+        let mut cuts: Vec<(Range<usize>, Option<&str>)> = Vec::new();
         let mut at = 0;
         while at < words.len() {
             let Some((length, replacing)) = trigger(&texts[at..]) else {
@@ -159,7 +163,7 @@ impl ParsedRequest {
             if replacing {
                 // What the name stands for is what the request is about.
                 let name = texts[at + length..end].join(" ");
-                cuts.push((range, gazetteer::first_in(&name).or(Some(""))));
+                cuts.push((range, vocabulary.first_known(&name).or(Some(""))));
             } else {
                 cuts.push((range, None));
             }
@@ -201,7 +205,7 @@ fn excluded_names(words: &[&str], mut at: usize, is_name: &impl Fn(&str) -> bool
 }
 
 /// Returns a text without some ranges, or with other words in their place.
-fn without(text: &str, cuts: &[(Range<usize>, Option<&'static str>)]) -> String {
+fn without(text: &str, cuts: &[(Range<usize>, Option<&str>)]) -> String {
     if cuts.is_empty() {
         return text.to_owned();
     }
@@ -298,7 +302,7 @@ mod tests {
 
     fn parse(request: &str) -> ParsedRequest {
         let names = ["google", "amazon", "aws", "slack", "zoom", "microsoft", "google maps", "sendgrid"];
-        ParsedRequest::new(request, |name, _| names.contains(&name))
+        ParsedRequest::new(request, Vocabulary::shipped(), |name, _| names.contains(&name))
     }
 
     fn excluding(name: &str) -> Constraint {

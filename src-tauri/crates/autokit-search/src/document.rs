@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::gazetteer;
-use crate::text::name_words;
 use crate::traits::Traits;
+use autokit_vocabulary::{Vocabulary, name_words};
 
 /// A parameter of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +65,14 @@ impl Document<'_> {
     ///
     /// There is one vector per card: vectors of the name, of each sentence, or of the best of them changed no
     /// evaluation set by more than its error. Parameters are left to keyword search, where they help.
+    ///
+    /// What people added to the list of names is not heeded, see [`Document::dense_text_with`].
     pub fn dense_text(&self) -> String {
+        self.dense_text_with(Vocabulary::shipped())
+    }
+
+    /// As [`Document::dense_text`], with what this vocabulary knows of the name.
+    pub fn dense_text_with(&self, vocabulary: &Vocabulary) -> String {
         let name = name_words(self.name);
         let mut text = String::with_capacity(self.provider.len() + name.len() + self.description.len() + 4);
         if !self.provider.is_empty() {
@@ -78,7 +84,7 @@ impl Document<'_> {
             text.push_str(": ");
             text.push_str(self.description);
         }
-        for what in self.gazetteer_terms() {
+        for what in self.known(vocabulary) {
             text.push_str(" (");
             text.push_str(what);
             text.push(')');
@@ -97,9 +103,9 @@ impl Document<'_> {
         traits
     }
 
-    /// Returns the gazetteer's entries for the tool's name and provider.
-    pub(crate) fn gazetteer_terms(&self) -> Vec<&'static str> {
-        gazetteer::of_tool(self.name, self.provider, self.description)
+    /// Returns what a vocabulary knows of the tool's name and provider.
+    pub(crate) fn known<'v>(&self, vocabulary: &'v Vocabulary) -> Vec<&'v str> {
+        vocabulary.known_of(self.name, self.provider, self.description)
     }
 }
 
@@ -119,7 +125,7 @@ pub enum Field {
     Keywords,
     /// What people ask for when they need the tool.
     AsksFor,
-    /// Gazetteer entries for its names; the card itself need not contain the word.
+    /// What is known of its names; the card itself need not contain the word.
     Known,
 }
 
@@ -137,4 +143,17 @@ impl Field {
         Field::AsksFor,
         Field::Known,
     ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_the_name_is_embedded_with_the_card() {
+        let document =
+            Document { name: "Naver Search", description: "Queries Naver.", ..Document::default() };
+        let text = document.dense_text();
+        assert!(text.starts_with("Naver Search: Queries Naver. (") && text.contains("korean"), "{text}");
+    }
 }

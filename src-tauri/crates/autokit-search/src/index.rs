@@ -1,5 +1,8 @@
 //! The search index: documents in, explained results out.
 
+use std::sync::Arc;
+
+use autokit_vocabulary::Vocabulary;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -17,10 +20,10 @@ use crate::keyword::KeywordIndex;
 use crate::lookups::LookupIndex;
 use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
-use crate::text::Analyzer;
-use crate::thesaurus::MARK;
 use crate::traits::Traits;
 use crate::vector::{Exactness, VectorIndex, check_vector};
+use autokit_vocabulary::synonyms::MARK;
+use autokit_vocabulary::text::Analyzer;
 
 /// Ranking mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -156,8 +159,9 @@ pub struct IndexSize {
 ///
 /// Changes are visible to the next search. Results depend only on the documents, not on the order in which
 /// they were added or on what the index contained before.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SearchIndex {
+    vocabulary: Arc<Vocabulary>,
     pub(crate) slots: FxHashMap<Box<str>, u32>,
     pub(crate) ids: Vec<Box<str>>,
     free: Vec<u32>,
@@ -175,10 +179,33 @@ pub struct SearchIndex {
 /// Documents analyzed at a time by one thread.
 const CHUNK: usize = 1024;
 
+impl Default for SearchIndex {
+    fn default() -> SearchIndex {
+        SearchIndex::with_vocabulary(Arc::clone(Vocabulary::shipped()))
+    }
+}
+
 impl SearchIndex {
     /// Creates an empty index. The first vector sets the dimension.
     pub fn new() -> SearchIndex {
         SearchIndex::default()
+    }
+
+    /// Creates an empty index that knows further names and synonyms.
+    pub fn with_vocabulary(vocabulary: Arc<Vocabulary>) -> SearchIndex {
+        SearchIndex {
+            vocabulary,
+            slots: FxHashMap::default(),
+            ids: Vec::new(),
+            free: Vec::new(),
+            keyword: KeywordIndex::default(),
+            vectors: VectorIndex::default(),
+            chunks: ChunkIndex::default(),
+            asks: ChunkIndex::default(),
+            names: NameIndex::default(),
+            lookups: LookupIndex::default(),
+            traits: Vec::new(),
+        }
     }
 
     /// Returns the number of documents.
@@ -255,9 +282,12 @@ impl SearchIndex {
             self.vectors.reserve(documents.iter().filter(|d| d.vectors.is_some()).count(), dimension);
         }
         let analyzed: Vec<AnalyzedTexts> = if documents.len() <= CHUNK {
-            vec![AnalyzedTexts::new(documents)]
+            vec![AnalyzedTexts::new(documents, &self.vocabulary)]
         } else {
-            documents.par_chunks(CHUNK).map(AnalyzedTexts::new).collect()
+            {
+                let analyze = |documents| AnalyzedTexts::new(documents, &self.vocabulary);
+                documents.par_chunks(CHUNK).map(analyze).collect()
+            }
         };
         let mut analyzer = Analyzer::new();
         for (documents, texts) in documents.chunks(CHUNK).zip(analyzed) {
@@ -367,7 +397,7 @@ impl SearchIndex {
 
     /// Parses a request, knowing the names of vendors and products in the index.
     pub fn plan(&self, request: &str) -> QueryPlan {
-        QueryPlan::parse(request, |name, replacing| {
+        QueryPlan::parse(request, &self.vocabulary, |name, replacing| {
             constraints::is_company(name)
                 || self.names.is_provider(name)
                 || (replacing && self.names.is_card(name))
@@ -418,9 +448,9 @@ impl SearchIndex {
         let mut analyzer = Analyzer::new();
         for demand in demands {
             let Constraint::Excluding(name) = demand else { continue };
-            let name = crate::text::fold(name);
+            let name = autokit_vocabulary::text::fold(name);
             for alias in constraints::aliases(&name) {
-                let terms: Vec<String> = crate::text::parts(alias)
+                let terms: Vec<String> = autokit_vocabulary::text::parts(alias)
                     .iter()
                     .filter_map(|word| analyzer.term(word).map(str::to_owned))
                     .collect();
@@ -445,7 +475,7 @@ impl SearchIndex {
     ) {
         let mut analyzer = Analyzer::new();
         let mut terms: FxHashMap<String, bool> = FxHashMap::default();
-        for word in crate::text::words(plan.text()) {
+        for word in autokit_vocabulary::text::words(plan.text()) {
             if let Some(term) = analyzer.term(&word.folded) {
                 let known = self.keyword.contains_term(term);
                 terms.insert(word.folded, known);

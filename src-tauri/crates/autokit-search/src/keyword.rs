@@ -18,7 +18,7 @@
 //! by being rare in server names. Also, a query term matches index terms that share at least
 //! [`FAMILY_PREFIX`] leading letters and [`FAMILY_SHARE`] of the longer one (`summaris`, `summar`; `creat`,
 //! `creation`), at that share of their score; only the best match of such a family counts per card. The
-//! concepts that words mean ([`crate::thesaurus`]) are treated as variants of each word: a card that uses
+//! concepts that words mean ([`autokit_vocabulary::synonyms`]) are treated as variants of each word: a card that uses
 //! another name for a concept matches those words, at [`CONCEPT_SHARE`] of their score.
 
 use std::sync::Arc;
@@ -30,8 +30,8 @@ use crate::analysis::{AnalyzedTexts, Counts};
 use crate::bitset::BitSet;
 use crate::document::Field;
 use crate::query::QueryConcept;
-use crate::text::QueryTerm;
-use crate::thesaurus::MARK;
+use autokit_vocabulary::synonyms::MARK;
+use autokit_vocabulary::text::QueryTerm;
 
 /// Saturation of term counts.
 const K1: f32 = 1.2;
@@ -406,7 +406,7 @@ impl KeywordIndex {
         let mut terms = Vec::with_capacity(query.len());
         let mut concepts: Vec<Vec<(u32, f32)>> = vec![Vec::new(); query.len()];
         for QueryConcept { concept, terms } in meanings {
-            if let Some(&id) = self.by_text.get(*concept) {
+            if let Some(&id) = self.by_text.get(&**concept) {
                 for &term in terms {
                     concepts[term].push((id, CONCEPT_SHARE / terms.len() as f32));
                 }

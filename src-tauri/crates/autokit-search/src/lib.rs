@@ -20,7 +20,8 @@
 //!
 //! [`Searcher`] is the only way to rank the cards of a library; everything that searches uses it. Below it,
 //! [`SearchIndex`] embeds nothing itself: [`Document::dense_text`] and [`QueryPlan::texts_to_embed`] say what
-//! to embed, and vectors are passed in as slices of `f32`.
+//! to embed, and vectors are passed in as slices of `f32`. Names of products and synonyms come from
+//! [`autokit_vocabulary`].
 //!
 //! | module | contents |
 //! |---|---|
@@ -37,10 +38,8 @@
 //! | `lookups` | tools that find the identifiers other tools take |
 //! | `names` | queries that name a tool |
 //! | [`tiers`] | the few tools that are found by keyword before the library is searched |
-//! | `query`, `text` | clauses, words, terms |
+//! | `query` | clauses, concepts |
 //! | `constraints`, `traits` | what a request demands besides what a tool is to do, and whether a card meets it |
-//! | `gazetteer` | general knowledge about well-known names |
-//! | `thesaurus` | everyday words and their synonyms in descriptions of tools |
 //! | [`metrics`], [`eval`] | evaluation |
 
 mod analysis;
@@ -56,7 +55,6 @@ mod error;
 pub mod eval;
 mod feedback;
 pub mod fusion;
-mod gazetteer;
 mod index;
 mod keyword;
 mod lookups;
@@ -66,18 +64,18 @@ mod query;
 mod query_embedder;
 mod rerank;
 mod searcher;
-mod text;
-mod thesaurus;
 pub mod tiers;
 mod tool_text;
 mod traits;
 mod vector;
 mod verdict;
 
+pub use autokit_vocabulary::{Vocabulary, is_generic_word, is_stop_word, name_words};
 pub use bitset::BitSet;
 pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
 pub use card_index::{
-    CardEntry, CardIndex, embed_by_card, passage_of, passages_of, text_recipe, vector_recipe,
+    CardEntry, CardIndex, CardPassages, CardVectors, embed_by_card, passage_of, passages_of, text_recipe,
+    vector_recipe,
 };
 pub use confidence::{ConfidenceCurve, calibration_error};
 pub use constraints::{Constraint, understood};
@@ -90,7 +88,6 @@ pub use query::QueryPlan;
 pub use query_embedder::{QueryEmbedder, dot};
 pub use rerank::RERANKED;
 pub use searcher::{Depth, MAX_NAMED, Passages, Ranking, SearchError, SearchRequest, Searcher};
-pub use text::{is_generic_word, is_stop_word, name_words};
 pub use tool_text::{MAX_ASKS_FOR, ToolText};
 pub use traits::Language;
 pub use vector::{Neighbour, VectorIndex};

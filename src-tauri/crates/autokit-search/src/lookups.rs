@@ -13,7 +13,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::document::Document;
-use crate::text::{Analyzer, fold, parts};
+use autokit_vocabulary::text::{Analyzer, fold, parts};
 
 /// Words for finding one thing among many by what is known about it.
 const SEARCH: [&str; 6] = ["autocomplete", "find", "lookup", "query", "resolve", "search"];
@@ -53,7 +53,7 @@ struct Thing {
 }
 
 impl Identifiers {
-    fn of(document: &Document<'_>, analyzer: &mut Analyzer) -> Identifiers {
+    fn of(document: &Document<'_>, analyzer: &mut Analyzer<'_>) -> Identifiers {
         let provider = fold(document.provider);
         let mut add = |things: &mut Vec<Thing>, word: &str| {
             if word.len() > MAX_WORD_BYTES {
@@ -144,7 +144,7 @@ impl Finders {
 }
 
 impl LookupIndex {
-    pub(crate) fn insert(&mut self, slot: u32, document: &Document<'_>, analyzer: &mut Analyzer) {
+    pub(crate) fn insert(&mut self, slot: u32, document: &Document<'_>, analyzer: &mut Analyzer<'_>) {
         self.remove(slot);
         let identifiers = Identifiers::of(document, analyzer);
         if identifiers.takes.is_empty() && identifiers.finds.is_empty() {

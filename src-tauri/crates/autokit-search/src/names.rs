@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::text::{is_generic_word, is_stop_word, parts};
+use autokit_vocabulary::text::{is_generic_word, is_stop_word, parts};
 
 /// How a query names a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
@@ -243,10 +243,11 @@ impl NameIndex {
                     continue;
                 }
                 for &slot in &entry.slots {
-                    let provider: FxHashSet<String> = crate::text::words(&self.cards[slot as usize].provider)
-                        .into_iter()
-                        .map(|w| w.folded)
-                        .collect();
+                    let provider: FxHashSet<String> =
+                        autokit_vocabulary::text::words(&self.cards[slot as usize].provider)
+                            .into_iter()
+                            .map(|w| w.folded)
+                            .collect();
                     if others.iter().all(|word| provider.contains(*word))
                         || provider.contains(&others.concat())
                     {
@@ -399,7 +400,7 @@ fn is_identifier(token: &str) -> bool {
         return true;
     }
     token.split(['.', '/', ':']).any(|piece| {
-        let ranges = crate::text::camel_case_words(piece);
+        let ranges = autokit_vocabulary::text::camel_case_words(piece);
         let words = ranges.iter().filter(|h| piece[(*h).clone()].chars().all(char::is_alphabetic)).count();
         let long = ranges.iter().all(|h| piece[h.clone()].chars().count() >= 2);
         let lower = piece.starts_with(char::is_lowercase);

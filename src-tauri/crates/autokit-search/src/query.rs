@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::constraints::{Constraint, ParsedRequest, is_company};
-use crate::text::{Analyzer, QueryTerm, Word, is_stop_word, parts, query_terms, words};
-use crate::thesaurus::{Reader, Thesaurus};
+use autokit_vocabulary::Vocabulary;
+use autokit_vocabulary::synonyms::{Reader, Thesaurus};
+use autokit_vocabulary::text::{Analyzer, QueryTerm, Word, is_stop_word, parts, query_terms, words};
 
 /// Number of clauses from which on a request is also searched for clause by clause. Two halves joined by an
 /// "and" are usually one thing ("read and write files").
@@ -31,7 +32,7 @@ const EXPANSION_SHARE: f32 = 0.5;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct QueryConcept {
     /// Its term in the index.
-    pub(crate) concept: &'static str,
+    pub(crate) concept: Box<str>,
     /// Indices of the request's terms that mean it; never empty.
     pub(crate) terms: Vec<usize>,
 }
@@ -55,13 +56,18 @@ impl QueryPlan {
     /// Parses a request on its own; [`SearchIndex::plan`](crate::SearchIndex::plan) also knows the names in an
     /// index.
     pub fn new(request: &str) -> QueryPlan {
-        QueryPlan::parse(request, |name, _| is_company(name))
+        QueryPlan::parse(request, Vocabulary::shipped(), |name, _| is_company(name))
     }
 
     /// Parses a request. `is_name` says whether words, joined by spaces, are a name that a request can exclude;
     /// its second argument is whether the request asks for something in its place.
-    pub(crate) fn parse(request: &str, is_name: impl Fn(&str, bool) -> bool) -> QueryPlan {
-        let ParsedRequest { topic, constraints } = ParsedRequest::new(request, is_name);
+    pub(crate) fn parse(
+        request: &str,
+        vocabulary: &Vocabulary,
+        is_name: impl Fn(&str, bool) -> bool,
+    ) -> QueryPlan {
+        let ParsedRequest { topic, constraints } = ParsedRequest::new(request, vocabulary, is_name);
+        let thesaurus = vocabulary.thesaurus();
         let text = topic.as_str();
         let mut clauses = clauses(text);
         if clauses.len() < MIN_CLAUSES {
@@ -74,8 +80,11 @@ impl QueryPlan {
         let terms = query_terms(text);
         QueryPlan {
             constraints,
-            expansions: std::iter::once(text).chain(clauses.iter().map(String::as_str)).map(expand).collect(),
-            concepts: concepts(text, &terms),
+            expansions: std::iter::once(text)
+                .chain(clauses.iter().map(String::as_str))
+                .map(|text| expand(text, thesaurus))
+                .collect(),
+            concepts: concepts(text, &terms, thesaurus),
             terms,
             clause_terms: clauses.iter().map(|clause| query_terms(clause)).collect(),
             clauses,
@@ -145,10 +154,10 @@ fn interpolate(plain: &[f32], expanded: &[f32]) -> Vec<f32> {
 }
 
 /// Calls `found` with each concept of a request and the words that express it.
-fn for_each_concept(text: &str, mut found: impl FnMut(u32, &[Word])) {
+fn for_each_concept(text: &str, thesaurus: &Thesaurus, mut found: impl FnMut(u32, &[Word])) {
     let words: Vec<Word> = words(text).into_iter().filter(|word| !word.is_compound).collect();
-    let mut analyzer = Analyzer::new();
-    let mut reader = Reader::for_requests();
+    let mut analyzer = Analyzer::with(thesaurus);
+    let mut reader = Reader::for_requests(thesaurus);
     for word in &words {
         reader.read(&word.folded, analyzer.look_up(&word.folded), &mut |concept, from, to| {
             found(concept, &words[from as usize..=to as usize]);
@@ -156,25 +165,26 @@ fn for_each_concept(text: &str, mut found: impl FnMut(u32, &[Word])) {
     }
 }
 
-fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
+fn concepts(text: &str, terms: &[QueryTerm], thesaurus: &Thesaurus) -> Vec<QueryConcept> {
     let position_of: FxHashMap<&str, usize> =
         terms.iter().zip(0..).map(|(term, at)| (&*term.term, at)).collect();
     let mut analyzer = Analyzer::new();
     let mut found: FxHashSet<QueryConcept> = FxHashSet::default();
-    for_each_concept(text, |concept, words| {
+    for_each_concept(text, thesaurus, |concept, words| {
         let mut terms: Vec<usize> =
             words.iter().filter_map(|word| position_of.get(analyzer.term(&word.folded)?).copied()).collect();
         terms.sort_unstable();
         terms.dedup();
         if !terms.is_empty() {
-            found.insert(QueryConcept { concept: &Thesaurus::get().concepts[concept as usize].term, terms });
+            let concept = thesaurus.concepts[concept as usize].term.clone();
+            found.insert(QueryConcept { concept, terms });
         }
     });
     let mut found: Vec<QueryConcept> = found.into_iter().collect();
     // Of several sets of words for a concept, only the minimal ones count: a card that matches one word need
     // not have the others.
     found.sort_unstable_by(|a, b| {
-        (a.concept, a.terms.len(), &a.terms).cmp(&(b.concept, b.terms.len(), &b.terms))
+        (&a.concept, a.terms.len(), &a.terms).cmp(&(&b.concept, b.terms.len(), &b.terms))
     });
     let mut minimal: Vec<QueryConcept> = Vec::with_capacity(found.len());
     for candidate in found {
@@ -188,15 +198,15 @@ fn concepts(text: &str, terms: &[QueryTerm]) -> Vec<QueryConcept> {
 
 /// Returns a text with names of its concepts that it does not contain, if there are any. Long texts are left
 /// as they are.
-fn expand(text: &str) -> Option<String> {
+fn expand(text: &str, thesaurus: &Thesaurus) -> Option<String> {
     let spaced = |text: &str| {
         let words = parts(text);
         (words.len() <= MAX_EXPANDED_WORDS).then(|| format!(" {} ", words.join(" ")))
     };
     let request = spaced(text)?;
     let mut names: Vec<&str> = Vec::new();
-    for_each_concept(text, |concept, _| {
-        for name in Thesaurus::get().concepts[concept as usize].names.iter().take(NAMES_ADDED) {
+    for_each_concept(text, thesaurus, |concept, _| {
+        for name in thesaurus.concepts[concept as usize].names.iter().take(NAMES_ADDED) {
             let new = spaced(name).is_some_and(|name| !request.contains(&name));
             if new && !names.contains(&&**name) {
                 names.push(name);
@@ -306,7 +316,7 @@ mod tests {
             ["dictate a sentence", "dictate a sentence (speech to text, speech recognition)"]
         );
         let meant: Vec<_> =
-            plan.concepts.iter().map(|meant| (meant.concept, meant.terms.as_slice())).collect();
+            plan.concepts.iter().map(|meant| (&*meant.concept, meant.terms.as_slice())).collect();
         assert_eq!(meant, [("=speech to text", &[0][..])]);
         let vector = vec![1.0, 0.0];
         assert_eq!(*plan.vectors(&[vector.clone(), vec![0.0, 1.0]])[0], [0.5f32.sqrt(); 2]);
@@ -322,7 +332,7 @@ mod tests {
     #[test]
     fn the_fewest_words_that_express_a_concept_count() {
         let plan = QueryPlan::new("online payment processing");
-        let payment: Vec<_> = plan.concepts.iter().filter(|meant| meant.concept == "=payment").collect();
+        let payment: Vec<_> = plan.concepts.iter().filter(|meant| &*meant.concept == "=payment").collect();
         assert_eq!(payment.len(), 1);
         assert_eq!(payment[0].terms.len(), 1, "{payment:?}");
     }

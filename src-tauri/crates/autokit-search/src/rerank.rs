@@ -13,7 +13,7 @@ use lru::LruCache;
 
 use crate::fusion;
 use crate::index::Hit;
-use crate::text::is_stop_word;
+use autokit_vocabulary::text::is_stop_word;
 
 /// Number of candidates compared token by token.
 pub const RERANKED: usize = 20;

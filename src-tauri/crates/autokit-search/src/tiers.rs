@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash};
 
-use crate::text::{is_stop_word, name_words};
+use autokit_vocabulary::text::{is_stop_word, name_words};
 
 /// Shortest distinctive word, in characters.
 const SHORTEST: usize = 3;

@@ -1,5 +1,6 @@
 //! The searchable text of a card.
 
+use autokit_vocabulary::Vocabulary;
 use serde_json::{Map, Value};
 
 use crate::document::{Document, Parameter, Vectors};
@@ -72,7 +73,14 @@ impl ToolText {
     /// Returns the texts to embed as passages: the tool itself ([`Document::dense_text`]), then each phrase of
     /// `asks_for`.
     pub fn passages(&self) -> Vec<String> {
-        std::iter::once(self.document(None).dense_text()).chain(self.asks_for.iter().cloned()).collect()
+        self.passages_with(Vocabulary::shipped())
+    }
+
+    /// As [`ToolText::passages`], with what this vocabulary knows of the names.
+    pub fn passages_with(&self, vocabulary: &Vocabulary) -> Vec<String> {
+        std::iter::once(self.document(None).dense_text_with(vocabulary))
+            .chain(self.asks_for.iter().cloned())
+            .collect()
     }
 
     /// Returns the document to index, with its vectors if there are any.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::text::entry_lines;
+use autokit_vocabulary::text::entry_lines;
 
 /// A set of traits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

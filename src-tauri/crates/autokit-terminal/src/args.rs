@@ -191,6 +191,12 @@ pub enum Command {
     /// Manage keys for web APIs.
     #[command(subcommand)]
     ApiKeys(crate::api_keys::ApiKeysCommand),
+    /// List and edit names of products that search knows.
+    #[command(subcommand)]
+    Names(crate::vocabulary::VocabularyCommand),
+    /// List and edit synonyms that search knows.
+    #[command(subcommand)]
+    Synonyms(crate::vocabulary::VocabularyCommand),
     /// List and call tools.
     #[command(subcommand)]
     Tools(crate::tools::ToolsCommand),

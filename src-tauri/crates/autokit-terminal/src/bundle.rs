@@ -57,6 +57,9 @@ pub enum BundleCommand {
         /// Apply non-conflicting changes directly; conflicts still go to review.
         #[arg(long)]
         trust: bool,
+        /// Also add the bundle's names and synonyms to what search knows.
+        #[arg(long)]
+        vocabulary: bool,
         /// Preview without importing.
         #[arg(long, conflicts_with = "trust")]
         preview: bool,
@@ -147,6 +150,9 @@ pub struct Leaving {
     /// Include embeddings of the current model.
     #[arg(long)]
     vectors: bool,
+    /// Include the names and synonyms added to this library.
+    #[arg(long)]
+    vocabulary: bool,
     /// Sign with your key.
     #[arg(long)]
     sign: bool,
@@ -167,7 +173,9 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: BundleComma
         BundleCommand::Inspect { from, all } => inspect(library, out, &from, all).await,
         BundleCommand::Verify { from } => verify(library, out, &from).await,
         BundleCommand::Import { from, preview: true, .. } => inspect(library, out, &from, true).await,
-        BundleCommand::Import { from, trust, .. } => import(library, out, &from, trust).await,
+        BundleCommand::Import { from, trust, vocabulary, .. } => {
+            import(library, out, &from, trust, vocabulary).await
+        }
         BundleCommand::Diff { from } => diff(library, out, &from).await,
         BundleCommand::Sign { bundle } => sign(library, out, &bundle).await,
         BundleCommand::Imports { undo } => imports(library, out, undo).await,
@@ -208,6 +216,7 @@ async fn export(
         format: format_of(to, what.folder),
         history: what.history,
         vectors: what.vectors,
+        vocabulary: what.vocabulary,
         sign: what.sign,
         name: what.name.unwrap_or_default(),
         licence: what.licence,
@@ -221,6 +230,7 @@ async fn export(
                 (preview.cards, "card"),
                 (preview.revisions, "earlier revision"),
                 (preview.vectors, "card with embeddings"),
+                (preview.vocabulary, "added term"),
             ];
             for (number, what) in counts.into_iter().filter(|(number, _)| *number > 0) {
                 writeln!(text, "{}", count(number, what))?;
@@ -300,6 +310,16 @@ fn write_about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {
     if !parts.is_empty() {
         writeln!(out, "{}", parts.join(", ").dimmed())?;
     }
+    if !about.vocabulary.is_empty() {
+        let terms = count(about.vocabulary.len() as u32, "added term");
+        writeln!(out, "{terms}, left out unless imported with --vocabulary:")?;
+        for text in &about.vocabulary {
+            writeln!(out, "  {}", printable(text))?;
+        }
+    }
+    if about.invalid_vocabulary > 0 {
+        writeln!(out, "{} cannot be read", count(about.invalid_vocabulary, "added term"))?;
+    }
     if !about.note.is_empty() {
         writeln!(out, "{}", printable(&about.note))?;
     }
@@ -350,7 +370,13 @@ struct Imported {
     rejected: Vec<ImportItem>,
 }
 
-async fn import(library: &dyn Client, out: &Output, from: &str, trust: bool) -> Result<Outcome> {
+async fn import(
+    library: &dyn Client,
+    out: &Output,
+    from: &str,
+    trust: bool,
+    vocabulary: bool,
+) -> Result<Outcome> {
     let source = source_of(Path::new(from))?;
     let preview = preview_all(library, &source, Some(ItemStatus::Invalid)).await?;
     if trust && preview.about.signature.trust.is_suspicious() {
@@ -361,6 +387,7 @@ async fn import(library: &dyn Client, out: &Output, from: &str, trust: bool) -> 
     let request = ImportRequest {
         existing: ExistingCards::Merge,
         landing: if trust { Landing::Library } else { Landing::Review },
+        vocabulary,
         digest: Some(preview.about.digest.clone()),
         ..ImportRequest::new(source)
     };

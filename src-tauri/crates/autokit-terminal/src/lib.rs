@@ -40,10 +40,11 @@ pub mod signals;
 mod tools;
 mod transfer;
 mod verify;
+mod vocabulary;
 
 use autokit_api::commands::{AcceptMissingChanges, GetStatus, ListJobs, RunDoctor, Undo};
 use autokit_api::{
-    CheckState, Client, Doctor, DoctorRequest, JobKind, JobState, Nothing, Status, VerifyScope,
+    CheckState, Client, Doctor, DoctorRequest, EntryKind, JobKind, JobState, Nothing, Status, VerifyScope,
 };
 
 pub use args::{Cli, Command};
@@ -150,6 +151,8 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Asks(command) => asks::run(library, out, command).await,
         Command::Tools(command) => tools::run(library, out, command).await,
         Command::ApiKeys(command) => api_keys::run(library, out, command).await,
+        Command::Names(command) => vocabulary::run(library, out, EntryKind::Name, command).await,
+        Command::Synonyms(command) => vocabulary::run(library, out, EntryKind::Synonym, command).await,
         Command::Backup(_) => backup::create(library, out).await,
         Command::Completions { .. }
         | Command::Eval(_)

@@ -2,13 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
+use std::ops::Deref;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
+use arc_swap::ArcSwap;
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, Result};
 use autokit_library::{CardRecord, Cards, ChangeObserver, Library, PageVectors, StoredVectors};
-use autokit_search::{CardEntry, CardIndex, Passages, Searcher, passage_of, vector_recipe};
+use autokit_search::{
+    CardEntry, CardIndex, CardVectors, Passages, Searcher, Vocabulary, passage_of, vector_recipe,
+};
 use autokit_toolcard::{CardId, fields};
 
 use crate::background::in_background;
@@ -38,6 +42,8 @@ struct StoredIndexData {
 #[derive(Debug)]
 pub struct Indexing {
     searcher: Arc<Searcher>,
+    /// Names and synonyms of the next index that is built.
+    vocabulary: ArcSwap<Vocabulary>,
     /// Cards that may be out of date in the index. The lock also makes updates happen in the order of
     /// changes.
     pending: tokio::sync::Mutex<Pending>,
@@ -47,8 +53,26 @@ pub struct Indexing {
 struct Pending {
     /// Cards whose update failed; retried with the next change.
     failed: HashSet<CardId>,
-    /// Cards changed since an index was built that is not in use yet.
-    since_build: Option<HashSet<CardId>>,
+    /// For each index that was built and is not in use yet, the cards changed since.
+    since_builds: Vec<Weak<ChangedCards>>,
+}
+
+/// Cards changed since an index was built.
+type ChangedCards = std::sync::Mutex<HashSet<CardId>>;
+
+/// An index that is not in use yet.
+#[derive(Debug)]
+pub struct BuiltIndex {
+    index: CardIndex,
+    changed: Arc<ChangedCards>,
+}
+
+impl Deref for BuiltIndex {
+    type Target = CardIndex;
+
+    fn deref(&self) -> &CardIndex {
+        &self.index
+    }
 }
 
 impl Indexing {
@@ -57,6 +81,7 @@ impl Indexing {
         let passages = Arc::new(LibraryPassages(library.cards()));
         Indexing {
             searcher: Arc::new(Searcher::new(CardIndex::new(None), passages)),
+            vocabulary: ArcSwap::new(Arc::clone(Vocabulary::shipped())),
             pending: tokio::sync::Mutex::default(),
         }
     }
@@ -66,10 +91,24 @@ impl Indexing {
         &self.searcher
     }
 
+    /// Returns the names and synonyms of the next index that is built.
+    pub fn vocabulary(&self) -> Arc<Vocabulary> {
+        self.vocabulary.load_full()
+    }
+
+    /// Reads the names and synonyms for the next index that is built.
+    pub async fn load_vocabulary(&self, library: &Library) -> Result<()> {
+        let added = library.vocabulary().await?;
+        self.vocabulary.store(Vocabulary::with(added.iter().map(|added| &added.entry)));
+        Ok(())
+    }
+
     /// Builds an index over all cards, with the vectors stored for this model.
-    pub async fn build(&self, library: &Library, embedder: Option<Arc<Embedder>>) -> Result<CardIndex> {
+    pub async fn build(&self, library: &Library, embedder: Option<Arc<Embedder>>) -> Result<BuiltIndex> {
+        let changed = Arc::new(ChangedCards::default());
         let mut pending = self.pending.lock().await;
-        pending.since_build = Some(HashSet::new());
+        pending.since_builds.retain(|since| since.strong_count() > 0);
+        pending.since_builds.push(Arc::downgrade(&changed));
         let records: Vec<Arc<CardRecord>> = library.read(|replica| replica.iter().cloned().collect());
         let stored = match &embedder {
             Some(embedder) => {
@@ -83,15 +122,16 @@ impl Indexing {
             }
             None => StoredIndexData::default(),
         };
-        in_background(move || build_index(embedder, &records, stored)).await
+        let vocabulary = self.vocabulary();
+        let index = in_background(move || build_index(embedder, vocabulary, &records, stored)).await?;
+        Ok(BuiltIndex { index, changed })
     }
 
     /// Replaces the index, adding the cards that changed since it was built.
-    pub async fn replace(&self, library: &Library, index: CardIndex) {
+    pub async fn replace(&self, library: &Library, built: BuiltIndex) {
         let mut pending = self.pending.lock().await;
-        self.searcher.replace_index(index);
-        let since = pending.since_build.take();
-        pending.failed.extend(since.into_iter().flatten());
+        self.searcher.replace_index(built.index);
+        pending.failed.extend(built.changed.lock().expect("no holder panics").drain());
         self.update_pending(library, &mut pending).await;
     }
 
@@ -160,8 +200,8 @@ impl ChangeObserver for Indexing {
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
             let mut pending = self.pending.lock().await;
-            if let Some(since_build) = &mut pending.since_build {
-                since_build.extend(touched.iter().cloned());
+            for changed in pending.since_builds.iter().filter_map(Weak::upgrade) {
+                changed.lock().expect("no holder panics").extend(touched.iter().cloned());
             }
             pending.failed.extend(touched.iter().cloned());
             self.update_pending(library, &mut pending).await;
@@ -211,7 +251,9 @@ fn put_entry(
         id: record.id.as_str(),
         revision: record.number,
         card: card.object(),
-        vectors: vectors.filter(is_current).map(|vectors| vectors.values.as_slice()),
+        vectors: vectors
+            .filter(is_current)
+            .map(|vectors| CardVectors { values: &vectors.values, names: vectors.names.as_deref() }),
         stale_vectors: earlier.filter(is_current).map(|vectors| vectors.values.as_slice()),
     };
     index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))
@@ -220,10 +262,11 @@ fn put_entry(
 /// Builds an index over `records`.
 fn build_index(
     embedder: Option<Arc<Embedder>>,
+    vocabulary: Arc<Vocabulary>,
     records: &[Arc<CardRecord>],
     stored: StoredIndexData,
 ) -> Result<CardIndex> {
-    let index = CardIndex::new(embedder);
+    let index = CardIndex::with_vocabulary(embedder, vocabulary);
     let [vectors, earlier] = [stored.vectors, stored.earlier].map(by_card);
     for record in records {
         put_entry(&index, record, vectors.get(&record.id), earlier.get(&record.id))?;
@@ -263,7 +306,8 @@ mod tests {
     async fn put(library: &Library, embedder: &Embedder, name: &str, text: &str, dim: usize) -> CardId {
         let card = format!(r#"{{"name": "{name}", "description": "{text}"}}"#);
         let card = Toolcard::from_json(&card).expect("a card");
-        let vectors = PackedVectors { model: vector_recipe(embedder), dim, values: vec![1.0; dim] };
+        let vectors =
+            PackedVectors { model: vector_recipe(embedder), names: None, dim, values: vec![1.0; dim] };
         let meta = Meta {
             operation: Operation::Edit,
             author: Author("test".to_owned()),

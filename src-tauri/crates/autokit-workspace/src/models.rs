@@ -12,7 +12,9 @@ use autokit_api::{
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, PackedVectors};
-use autokit_search::{CardIndex, QueryEmbedder, Searcher, embed_by_card, passages_of, vector_recipe};
+use autokit_search::{
+    CardIndex, CardPassages, QueryEmbedder, Searcher, Vocabulary, embed_by_card, passages_of, vector_recipe,
+};
 use autokit_toolcard::{CardId, Toolcard};
 use tokio::sync::watch;
 
@@ -65,6 +67,8 @@ pub struct Models {
     model: watch::Sender<Model>,
     /// One embedding job at a time.
     embedding: Arc<tokio::sync::Mutex<()>>,
+    /// The index is replaced by one task at a time.
+    switching: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Models {
@@ -89,12 +93,35 @@ impl Models {
             indexing,
             model: watch::Sender::new(Model { name, state: ModelState::Loading, error: None }),
             embedding: Arc::default(),
+            switching: Arc::default(),
         })
     }
 
     /// Returns the only searcher, which uses the index of this model's vectors.
     pub fn searcher(&self) -> &Arc<Searcher> {
         self.indexing.searcher()
+    }
+
+    /// Returns the names and synonyms that search knows.
+    pub fn vocabulary(&self) -> Arc<Vocabulary> {
+        self.indexing.vocabulary()
+    }
+
+    /// Makes search know the names and synonyms in the library from now on. Cards whose texts change by them are
+    /// embedded in the background, and found by their earlier vectors until then.
+    pub async fn apply_vocabulary(&self) -> Result<()> {
+        let library = &self.workspace.library;
+        let switching = self.switching.lock().await;
+        if self.model().state == ModelState::Loading {
+            // `load` reads them.
+            return Ok(());
+        }
+        self.indexing.load_vocabulary(library).await?;
+        let index = self.indexing.build(library, self.embedder()).await?;
+        self.indexing.replace(library, index).await;
+        drop(switching);
+        self.start_embedding_missing(false);
+        Ok(())
     }
 
     /// Returns the model, if it is loaded.
@@ -141,12 +168,16 @@ impl Models {
     /// Loads the library's model and builds the index. Never fails: an error becomes the state of the
     /// model, and search continues with keywords.
     pub async fn load(&self) {
+        let switching = self.switching.lock().await;
         let loaded = self.load_embedder().await;
         let (mut embedder, error) = match loaded {
             Ok(embedder) => (embedder, None),
             Err(error) => (None, Some(error)),
         };
         let library = &self.workspace.library;
+        if let Err(error) = self.indexing.load_vocabulary(library).await {
+            tracing::error!(%error, "failed to read added names and synonyms");
+        }
         let mut index = self.indexing.build(library, embedder.clone()).await;
         let default = self.model().name;
         let mut earlier = None;
@@ -180,6 +211,7 @@ impl Models {
             };
             model.error = error;
         });
+        drop(switching);
         self.publish_model_state();
         let pages = match self.embedder() {
             Some(embedder) => self.workspace.library.pages_without_vectors(embedder.id()).await,
@@ -282,8 +314,9 @@ impl Models {
         let Some(embedder) = self.embedder().filter(|_| !cards.is_empty()) else {
             return Ok(vec![None; cards.len()]);
         };
-        let texts: Vec<Vec<String>> = cards.iter().map(|card| passages_of(card.object())).collect();
-        in_background(move || Ok(embed(&embedder, &texts)?.into_iter().map(Some).collect())).await
+        let vocabulary = self.vocabulary();
+        let texts = cards.iter().map(|card| passages_of(card.object(), &vocabulary)).collect();
+        in_background(move || Ok(embed(&embedder, texts)?.into_iter().map(Some).collect())).await
     }
 
     /// Computes the embeddings of cards that were written without them.
@@ -301,10 +334,10 @@ impl Models {
         if records.is_empty() {
             return Ok(());
         }
-        let texts: Vec<Vec<String>> =
-            records.iter().map(|record| passages_of(record.card().object())).collect();
+        let vocabulary = self.indexing.vocabulary();
+        let texts = records.iter().map(|record| passages_of(record.card().object(), &vocabulary)).collect();
         let embedder = Arc::clone(embedder);
-        let vectors = in_background(move || embed(&embedder, &texts)).await?;
+        let vectors = in_background(move || embed(&embedder, texts)).await?;
         let rows: Vec<(CardId, u32, PackedVectors)> = records
             .iter()
             .zip(vectors)
@@ -380,14 +413,21 @@ impl Models {
             library.set_setting(MODEL_SETTING, &choice.name).await?;
             library.set_setting(MODEL_FOLDER_SETTING, choice.folder.as_deref().unwrap_or("")).await?;
         }
+        let switching = self.switching.lock().await;
+        let is_current = Arc::ptr_eq(index.vocabulary(), &self.vocabulary());
         self.indexing.replace(library, index).await;
+        drop(switching);
         library.drop_other_vectors(&vector_recipe(&embedder), embedder.id()).await?;
         self.model.send_modify(|model| {
             *model = Model { name: choice.name.clone(), state: ModelState::Ready, error: None };
         });
         self.publish_model_state();
-        // A card written between the last round and the switch was embedded with the old model.
-        self.start_embedding_missing(false);
+        if is_current {
+            // A card written between the last round and the switch was embedded with the old model.
+            self.start_embedding_missing(false);
+        } else {
+            self.apply_vocabulary().await?;
+        }
         Ok(Outcome { summary: format!("{} is in use", choice.name), tally: None })
     }
 
@@ -412,11 +452,12 @@ impl Models {
 }
 
 /// Embeds the texts of each card.
-fn embed(embedder: &Embedder, cards: &[Vec<String>]) -> Result<Vec<PackedVectors>> {
+fn embed(embedder: &Embedder, cards: Vec<CardPassages>) -> Result<Vec<PackedVectors>> {
     let model = vector_recipe(embedder);
-    let vectors = embed_by_card(cards, |texts| embedder.embed_passages(texts))?;
-    let pack = |values| PackedVectors { model: model.clone(), dim: embedder.dim(), values };
-    Ok(vectors.into_iter().map(pack).collect())
+    let (names, texts): (Vec<_>, Vec<_>) = cards.into_iter().map(|card| (card.names, card.texts)).unzip();
+    let vectors = embed_by_card(&texts, |texts| embedder.embed_passages(texts))?;
+    let pack = |(values, names)| PackedVectors { model: model.clone(), names, dim: embedder.dim(), values };
+    Ok(vectors.into_iter().zip(names).map(pack).collect())
 }
 
 #[async_trait]

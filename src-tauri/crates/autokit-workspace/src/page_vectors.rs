@@ -25,5 +25,5 @@ pub fn embed_page(embedder: &Embedder, url: &str, chunks: &[PageChunk]) -> Resul
     tracing::debug!(%url, chunks = chunks.len(), "embedding a page");
     let texts: Vec<String> = chunks.iter().map(passage).collect();
     let values = embedder.embed_passages(&texts)?.concat();
-    Ok(PackedVectors { model: embedder.id().to_owned(), dim: embedder.dim(), values })
+    Ok(PackedVectors { model: embedder.id().to_owned(), names: None, dim: embedder.dim(), values })
 }

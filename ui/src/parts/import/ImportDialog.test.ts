@@ -35,6 +35,8 @@ async function open() {
           note: "",
           history: false,
           vectors: null,
+          vocabulary: [],
+          invalid_vocabulary: 0,
           digest: "d",
           signature: { trust: "trusted", signer: "Ann", key: "k", fingerprint: "8d29" },
         },

@@ -20,6 +20,7 @@ export const general = {
     review: "Review policy",
     bundles: "Bundles",
     models: "Embedding model",
+    vocabulary: "Names and synonyms",
     look: "Appearance",
     state: "Diagnostics",
   },

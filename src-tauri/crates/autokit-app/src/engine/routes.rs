@@ -10,12 +10,13 @@ use autokit_api::commands::{
     GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket,
     ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys, ListMarketSources,
     ListModels, ListProfiles, ListProposals, ListServers, ListSessions, ListSubscriptions, ListTools,
-    LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport, ProposeFinding, PullModel,
-    ReadServers, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveProfile,
-    RemoveServer, RemoveSubscription, RenewAgentsHttp, ReopenProposal, ResetSpending, RestoreCard, RunDoctor,
-    RunTool, Search, SearchMarket, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
-    SetProfile, SetProviders, SetReviewPolicy, SetSecret, SignBundle, StartAsk, StartDiscover, StartImport,
-    StartVerify, TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
+    ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport,
+    ProposeFinding, PullModel, ReadServers, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource,
+    RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
+    ResetSpending, RestoreCard, RunDoctor, RunTool, Search, SearchMarket, SetAgentSessions, SetAgentsHttp,
+    SetApiKey, SetCheckSettings, SetKeyTrust, SetProfile, SetProviders, SetReviewPolicy, SetSecret,
+    SetVocabulary, SignBundle, StartAsk, StartDiscover, StartImport, StartVerify, TestConnection, Undo,
+    UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -61,6 +62,7 @@ route!(
         CreateCard, DeleteCards, GetHistory, RestoreCard, Undo, UndoImport, UpdateCard
 );
 route!(exchange.exports: Export, PreviewExport, SignBundle);
+route!(exchange.vocabulary: ListVocabulary, RemoveVocabulary, SetVocabulary);
 route!(exchange.imports: ListImports, LoadStarter, PreviewImport, StartImport);
 route!(models: ListModels, PullModel, UseModel);
 route!(cards.pages: FetchPages, GetPage);

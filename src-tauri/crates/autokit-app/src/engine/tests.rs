@@ -5,8 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use autokit_api::commands::{AddMarketSource, CreateCard, SetProfile, SetProviders};
-use autokit_api::{CardCreate, LlmKind, LlmSettings, MarketSourceAdd, Profile, ProviderSettings};
+use autokit_api::commands::{
+    AddMarketSource, CreateCard, ListVocabulary, RemoveVocabulary, Search, SetProfile, SetProviders,
+    SetVocabulary,
+};
+use autokit_api::{
+    CardCreate, EntryKind, LlmKind, LlmSettings, MarketSourceAdd, Profile, ProviderSettings, SearchRequest,
+    VocabularyQuery, VocabularyRemove, VocabularySet,
+};
 use autokit_gateway::{Search as AgentSearch, SearchResults, Tier};
 use autokit_policy::Permission;
 use autokit_workspace::secrets::KeyStorage;
@@ -115,5 +121,58 @@ async fn registries_are_searched_only_for_agents_that_may_reach_every_host() {
     assert_eq!((marketplace_hits(&engine, "inside").await, requests.load(Ordering::Relaxed)), (0, before));
     assert_eq!(marketplace_hits(&engine, "").await, 1);
     assert!(requests.load(Ordering::Relaxed) > before);
+    engine.close().await.expect("closed");
+}
+
+async fn create(engine: &Engine, context: &Context, card: serde_json::Value) {
+    let fields = card.as_object().expect("an object").clone();
+    let create = CardCreate { fields, reason: String::new(), flagged_too: false };
+    Handle::<CreateCard>::handle(engine, context, create).await.expect("created");
+}
+
+/// Returns the names of the cards that a search finds.
+async fn found(engine: &Engine, context: &Context, query: &str) -> Vec<String> {
+    let request = SearchRequest { query: query.to_owned(), ..SearchRequest::default() };
+    let response = Handle::<Search>::handle(engine, context, request).await.expect("found");
+    response.results.into_iter().map(|hit| hit.name).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn added_names_and_synonyms_are_searched_at_once_and_until_they_are_removed() {
+    let (engine, context) = open().await;
+    let card = |name: &str, provider: &str, description: &str| json!({"kind": "api", "name": name, "provider": provider, "description": description});
+    create(&engine, &context, card("push_release", "Borealis", "Ships a build.")).await;
+    create(&engine, &context, card("set_borealis", "Sky", "Draws lights above a horizon.")).await;
+    create(&engine, &context, card("request_leave", "People", "Books vacation days.")).await;
+    assert!(found(&engine, &context, "hosting").await.is_empty());
+    assert!(found(&engine, &context, "furlough").await.is_empty());
+
+    let set = |kind, text: &str| VocabularySet { kind, text: text.to_owned(), replaces: None };
+    let name = set(EntryKind::Name, "Borealis = hosting of our web sites");
+    let name = Handle::<SetVocabulary>::handle(&*engine, &context, name).await.expect("set");
+    assert_eq!(name.cards, 1, "the provider, not a word of an identifier");
+    assert_eq!(found(&engine, &context, "hosting").await, ["push_release"]);
+    let synonym = set(EntryKind::Synonym, "furlough, vacation");
+    let synonym = Handle::<SetVocabulary>::handle(&*engine, &context, synonym).await.expect("set");
+    assert_eq!(found(&engine, &context, "furlough").await, ["request_leave"]);
+
+    let query = VocabularyQuery {
+        kind: EntryKind::Name,
+        text: "HOSTING our".to_owned(),
+        added_only: true,
+        limit: None,
+    };
+    let list = Handle::<ListVocabulary>::handle(&*engine, &context, query).await.expect("listed");
+    assert_eq!((list.entries.as_slice(), list.total, list.added), (std::slice::from_ref(&name.entry), 1, 1));
+    let bad = set(EntryKind::Synonym, "furlough");
+    let refused = Handle::<SetVocabulary>::handle(&*engine, &context, bad).await.expect_err("no entry");
+    assert_eq!(refused.code, autokit_error::ErrorCode::BadRequest);
+
+    let ids = [name, synonym].map(|changed| changed.entry.added.expect("added").id).to_vec();
+    let remove = VocabularyRemove { ids, bundle: None };
+    let gone = Handle::<RemoveVocabulary>::handle(&*engine, &context, remove).await.expect("removed");
+    assert_eq!(gone.removed.len(), 2);
+    assert!(found(&engine, &context, "hosting").await.is_empty());
+    assert!(found(&engine, &context, "furlough").await.is_empty());
     engine.close().await.expect("closed");
 }

@@ -7,6 +7,7 @@ use autokit_toolcard::{Rejected, diff_cards};
 use serde_json::Map;
 
 use super::plan::{ImportPlan, PlannedCard};
+use crate::vocabulary::parse_entries;
 
 /// Most names shown of cards that may be the same tool.
 const MAX_SIMILAR: usize = 3;
@@ -20,6 +21,7 @@ impl ImportPlan {
         signature: SignatureView,
     ) -> ImportPreview {
         let incoming = &self.incoming;
+        let (vocabulary, invalid_vocabulary) = parse_entries(&incoming.names, &incoming.synonyms);
         let mut preview = ImportPreview {
             about: SourceInfo {
                 format: incoming.format,
@@ -30,6 +32,8 @@ impl ImportPlan {
                 note: incoming.about.note.clone(),
                 history: incoming.history,
                 vectors: incoming.vectors.clone(),
+                vocabulary: vocabulary.iter().map(ToString::to_string).collect(),
+                invalid_vocabulary,
                 digest: incoming.digest.clone(),
                 signature,
             },

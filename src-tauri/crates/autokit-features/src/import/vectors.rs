@@ -28,6 +28,7 @@ impl Imports {
         progress: &Progress,
     ) -> Result<()> {
         let verified = self.verified_vectors(incoming, import_batch).await?;
+        let vocabulary = self.models.vocabulary();
         let total = import_batch.arrivals.len() as u64;
         let mut done = 0;
         for (batch, from) in import_batch.arrivals.chunks_mut(BATCH).zip(import_batch.from.chunks(BATCH)) {
@@ -37,12 +38,20 @@ impl Imports {
                 let entry = &incoming.entries[*at];
                 let newest = arrival.revisions.last().map(|revision| revision.body.as_str());
                 let is_theirs = newest == Some(entry.card.to_json().as_str());
+                // Vectors in bundles are made without what people added about names.
+                let passages = passages_of(entry.card.object(), &vocabulary);
                 match (&verified, &entry.vectors) {
                     (Some((model, dim)), Some(values))
-                        if is_theirs && values.len() == dim * passages_of(entry.card.object()).len() =>
+                        if is_theirs
+                            && passages.names.is_none()
+                            && values.len() == dim * passages.texts.len() =>
                     {
-                        arrival.vectors =
-                            Some(PackedVectors { model: model.clone(), dim: *dim, values: values.clone() });
+                        arrival.vectors = Some(PackedVectors {
+                            model: model.clone(),
+                            names: None,
+                            dim: *dim,
+                            values: values.clone(),
+                        });
                     }
                     _ => missing.push(arrival),
                 }
@@ -76,8 +85,12 @@ impl Imports {
             return Ok(None);
         };
         let dim = model.dim as usize;
-        let with: Vec<usize> =
-            import_batch.from.iter().copied().filter(|at| incoming.entries[*at].vectors.is_some()).collect();
+        let vocabulary = self.models.vocabulary();
+        let is_comparable = |at: &usize| {
+            let entry = &incoming.entries[*at];
+            entry.vectors.is_some() && passages_of(entry.card.object(), &vocabulary).names.is_none()
+        };
+        let with: Vec<usize> = import_batch.from.iter().copied().filter(is_comparable).collect();
         let mut sample: Vec<usize> = Vec::new();
         for _ in 0..SAMPLE_SIZE.min(with.len()) {
             // Random, so that nobody can predict which cards are sampled.

@@ -106,6 +106,7 @@ impl Market {
             same_as: None,
         };
         let import = ImportRequest {
+            vocabulary: false,
             source: ImportSource::Url(source.url.clone()),
             existing: ExistingCards::Merge,
             landing: Landing::Review,

@@ -22,6 +22,7 @@ use crate::duplicates::Duplicates;
 use crate::import::Imports;
 use crate::keys::BundleKeys;
 use crate::sources::Sources;
+use crate::vocabulary::NamesAndSynonyms;
 
 type Requests = Arc<Mutex<Vec<String>>>;
 
@@ -84,6 +85,7 @@ async fn setup_with_timeout(market_timeout: Duration) -> Setup {
         Duplicates::new(workspace.clone(), models.clone()),
         Sources::new(workspace.clone(), providers.clone(), keys),
         servers.clone(),
+        NamesAndSynonyms::new(workspace.clone(), models.clone()),
     );
     let mut settings = ProviderSettings::default();
     settings.network.allowed_hosts = vec!["127.0.0.1".to_owned()];

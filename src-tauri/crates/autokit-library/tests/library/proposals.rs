@@ -71,7 +71,7 @@ async fn a_new_card_is_pending_accepted_in_part_and_can_be_undone() {
         ..Selection::default()
     };
     let acceptance = library.acceptance(&proposal, &selection).await.expect("a card");
-    let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![1.0, 0.0] };
+    let vectors = PackedVectors { model: "m".into(), names: None, dim: 2, values: vec![1.0, 0.0] };
     library.accept(&proposal, acceptance, Some(vectors), &meta("looks right"), 1).await.expect("accepted");
     let id = CardKey::new("", "Found").id();
     assert_eq!(text(&library, &id, "description").as_deref(), Some("Does good things."));
@@ -190,7 +190,7 @@ async fn pages_feedback_and_sessions_survive_a_restart() {
     let note = SessionNote { id: SessionId::new("s1"), at: page.fetched_at, question: "a calendar".into() };
     {
         let library = open().await;
-        let vectors = PackedVectors { model: "m".into(), dim: 2, values: vec![0.6, 0.8] };
+        let vectors = PackedVectors { model: "m".into(), names: None, dim: 2, values: vec![0.6, 0.8] };
         library.put_page(&page, None).await.expect("stored");
         assert_eq!(library.pages_without_vectors("m").await.expect("read"), std::slice::from_ref(&card));
         library.put_page(&page, Some(&vectors)).await.expect("stored");

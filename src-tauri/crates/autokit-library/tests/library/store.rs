@@ -160,7 +160,7 @@ async fn everything_survives_closing_and_opening() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path().join("library"));
     let library = on_disk(&dir).await;
-    let vectors = PackedVectors { model: "m@1".into(), dim: 3, values: vec![0.5, -1.25, 3.0] };
+    let vectors = PackedVectors { model: "m@1".into(), names: None, dim: 3, values: vec![0.5, -1.25, 3.0] };
     let write = Write::Put {
         card: Box::new(card("a", "one")),
         mode: PutMode::Upsert,

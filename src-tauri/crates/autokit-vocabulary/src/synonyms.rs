@@ -2,38 +2,38 @@
 //!
 //! "Dictate a sentence" shares no word with "speech recognition", and a small embedding model does not bring
 //! them together either. So terms for the same thing are grouped as a [`Concept`], which is found in cards
-//! when they are indexed and in requests when they are searched for. The effect is documented in
-//! [`crate::fusion`].
+//! when they are indexed and in requests when they are searched for. The effect is measured in
+//! `autokit_search::fusion`.
 //!
 //! A term is matched by the stems of its words, in order, ignoring stop words between them. A term with at
 //! most one word that is not a stop word is matched including its stop words ("no code"), and a single word
 //! only as it is or with an ending: "accounting" matches "accounting", not "account".
-
-use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
 
 use crate::text::{LookedUpWord, entry_lines, is_stop_word, parts};
 
-const TEXT: &str = include_str!("thesaurus.txt");
+/// The shipped list.
+pub(crate) const TEXT: &str = include_str!("synonyms.txt");
 
 /// Prefix of the index terms of concepts, so that no word is mistaken for one.
-pub(crate) const MARK: char = '=';
+pub const MARK: char = '=';
 
 /// A concept: one thing and its names.
 #[derive(Debug)]
-pub(crate) struct Concept {
+pub struct Concept {
     /// Its index term: [`MARK`] and its first name.
-    pub(crate) term: Box<str>,
+    pub term: Box<str>,
     /// Its names, the usual ones first.
-    pub(crate) names: Vec<Box<str>>,
+    pub names: Vec<Box<str>>,
 }
 
 /// All concepts, and the terms for them.
 #[derive(Debug)]
-pub(crate) struct Thesaurus {
-    pub(crate) concepts: Vec<Concept>,
+pub struct Thesaurus {
+    /// The concepts, by the numbers that [`Reader`] reports.
+    pub concepts: Vec<Concept>,
     /// Numbers of the words that occur in terms: stems, and stop words as they are.
     symbols: FxHashMap<Box<str>, u32>,
     /// Terms that name concepts.
@@ -43,7 +43,7 @@ pub(crate) struct Thesaurus {
 }
 
 /// The number of a word of the thesaurus; `None` for any other word.
-pub(crate) type Symbol = Option<u32>;
+pub type Symbol = Option<u32>;
 
 #[derive(Debug, Default)]
 struct Trie {
@@ -82,13 +82,9 @@ impl Trie {
 }
 
 impl Thesaurus {
-    /// Returns the built-in thesaurus.
-    pub(crate) fn get() -> &'static Thesaurus {
-        static THESAURUS: LazyLock<Thesaurus> = LazyLock::new(|| Thesaurus::parse(TEXT));
-        &THESAURUS
-    }
-
-    fn parse(text: &str) -> Thesaurus {
+    /// Builds a thesaurus of lists, one entry a line. Lines that are no entries are left out: see
+    /// [`SynonymEntry`](crate::SynonymEntry) for what is one.
+    pub(crate) fn parse(lists: &[&str]) -> Thesaurus {
         let mut thesaurus = Thesaurus {
             concepts: Vec::new(),
             symbols: FxHashMap::default(),
@@ -96,7 +92,7 @@ impl Thesaurus {
             request_phrases: Trie::default(),
         };
         let stemmer = Stemmer::create(Algorithm::English);
-        let lines = || entry_lines(text);
+        let lines = || lists.iter().flat_map(|list| entry_lines(list));
         let mut by_name: FxHashMap<&str, u32> = FxHashMap::default();
         for group in lines().filter(|line| !line.contains("->")) {
             thesaurus.add_concept(group.split(',').map(str::trim), &mut by_name, &stemmer);
@@ -155,7 +151,7 @@ impl Thesaurus {
     }
 
     /// Returns the number of a stem or stop word.
-    pub(crate) fn symbol(&self, stem: &str) -> Symbol {
+    pub fn symbol(&self, stem: &str) -> Symbol {
         self.symbols.get(stem).copied()
     }
 }
@@ -176,8 +172,8 @@ fn inflects(word: &str, term: &str) -> bool {
 
 /// Finds concepts in a text, word by word.
 #[derive(Debug)]
-pub(crate) struct Reader {
-    thesaurus: &'static Thesaurus,
+pub struct Reader<'t> {
+    thesaurus: &'t Thesaurus,
     /// Partial matches: node, and the index of the first word. First index: names of concepts, or phrases
     /// people ask with, if those are looked for; second index: without stop words, or with them.
     partial: [[Vec<(u32, u32)>; 2]; 2],
@@ -185,26 +181,26 @@ pub(crate) struct Reader {
     at: u32,
 }
 
-impl Reader {
+impl<'t> Reader<'t> {
     /// Creates a reader for cards, which looks for names of concepts.
-    pub(crate) fn for_cards() -> Reader {
-        Reader { thesaurus: Thesaurus::get(), partial: Default::default(), tries: 1, at: 0 }
+    pub fn for_cards(thesaurus: &'t Thesaurus) -> Reader<'t> {
+        Reader { thesaurus, partial: Default::default(), tries: 1, at: 0 }
     }
 
     /// Creates a reader for requests, which also looks for phrases people ask with.
-    pub(crate) fn for_requests() -> Reader {
-        Reader { tries: 2, ..Reader::for_cards() }
+    pub fn for_requests(thesaurus: &'t Thesaurus) -> Reader<'t> {
+        Reader { tries: 2, ..Reader::for_cards(thesaurus) }
     }
 
     /// Starts a new text.
-    pub(crate) fn start_text(&mut self) {
+    pub fn start_text(&mut self) {
         self.partial.iter_mut().flatten().for_each(Vec::clear);
         self.at = 0;
     }
 
     /// Reads the next word, given folded and looked up. Calls `found` with each concept that ends here and
     /// the indices of its first and last word, counted from 0.
-    pub(crate) fn read(&mut self, word: &str, entry: LookedUpWord, found: &mut impl FnMut(u32, u32, u32)) {
+    pub fn read(&mut self, word: &str, entry: LookedUpWord, found: &mut impl FnMut(u32, u32, u32)) {
         let at = self.at;
         self.at += 1;
         for (trie, partial) in [&self.thesaurus.concept_names, &self.thesaurus.request_phrases]
@@ -246,13 +242,17 @@ mod tests {
     use crate::text::Analyzer;
     use crate::text::words;
 
+    fn shipped() -> &'static Thesaurus {
+        crate::Vocabulary::shipped().thesaurus()
+    }
+
     /// Returns the names of the concepts in a text, in the order they are found.
-    fn read(mut reader: Reader, text: &str) -> Vec<&'static str> {
-        let mut analyzer = Analyzer::new();
+    fn read(mut reader: Reader<'static>, text: &str) -> Vec<&'static str> {
+        let mut analyzer = Analyzer::with(shipped());
         let mut found: Vec<&str> = Vec::new();
         for word in words(text).into_iter().filter(|word| !word.is_compound) {
             reader.read(&word.folded, analyzer.look_up(&word.folded), &mut |concept, _, _| {
-                found.push(&Thesaurus::get().concepts[concept as usize].names[0]);
+                found.push(&shipped().concepts[concept as usize].names[0]);
             });
         }
         found
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_term_is_found_by_its_stems_in_order() {
-        let for_cards = |text| read(Reader::for_cards(), text);
+        let for_cards = |text| read(Reader::for_cards(shipped()), text);
         assert!(for_cards("performs speech recognition").contains(&"speech to text"));
         assert!(for_cards("Text-to-speech voices").contains(&"text to speech"));
         assert!(!for_cards("Text-to-speech voices").contains(&"speech to text"));
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_single_word_is_found_with_its_endings_only() {
-        assert!(read(Reader::for_cards(), "dictate").contains(&"speech to text"));
+        assert!(read(Reader::for_cards(shipped()), "dictate").contains(&"speech to text"));
         for (word, term) in [("invoices", "invoice"), ("dictate", "dictation"), ("theorem", "theorems")] {
             assert!(inflects(word, term), "{word} {term}");
         }
@@ -314,22 +314,22 @@ mod tests {
     fn every_ending_of_an_entry_is_known() {
         // "compression" and "compress" are in one entry and have one stem.
         for word in ["compression", "compress"] {
-            assert!(!read(Reader::for_cards(), word).is_empty(), "{word}");
+            assert!(!read(Reader::for_cards(shipped()), word).is_empty(), "{word}");
         }
     }
 
     #[test]
     fn request_phrases_are_matched_in_requests_only() {
         let question = "how can I text someone my address";
-        assert!(read(Reader::for_requests(), question).contains(&"sms"));
-        assert!(!read(Reader::for_cards(), question).contains(&"sms"));
-        assert!(!read(Reader::for_requests(), "extract the text of a page").contains(&"sms"));
+        assert!(read(Reader::for_requests(shipped()), question).contains(&"sms"));
+        assert!(!read(Reader::for_cards(shipped()), question).contains(&"sms"));
+        assert!(!read(Reader::for_requests(shipped()), "extract the text of a page").contains(&"sms"));
     }
 
     #[test]
     fn a_new_text_resets_the_reader() {
-        let mut reader = Reader::for_cards();
-        let mut analyzer = Analyzer::new();
+        let mut reader = Reader::for_cards(shipped());
+        let mut analyzer = Analyzer::with(shipped());
         let mut found = 0;
         for word in ["speech", "recognition"] {
             reader.start_text();

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::thesaurus::{Symbol, Thesaurus};
+use crate::synonyms::{Symbol, Thesaurus};
 
 /// Words that say nothing about what a tool does: function words, and the light verbs and placeholders of
 /// requests ("I need something that lets me ...").
@@ -71,7 +71,7 @@ fn is_unspaced(c: char) -> bool {
 }
 
 /// Folds a word: lower case, without accents and compatibility forms.
-pub(crate) fn fold(word: &str) -> Cow<'_, str> {
+pub fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         if word.bytes().any(|b| b.is_ascii_uppercase()) {
             Cow::Owned(word.to_ascii_lowercase())
@@ -86,7 +86,7 @@ pub(crate) fn fold(word: &str) -> Cow<'_, str> {
 /// Returns the byte ranges of the words of an identifier without separators: `getHTTPStatus` is `get`,
 /// `HTTP`, `Status`; `office365` is `office`, `365` (a letter part of fewer than three letters, as in `mp3`,
 /// stays joined to its digits).
-pub(crate) fn camel_case_words(run: &str) -> Vec<Range<usize>> {
+pub fn camel_case_words(run: &str) -> Vec<Range<usize>> {
     let chars: Vec<(usize, char)> = run.char_indices().collect();
     let mut cuts = Vec::new();
     for i in 1..chars.len() {
@@ -138,18 +138,18 @@ fn each_run(text: &str, mut found: impl FnMut(Range<usize>)) {
 
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub struct Word {
     /// Its byte range in the text.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// Folded text, not stemmed.
-    pub(crate) folded: String,
+    pub folded: String,
     /// Whether this is a whole identifier, whose parts are words as well.
-    pub(crate) is_compound: bool,
+    pub is_compound: bool,
 }
 
 /// Returns the words of a text in order, including stop words. Possessive and contracted endings (`'s`,
 /// `'re`) are not words.
-pub(crate) fn words(text: &str) -> Vec<Word> {
+pub fn words(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
     each_word(text, |folded, range, is_compound| {
         found.push(Word { range, folded: folded.to_owned(), is_compound });
@@ -158,7 +158,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
 }
 
 /// Calls `found` with every word of a text: folded, its byte range, and whether it is a whole identifier.
-pub(crate) fn each_word(text: &str, mut found: impl FnMut(&str, Range<usize>, bool)) {
+pub fn each_word(text: &str, mut found: impl FnMut(&str, Range<usize>, bool)) {
     each_run(text, |run| {
         let word = &text[run.clone()];
         if word.bytes().all(|b| b.is_ascii_lowercase()) {
@@ -221,50 +221,66 @@ fn each_in_part(text: &str, part: &Range<usize>, found: &mut impl FnMut(&str, Ra
 
 /// A word looked up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LookedUpWord {
+pub struct LookedUpWord {
     /// Number of its term; `None` for a stop word.
-    pub(crate) term: Option<u32>,
+    pub term: Option<u32>,
     /// Its number in the thesaurus.
-    pub(crate) symbol: Symbol,
+    pub symbol: Symbol,
 }
 
 /// Turns words into terms and caches their stems.
 ///
 /// Terms are numbered in the order of their first occurrence.
-pub(crate) struct Analyzer {
+#[allow(missing_debug_implementations, reason = "the stemmer has none")]
+pub struct Analyzer<'t> {
     stemmer: Stemmer,
+    thesaurus: Option<&'t Thesaurus>,
     known: FxHashMap<Box<str>, LookedUpWord>,
     by_term: FxHashMap<Box<str>, u32>,
     terms: Vec<Box<str>>,
 }
 
-impl Analyzer {
-    pub(crate) fn new() -> Analyzer {
+impl Default for Analyzer<'_> {
+    fn default() -> Self {
+        Analyzer::new()
+    }
+}
+
+impl<'t> Analyzer<'t> {
+    /// Creates an analyzer that looks up no synonyms: no word has a symbol.
+    pub fn new() -> Analyzer<'t> {
         Analyzer {
             stemmer: Stemmer::create(Algorithm::English),
+            thesaurus: None,
             known: FxHashMap::default(),
             by_term: FxHashMap::default(),
             terms: Vec::new(),
         }
     }
 
+    /// Creates an analyzer that also looks up the symbols of words.
+    pub fn with(thesaurus: &'t Thesaurus) -> Analyzer<'t> {
+        Analyzer { thesaurus: Some(thesaurus), ..Analyzer::new() }
+    }
+
     /// Looks up a folded word.
-    pub(crate) fn look_up(&mut self, folded: &str) -> LookedUpWord {
+    pub fn look_up(&mut self, folded: &str) -> LookedUpWord {
         if let Some(&known) = self.known.get(folded) {
             return known;
         }
+        let symbol = |stem: &str| self.thesaurus.and_then(|thesaurus| thesaurus.symbol(stem));
         let entry = if is_stop_word(folded) {
-            LookedUpWord { term: None, symbol: Thesaurus::get().symbol(folded) }
+            LookedUpWord { term: None, symbol: symbol(folded) }
         } else {
             let stem = self.stemmer.stem(folded);
-            LookedUpWord { term: Some(self.term_id(&stem)), symbol: Thesaurus::get().symbol(&stem) }
+            LookedUpWord { symbol: symbol(&stem), term: Some(self.term_id(&stem)) }
         };
         self.known.insert(folded.into(), entry);
         entry
     }
 
     /// Returns the number of a term, assigning one if it is new.
-    pub(crate) fn term_id(&mut self, term: &str) -> u32 {
+    pub fn term_id(&mut self, term: &str) -> u32 {
         if let Some(&number) = self.by_term.get(term) {
             return number;
         }
@@ -275,32 +291,32 @@ impl Analyzer {
     }
 
     /// Returns the term of a folded word; `None` for a stop word.
-    pub(crate) fn term(&mut self, folded: &str) -> Option<&str> {
+    pub fn term(&mut self, folded: &str) -> Option<&str> {
         let number = self.look_up(folded).term?;
         Some(&self.terms[number as usize])
     }
 
     /// Returns the terms in the order of their numbers.
-    pub(crate) fn into_terms(self) -> Vec<Box<str>> {
+    pub fn into_terms(self) -> Vec<Box<str>> {
         self.terms
     }
 }
 
 /// A term of a query.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct QueryTerm {
+pub struct QueryTerm {
     /// The stem.
-    pub(crate) term: String,
+    pub term: String,
     /// The word as typed, at its first occurrence.
-    pub(crate) word: String,
+    pub word: String,
     /// How often it occurs.
-    pub(crate) count: f32,
+    pub count: f32,
     /// A whole identifier: it counts if the index has it and is ignored otherwise.
-    pub(crate) is_compound: bool,
+    pub is_compound: bool,
 }
 
 /// Returns the distinct terms of a query, in the order of their first occurrence.
-pub(crate) fn query_terms(text: &str) -> Vec<QueryTerm> {
+pub fn query_terms(text: &str) -> Vec<QueryTerm> {
     let mut analyzer = Analyzer::new();
     let mut terms: Vec<QueryTerm> = Vec::new();
     let mut index_of: FxHashMap<String, usize> = FxHashMap::default();
@@ -323,12 +339,12 @@ pub(crate) fn query_terms(text: &str) -> Vec<QueryTerm> {
 }
 
 /// Returns the folded words of a text, including stop words, with identifiers split into parts.
-pub(crate) fn parts(text: &str) -> Vec<String> {
+pub fn parts(text: &str) -> Vec<String> {
     words(text).into_iter().filter(|word| !word.is_compound).map(|word| word.folded).collect()
 }
 
 /// Iterates over the lines of a built-in list, without comments and empty lines.
-pub(crate) fn entry_lines(list: &str) -> impl Iterator<Item = &str> {
+pub fn entry_lines(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 

@@ -2,64 +2,82 @@
 //!
 //! "Naver" is a Korean search engine, but a card called "Naver Search" hardly ever says so, because its
 //! author knew. A person asking in everyday words does not know, and neither does a small embedding model.
-//! The gazetteer closes the gap: where a card's name or provider contains a well-known name, what is known of
+//! The list closes the gap: where a card's name or provider contains a well-known name, what is known of
 //! it is indexed with the card, for keywords and in its vector. Some of these names are everyday words as well:
 //! `map_zoom_level` is not about video meetings. Those need evidence that the card is about the product. The effect
-//! is documented in [`crate::fusion`].
-
-use std::sync::LazyLock;
+//! is measured in `autokit_search::fusion`.
 
 use rustc_hash::FxHashMap;
 
+use crate::entry::NameEntry;
 use crate::text::{entry_lines, is_generic_word, parts, words};
 
-/// The list.
-pub(crate) const TEXT: &str = include_str!("gazetteer.txt");
+/// The shipped list.
+pub(crate) const TEXT: &str = include_str!("names.txt");
 
 /// Number of words of the longest name.
-const LONGEST: usize = 6;
+pub(crate) const LONGEST: usize = 6;
 
-/// An entry.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// What is known of the name.
-    what: &'static str,
+/// What is known of a name.
+#[derive(Clone, Debug)]
+struct Known {
+    what: Box<str>,
     /// Whether the name is an everyday word as well.
     is_everyday_word: bool,
 }
 
-/// Entries by name. The words of a name are joined, so that "YouTube", "you_tube" and "youtube" are the same
+/// What is known of names. The words of a name are joined, so that "YouTube", "you_tube" and "youtube" are the same
 /// name.
-static KNOWN: LazyLock<FxHashMap<Box<str>, Entry>> = LazyLock::new(|| {
-    let mut entries_by_name = FxHashMap::default();
-    for (names, what) in entries() {
-        for name in names.split(',') {
-            let entry = Entry { what, is_everyday_word: name.ends_with('?') };
-            entries_by_name.insert(parts(name).concat().into(), entry);
-        }
-    }
-    entries_by_name
-});
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names(FxHashMap<Box<str>, Known>);
 
-/// Iterates over the lines of the list as pairs of names and what is known of them.
-fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// Iterates over the lines of the shipped list as pairs of names and what is known of them.
+fn shipped_entries() -> impl Iterator<Item = (&'static str, &'static str)> {
     entry_lines(TEXT).filter_map(|line| line.split_once(" = "))
 }
 
-/// Calls `found` with the entries whose names occur in a text, and the words of each. Of overlapping names, the one
-/// that starts first wins, and of those the longest.
-fn each_name(text: &str, mut found: impl FnMut(Entry, &[String])) {
+impl Names {
+    /// Returns the names of the shipped list.
+    pub(crate) fn shipped() -> Names {
+        let mut known = FxHashMap::default();
+        for (names, what) in shipped_entries() {
+            for name in names.split(',') {
+                let entry = Known { what: what.into(), is_everyday_word: name.ends_with('?') };
+                known.insert(parts(name).concat().into(), entry);
+            }
+        }
+        Names(known)
+    }
+
+    /// Adds an entry that a person wrote, in place of what was known of its names. Such an entry never applies to a
+    /// word inside an identifier on the strength of that word alone: nobody checks which words are everyday ones.
+    pub(crate) fn add(&mut self, entry: &NameEntry) {
+        for name in &entry.names {
+            let words = parts(name);
+            let known = Known { what: entry.what.as_str().into(), is_everyday_word: words.len() == 1 };
+            self.0.insert(words.concat().into(), known);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Calls `found` with what is known of the names in a text, and the words of each. Of overlapping names, the one
+/// that starts first wins, and of those the longest. Earlier lists win over later ones.
+fn each_name<'n>(lists: &[&'n Names], text: &str, mut found: impl FnMut(&'n Known, &[String])) {
     let words = parts(text);
     let mut at = 0;
     while at < words.len() {
         let longest = LONGEST.min(words.len() - at);
         let hit = (1..=longest).rev().find_map(|count| {
-            let entry = KNOWN.get(words[at..at + count].concat().as_str())?;
-            Some((count, *entry))
+            let name = words[at..at + count].concat();
+            Some((count, lists.iter().find_map(|names| names.0.get(name.as_str()))?))
         });
         match hit {
-            Some((count, entry)) => {
-                found(entry, &words[at..at + count]);
+            Some((count, known)) => {
+                found(known, &words[at..at + count]);
                 at += count;
             }
             None => at += 1,
@@ -68,9 +86,9 @@ fn each_name(text: &str, mut found: impl FnMut(Entry, &[String])) {
 }
 
 /// Returns what is known of the first well-known name in a text.
-pub(crate) fn first_in(text: &str) -> Option<&'static str> {
+pub(crate) fn first_in<'n>(lists: &[&'n Names], text: &str) -> Option<&'n str> {
     let mut first = None;
-    each_name(text, |entry, _| first = first.or(Some(entry.what)));
+    each_name(lists, text, |known, _| first = first.or(Some(&*known.what)));
     first
 }
 
@@ -78,26 +96,31 @@ pub(crate) fn first_in(text: &str) -> Option<&'static str> {
 ///
 /// A name that is an everyday word counts if it is the whole name of the tool but for generic words ("Zoom tool"),
 /// occurs in the provider's name, or is written as a proper noun inside a sentence of the description.
-pub(crate) fn of_tool(name: &str, provider: &str, description: &str) -> Vec<&'static str> {
-    let mut known: Vec<&'static str> = Vec::new();
-    let mut add = |what: &'static str| {
-        if !known.contains(&what) {
-            known.push(what);
+pub(crate) fn of_tool<'n>(
+    lists: &[&'n Names],
+    name: &str,
+    provider: &str,
+    description: &str,
+) -> Vec<&'n str> {
+    let mut all: Vec<&'n str> = Vec::new();
+    let mut add = |known: &'n Known| {
+        if !all.contains(&&*known.what) {
+            all.push(&known.what);
         }
     };
-    each_name(name, |entry, words| {
+    each_name(lists, name, |known, words| {
         let is_product = || {
             let is_whole = parts(name).iter().all(|word| words.contains(word) || is_generic_word(word));
             is_whole
                 || words.iter().all(|word| parts(provider).contains(word))
                 || words.iter().all(|word| is_proper_noun(word, description))
         };
-        if !entry.is_everyday_word || is_product() {
-            add(entry.what);
+        if !known.is_everyday_word || is_product() {
+            add(known);
         }
     });
-    each_name(provider, |entry, _| add(entry.what));
-    known
+    each_name(lists, provider, |known, _| add(known));
+    all
 }
 
 /// Whether a lower-case word is capitalised somewhere in a text where no sentence begins.
@@ -114,17 +137,20 @@ mod tests {
     use rustc_hash::FxHashSet;
 
     use super::*;
-    use crate::document::Document;
+
+    fn of(name: &str, provider: &str, description: &str) -> Vec<&'static str> {
+        crate::Vocabulary::shipped().known_of(name, provider, description)
+    }
 
     fn named(name: &str) -> Vec<&'static str> {
-        of_tool(name, "", "")
+        of(name, "", "")
     }
 
     #[test]
     fn every_line_is_an_entry() {
         let mut names: FxHashSet<String> = FxHashSet::default();
-        assert_eq!(entry_lines(TEXT).count(), entries().count());
-        for (left, what) in entries() {
+        assert_eq!(entry_lines(TEXT).count(), shipped_entries().count());
+        for (left, what) in shipped_entries() {
             assert!(left.is_ascii() && what.is_ascii(), "{left}");
             assert_eq!((left, what), (left.to_lowercase().as_str(), what.to_lowercase().as_str()));
             assert!((2..=30).contains(&parts(what).len()), "{left} = {what}");
@@ -150,7 +176,7 @@ mod tests {
     fn the_longest_name_counts_and_each_entry_once() {
         let (calendar, google) = (named("google calendar"), named("google maps"));
         assert!(calendar.len() == 1 && google.len() == 1 && calendar != google);
-        assert_eq!(of_tool("Google Calendar Toolkit", "google-calendar", ""), calendar);
+        assert_eq!(of("Google Calendar Toolkit", "google-calendar", ""), calendar);
         assert!(named("word counter").is_empty());
     }
 
@@ -164,7 +190,7 @@ mod tests {
             ("Stripe Pattern", "Stripe patterns for wallpapers."),
             ("slackLine", "Simulates a slack line between two poles."),
         ] {
-            assert!(of_tool(name, "", description).is_empty(), "{name}");
+            assert!(of(name, "", description).is_empty(), "{name}");
         }
         for (name, provider, description) in [
             ("Zoom", "", ""),
@@ -173,15 +199,7 @@ mod tests {
             ("SlackGetMessage", "slack-sdk", ""),
             ("send_slack_message", "", "Posts a message to a channel of Slack."),
         ] {
-            assert_eq!(of_tool(name, provider, description).len(), 1, "{name}");
+            assert_eq!(of(name, provider, description).len(), 1, "{name}");
         }
-    }
-
-    #[test]
-    fn gazetteer_terms_are_indexed_with_the_card() {
-        let document =
-            Document { name: "Naver Search", description: "Queries Naver.", ..Document::default() };
-        let text = document.dense_text();
-        assert!(text.starts_with("Naver Search: Queries Naver. (") && text.contains("korean"), "{text}");
     }
 }
