@@ -39,13 +39,12 @@ impl Imports {
                 let newest = arrival.revisions.last().map(|revision| revision.body.as_str());
                 let is_theirs = newest == Some(entry.card.to_json().as_str());
                 // Vectors in bundles are made without what people added about names.
-                let passages = passages_of(entry.card.object(), &vocabulary);
+                let fits = |numbers: usize, dim: usize| {
+                    let passages = passages_of(entry.card.object(), &vocabulary);
+                    passages.names.is_none() && numbers == dim * passages.texts.len()
+                };
                 match (&verified, &entry.vectors) {
-                    (Some((model, dim)), Some(values))
-                        if is_theirs
-                            && passages.names.is_none()
-                            && values.len() == dim * passages.texts.len() =>
-                    {
+                    (Some((model, dim)), Some(values)) if is_theirs && fits(values.len(), *dim) => {
                         arrival.vectors = Some(PackedVectors {
                             model: model.clone(),
                             names: None,
