@@ -21,5 +21,5 @@ pub const LABEL_CHARS: usize = 200;
 pub const NOTE_CHARS: usize = 4_000;
 /// Maximum length of an id, in bytes.
 pub const ID_BYTES: usize = 200;
-/// Names and synonyms.
+/// Maximum number of names and synonyms together.
 pub const VOCABULARY: usize = 1_000;

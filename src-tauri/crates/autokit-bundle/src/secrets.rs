@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use self::names::{NameHint, name_hint};
 use self::text::{is_header, is_secret_header, secret_in};
 use self::value::is_value;
-use crate::content::{BundleCard, BundleContents, BundleInfo, RevisionMeta};
+use crate::content::{BundleCard, BundleContents, RevisionMeta};
 use crate::error::{Error, Result, Secret};
 
 fn regex(shape: &str) -> Regex {
@@ -186,29 +186,30 @@ pub fn secrets_of(entries: &[BundleCard]) -> Vec<Secret> {
     secrets
 }
 
-/// The secrets in a bundle's own metadata. They belong to no card, so their card id is empty.
-pub(crate) fn secrets_in_about(about: &BundleInfo) -> Vec<Secret> {
+/// The secrets in what belongs to no card: a bundle's metadata, names and synonyms. Their card id is empty.
+pub(crate) fn secrets_outside_cards(contents: &BundleContents) -> Vec<Secret> {
+    let BundleContents { about, names, synonyms, .. } = contents;
     let found = Search::default().texts(&[
         ("name", &about.name),
         ("author", &about.author),
         ("licence", about.licence.as_deref().unwrap_or_default()),
         ("note", &about.note),
+        ("names", &names.join("\n")),
+        ("synonyms", &synonyms.join("\n")),
     ]);
+    let of_bundle = |(field, kind)| Secret {
+        card: CardId::new(""),
+        name: "the bundle itself".to_owned(),
+        field,
+        kind,
+        in_history: false,
+    };
     found.into_iter().map(of_bundle).collect()
-}
-
-/// A secret outside of cards, by field and kind.
-fn of_bundle((field, kind): (String, &'static str)) -> Secret {
-    Secret { card: CardId::new(""), name: "the bundle itself".to_owned(), field, kind, in_history: false }
 }
 
 /// All secrets in a bundle: in its metadata, its names and synonyms, and its cards.
 pub fn secrets_in_bundle(contents: &BundleContents) -> Vec<Secret> {
-    let mut secrets = secrets_in_about(&contents.about);
-    let (names, synonyms) = (contents.names.join("\n"), contents.synonyms.join("\n"));
-    secrets.extend(
-        Search::default().texts(&[("names", &names), ("synonyms", &synonyms)]).into_iter().map(of_bundle),
-    );
+    let mut secrets = secrets_outside_cards(contents);
     secrets.extend(secrets_of(&contents.cards));
     secrets
 }

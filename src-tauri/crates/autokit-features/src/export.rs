@@ -11,11 +11,11 @@ use autokit_api::commands::{Context, Export, Handle, PreviewExport, SignBundle};
 use autokit_api::{
     BundlePath, EntryKind, ExportOutcome, ExportPreview, ExportRequest, Format, ImportSource, SecretFound,
 };
-use autokit_bundle::formats;
 use autokit_bundle::{
     BundleCard, BundleContents, BundleInfo, PastRevision, Provenance, RevisionMeta, SigningKey, VectorModel,
     secrets_in_bundle,
 };
+use autokit_bundle::{formats, limits};
 use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_library::CardRecord;
 use autokit_toolcard::{CardId, LineageEntry, Operation, RevisionId, Toolcard, write_cards};
@@ -113,6 +113,14 @@ impl Exports {
                     EntryKind::Synonym => &mut synonyms,
                 };
                 list.push(added.entry.to_string());
+            }
+            let (count, most) = (names.len() + synonyms.len(), limits::VOCABULARY);
+            if count > most {
+                return Err(ApiError::new(
+                    ErrorCode::BadRequest,
+                    format!("{count} names and synonyms were added; a bundle holds at most {most}"),
+                    "Export without names and synonyms, or remove some of them.",
+                ));
             }
         }
         Ok(BundleContents {
@@ -346,10 +354,14 @@ impl Handle<Export> for Exports {
             return Err(ApiError::new(ErrorCode::NotFound, message, remedy));
         }
         let bundled = matches!(request.format, Format::Bundle | Format::Folder);
-        // Other formats cannot hold history, so none is exported (or scanned for secrets).
+        // Other formats cannot hold these, so none is exported (or scanned for secrets).
         let history = request.history && bundled;
-        let request_with_options =
-            ExportRequest { history, vectors: request.vectors && bundled, ..request.clone() };
+        let request_with_options = ExportRequest {
+            history,
+            vectors: request.vectors && bundled,
+            vocabulary: request.vocabulary && bundled,
+            ..request.clone()
+        };
         let mut contents = self.contents(&records, &request_with_options, &context.author).await?;
         if let (Format::Folder, Some(path)) = (request.format, &request.path) {
             self.continue_folder(path, &mut contents).await?;

@@ -67,10 +67,11 @@ pub(crate) async fn run(
 ) -> Result<Outcome> {
     match command {
         VocabularyCommand::List { words, added, limit } => {
+            let filtered = !words.is_empty();
             let query =
                 VocabularyQuery { kind, text: words.join(" "), added_only: added, limit: Some(limit) };
             let list = library.call::<ListVocabulary>(query).await?;
-            out.show(&list, |text| write_list(text, &list, kind))?;
+            out.show(&list, |text| write_list(text, &list, kind, filtered))?;
         }
         VocabularyCommand::Add { text } => {
             set(library, out, VocabularySet { kind, text: text.join(" "), replaces: None }).await?;
@@ -112,13 +113,20 @@ async fn set(library: &dyn Client, out: &Output, request: VocabularySet) -> Resu
     Ok(())
 }
 
-fn write_list(text: &mut dyn io::Write, list: &VocabularyList, kind: EntryKind) -> io::Result<()> {
+fn write_list(
+    text: &mut dyn io::Write,
+    list: &VocabularyList,
+    kind: EntryKind,
+    filtered: bool,
+) -> io::Result<()> {
     for item in &list.entries {
         write_item(text, item)?;
     }
     let (shown, total) = (list.entries.len() as u32, list.total);
-    if shown == 0 {
+    if shown == 0 && filtered {
         writeln!(text, "No {} matches.", noun(kind))?;
+    } else if shown == 0 {
+        writeln!(text, "No {} was added yet.", noun(kind))?;
     } else if shown < total {
         writeln!(text, "{shown} of {total}. Filter with words, or raise --limit.")?;
     }

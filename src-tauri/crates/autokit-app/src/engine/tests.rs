@@ -6,15 +6,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use autokit_api::commands::{
-    AddMarketSource, CreateCard, ListVocabulary, RemoveVocabulary, Search, SetProfile, SetProviders,
-    SetVocabulary,
+    AddMarketSource, CreateCard, ListVocabulary, PreviewExport, RemoveVocabulary, Search, SetProfile,
+    SetProviders, SetVocabulary,
 };
 use autokit_api::{
-    CardCreate, EntryKind, LlmKind, LlmSettings, MarketSourceAdd, Profile, ProviderSettings, SearchRequest,
-    VocabularyQuery, VocabularyRemove, VocabularySet,
+    CardCreate, EntryKind, ExportRequest, Format, LlmKind, LlmSettings, MarketSourceAdd, Profile,
+    ProviderSettings, SearchRequest, VocabularyQuery, VocabularyRemove, VocabularySet,
 };
 use autokit_gateway::{Search as AgentSearch, SearchResults, Tier};
+use autokit_library::VocabularyEntry;
 use autokit_policy::Permission;
+use autokit_toolcard::Author;
+use autokit_vocabulary::Entry;
 use autokit_workspace::secrets::KeyStorage;
 use axum::Router;
 use axum::http::StatusCode;
@@ -174,5 +177,31 @@ async fn added_names_and_synonyms_are_searched_at_once_and_until_they_are_remove
     assert_eq!(gone.removed.len(), 2);
     assert!(found(&engine, &context, "hosting").await.is_empty());
     assert!(found(&engine, &context, "furlough").await.is_empty());
+    engine.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_names_than_a_bundle_may_hold_are_not_exported() {
+    let (engine, context) = open().await;
+    let card = json!({"kind": "api", "name": "push_release", "description": "Ships a build."});
+    create(&engine, &context, card).await;
+    let entry = |number: usize| VocabularyEntry {
+        entry: Entry::parse(EntryKind::Name, &format!("borealis {number} = a service of ours"))
+            .expect("an entry"),
+        bundle: None,
+        added_by: Author("test".to_owned()),
+        added_at: engine.workspace.clock.stamp(),
+    };
+    let most = autokit_bundle::limits::VOCABULARY;
+    let library = &engine.workspace.library;
+    library.change_vocabulary(&[], &(0..most).map(entry).collect::<Vec<_>>()).await.expect("added");
+    let request = ExportRequest { format: Format::Bundle, vocabulary: true, ..ExportRequest::default() };
+    let preview =
+        Handle::<PreviewExport>::handle(&*engine, &context, request.clone()).await.expect("as many");
+    assert_eq!(preview.vocabulary as usize, most);
+    library.change_vocabulary(&[], &[entry(most)]).await.expect("added");
+    let refused =
+        Handle::<PreviewExport>::handle(&*engine, &context, request).await.expect_err("one too many");
+    assert!(refused.message.contains("1001") && refused.message.contains("1000"), "{refused:?}");
     engine.close().await.expect("closed");
 }

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::content::BundleInfo;
 
 fn fields(card: &Value) -> Vec<String> {
     let card = Toolcard::from_json(&card.to_string()).expect("a card");
@@ -222,11 +223,12 @@ fn metadata_of_cards_is_searched_for_secrets() {
         licence: Some(key.clone()),
         ..BundleInfo::default()
     };
-    let found: Vec<String> = secrets_in_about(&about).into_iter().map(|secret| secret.field).collect();
-    assert_eq!(found, ["licence", "note"]);
-    let refused = refuse_secrets(&BundleContents { about, ..BundleContents::default() })
-        .expect_err("refused")
-        .to_string();
+    let contents =
+        BundleContents { about, synonyms: vec![format!("token {key}")], ..BundleContents::default() };
+    let found: Vec<String> =
+        secrets_outside_cards(&contents).into_iter().map(|secret| secret.field).collect();
+    assert_eq!(found, ["licence", "note", "synonyms"]);
+    let refused = refuse_secrets(&contents).expect_err("refused").to_string();
     assert!(refused.starts_with("found a key or password in") && !refused.contains(&key), "{refused}");
     let card = Toolcard::from_json(r#"{"name": "a"}"#).expect("a card");
     let item = autokit_toolcard::ReadItem { position: 1, card, warnings: Vec::new() };
