@@ -13,8 +13,8 @@ use autokit_api::commands::{
     AcceptProposal, Ask, CancelSession, GetStatus, ListProposals, Search, StartImport, WaitJob,
 };
 use autokit_api::{
-    AskRequest, Depth, ImportRequest, ImportSource, JobState, JobWait, Nothing, ProposalAccept,
-    ProposalsQuery, SearchRequest, SessionRef,
+    AskRequest, ImportRequest, ImportSource, JobState, JobWait, Nothing, ProposalAccept, ProposalsQuery,
+    SearchRequest, SessionRef,
 };
 use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
@@ -171,7 +171,6 @@ async fn library(size: usize) -> Result<Value> {
 
     let ask = |number: usize| SearchRequest {
         query: format!("{} photos of account {number}", ["export", "list", "archive"][number % 3]),
-        depth: Some(Depth::Fused),
         ..SearchRequest::default()
     };
     // A process of its own, that has neither imported nor measured anything before.
@@ -327,12 +326,7 @@ async fn agents(cards: usize) -> Result<Value> {
     let node = with_model(&place).await?;
     let mut within = Vec::new();
     for number in 0..RUNS {
-        let request = SearchRequest {
-            query: query("old", number),
-            limit: Some(5),
-            depth: Some(Depth::Fused),
-            mode: None,
-        };
+        let request = SearchRequest { query: query("old", number), limit: Some(5), mode: None };
         let began = Instant::now();
         node.call::<Search>(request).await?;
         within.push(began.elapsed());
@@ -359,7 +353,7 @@ async fn agents(cards: usize) -> Result<Value> {
     Ok(json!({ "cards": cards, "searches": RUNS, "sides": sides }))
 }
 
-/// A question that grows with every key, asked at both depths: what reranking adds while somebody types.
+/// A question that grows with every key.
 async fn typing(cards: usize) -> Result<Value> {
     const QUESTIONS: [&str; 6] = [
         "archive the old photos of an account",
@@ -371,23 +365,19 @@ async fn typing(cards: usize) -> Result<Value> {
     ];
     let place = stocked(cards)?;
     let node = with_model(&place).await?;
-    let (mut fused, mut reranked) = (Vec::new(), Vec::new());
+    let mut times = Vec::new();
     for (number, question) in QUESTIONS.into_iter().enumerate() {
         for end in 3..=question.len() {
-            // One number each, so that neither finds the other's query vector in the cache.
-            for (depth, times) in [(Depth::Fused, &mut fused), (Depth::Reranked, &mut reranked)] {
-                let query = format!("{} {number}{}", &question[..end], u8::from(depth == Depth::Fused));
-                let request = SearchRequest { query, limit: Some(5), depth: Some(depth), mode: None };
-                let began = Instant::now();
-                node.call::<Search>(request).await?;
-                times.push(began.elapsed());
-            }
+            // With a number, so that no query vector is in the cache.
+            let query = format!("{} {number}", &question[..end]);
+            let began = Instant::now();
+            node.call::<Search>(SearchRequest { query, limit: Some(5), mode: None }).await?;
+            times.push(began.elapsed());
         }
     }
     node.close().await?;
-    let figures = |times: &mut Vec<Duration>| json!({ "ms_p50": quantile(times, 0.5), "ms_p95": quantile(times, 0.95) });
-    Ok(json!({ "cards": cards, "keys": fused.len(), "fused": figures(&mut fused),
-               "reranked": figures(&mut reranked) }))
+    Ok(json!({ "cards": cards, "keys": times.len(), "ms_p50": quantile(&mut times, 0.5),
+               "ms_p95": quantile(&mut times, 0.95) }))
 }
 
 /// What somebody waits for: the first answer after the owner was killed, and the end of a question that is

@@ -32,7 +32,7 @@ fn search_prints_ranked_results_with_their_score_parts() -> Result<()> {
     assert!(!results.is_empty());
     for hit in results {
         let parts = &hit["parts"];
-        let sum: f64 = ["keyword", "vector", "constraints", "lookup", "name", "feedback", "rerank"]
+        let sum: f64 = ["keyword", "vector", "constraints", "lookup", "name", "feedback"]
             .iter()
             .filter_map(|part| parts[part].as_f64())
             .sum();

@@ -11,7 +11,7 @@ use autokit_agent::ask::{
 };
 use autokit_llm::prompts::Prompts;
 use autokit_llm::{Ledger, Limits, Model, ModelConfig, Protocol};
-use autokit_search::{Depth, Thresholds};
+use autokit_search::Thresholds;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{answer_of, ask, set_providers};
 use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
@@ -183,7 +183,7 @@ impl Retriever for OneCard {
         };
         Ok(Retrieval {
             cards: vec![card],
-            thresholds: Thresholds::for_hit(Depth::Reranked, None),
+            thresholds: Thresholds::for_hit(None),
             confidence: None,
             constraints: Vec::new(),
         })

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{Phase, Verdict};
 use autokit_api::commands::{Ask, GetCard, LoadStarter};
-use autokit_api::{AskRequest, CardRef, Depth};
+use autokit_api::{AskRequest, CardRef};
 use autokit_app::node::Node;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{answer_of, ask, last_turn, set_providers, wait_for_job};
@@ -140,8 +140,7 @@ async fn an_answer_is_judged_by_the_question_that_was_asked() -> Result<()> {
     for services in [None, Some(&model)] {
         set_providers(&node, services, Some(&site)).await?;
         for (question, kind) in requests()?.into_iter().step_by(3) {
-            let request =
-                AskRequest { question: question.clone(), limit: Some(200), depth: Some(Depth::Fused) };
+            let request = AskRequest { question: question.clone(), limit: Some(200) };
             let own = node.call::<Ask>(request).await?.candidates.into_iter();
             let own: HashMap<CardId, f32> = own.map(|one| (one.card.id, one.score)).collect();
             let before = site.searches();
@@ -149,7 +148,6 @@ async fn an_answer_is_judged_by_the_question_that_was_asked() -> Result<()> {
             let answer = answer_of(&session)?;
             for candidate in &answer.candidates {
                 let fits = own.get(&candidate.id).copied().unwrap_or_default();
-                // What compares word by word after the ranking lowers scores and raises none.
                 ensure!(candidate.score <= fits + 1e-4, "{question}: {candidate:?} fits by {fits}");
             }
             let ended = |outcome: Outcome| {

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 11;
+export const PROTOCOL = 12;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -730,11 +730,7 @@ question: string,
 /**
  * Maximum number of candidates. Default: 5.
  */
-limit?: number, 
-/**
- * Depth of the ranking. Default: reranked.
- */
-depth?: Depth, };
+limit?: number, };
 
 /**
  * Call in the audit log.
@@ -1352,11 +1348,6 @@ export type Constraint = "free" | "no_account" | "local" | "hosted" | "open_sour
  * Who decided whether a call may be made.
  */
 export type DecidedBy = "rules" | "person" | "nobody";
-
-/**
- * How many stages a ranking has.
- */
-export type Depth = "fused" | "reranked";
 
 /**
  * Result of a discovery.
@@ -3958,7 +3949,7 @@ reason: string,
 diff: Array<FieldDiff>, };
 
 /**
- * Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback + rerank`, up to
+ * Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback`, up to
  * rounding.
  */
 export type ScoreParts = { 
@@ -3987,10 +3978,6 @@ lookup: number,
  * Change of the score by feedback on the card for similar requests.
  */
 feedback: number, 
-/**
- * Change of the score by comparing request and card token by token; never positive.
- */
-rerank: number, 
 /**
  * How the request names the card, if it does.
  */
@@ -4104,11 +4091,7 @@ mode?: Mode,
 /**
  * Maximum number of results. Default: 10.
  */
-limit?: number, 
-/**
- * Depth of the ranking. Default: reranked.
- */
-depth?: Depth, };
+limit?: number, };
 
 /**
  * Ranked list of cards.
@@ -4122,10 +4105,6 @@ query: string,
  * Ranking method used: keyword if no embedding model is available.
  */
 mode: Mode, 
-/**
- * Depth of the ranking used.
- */
-depth: Depth, 
 /**
  * Whether the first result answers the query.
  */

@@ -23,7 +23,6 @@ const PARTS = {
   name: 0,
   feedback: 0,
   lookup: 0,
-  rerank: 0,
   bm25: 0,
   coverage: 1,
 };

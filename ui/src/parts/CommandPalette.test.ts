@@ -17,7 +17,6 @@ const PARTS = {
   constraints: 0,
   name: 0,
   feedback: 0,
-  rerank: 0,
   lookup: 0,
   bm25: 0,
   coverage: 1,

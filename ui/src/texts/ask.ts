@@ -70,7 +70,6 @@ export const ask = {
     conditions: "conditions",
     lookup: "ID lookup",
     feedback: "feedback",
-    reranking: "reranking",
   },
 
   // Sources

@@ -18,6 +18,8 @@ use tokio::time::Instant;
 use crate::ask::model::structured;
 use crate::outlier::is_outlier;
 
+/// Number of candidates a model compares.
+pub const CANDIDATES: usize = 20;
 /// How long a service that failed is not asked again.
 const PAUSE: Duration = Duration::from_mins(1);
 /// Most responses that are kept, of about 2 kB each.

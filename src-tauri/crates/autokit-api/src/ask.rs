@@ -1,7 +1,7 @@
 //! Questions to the library, and plain search.
 
+pub use autokit_search::Verdict;
 use autokit_search::{Constraint, Mode, ScoreParts};
-pub use autokit_search::{Depth, Verdict};
 use autokit_toolcard::{CardId, Stub};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -17,10 +17,6 @@ pub struct AskRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
-    /// Depth of the ranking. Default: reranked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub depth: Option<Depth>,
 }
 
 /// Answer of the library to a question.
@@ -71,10 +67,6 @@ pub struct SearchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
-    /// Depth of the ranking. Default: reranked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub depth: Option<Depth>,
 }
 
 /// Ranked list of cards.
@@ -84,8 +76,6 @@ pub struct SearchResponse {
     pub query: String,
     /// Ranking method used: keyword if no embedding model is available.
     pub mode: Mode,
-    /// Depth of the ranking used.
-    pub depth: Depth,
     /// Whether the first result answers the query.
     pub verdict: Verdict,
     /// Probability that the first result is right, 0 to 1. `null` if there is none, or that was not measured for

@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 11;
+pub const PROTOCOL: u32 = 12;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {

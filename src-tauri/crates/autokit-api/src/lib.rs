@@ -36,7 +36,7 @@ pub use agent::{
     AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, Session, SessionNote, SessionRef,
     SessionWait, Starter, Turn, TurnKind, TurnState,
 };
-pub use ask::{Answer, AskRequest, Candidate, Depth, SearchHit, SearchRequest, SearchResponse, Verdict};
+pub use ask::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse, Verdict};
 pub use cards::{
     CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore, CardSummary, CardUpdate,
     CardsDelete, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RevisionView, Sort, UndoOutcome,

@@ -174,11 +174,6 @@ impl Encoder for CandleEncoder {
         }
         Ok(out)
     }
-
-    fn states(&self, ids: &[u32]) -> Result<Vec<f32>> {
-        check_batch(&[ids], self.vocab_size, self.max_positions)?;
-        self.run(ids.to_vec(), 1, ids.len())
-    }
 }
 
 /// Adds a delta to the weights it changes.

@@ -335,14 +335,9 @@ fn words_that_are_not_numbers() {
     for precision in low_precisions().chain([Precision::F32]) {
         let encoder = own_encoder(Isa::detect(), precision, &spec, folder.path(), 1);
         // Words are read where they are used.
-        assert!(encoder.encode(&[&[1, 2]]).is_ok() && encoder.states(&[1, 2]).is_ok());
-        for error in [encoder.encode(&[&[1, 2], &[0, 1]]).unwrap_err(), encoder.states(&[0, 1]).unwrap_err()]
-        {
-            assert!(
-                error.code() == "embed.bad_weights" && error.to_string().contains("not finite"),
-                "{error}"
-            );
-        }
+        assert!(encoder.encode(&[&[1, 2]]).is_ok());
+        let error = encoder.encode(&[&[1, 2], &[0, 1]]).unwrap_err();
+        assert!(error.code() == "embed.bad_weights" && error.to_string().contains("not finite"), "{error}");
     }
 }
 

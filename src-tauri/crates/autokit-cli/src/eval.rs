@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use autokit_app::{ApiError, Depth, ErrorCode, RetrievalReport, Thresholds};
+use autokit_app::{ApiError, ErrorCode, RetrievalReport, Thresholds};
 use autokit_eval::{AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation};
 use autokit_terminal::output::{Output, printable};
 use autokit_terminal::{EvalCommand, Global, Outcome, Result};
@@ -159,16 +159,11 @@ fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> i
 fn write_calibrations(out: &mut dyn Write, measured: &Calibrations) -> io::Result<()> {
     for calibration in &measured.calibrations {
         let Thresholds { sure, doubtful, nothing } = calibration.thresholds;
-        let depth = match calibration.depth {
-            Depth::Fused => "fused",
-            Depth::Reranked => "reranked",
-        };
         writeln!(
             out,
-            "{}{}  sure from {sure:.3}, doubtful below {doubtful:.3}, nothing below {nothing:.3}; {} questions a card \
+            "{}  sure from {sure:.3}, doubtful below {doubtful:.3}, nothing below {nothing:.3}; {} questions a card \
              answers, {} none does; calibration error {:.3} (cross-validated)",
-            depth.bold(),
-            if calibration.asks_for { ", cards with asks_for" } else { "" },
+            if calibration.asks_for { "cards with asks_for" } else { "cards without asks_for" }.bold(),
             calibration.answerable,
             calibration.unanswerable,
             calibration.calibration_error

@@ -241,26 +241,6 @@ impl Embedder {
         }
     }
 
-    /// Returns the ids of a text with their tokens; special tokens have none.
-    pub(crate) fn tokens_of(&self, text: &str, query: bool) -> Result<Vec<(u32, Option<String>)>> {
-        let prefix = if query { &self.query_prefix } else { &self.passage_prefix };
-        match &self.tokens {
-            Tokens::Model(tokenizer) => tokenizer
-                .encode_with_tokens(prefix, text)
-                .map_err(|reason| Error::Tokenise { index: 0, reason }),
-            Tokens::StandIn => {
-                let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-                let words = std::iter::once(None).chain(words.map(|word| Some(word.to_lowercase())));
-                Ok(hash_tokens(text).into_iter().zip(words).collect())
-            }
-        }
-    }
-
-    /// Returns the states of one sequence's tokens, `[ids.len(), dim]`.
-    pub(crate) fn states_of(&self, ids: &[u32]) -> Result<Vec<f32>> {
-        self.encoder.states(ids)
-    }
-
     fn tokenise(&self, prefix: &str, text: &str, index: usize) -> Result<Vec<u32>> {
         match &self.tokens {
             Tokens::Model(tokenizer) => {

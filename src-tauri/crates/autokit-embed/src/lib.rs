@@ -3,7 +3,6 @@
 //! - [`Manifest`]: the models on offer (`models/manifest.toml`).
 //! - [`ModelStore`]: finds a model's files on this machine or fetches them, verified by sha256.
 //! - [`Embedder`]: tokenizer and encoder of one model; texts in, vectors out.
-//! - [`TokenStates`]: texts compared token by token, for ordering a few close candidates.
 //! - [`Encoder`]: the network itself. [`encoder::BertEncoder`] is this crate's own, for BERT-shaped models;
 //!   other networks are provided from outside, see [`Backend`].
 //!
@@ -28,7 +27,6 @@ mod source;
 mod stand_in;
 mod store;
 mod tokenize;
-mod tokens;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
@@ -43,4 +41,3 @@ pub use manifest::{
 pub use pooling::{Pooling, normalise};
 pub use progress::{OnPull, PullProgress};
 pub use store::{ModelFiles, ModelInfo, ModelStore, Network};
-pub use tokens::TokenStates;

@@ -54,15 +54,6 @@ impl Encoder for StandInEncoder {
         }
         Ok(out)
     }
-
-    fn states(&self, ids: &[u32]) -> Result<Vec<f32>> {
-        let mut out = vec![0.0; ids.len() * self.dim];
-        for (id, row) in ids.iter().zip(out.chunks_exact_mut(self.dim)) {
-            let mut state = u64::from(*id);
-            row.fill_with(|| unit(&mut state));
-        }
-        Ok(out)
-    }
 }
 
 /// Returns the next value of splitmix64 (Steele, Lea and Flood, 2014), mapped to [-1, 1).

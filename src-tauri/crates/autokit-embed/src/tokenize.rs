@@ -32,27 +32,6 @@ impl TextTokenizer {
         self.inner.get_vocab(true).values().max().map_or(0, |id| *id as usize + 1)
     }
 
-    /// Returns the ids of `prefix` followed by `text`, each with its token; special tokens and those of the
-    /// prefix have none.
-    pub(crate) fn encode_with_tokens(
-        &self,
-        prefix: &str,
-        text: &str,
-    ) -> Result<Vec<(u32, Option<String>)>, String> {
-        let text = first_words(text, self.max_tokens);
-        let encoding = self.inner.encode(format!("{prefix}{text}"), true).map_err(|e| e.to_string())?;
-        let own = |at: usize| {
-            encoding.get_special_tokens_mask()[at] == 0 && encoding.get_offsets()[at].0 >= prefix.len()
-        };
-        Ok(encoding
-            .get_ids()
-            .iter()
-            .zip(encoding.get_tokens())
-            .enumerate()
-            .map(|(at, (id, token))| (*id, own(at).then(|| token.clone())))
-            .collect())
-    }
-
     /// Whether a word is a whole entry of the vocabulary.
     pub(crate) fn knows(&self, word: &str) -> bool {
         self.inner.token_to_id(word).is_some()

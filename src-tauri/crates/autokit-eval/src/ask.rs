@@ -9,8 +9,8 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_search::metrics::{Interval, auroc};
 use autokit_search::{
-    Calibration, Calibrations, CardEntry, CardIndex, CardVectors, Depth, JudgedHit, Passages, RERANKED,
-    SearchRequest, Searcher, ToolText, Verdict, calibration_error, embed_by_card, passage_of,
+    Calibration, Calibrations, CardEntry, CardIndex, CardVectors, JudgedHit, SearchRequest, Searcher,
+    ToolText, Verdict, Vocabulary, calibration_error, embed_by_card,
 };
 use autokit_web::{Chunk, ChunkOptions, chunks, extract};
 use serde::Serialize;
@@ -19,6 +19,9 @@ use serde_json::{Map, Value};
 use crate::inputs::{embedder, fetcher_for, unreadable};
 use autokit_app::engine::Vectors;
 use autokit_app::starter;
+
+/// Number of results that are judged.
+const RESULTS: usize = 5;
 
 /// Results of one way to rank.
 #[derive(Clone, Debug, Serialize)]
@@ -46,7 +49,7 @@ pub struct AskRow {
     pub calibration_error: f64,
 }
 
-/// The result of the reranked search for a question.
+/// The result of the search for a question.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskAnswer {
     /// The question.
@@ -65,18 +68,17 @@ pub struct AskAnswer {
     pub verdict: Verdict,
 }
 
-/// The output of `autokit eval ask`: the three rankings of the index, and the later stages on top of the
-/// hybrid one.
+/// The output of `autokit eval ask`: the three rankings of the index, and the search of the product.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskEvaluation {
     /// The rankings of the index alone.
     #[serde(flatten)]
     pub report: AskReport,
-    /// The product's search: fused and reranked, and both again with documentation pages if there is a site.
+    /// The product's search, and again with documentation pages if there is a site.
     pub stages: Vec<AskRow>,
     /// Number of cards whose page was read.
     pub pages: u32,
-    /// The result for each question, reranked and without pages.
+    /// The result for each question, without pages.
     pub answers: Vec<AskAnswer>,
 }
 
@@ -101,19 +103,17 @@ pub async fn ask(
         let report = evaluate_ask(&set.answerable(), &embeddings).map_err(failed)?;
         Ok::<_, ApiError>((report, searcher_over(&set, &objects, &embedder)?))
     })?;
-    let fused = stage("fused", &set, &searcher, Depth::Fused)?.0;
-    let (reranked, answers) = stage("reranked", &set, &searcher, Depth::Reranked)?;
-    let mut stages = vec![fused, reranked];
+    let (fused, answers) = stage("fused", &set, &searcher)?;
+    let mut stages = vec![fused];
     let mut pages = 0;
     if let Some(site) = site {
         pages = read_pages(&set, &objects, site, &embedder, &searcher.index()).await?;
-        stages.push(stage("fused with pages", &set, &searcher, Depth::Fused)?.0);
-        stages.push(stage("reranked with pages", &set, &searcher, Depth::Reranked)?.0);
+        stages.push(stage("fused with pages", &set, &searcher)?.0);
     }
     Ok(AskEvaluation { report, stages, pages, answers })
 }
 
-/// Measures thresholds for the scores of first hits at each search depth, on cards with and without `asks_for`.
+/// Measures thresholds for the scores of first hits, on cards with and without `asks_for`.
 /// Questions without right cards count as unanswerable. A kind of card that too few first hits are of keeps the
 /// thresholds AutoKit ships with, if they were measured with the same model.
 ///
@@ -125,26 +125,24 @@ pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors)
     let model = embedder.id().to_owned();
     let searcher = tokio::task::block_in_place(|| searcher_over(&set, &objects, &embedder))?;
     let shipped = Some(Calibrations::shipped()).filter(|shipped| shipped.model == model);
+    let (_, answers) = stage("fused", &set, &searcher)?;
+    let hits: Vec<JudgedHit> = set
+        .questions
+        .iter()
+        .zip(&answers)
+        .map(|(question, answer)| JudgedHit {
+            score: answer.score,
+            right: answer.right,
+            answerable: !question.gold.is_empty(),
+            asks_for: answer.asks_for,
+        })
+        .collect();
     let mut calibrations = Vec::new();
     let mut measured_any = false;
-    for depth in [Depth::Fused, Depth::Reranked] {
-        let (_, answers) = stage("", &set, &searcher, depth)?;
-        let hits: Vec<JudgedHit> = set
-            .questions
-            .iter()
-            .zip(&answers)
-            .map(|(question, answer)| JudgedHit {
-                score: answer.score,
-                right: answer.right,
-                answerable: !question.gold.is_empty(),
-                asks_for: answer.asks_for,
-            })
-            .collect();
-        for asks_for in [false, true] {
-            let measured = Calibration::measure(depth, asks_for, &hits);
-            measured_any |= measured.is_some();
-            calibrations.extend(measured.or_else(|| shipped?.of(depth, asks_for).cloned()));
-        }
+    for asks_for in [false, true] {
+        let measured = Calibration::measure(asks_for, &hits);
+        measured_any |= measured.is_some();
+        calibrations.extend(measured.or_else(|| shipped?.of(asks_for).cloned()));
     }
     if !measured_any {
         return Err(ApiError::new(
@@ -169,7 +167,8 @@ fn set_of(cards: Option<&Path>, questions: &[PathBuf]) -> Result<(AskSet, Vec<Ma
 /// Builds a searcher over the cards of a set, as a library would search them.
 fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Embedder>) -> Result<Searcher> {
     let index = CardIndex::new(Some(Arc::clone(embedder)));
-    let texts: Vec<Vec<String>> = set.cards.iter().map(ToolText::passages).collect();
+    let texts: Vec<Vec<String>> =
+        set.cards.iter().map(|tool: &ToolText| tool.passages(Vocabulary::shipped())).collect();
     let vectors = embed_by_card(&texts, |texts| embedder.embed_passages(texts))?;
     for ((tool, card), vectors) in set.cards.iter().zip(objects).zip(&vectors) {
         let vectors = CardVectors { values: vectors, names: None };
@@ -177,41 +176,25 @@ fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Em
             CardEntry { id: &tool.id, revision: 1, card, vectors: Some(vectors), stale_vectors: None };
         index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))?;
     }
-    let ids = set.cards.iter().map(|tool| tool.id.clone());
-    let passages = objects.iter().map(passage_of);
-    Ok(Searcher::new(index, Arc::new(SetPassages(ids.zip(passages).collect()))))
+    Ok(Searcher::new(index))
 }
 
-/// The passages of the cards of a set, by card id.
-#[derive(Debug)]
-struct SetPassages(HashMap<String, String>);
-
-impl Passages for SetPassages {
-    fn passage(&self, id: &str) -> Option<String> {
-        self.0.get(id).cloned()
-    }
-}
-
-fn stage(name: &str, set: &AskSet, searcher: &Searcher, depth: Depth) -> Result<(AskRow, Vec<AskAnswer>)> {
+fn stage(name: &str, set: &AskSet, searcher: &Searcher) -> Result<(AskRow, Vec<AskAnswer>)> {
     let names: HashMap<&str, &str> =
         set.cards.iter().map(|card| (card.id.as_str(), card.name.as_str())).collect();
     let mut hits_at = [0usize; 3];
     let (mut unanswerable, mut refused, mut wrongly_answered, mut wrongly_refused) = (0usize, 0, 0, 0);
     let mut answers = Vec::with_capacity(set.questions.len());
     for question in &set.questions {
-        let request = SearchRequest {
-            query: question.text.clone(),
-            depth,
-            limit: RERANKED,
-            ..SearchRequest::default()
-        };
+        let request =
+            SearchRequest { query: question.text.clone(), limit: RESULTS, ..SearchRequest::default() };
         let ranking = tokio::task::block_in_place(|| searcher.search(&request));
         let ranking = ranking.map_err(|error| ApiError::internal(error.to_string()))?;
         let found: Vec<&str> =
             ranking.hits.iter().filter_map(|hit| names.get(hit.id.as_str()).copied()).collect();
         let right = found.iter().position(|name| question.gold.iter().any(|gold| gold == name));
-        for (count, depth) in hits_at.iter_mut().zip([1, 3, 5]) {
-            *count += usize::from(right.is_some_and(|at| at < depth));
+        for (count, first) in hits_at.iter_mut().zip([1, 3, 5]) {
+            *count += usize::from(right.is_some_and(|at| at < first));
         }
         match (question.gold.is_empty(), ranking.verdict) {
             (true, verdict) => {

@@ -71,7 +71,7 @@ impl Retriever for LibraryRetriever<'_> {
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(failed)?;
-        let thresholds = Thresholds::for_hit(ranking.depth, ranking.hits.first());
+        let thresholds = Thresholds::for_hit(ranking.hits.first());
         let mut found = Vec::new();
         for hit in ranking.hits {
             let Some(record) = self.agent.search.card_of(&hit) else { continue };

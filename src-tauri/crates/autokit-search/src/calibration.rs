@@ -1,7 +1,6 @@
 //! Score thresholds, measured on judged questions with the same scores they are applied to.
 //!
-//! `autokit eval calibrate` runs every question at each [`Depth`] and writes `thresholds.json` next to this
-//! file: the thresholds, the probability that a first hit is right, and how reliable first hits of each score were,
+//! `autokit eval calibrate` runs every question and writes `thresholds.json` next to this file: the thresholds, the probability that a first hit is right, and how reliable first hits of each score were,
 //! so that readers can see the data behind them.
 //!
 //! First hits on cards with `asks_for` are measured apart: the closest of several phrases is closer to any
@@ -13,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::confidence::ConfidenceCurve;
 use crate::index::Hit;
-use crate::searcher::Depth;
 use crate::verdict::Thresholds;
 
 /// Share of first hits at or above [`Thresholds::sure`] that must be right.
@@ -37,15 +35,13 @@ static SHIPPED: LazyLock<Calibrations> = LazyLock::new(|| {
 pub struct Calibrations {
     /// Name of the model.
     pub model: String,
-    /// One for each depth and kind of card.
+    /// One for each kind of card.
     pub calibrations: Vec<Calibration>,
 }
 
-/// Thresholds for the scores of one depth and kind of card, with the data behind them.
+/// Thresholds for the scores of one kind of card, with the data behind them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// How the scores were computed.
-    pub depth: Depth,
     /// Whether the cards say what people ask for when they need them.
     pub asks_for: bool,
     /// The measured thresholds.
@@ -98,23 +94,21 @@ impl Calibrations {
 
     /// Returns the function for first hits like this one; `None` if it was not measured for them: with another model, or
     /// where only words were compared.
-    pub fn curve_for(&self, model: &str, depth: Depth, hit: &Hit) -> Option<ConfidenceCurve> {
+    pub fn curve_for(&self, model: &str, hit: &Hit) -> Option<ConfidenceCurve> {
         if self.model != model || hit.parts.cosine.is_none() {
             return None;
         }
-        self.for_hit(depth, Some(hit)).map(|calibration| calibration.confidence)
+        self.for_hit(Some(hit)).map(|calibration| calibration.confidence)
     }
 
     /// Returns the calibration for the score of a first hit; without one, of a card without `asks_for`.
-    pub fn for_hit(&self, depth: Depth, hit: Option<&Hit>) -> Option<&Calibration> {
-        self.of(depth, hit.is_some_and(|hit| hit.parts.ask.is_some()))
+    pub fn for_hit(&self, hit: Option<&Hit>) -> Option<&Calibration> {
+        self.of(hit.is_some_and(|hit| hit.parts.ask.is_some()))
     }
 
-    /// Returns the calibration for scores of a depth and kind of card.
-    pub fn of(&self, depth: Depth, asks_for: bool) -> Option<&Calibration> {
-        self.calibrations
-            .iter()
-            .find(|calibration| calibration.depth == depth && calibration.asks_for == asks_for)
+    /// Returns the calibration for scores of a kind of card.
+    pub fn of(&self, asks_for: bool) -> Option<&Calibration> {
+        self.calibrations.iter().find(|calibration| calibration.asks_for == asks_for)
     }
 }
 
@@ -126,7 +120,7 @@ impl Calibration {
     /// * *nothing*: the highest score below which at most one in fifty of the right first hits lies;
     /// * *doubtful*: the score from which on a first hit is at least as often right as wrong, by isotonic
     ///   regression.
-    pub fn measure(depth: Depth, asks_for: bool, hits: &[JudgedHit]) -> Option<Calibration> {
+    pub fn measure(asks_for: bool, hits: &[JudgedHit]) -> Option<Calibration> {
         let of_kind: Vec<JudgedHit> = hits.iter().filter(|hit| hit.asks_for == asks_for).copied().collect();
         let hits = of_kind.as_slice();
         let answerable = hits.iter().filter(|hit| hit.answerable).count();
@@ -152,7 +146,6 @@ impl Calibration {
         let doubtful =
             isotonic(&ranked).into_iter().find(|level| level.share >= 0.5).map_or(sure, |level| level.from);
         Some(Calibration {
-            depth,
             asks_for,
             thresholds: Thresholds { sure, doubtful: doubtful.clamp(nothing, sure), nothing },
             confidence: ConfidenceCurve::fit(&judged),
@@ -227,7 +220,7 @@ mod tests {
             // Always right from 0.4 on, sometimes from 0.2 on, and unanswerable below 0.2.
             hits.push(hit(score, at >= 40 || (at >= 20 && at % 4 == 0), at >= 20));
         }
-        let measured = Calibration::measure(Depth::Fused, false, &hits).expect("enough questions");
+        let measured = Calibration::measure(false, &hits).expect("enough questions");
         let Thresholds { sure, doubtful, nothing } = measured.thresholds;
         assert!((0.36..=0.40).contains(&sure), "{sure}");
         assert!((0.36..=0.40).contains(&doubtful), "{doubtful}");
@@ -244,7 +237,7 @@ mod tests {
     fn hits_with_equal_scores_get_the_same_verdict() {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.5, false, false); 30]);
-        let measured = Calibration::measure(Depth::Reranked, false, &hits).expect("enough questions");
+        let measured = Calibration::measure(false, &hits).expect("enough questions");
         // No score separates them: nothing is sure, and no right hit is withheld.
         assert_eq!(measured.thresholds, Thresholds { sure: 1.0, doubtful: 0.5, nothing: 0.5 });
     }
@@ -253,25 +246,23 @@ mod tests {
     fn hits_on_another_kind_of_card_do_not_count() {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.3, false, false); 30]);
-        let alone = Calibration::measure(Depth::Fused, false, &hits);
+        let alone = Calibration::measure(false, &hits);
         assert!(alone.is_some());
         let other = |hit: &JudgedHit| JudgedHit { right: !hit.right, asks_for: true, ..*hit };
         hits.extend(hits.clone().iter().map(other));
-        assert_eq!(Calibration::measure(Depth::Fused, false, &hits), alone);
+        assert_eq!(Calibration::measure(false, &hits), alone);
     }
 
     #[test]
     fn a_handful_of_questions_gives_no_thresholds() {
-        assert_eq!(Calibration::measure(Depth::Fused, false, &vec![hit(0.9, true, true); 100]), None);
-        assert_eq!(Calibration::measure(Depth::Fused, false, &vec![hit(0.9, false, false); 100]), None);
+        assert_eq!(Calibration::measure(false, &vec![hit(0.9, true, true); 100]), None);
+        assert_eq!(Calibration::measure(false, &vec![hit(0.9, false, false); 100]), None);
     }
 
     #[test]
-    fn there_are_thresholds_for_each_depth_and_kind_of_card() {
-        for (depth, asks_for) in
-            [Depth::Fused, Depth::Reranked].into_iter().flat_map(|depth| [(depth, false), (depth, true)])
-        {
-            let calibration = Calibrations::shipped().of(depth, asks_for).expect("measured");
+    fn there_are_thresholds_for_each_kind_of_card() {
+        for asks_for in [false, true] {
+            let calibration = Calibrations::shipped().of(asks_for).expect("measured");
             let Thresholds { sure, doubtful, nothing } = calibration.thresholds;
             assert!(
                 0.0 < nothing && nothing <= doubtful && doubtful <= sure && sure < 1.0,
@@ -302,9 +293,9 @@ mod tests {
             score: 0.6,
             parts: ScoreParts { cosine, ..ScoreParts::default() },
         };
-        let curve = shipped.curve_for(model, Depth::Fused, &hit(Some(0.5))).expect("measured");
+        let curve = shipped.curve_for(model, &hit(Some(0.5))).expect("measured");
         assert!(curve.of(0.6) > curve.of(0.3));
-        assert_eq!(shipped.curve_for(model, Depth::Fused, &hit(None)), None);
-        assert_eq!(shipped.curve_for("another", Depth::Fused, &hit(Some(0.5))), None);
+        assert_eq!(shipped.curve_for(model, &hit(None)), None);
+        assert_eq!(shipped.curve_for("another", &hit(Some(0.5))), None);
     }
 }

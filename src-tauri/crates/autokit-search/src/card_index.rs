@@ -39,11 +39,6 @@ pub struct CardVectors<'a> {
     pub names: Option<&'a str>,
 }
 
-/// Returns the text of a card that stands for all of it, the first of [`passages_of`].
-pub fn passage_of(card: &Map<String, Value>) -> String {
-    ToolText::from_card(String::new(), card).document(None).dense_text()
-}
-
 /// The texts of a card that are embedded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardPassages {
@@ -58,7 +53,7 @@ pub struct CardPassages {
 pub fn passages_of(card: &Map<String, Value>, vocabulary: &Vocabulary) -> CardPassages {
     let tool = ToolText::from_card(String::new(), card);
     let names = vocabulary.added_to(&tool.name, &tool.provider, &tool.description);
-    CardPassages { texts: tool.passages_with(vocabulary), names }
+    CardPassages { texts: tool.passages(vocabulary), names }
 }
 
 /// Embeds the passages of each card, all at once so that those of similar length are embedded together. Returns the
@@ -105,7 +100,7 @@ pub fn text_recipe() -> &'static str {
                 pricing: "free".into(),
                 language: "python".into(),
             };
-            for text in tool.passages() {
+            for text in tool.passages(Vocabulary::shipped()) {
                 hash.update(text);
                 hash.update([0]);
             }

@@ -60,19 +60,12 @@ pub struct Document<'a> {
 }
 
 impl Document<'_> {
-    /// Returns the text to embed as a passage: `provider. name words: description (what is known of the
-    /// name)`.
+    /// Returns the text to embed as a passage: `provider. name words: description (what the vocabulary knows of
+    /// the name)`.
     ///
     /// There is one vector per card: vectors of the name, of each sentence, or of the best of them changed no
     /// evaluation set by more than its error. Parameters are left to keyword search, where they help.
-    ///
-    /// What people added to the list of names is not heeded, see [`Document::dense_text_with`].
-    pub fn dense_text(&self) -> String {
-        self.dense_text_with(Vocabulary::shipped())
-    }
-
-    /// As [`Document::dense_text`], with what this vocabulary knows of the name.
-    pub fn dense_text_with(&self, vocabulary: &Vocabulary) -> String {
+    pub fn dense_text(&self, vocabulary: &Vocabulary) -> String {
         let name = name_words(self.name);
         let mut text = String::with_capacity(self.provider.len() + name.len() + self.description.len() + 4);
         if !self.provider.is_empty() {
@@ -153,7 +146,7 @@ mod tests {
     fn what_is_known_of_the_name_is_embedded_with_the_card() {
         let document =
             Document { name: "Naver Search", description: "Queries Naver.", ..Document::default() };
-        let text = document.dense_text();
+        let text = document.dense_text(Vocabulary::shipped());
         assert!(text.starts_with("Naver Search: Queries Naver. (") && text.contains("korean"), "{text}");
     }
 }

@@ -24,6 +24,7 @@ use crate::index::{Mode, Query, SearchIndex};
 use crate::metrics::{bootstrap, hit, mean, ndcg, recall, reciprocal_rank};
 use crate::query::QueryPlan;
 use crate::tool_text::ToolText;
+use autokit_vocabulary::Vocabulary;
 
 /// A function that embeds texts as unit vectors, one each, in order.
 pub type EmbedFn<'a, E> = dyn Fn(&[String]) -> Result<Vec<Vec<f32>>, E> + 'a;
@@ -51,7 +52,7 @@ pub fn build_index<E>(tools: &[ToolText], embedder: &Embedder<'_, E>) -> Result<
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let texts: Vec<Vec<String>> = tools.iter().map(ToolText::passages).collect();
+    let texts: Vec<Vec<String>> = tools.iter().map(|tool| tool.passages(Vocabulary::shipped())).collect();
     let mut dimension = 0;
     let vectors = embed_by_card(&texts, |texts| {
         let vectors = embed(embedder.passages, texts)?;

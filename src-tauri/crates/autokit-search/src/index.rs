@@ -65,7 +65,7 @@ pub struct Hit {
     pub parts: ScoreParts,
 }
 
-/// Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback + rerank`, up to
+/// Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback`, up to
 /// rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ScoreParts {
@@ -85,9 +85,6 @@ pub struct ScoreParts {
     /// Change of the score by feedback on the card for similar requests.
     #[serde(default)]
     pub feedback: f32,
-    /// Change of the score by comparing request and card token by token; never positive.
-    #[serde(default)]
-    pub rerank: f32,
     /// How the request names the card, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -538,7 +535,6 @@ impl SearchIndex {
                         name: parts[4],
                         finds,
                         feedback: 0.0,
-                        rerank: 0.0,
                         name_match: candidate.name,
                         cosine: cosines.get(&candidate.slot).copied(),
                         chunk: candidate.chunk,

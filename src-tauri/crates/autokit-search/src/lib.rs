@@ -27,7 +27,6 @@
 //! |---|---|
 //! | `searcher` | the path of a request from words to a verdict |
 //! | `card_index` | the cards of a library with the model of their vectors |
-//! | `rerank` | comparing the first candidates with the request token by token |
 //! | `feedback` | adjusting rankings by feedback on earlier answers |
 //! | `verdict`, `confidence`, `calibration` | whether a first hit is an answer, how probably it is right, and how both were measured |
 //! | `candidates` | the best cards of an index by keywords and vectors |
@@ -62,7 +61,6 @@ pub mod metrics;
 mod names;
 mod query;
 mod query_embedder;
-mod rerank;
 mod searcher;
 pub mod tiers;
 mod tool_text;
@@ -74,8 +72,7 @@ pub use autokit_vocabulary::{Vocabulary, is_generic_word, is_stop_word, name_wor
 pub use bitset::BitSet;
 pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
 pub use card_index::{
-    CardEntry, CardIndex, CardPassages, CardVectors, embed_by_card, passage_of, passages_of, text_recipe,
-    vector_recipe,
+    CardEntry, CardIndex, CardPassages, CardVectors, embed_by_card, passages_of, text_recipe, vector_recipe,
 };
 pub use confidence::{ConfidenceCurve, calibration_error};
 pub use constraints::{Constraint, understood};
@@ -86,8 +83,7 @@ pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchInde
 pub use names::NameMatch;
 pub use query::QueryPlan;
 pub use query_embedder::{QueryEmbedder, dot};
-pub use rerank::RERANKED;
-pub use searcher::{Depth, MAX_NAMED, Passages, Ranking, SearchError, SearchRequest, Searcher};
+pub use searcher::{MAX_NAMED, Ranking, SearchError, SearchRequest, Searcher};
 pub use tool_text::{MAX_ASKS_FOR, ToolText};
 pub use traits::Language;
 pub use vector::{Neighbour, VectorIndex};

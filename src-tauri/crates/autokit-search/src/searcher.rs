@@ -1,17 +1,14 @@
 //! The only way to rank cards, used by the window, the terminal, the agent, MCP and evaluation.
 //!
 //! ```text
-//! request -> plan -> fused ranking -> feedback -> [reranking] -> names -> confidence, verdict
+//! request -> plan -> fused ranking -> feedback -> names -> confidence, verdict
 //! ```
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use autokit_embed::Embedder;
-use serde::{Deserialize, Serialize};
-use ts_rs::TS;
 
 use crate::calibration::Calibrations;
 use crate::card_index::CardIndex;
@@ -21,22 +18,13 @@ use crate::feedback::{Opinion, QuestionVectors};
 use crate::index::{Hit, Mode, Query, ScoreParts};
 use crate::names::NameMatch;
 use crate::query::QueryPlan;
-use crate::rerank::{RERANKED, TokenCache};
 use crate::verdict::{Verdict, verdict_of};
 
 /// Most cards named by a request that are returned beyond its limit.
 pub const MAX_NAMED: usize = 50;
 
-/// How many stages a ranking has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum Depth {
-    /// Keywords and vectors, fused into one score.
-    Fused,
-    /// The first candidates are also compared with the request token by token.
-    #[default]
-    Reranked,
-}
+/// Fewest candidates that feedback may reorder, however few are returned.
+const MIN_CANDIDATES: usize = 20;
 
 /// A search request.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +35,6 @@ pub struct SearchRequest {
     pub question: Option<String>,
     /// Ranking mode.
     pub mode: Mode,
-    /// Ranking depth.
-    pub depth: Depth,
     /// Ids of the cards that may be found; all if not given.
     pub allowed: Option<Arc<HashSet<String>>>,
     /// Ids of cards to exclude.
@@ -75,8 +61,6 @@ pub struct Ranking {
     pub constraints: Vec<Constraint>,
     /// The mode that was used: keyword if there is no model.
     pub mode: Mode,
-    /// The depth that was used.
-    pub depth: Depth,
 }
 
 /// Why a search was refused.
@@ -97,30 +81,17 @@ pub enum SearchError {
     Index(#[from] RetrieveError),
 }
 
-/// Access to the texts of cards, for comparing them token by token.
-pub trait Passages: fmt::Debug + Send + Sync {
-    /// Returns [`crate::passage_of`] the card with this id.
-    fn passage(&self, id: &str) -> Option<String>;
-}
-
 /// Ranks cards. Searches are CPU-bound and should not run on async threads.
 #[derive(Debug)]
 pub struct Searcher {
     index: ArcSwap<CardIndex>,
-    passages: Arc<dyn Passages>,
-    tokens: TokenCache,
     questions: QuestionVectors,
 }
 
 impl Searcher {
     /// Creates a searcher over an index.
-    pub fn new(index: CardIndex, passages: Arc<dyn Passages>) -> Searcher {
-        Searcher {
-            index: ArcSwap::from_pointee(index),
-            passages,
-            tokens: TokenCache::default(),
-            questions: QuestionVectors::default(),
-        }
+    pub fn new(index: CardIndex) -> Searcher {
+        Searcher { index: ArcSwap::from_pointee(index), questions: QuestionVectors::default() }
     }
 
     /// Returns the current index, for changing it.
@@ -153,24 +124,17 @@ impl Searcher {
             (None, _) => Mode::Keyword,
             (Some(_), mode) => mode,
         };
-        // Feedback and reranking reorder these candidates, and excluded ones are removed afterwards.
-        let depth_limit = (request.limit + request.excluded.len()).max(RERANKED);
+        // Feedback reorders these candidates, and excluded ones are removed afterwards.
+        let candidates = (request.limit + request.excluded.len()).max(MIN_CANDIDATES);
         let allowed = request.allowed.as_deref();
-        let mut scored = rank(&index, &request.query, mode, depth_limit, allowed)?;
+        let mut scored = rank(&index, &request.query, mode, candidates, allowed)?;
         let named_topic = scored.plan.text().to_owned();
         if let Some(question) = request.question.as_deref().filter(|question| *question != request.query) {
             scored = rescore(&index, question, mode, scored.hits)?;
         }
         let Scored { mut hits, vector, plan } = scored;
-        let mut depth = Depth::Fused;
         if let (Some(embedder), Some(vector), Mode::Hybrid) = (&embedder, &vector, mode) {
             self.questions.shift(embedder, &mut hits, vector, &request.opinions)?;
-            if request.depth == Depth::Reranked {
-                let passages: Vec<Option<String>> =
-                    hits.iter().take(RERANKED).map(|hit| self.passages.passage(&hit.id)).collect();
-                self.tokens.rerank(embedder, plan.text(), &mut hits, &passages)?;
-                depth = Depth::Reranked;
-            }
         }
         hits.retain(|hit| !request.excluded.contains(&hit.id));
         let named = hits.iter().take_while(|hit| hit.parts.name_match == Some(NameMatch::Exact)).count();
@@ -185,15 +149,15 @@ impl Searcher {
                     && allowed.is_none_or(|allowed| allowed.contains(id))
             });
         }
-        let verdict = verdict_of(&hits, depth);
+        let verdict = verdict_of(&hits);
         let confidence = match (&embedder, hits.first(), mode) {
             (Some(embedder), Some(hit), Mode::Hybrid) => {
-                Calibrations::shipped().curve_for(embedder.id(), depth, hit).map(|curve| curve.of(hit.score))
+                Calibrations::shipped().curve_for(embedder.id(), hit).map(|curve| curve.of(hit.score))
             }
             _ => None,
         };
         let constraints = plan.constraints().to_vec();
-        Ok(Ranking { hits, also_named, confidence, verdict, constraints, mode, depth })
+        Ok(Ranking { hits, also_named, confidence, verdict, constraints, mode })
     }
 
     /// Returns the cards closest to a vector, with their cosines, best first.

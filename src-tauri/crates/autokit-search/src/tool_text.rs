@@ -72,13 +72,8 @@ impl ToolText {
 
     /// Returns the texts to embed as passages: the tool itself ([`Document::dense_text`]), then each phrase of
     /// `asks_for`.
-    pub fn passages(&self) -> Vec<String> {
-        self.passages_with(Vocabulary::shipped())
-    }
-
-    /// As [`ToolText::passages`], with what this vocabulary knows of the names.
-    pub fn passages_with(&self, vocabulary: &Vocabulary) -> Vec<String> {
-        std::iter::once(self.document(None).dense_text_with(vocabulary))
+    pub fn passages(&self, vocabulary: &Vocabulary) -> Vec<String> {
+        std::iter::once(self.document(None).dense_text(vocabulary))
             .chain(self.asks_for.iter().cloned())
             .collect()
     }

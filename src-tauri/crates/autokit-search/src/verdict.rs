@@ -1,11 +1,10 @@
-//! Decides by thresholds on the scores of one depth whether the first hit answers a request.
+//! Decides by thresholds on its score whether the first hit answers a request.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::calibration::Calibrations;
 use crate::index::Hit;
-use crate::searcher::Depth;
 
 /// Certainty of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -32,12 +31,12 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Returns the thresholds for the score of a first hit at a depth, see [`Calibrations`].
+    /// Returns the thresholds for the score of a first hit, see [`Calibrations`].
     ///
     /// # Panics
     /// Never; a test parses the built-in file.
-    pub fn for_hit(depth: Depth, hit: Option<&Hit>) -> Thresholds {
-        Calibrations::shipped().for_hit(depth, hit).expect("the built-in file covers every score").thresholds
+    pub fn for_hit(hit: Option<&Hit>) -> Thresholds {
+        Calibrations::shipped().for_hit(hit).expect("the built-in file covers every score").thresholds
     }
 
     /// Returns the verdict on a first hit with this score.
@@ -53,6 +52,6 @@ impl Thresholds {
 }
 
 /// Returns the verdict on a list of hits; [`Verdict::Nothing`] if it is empty.
-pub(crate) fn verdict_of(hits: &[Hit], depth: Depth) -> Verdict {
-    hits.first().map_or(Verdict::Nothing, |hit| Thresholds::for_hit(depth, Some(hit)).verdict(hit.score))
+pub(crate) fn verdict_of(hits: &[Hit]) -> Verdict {
+    hits.first().map_or(Verdict::Nothing, |hit| Thresholds::for_hit(Some(hit)).verdict(hit.score))
 }

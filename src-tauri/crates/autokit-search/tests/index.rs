@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use autokit_search::{
     BitSet, Document, Field, Hit, Mode, Parameter, Query, QueryPlan, RetrieveError, SearchIndex, VectorIndex,
-    Vectors,
+    Vectors, Vocabulary,
 };
 use proptest::prelude::*;
 
@@ -214,7 +214,7 @@ proptest! {
         for (at, text) in texts.iter().enumerate() {
             let id = at.to_string();
             let document = Document { id: &id, provider: text, name: text, description: text, aliases: vec![text], ..Document::default() };
-            prop_assert!(document.dense_text().len() >= text.len());
+            prop_assert!(document.dense_text(Vocabulary::shipped()).len() >= text.len());
             index.upsert(&document).unwrap();
         }
         for text in texts.iter().chain([&query]) {

@@ -3,17 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use autokit_search::{CardEntry, CardIndex, MAX_NAMED, Mode, Passages, SearchRequest, Searcher};
+use autokit_search::{CardEntry, CardIndex, MAX_NAMED, Mode, SearchRequest, Searcher};
 use serde_json::{Map, Value, json};
-
-#[derive(Debug)]
-struct NoPassages;
-
-impl Passages for NoPassages {
-    fn passage(&self, _: &str) -> Option<String> {
-        None
-    }
-}
 
 const VERBS: [&str; 20] = [
     "get", "list", "create", "update", "delete", "search", "export", "import", "archive", "restore", "merge",
@@ -82,7 +73,7 @@ fn searcher(names: &[String]) -> Searcher {
         let entry = CardEntry { id: &id, revision: 1, card: &card, vectors: None, stale_vectors: None };
         index.put(&entry).expect("no vector to refuse");
     }
-    Searcher::new(index, Arc::new(NoPassages))
+    Searcher::new(index)
 }
 
 #[test]

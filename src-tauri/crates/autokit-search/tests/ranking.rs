@@ -6,7 +6,9 @@
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
-use autokit_search::{Document, Field, Hit, Mode, NameMatch, Query, QueryPlan, SearchIndex, Vectors};
+use autokit_search::{
+    Document, Field, Hit, Mode, NameMatch, Query, QueryPlan, SearchIndex, Vectors, Vocabulary,
+};
 
 const DIMENSION: usize = 64;
 
@@ -34,7 +36,7 @@ fn index(cards: &[(&str, &str, &str)]) -> SearchIndex {
     for (provider, name, description) in cards {
         let id = format!("{provider}/{name}");
         let mut document = Document { id: &id, provider, name, description, ..Document::default() };
-        let vector = embed(&document.dense_text());
+        let vector = embed(&document.dense_text(Vocabulary::shipped()));
         document.vectors = Some(Vectors { tool: &vector, asks_for: &[] });
         index.upsert(&document).unwrap();
     }

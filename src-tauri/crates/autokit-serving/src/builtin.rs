@@ -11,7 +11,7 @@ use autokit_error::Result;
 use autokit_gateway::{Definition, Hit, HitKind, Refusal, Tier};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, KeywordTool};
-use autokit_search::{Depth, SearchRequest, is_stop_word};
+use autokit_search::{SearchRequest, is_stop_word};
 use autokit_workspace::search::Search;
 use autokit_workspace::workspace::Workspace;
 use jiff::tz::TimeZone;
@@ -227,7 +227,6 @@ impl Builtins {
     async fn passages(&self, scoped: &ResolvedScope, query: &str, limit: usize) -> Result<String> {
         let request = SearchRequest {
             query: query.to_owned(),
-            depth: Depth::Fused,
             allowed: scoped.allowed.clone(),
             limit: 20,
             ..SearchRequest::default()

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autokit_agent::rerank::Candidate;
+use autokit_agent::rerank::{CANDIDATES, Candidate};
 use autokit_gateway::{Hit, HitKind, Refusal, Search, SearchResults, Tier};
 use autokit_library::CardRecord;
 use autokit_search::tiers::{KeywordQuery, merge};
-use autokit_search::{Mode, NameMatch, RERANKED, SearchRequest, understood};
+use autokit_search::{Mode, NameMatch, SearchRequest, understood};
 use autokit_toolcard::{CardId, fields};
 use autokit_workspace::cards::MAX_LINE_CHARS;
 use autokit_workspace::cards::{first_sentence, shorten};
@@ -160,7 +160,7 @@ impl ToolSearch {
             query: search.query.clone(),
             allowed: scoped.allowed.clone(),
             opinions: opinions.map_err(|error| refused(&error))?,
-            limit: if rerank.is_zero() { search.limit } else { search.limit.max(RERANKED) },
+            limit: if rerank.is_zero() { search.limit } else { search.limit.max(CANDIDATES) },
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(|error| refused(&error))?;

@@ -9,7 +9,7 @@ use autokit_gateway::{
     Call, Definition, Event, HitKind, McpSessionId, Refusal, Search, SearchResults, SessionRecord, Settings,
     Toolbox,
 };
-use autokit_search::{Depth, Thresholds};
+use autokit_search::Thresholds;
 use rmcp::model::CallToolResult;
 
 use crate::assistant::Assistant;
@@ -117,7 +117,7 @@ impl Toolbox for Serving {
         let search = Search {
             query: definition.description.clone(),
             limit: 4,
-            threshold: Thresholds::for_hit(Depth::Reranked, None).nothing,
+            threshold: Thresholds::for_hit(None).nothing,
             rerank: Duration::ZERO,
             profile: profile.to_owned(),
             always: HashSet::new(),

@@ -116,9 +116,8 @@ pub(crate) async fn search(
         Ranking::Keyword => Mode::Keyword,
         Ranking::Vector => Mode::Vector,
     };
-    let response = library
-        .call::<Search>(SearchRequest { query, mode: Some(mode), limit: Some(limit), depth: None })
-        .await?;
+    let response =
+        library.call::<Search>(SearchRequest { query, mode: Some(mode), limit: Some(limit) }).await?;
     out.show(&response, |text| write_results(text, &response))?;
     Ok(if response.results.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
@@ -243,9 +242,6 @@ fn explain_score(parts: &ScoreParts) -> String {
     }
     if parts.feedback.abs() >= 0.005 {
         reasons.push(format!("feedback {:+.2}", parts.feedback));
-    }
-    if parts.rerank <= -0.005 {
-        reasons.push(format!("reranking {:.2}", parts.rerank));
     }
     let (mut words, mut known): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
     let mut meanings: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

@@ -29,7 +29,7 @@ pub enum EvalCommand {
         #[arg(long)]
         misses: bool,
     },
-    /// Calibrate thresholds per depth and report the reliability of scores.
+    /// Calibrate thresholds and report the reliability of scores.
     Calibrate {
         /// Cards: AutoKit JSON, or an object with `cards[].card`. Without it, the starter cards.
         #[arg(long)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_search::Document;
+use autokit_search::{Document, Vocabulary};
 use serde::Deserialize;
 
 /// A line of a file.
@@ -43,7 +43,8 @@ impl Tool {
     /// Its texts as cards are embedded, said shorter and longer.
     fn texts(&self) -> Vec<String> {
         let text = |provider, description: &str| {
-            Document { provider, name: &self.name, description, ..Document::default() }.dense_text()
+            Document { provider, name: &self.name, description, ..Document::default() }
+                .dense_text(Vocabulary::shipped())
         };
         let both = format!("{} {}", self.short, self.long);
         vec![text(&self.provider, &self.long), text("", &self.short), text(&self.provider, &both)]

@@ -1,6 +1,7 @@
 //! What a delta changes on judged sets, paired by query.
 
 use anyhow::{Result, anyhow};
+use autokit_search::Vocabulary;
 use autokit_search::eval::RetrievalSet;
 use autokit_search::metrics::{Interval, bootstrap, mean, ndcg};
 use candle_core::{Device, Tensor};
@@ -31,7 +32,8 @@ impl DeveloperSet {
     /// # Errors
     /// When the tokenizer cannot be read.
     pub fn new(set: &RetrievalSet, folder: &std::path::Path, max_tokens: usize) -> Result<Self> {
-        let texts: Vec<String> = set.tools.iter().map(|tool| tool.document(None).dense_text()).collect();
+        let texts: Vec<String> =
+            set.tools.iter().map(|tool| tool.document(None).dense_text(Vocabulary::shipped())).collect();
         let queries: Vec<String> = set.queries.iter().map(|query| query.text.clone()).collect();
         let place: std::collections::HashMap<&str, usize> =
             set.tools.iter().enumerate().map(|(at, tool)| (tool.id.as_str(), at)).collect();

@@ -9,23 +9,11 @@ use std::sync::{Arc, Weak};
 use arc_swap::ArcSwap;
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, Result};
-use autokit_library::{CardRecord, Cards, ChangeObserver, Library, PageVectors, StoredVectors};
-use autokit_search::{
-    CardEntry, CardIndex, CardVectors, Passages, Searcher, Vocabulary, passage_of, vector_recipe,
-};
+use autokit_library::{CardRecord, ChangeObserver, Library, PageVectors, StoredVectors};
+use autokit_search::{CardEntry, CardIndex, CardVectors, Searcher, Vocabulary, vector_recipe};
 use autokit_toolcard::{CardId, fields};
 
 use crate::background::in_background;
-
-/// The texts to embed, read from the library's cards.
-#[derive(Debug)]
-struct LibraryPassages(Cards);
-
-impl Passages for LibraryPassages {
-    fn passage(&self, id: &str) -> Option<String> {
-        self.0.get(&CardId::new(id)).map(|record| passage_of(record.card().object()))
-    }
-}
 
 /// The stored vectors an index is built from.
 #[derive(Debug, Default)]
@@ -75,12 +63,11 @@ impl Deref for BuiltIndex {
     }
 }
 
-impl Indexing {
-    /// Creates an empty index; [`Indexing::build`] builds one over the library's cards.
-    pub fn new(library: &Library) -> Indexing {
-        let passages = Arc::new(LibraryPassages(library.cards()));
+impl Default for Indexing {
+    /// An empty index; [`Indexing::build`] builds one over the library's cards.
+    fn default() -> Indexing {
         Indexing {
-            searcher: Arc::new(Searcher::new(CardIndex::new(None), passages)),
+            searcher: Arc::new(Searcher::new(CardIndex::new(None))),
             vocabulary: ArcSwap::new(Arc::clone(Vocabulary::shipped())),
             pending: tokio::sync::Mutex::default(),
         }
@@ -89,7 +76,9 @@ impl Indexing {
     /// Returns the only searcher, which uses the index kept here.
     pub fn searcher(&self) -> &Arc<Searcher> {
         &self.searcher
+}
     }
+impl Indexing {
 
     /// Returns the names and synonyms of the next index that is built.
     pub fn vocabulary(&self) -> Arc<Vocabulary> {
@@ -323,7 +312,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_card_that_cannot_be_indexed_is_retried_and_does_not_block_others() {
         let library = Library::open(Storage::Memory, Clock::system()).await.expect("opens");
-        let indexing = Arc::new(Indexing::new(&library));
+        let indexing = Arc::new(Indexing::default());
         let embedder = Arc::new(Embedder::stand_in(WIDTH));
         let index = indexing.build(&library, Some(Arc::clone(&embedder))).await.expect("built");
         indexing.replace(&library, index).await;

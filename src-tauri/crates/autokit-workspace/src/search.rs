@@ -116,7 +116,6 @@ impl Handle<commands::Search> for Search {
             .rank(RankRequest {
                 query: request.query.clone(),
                 mode: request.mode.unwrap_or_default(),
-                depth: request.depth.unwrap_or_default(),
                 opinions: self.feedback(&context.author).await?,
                 limit: request.limit.unwrap_or(10) as usize,
                 ..RankRequest::default()
@@ -140,7 +139,6 @@ impl Handle<commands::Search> for Search {
         Ok(SearchResponse {
             query: request.query,
             mode: ranking.mode,
-            depth: ranking.depth,
             verdict: ranking.verdict,
             confidence: ranking.confidence,
             results,
@@ -158,7 +156,6 @@ impl Handle<Ask> for Search {
         let ranking = self
             .rank(RankRequest {
                 query: request.question.clone(),
-                depth: request.depth.unwrap_or_default(),
                 opinions: self.feedback(&context.author).await?,
                 limit: request.limit.unwrap_or(5) as usize,
                 ..RankRequest::default()

@@ -25,9 +25,9 @@ use crate::error::Result;
 use autokit_llm::prompts::Prompts;
 use ground::Sources;
 
+pub use crate::rerank::CANDIDATES as MAX_CANDIDATES;
 pub use answer::{AgentAnswer, Citation, Phase, Ranked, Retrieval, Retrieved, StepEvent};
 pub use autokit_search::Verdict;
-pub use run::CANDIDATES as MAX_CANDIDATES;
 
 /// The library from the agent's point of view.
 #[async_trait]

@@ -6,21 +6,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autokit_llm::{Model, Usage};
-use autokit_search::{Depth, Thresholds};
+use autokit_search::Thresholds;
 use autokit_toolcard::{CardId, Timestamp};
 use futures_util::future::BoxFuture;
 
 use super::draft::Draft;
 use super::graph::{Next, Outcome, RETRIES, Step, next};
 use super::{
-    AgentAnswer, AgentDeps, OnStep, Phase, Question, Ranked, Retrieved, Retriever, StepEvent, Verdict, local,
-    model, with_idle_timeout,
+    AgentAnswer, AgentDeps, MAX_CANDIDATES, OnStep, Phase, Question, Ranked, Retrieved, Retriever, StepEvent,
+    Verdict, local, model, with_idle_timeout,
 };
 use crate::discover::{Discovered, Discovery, Trace};
 use crate::error::{Error, Result};
 
-/// Number of candidates reranked, and the most returned with an answer.
-pub const CANDIDATES: usize = 20;
 /// Number of candidates a model may choose from, and the default number returned with the answer.
 const DEFAULT_CANDIDATES: usize = 5;
 
@@ -128,7 +126,7 @@ impl AgentDeps {
                 tried: Vec::new(),
                 tries: 0,
                 retrieved: Vec::new(),
-                thresholds: Thresholds::for_hit(Depth::Reranked, None),
+                thresholds: Thresholds::for_hit(None),
                 confidence: None,
                 ranked: Vec::new(),
                 draft: None,
@@ -227,7 +225,8 @@ impl Run<'_> {
         self.tried.push(self.query.clone());
         // Whichever query found a card, its score measures the fit to the question itself.
         let question = self.question.full_text();
-        let found = self.retriever.search(&self.query, &question, &self.question.exclude, CANDIDATES).await?;
+        let found =
+            self.retriever.search(&self.query, &question, &self.question.exclude, MAX_CANDIDATES).await?;
         let retrieved = found.cards;
         (self.thresholds, self.confidence) = (found.thresholds, found.confidence);
         if let Some(note) = autokit_search::understood(&found.constraints) {

@@ -36,12 +36,6 @@ pub trait Encoder: Send + Sync {
     /// # Errors
     /// [`Error::Encode`] for an empty sequence, one that is too long, or an id out of range.
     fn encode(&self, batch: &[&[u32]]) -> Result<Vec<f32>>;
-
-    /// Returns the states of one sequence's tokens before pooling, `[ids.len(), dim]`, row-major.
-    ///
-    /// # Errors
-    /// As [`Encoder::encode`].
-    fn states(&self, ids: &[u32]) -> Result<Vec<f32>>;
 }
 
 /// Opens another crate's encoder for the model whose files are in a folder.

@@ -29,11 +29,6 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Returns the last layer's states, `[tokens, hidden]`.
-    pub(super) fn states(&self) -> &[f32] {
-        &self.states[..]
-    }
-
     /// Pools the states into one vector per sequence, `out[sequences, hidden]`.
     pub(super) fn pool(
         &self,

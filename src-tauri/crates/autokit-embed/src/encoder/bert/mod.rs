@@ -161,14 +161,6 @@ impl Encoder for BertEncoder {
         }
         self.checked(out)
     }
-
-    fn states(&self, ids: &[u32]) -> Result<Vec<f32>> {
-        check_batch(&[ids], self.vocab_size(), self.max_positions())?;
-        self.checked(self.with_workspace(|workspace| {
-            self.network.forward(self.isa, &[ids], workspace, Some(&self.pool));
-            workspace.states().to_vec()
-        }))
-    }
 }
 
 /// Returns the tokens per chunk: one chunk if all fit, otherwise so that every thread gets the same number of
