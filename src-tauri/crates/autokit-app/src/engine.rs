@@ -460,6 +460,9 @@ impl Engine {
                     tracing::error!(%error, "failed to save the spending on language models");
                 }
                 self.mcp.journal.close().await?;
+                if let Err(error) = self.models.write_snapshots().await {
+                    tracing::warn!(%error, "failed to write snapshots");
+                }
             }
             self.workspace.library.close().await.map_err(ApiError::from)
         })

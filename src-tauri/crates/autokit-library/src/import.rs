@@ -321,7 +321,7 @@ impl Library {
                     return Err(LibraryError::Invalid(format!("{} has no revision", card.id)));
                 };
                 let key = key_of(&newest.body)?;
-                let existing = replica.by_key.get(&key).filter(|id| !ids.contains(id));
+                let existing = replica.id_of(&key).filter(|id| !ids.contains(id));
                 if let Some(other) = existing.or(keys.get(&key).copied()) {
                     return Err(LibraryError::Duplicate { key: key.to_string(), existing: other.clone() });
                 }

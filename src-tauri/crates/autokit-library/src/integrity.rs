@@ -16,10 +16,10 @@ use crate::commit_log::{
 use crate::error::{LibraryError, Result};
 use crate::head::{Head, Loss};
 use crate::problems::{Problem, Verified};
-use crate::replica::CardRecord;
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
 use crate::store::Library;
+use autokit_replica::CardRecord;
 
 /// Rows checked when a library opens; the rest is left to [`Library::verify`].
 const ROWS_AT_OPENING: usize = 200;

@@ -31,7 +31,6 @@ mod problems;
 mod proposals;
 mod queue;
 mod redo;
-mod replica;
 mod restore;
 mod rows;
 mod snapshot;
@@ -39,9 +38,12 @@ mod space;
 mod step;
 mod store;
 mod store_files;
+mod stored_replica;
 mod vectors;
 mod vocabulary;
 mod write;
+
+pub use autokit_replica::{CardRecord, Replica};
 
 pub use activity::{Activity, AgentSession};
 pub use backup::Backup;
@@ -58,7 +60,6 @@ pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
 pub use problems::{Problem, Verified};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
-pub use replica::{CardRecord, Cards, Replica};
 pub use restore::Restored;
 pub use store::{ChangeObserver, Library, Storage};
 pub use vectors::{PackedVectors, StoredVectors};

@@ -164,6 +164,7 @@ impl Library {
                 }
             })
             .collect();
+        self.remove_snapshots()?;
         self.execute(
             "BEGIN;
              UPSERT $page.id CONTENT $page RETURN NONE;

@@ -42,6 +42,9 @@ impl Library {
         mut staged: Vec<RowChange>,
         reason: &str,
     ) -> Result<()> {
+        if steps.iter().any(Step::changes_memory) {
+            self.remove_snapshots()?;
+        }
         staged.extend(steps.iter().flat_map(Step::row_changes));
         let before = self.tip().await?;
         let added: i64 = steps.iter().map(Step::cards_added).sum();

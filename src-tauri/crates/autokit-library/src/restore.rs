@@ -18,6 +18,7 @@ use crate::database::connect;
 use crate::error::{LibraryError, Result};
 use crate::head::{HeadFile, StoreState};
 use crate::migrate;
+use crate::stored_replica::remove_snapshots_of;
 
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +112,7 @@ pub(crate) fn finish_restore(dir: &DataDir) -> Result<()> {
         }
         Err(error) => return Err(failed(error)),
     };
+    remove_snapshots_of(dir)?;
     if staging.exists() {
         fs::create_dir_all(&journal.replaced).map_err(failed)?;
         for entry in fs::read_dir(dir.root()).map_err(failed)? {

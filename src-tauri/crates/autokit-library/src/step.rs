@@ -78,6 +78,21 @@ impl Step {
         })
     }
 
+    /// Whether it changes anything that is in memory besides proposals and settings.
+    pub(crate) fn changes_memory(&self) -> bool {
+        let is_in_memory = |id: &RecordId| {
+            ["card", "tombstone", "vector", "page", "page_vector", "vocabulary"].contains(&id.table.as_str())
+        };
+        match self {
+            Step::Revisions(_) | Step::Cards(_) => true,
+            Step::Drop(ids) => ids.iter().any(is_in_memory),
+            Step::Put(rows) => {
+                rows.iter().any(|row| matches!(row.get("id"), Some(Value::RecordId(id)) if is_in_memory(id)))
+            }
+            Step::Events(_) | Step::Record(_) | Step::Close(_) => false,
+        }
+    }
+
     pub(crate) fn into_value(self) -> Value {
         match self {
             Step::Drop(ids) => ids.into_value(),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
+use autokit_replica::{CardRecord, Replica};
 use autokit_toolcard::{CardId, Timestamp, Toolcard};
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
@@ -20,9 +21,9 @@ use crate::database::{Database, Instance};
 use crate::error::{Code, LibraryError, Result};
 use crate::problems::{Problem, Verified};
 use crate::queue::Queue;
-use crate::replica::{CardRecord, Cards, Replica};
 use crate::rows::{CardRow, TombstoneRow, key_text, timestamp};
 use crate::step::Step;
+use crate::stored_replica::Snapshots;
 
 /// Where a library is stored.
 #[derive(Debug)]
@@ -57,6 +58,7 @@ pub struct Library {
     pub(crate) writer: tokio::sync::Mutex<()>,
     /// The newest record of the commit log; `None` while it may be out of date.
     pub(crate) tip: Mutex<Option<Tip>>,
+    pub(crate) snapshots: Mutex<Snapshots>,
     /// The pending proposals.
     pub(crate) queue: RwLock<Queue>,
     /// Whether the queue may be out of date.
@@ -141,11 +143,6 @@ impl Library {
     /// When an earlier holder of the lock panicked.
     pub fn read<T>(&self, read: impl FnOnce(&Replica) -> T) -> T {
         read(&self.replica.read().expect("no reader panics"))
-    }
-
-    /// Returns a read-only view of the cards.
-    pub fn cards(&self) -> Cards {
-        Cards(Arc::clone(&self.replica))
     }
 
     /// Returns the card with this id.
@@ -235,7 +232,13 @@ impl Library {
         .await
     }
 
-    pub(crate) async fn load(&self) -> Result<()> {
+    /// Loads the cards into memory, from a snapshot of this state if `or_snapshot` and there is one.
+    pub(crate) async fn load(&self, or_snapshot: bool) -> Result<()> {
+        let newest = self.newest_revision().await?;
+        if or_snapshot && let Some(stored) = self.stored_replica(newest).await? {
+            *self.replica.write().expect("no reader panics") = stored;
+            return Ok(());
+        }
         let mut response = self
             .db()
             .await?
@@ -244,10 +247,7 @@ impl Library {
             .map_err(|error| self.failed(&error))?;
         let cards: Vec<CardRow> = response.take(0).map_err(|error| self.failed(&error))?;
         let tombstones: Vec<TombstoneRow> = response.take(1).map_err(|error| self.failed(&error))?;
-        let newest = self.newest_revision().await?;
-        let mut replica = Replica::default();
-        replica.cards.reserve(cards.len());
-        replica.by_key.reserve(cards.len());
+        let mut replica = Replica::with_capacity(cards.len());
         for row in cards {
             let id = CardId::new(key_text(&row.id));
             let time = |text: &str| timestamp(text).map_err(|error| self.damaged(&id, &error));
@@ -342,7 +342,7 @@ mod tests {
             updated_at: "2026-01-01T08:00:00.000Z",
         };
         library.execute("INSERT INTO card $row RETURN NONE", object! { row: row }).await.expect("written");
-        library.load().await.expect("read");
+        library.load(false).await.expect("read");
         let record = library.card(&CardId::new("kettle")).expect("exists");
         assert_eq!(record.card().text(fields::NAME), Some("Kettle"));
     }

@@ -166,6 +166,7 @@ impl Library {
     pub async fn put_vectors(&self, rows: &[(CardId, u32, PackedVectors)]) -> Result<()> {
         let rows: Vec<surrealdb::types::Object> =
             rows.iter().map(|(card, number, vectors)| vectors.row(card, *number)).collect();
+        self.remove_snapshots()?;
         let each = "BEGIN; FOR $row IN $rows { UPSERT $row.id CONTENT $row RETURN NONE }; COMMIT;";
         self.execute(each, object! { rows: rows }).await
     }
@@ -175,6 +176,7 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn drop_other_vectors(&self, cards: &str, pages: &str) -> Result<()> {
+        self.remove_snapshots()?;
         let others = "BEGIN;
              DELETE vector WHERE model != $cards RETURN NONE;
              DELETE page_vector WHERE model != $pages RETURN NONE;

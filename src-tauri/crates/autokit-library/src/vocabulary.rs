@@ -85,6 +85,7 @@ impl Library {
         let own = add.iter().filter(|added| added.bundle.is_none()).map(|added| entry_id(&added.entry));
         let removed: Vec<RecordId> = remove.iter().cloned().chain(own).map(|id| record_id(&id)).collect();
         let added: Vec<Object> = add.iter().map(row).collect();
+        self.remove_snapshots()?;
         self.execute(
             "BEGIN;
              DELETE $removed RETURN NONE;

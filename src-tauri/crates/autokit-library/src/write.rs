@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use autokit_replica::Replica;
 use autokit_toolcard::{Author, CardId, CardKey, Operation, ProposalId, RevisionId, Timestamp, Toolcard};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, object};
 
 use crate::error::{LibraryError, Result};
-use crate::replica::Replica;
 use crate::rows::{RevisionRow, key_text, proposal_number, seq_text, timestamp};
 use crate::step::Step;
 use crate::store::Library;
@@ -161,7 +161,7 @@ impl Batch<'_> {
     fn id_of_key(&self, key: &CardKey) -> Option<CardId> {
         match self.keys.get(key) {
             Some(staged) => staged.clone(),
-            None => self.replica.by_key.get(key).cloned(),
+            None => self.replica.id_of(key).cloned(),
         }
     }
 
@@ -400,8 +400,7 @@ impl Library {
                 cards.iter().map(|id| RecordId::new(table, id.as_str())).collect()
             };
             let touched: Vec<&CardId> = batch.cards.keys().collect();
-            let moved: Vec<&CardId> =
-                touched.iter().copied().filter(|id| replica.cards.contains_key(id)).collect();
+            let moved: Vec<&CardId> = touched.iter().copied().filter(|id| replica.contains(id)).collect();
             let revived: Vec<&CardId> = touched
                 .iter()
                 .copied()
@@ -519,7 +518,7 @@ impl Library {
         let mut replica = self.replica.write().expect("no reader panics");
         for row in rows {
             let superseded = newest.get(&row.card).is_some_and(|number| *number != row.number);
-            let known = replica.cards.contains_key(&CardId::new(row.card.clone()));
+            let known = replica.contains(&CardId::new(row.card.clone()));
             if superseded && known && row.body.is_some() {
                 replica.cursor = key_text(&row.id).parse().unwrap_or(replica.cursor);
                 continue;
@@ -530,7 +529,7 @@ impl Library {
                 None => replica.remove(&id, number),
                 Some(body) => {
                     let updated_at = timestamp(&row.at)?;
-                    let created_at = match (replica.cards.get(&id), replica.deleted.get(&id)) {
+                    let created_at = match (replica.get(&id), replica.deleted.get(&id)) {
                         (Some(record), _) => record.created_at,
                         (None, Some((_, created_at))) => *created_at,
                         (None, None) => updated_at,

@@ -9,7 +9,7 @@ use autokit_vocabulary::text::{Analyzer, each_word};
 
 /// Counts of a term in the seven fields, four bits each, saturating at 15.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts(u32);
+pub(crate) struct Counts(pub(crate) u32);
 
 impl Counts {
     const BITS: usize = 4;

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock, RwLock};
 use autokit_embed::Embedder;
 use autokit_vocabulary::Vocabulary;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
@@ -118,7 +119,7 @@ pub struct CardIndex {
     state: RwLock<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct State {
     search: SearchIndex,
     /// The revision each card's vector was made from.
@@ -146,6 +147,29 @@ impl CardIndex {
     /// Returns the model, if there is one.
     pub fn embedder(&self) -> Option<&Arc<Embedder>> {
         self.embedder.as_ref()
+    }
+
+    /// Serializes the index without its model.
+    ///
+    /// # Errors
+    /// Never for an index that was built by this type.
+    pub fn encode(&self) -> Result<Vec<u8>, postcard::Error> {
+        postcard::to_allocvec(&*self.state.read().expect("no holder panics"))
+    }
+
+    /// Restores an index that was serialized by the same version of this program, over the same vectors and
+    /// vocabulary.
+    ///
+    /// # Errors
+    /// When the bytes are not an index.
+    pub fn decode(
+        bytes: &[u8],
+        embedder: Option<Arc<Embedder>>,
+        vocabulary: Arc<Vocabulary>,
+    ) -> Result<CardIndex, postcard::Error> {
+        let State { search, embedded } = postcard::from_bytes(bytes)?;
+        let search = search.restored(Arc::clone(&vocabulary));
+        Ok(CardIndex { embedder, vocabulary, state: RwLock::new(State { search, embedded }) })
     }
 
     /// Adds a card or replaces the one with the same id.

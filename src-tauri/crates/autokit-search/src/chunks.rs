@@ -1,6 +1,7 @@
 //! Vectors of page chunks, in addition to the one vector per document.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::bitset::BitSet;
 use crate::error::RetrieveError;
@@ -38,7 +39,7 @@ impl ClosestChunks {
 }
 
 /// The chunks of all pages in one flat index. Each chunk has a key of its own, which is reused after removal.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ChunkIndex {
     vectors: VectorIndex,
     /// Document slot and position in the page, by key.

@@ -156,8 +156,9 @@ pub struct IndexSize {
 ///
 /// Changes are visible to the next search. Results depend only on the documents, not on the order in which
 /// they were added or on what the index contained before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchIndex {
+    #[serde(skip, default = "shipped")]
     vocabulary: Arc<Vocabulary>,
     pub(crate) slots: FxHashMap<Box<str>, u32>,
     pub(crate) ids: Vec<Box<str>>,
@@ -173,12 +174,16 @@ pub struct SearchIndex {
     traits: Vec<Traits>,
 }
 
+fn shipped() -> Arc<Vocabulary> {
+    Arc::clone(Vocabulary::shipped())
+}
+
 /// Documents analyzed at a time by one thread.
 const CHUNK: usize = 1024;
 
 impl Default for SearchIndex {
     fn default() -> SearchIndex {
-        SearchIndex::with_vocabulary(Arc::clone(Vocabulary::shipped()))
+        SearchIndex::with_vocabulary(shipped())
     }
 }
 
@@ -203,6 +208,14 @@ impl SearchIndex {
             lookups: LookupIndex::default(),
             traits: Vec::new(),
         }
+    }
+
+    /// Completes an index that was deserialized, and searches it with these names and synonyms, which are those it was
+    /// built with.
+    pub(crate) fn restored(mut self, vocabulary: Arc<Vocabulary>) -> SearchIndex {
+        self.keyword.find_terms();
+        self.vocabulary = vocabulary;
+        self
     }
 
     /// Returns the number of documents.

@@ -25,11 +25,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::{AnalyzedTexts, Counts};
 use crate::bitset::BitSet;
 use crate::document::Field;
 use crate::query::QueryConcept;
+use crate::stored::{Plain, packed};
 use autokit_vocabulary::synonyms::MARK;
 use autokit_vocabulary::text::QueryTerm;
 
@@ -52,10 +54,25 @@ struct Posting {
     counts: Counts,
 }
 
-#[derive(Clone, Debug)]
+impl Plain for Posting {
+    const WIDTH: usize = 8;
+
+    fn write(&self, out: &mut Vec<u8>) {
+        self.slot.write(out);
+        self.counts.0.write(out);
+    }
+
+    fn read(bytes: &[u8]) -> Posting {
+        Posting { slot: u32::read(&bytes[..4]), counts: Counts(u32::read(&bytes[4..])) }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Term {
+    #[serde(with = "shared_text")]
     text: Arc<str>,
     /// Sorted by slot.
+    #[serde(with = "packed")]
     postings: Vec<Posting>,
     /// Number of cards with the term outside the provider and the gazetteer entries.
     capability_cards: u32,
@@ -189,21 +206,44 @@ pub(crate) struct Explanation {
 }
 
 /// Inverted index by slot.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KeywordIndex {
     terms: Vec<Term>,
     free: Vec<u32>,
     /// How many terms were ever removed; after a removal, a cached id may denote another term.
     removed_terms: u64,
+    /// See [`KeywordIndex::find_terms`].
+    #[serde(skip)]
     by_text: FxHashMap<Arc<str>, u32>,
+    #[serde(skip)]
     by_prefix: FxHashMap<[char; FAMILY_PREFIX], Vec<u32>>,
     /// Terms of each card, for its removal.
-    cards: Vec<Box<[u32]>>,
+    cards: Vec<CardTerms>,
     /// Lengths of each card's fields in terms.
+    #[serde(with = "packed")]
     lengths: Vec<[u16; Field::COUNT]>,
     count: u32,
     /// Sum of field lengths, and number of cards with the field.
     totals: [(u64, u32); Field::COUNT],
+}
+
+/// The terms of a card.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct CardTerms(#[serde(with = "packed")] Box<[u32]>);
+
+/// Serializes a shared text.
+mod shared_text {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        <&str>::deserialize(deserializer).map(Arc::from)
+    }
 }
 
 /// Returns the leading letters by which a term is found as a variant; `None` for terms that are not
@@ -232,7 +272,7 @@ impl KeywordIndex {
         let mut ids: Vec<Option<(u32, u64)>> = vec![None; texts.terms.len()];
         for (at, text) in texts.documents.into_iter().enumerate() {
             let slot = make_room(self, at);
-            let card_terms: Box<[u32]> = text
+            let card_terms: Vec<u32> = text
                 .counts
                 .into_iter()
                 .map(|(term, counts)| {
@@ -246,14 +286,14 @@ impl KeywordIndex {
                 })
                 .collect();
             if self.cards.len() <= slot as usize {
-                self.cards.resize_with(slot as usize + 1, Box::default);
+                self.cards.resize_with(slot as usize + 1, CardTerms::default);
                 self.lengths.resize(slot as usize + 1, [0; Field::COUNT]);
             }
             for (total, length) in self.totals.iter_mut().zip(text.lengths) {
                 total.0 += u64::from(length);
                 total.1 += u32::from(length > 0);
             }
-            self.cards[slot as usize] = card_terms;
+            self.cards[slot as usize] = CardTerms(card_terms.into());
             self.lengths[slot as usize] = text.lengths;
             self.count += 1;
         }
@@ -279,7 +319,7 @@ impl KeywordIndex {
             total.0 -= u64::from(length);
             total.1 -= u32::from(length > 0);
         }
-        for &id in &terms {
+        for &id in &terms.0 {
             let term = &mut self.terms[id as usize];
             if let Ok(at) = term.postings.binary_search_by_key(&slot, |p| p.slot) {
                 term.capability_cards -= u32::from(term.postings[at].counts.in_capability());
@@ -305,11 +345,27 @@ impl KeywordIndex {
             self.terms.push(term);
             (self.terms.len() - 1) as u32
         };
+        self.find_term(id, text);
+        id
+    }
+
+    /// Makes a term be found by its text.
+    fn find_term(&mut self, id: u32, text: Arc<str>) {
         if let Some(key) = prefix(&text) {
             self.by_prefix.entry(key).or_default().push(id);
         }
         self.by_text.insert(text, id);
-        id
+    }
+
+    /// Makes all terms be found by their texts, after they were deserialized.
+    pub(crate) fn find_terms(&mut self) {
+        self.by_text.reserve(self.terms.len());
+        for id in 0..self.terms.len() {
+            // Removed terms have no postings.
+            if !self.terms[id].postings.is_empty() {
+                self.find_term(id as u32, Arc::clone(&self.terms[id].text));
+            }
+        }
     }
 
     fn remove_term(&mut self, id: u32) {
@@ -591,7 +647,7 @@ impl KeywordIndex {
             .iter()
             .map(|t| size_of::<Term>() + t.postings.capacity() * size_of::<Posting>() + 3 * t.text.len() + 64)
             .sum();
-        let cards: usize = self.cards.iter().map(|terms| 26 + terms.len() * 4).sum();
+        let cards: usize = self.cards.iter().map(|terms| 26 + terms.0.len() * 4).sum();
         terms + cards
     }
 }

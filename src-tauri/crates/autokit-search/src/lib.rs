@@ -62,6 +62,7 @@ mod names;
 mod query;
 mod query_embedder;
 mod searcher;
+mod stored;
 pub mod tiers;
 mod tool_text;
 mod traits;

@@ -11,6 +11,7 @@
 //! list `x` count. Tools without a provider belong together: mostly they are those of one service.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::document::Document;
 use autokit_vocabulary::text::{Analyzer, fold, parts};
@@ -34,7 +35,7 @@ const DESCRIPTION_WORDS: usize = 40;
 const MAX_WORD_BYTES: usize = 40;
 
 /// What a tool does with identifiers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Identifiers {
     /// The things whose identifiers it takes.
     takes: Vec<Thing>,
@@ -45,7 +46,7 @@ struct Identifiers {
 }
 
 /// A kind of thing that a provider's identifiers are for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Thing {
     /// The provider with the stem of the word.
     key: Box<str>,
@@ -124,14 +125,14 @@ fn is_thing(word: &str) -> bool {
 }
 
 /// Which tools of an index find the identifiers that others take. Tools are known by their slots.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LookupIndex {
     of: FxHashMap<u32, Identifiers>,
     finders: FxHashMap<Box<str>, Finders>,
 }
 
 /// The tools that find things of one kind.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Finders {
     searching: Vec<u32>,
     listing: Vec<u32>,

@@ -41,7 +41,7 @@ const NAME_WORDS: usize = 16;
 const TYPO_WORDS: usize = 6;
 
 /// A normalized spelling of names: letters and digits in lower case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Spelling {
     slots: Vec<u32>,
     chars: u16,
@@ -50,7 +50,7 @@ struct Spelling {
 }
 
 /// The names of a card.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct CardNames {
     /// As written, for matching quotations.
     name: Box<str>,
@@ -60,7 +60,7 @@ struct CardNames {
 }
 
 /// Cards by the spelling of their names.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NameIndex {
     exact: FxHashMap<Box<str>, Spelling>,
     /// Spellings without generic words.

@@ -11,7 +11,7 @@ use ts_rs::TS;
 use autokit_vocabulary::text::entry_lines;
 
 /// A set of traits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Traits(u32);
 
 impl Traits {

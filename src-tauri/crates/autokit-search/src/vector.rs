@@ -14,9 +14,11 @@ mod quantized;
 use std::cmp::Ordering;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::bitset::BitSet;
 use crate::error::RetrieveError;
+use crate::stored::packed;
 use kernel::{Kernel, Lane};
 use quantized::{Approximate, QuantizedQuery, QuantizedRows};
 
@@ -70,16 +72,20 @@ impl Neighbour {
 ///
 /// Rows are contiguous, each padded to whole cache lines. Removal moves the last row into the gap, so that
 /// the memory is always `rows x dimension` numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VectorIndex {
+    #[serde(skip, default = "Kernel::detect")]
     kernel: Kernel,
     dimension: usize,
     /// Lanes per row.
     stride: usize,
+    #[serde(with = "packed")]
     lanes: Vec<Lane>,
     quantized: QuantizedRows,
+    #[serde(with = "packed")]
     keys: Vec<u32>,
     /// Row of each key, `NONE` if it has none.
+    #[serde(with = "packed")]
     row_of: Vec<u32>,
     /// Sum of all rows in units of 2^-32, exact whatever the order of changes.
     sum: Vec<i64>,

@@ -34,6 +34,8 @@ pub struct Vocabulary {
     own: Names,
     shipped: Arc<Names>,
     thesaurus: Arc<Thesaurus>,
+    /// See [`Vocabulary::id`].
+    id: String,
 }
 
 impl Vocabulary {
@@ -44,6 +46,7 @@ impl Vocabulary {
                 own: Names::default(),
                 shipped: Arc::new(Names::shipped()),
                 thesaurus: Arc::new(Thesaurus::parse(&[synonyms::TEXT])),
+                id: "shipped".to_owned(),
             })
         });
         &SHIPPED
@@ -52,7 +55,10 @@ impl Vocabulary {
     /// Returns the shipped vocabulary with further entries. Of entries for the same name, the last one counts.
     pub fn with<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Arc<Vocabulary> {
         let (mut own, mut lines) = (Names::default(), String::new());
+        let mut hash = Sha256::new();
         for entry in entries {
+            hash.update(entry.to_string());
+            hash.update([entry.kind() as u8, 0]);
             match entry {
                 Entry::Name(entry) => own.add(entry),
                 Entry::Synonym(entry) => {
@@ -70,7 +76,13 @@ impl Vocabulary {
         } else {
             Arc::new(Thesaurus::parse(&[synonyms::TEXT, &lines]))
         };
-        Arc::new(Vocabulary { own, shipped: Arc::clone(&shipped.shipped), thesaurus })
+        let id = format!("{:x}", hash.finalize())[..16].to_owned();
+        Arc::new(Vocabulary { own, shipped: Arc::clone(&shipped.shipped), thesaurus, id })
+    }
+
+    /// Identifies the added entries: equal for vocabularies that know the same.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// Iterates over the entries of a shipped list, as text.

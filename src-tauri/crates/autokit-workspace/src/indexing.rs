@@ -41,6 +41,8 @@ pub struct Indexing {
 struct Pending {
     /// Cards whose update failed; retried with the next change.
     failed: HashSet<CardId>,
+    /// Whether the index came from a snapshot.
+    is_stored: bool,
     /// For each index that was built and is not in use yet, the cards changed since.
     since_builds: Vec<Weak<ChangedCards>>,
 }
@@ -53,6 +55,8 @@ type ChangedCards = std::sync::Mutex<HashSet<CardId>>;
 pub struct BuiltIndex {
     index: CardIndex,
     changed: Arc<ChangedCards>,
+    /// Whether it came from a snapshot.
+    stored: bool,
 }
 
 impl Deref for BuiltIndex {
@@ -72,13 +76,13 @@ impl Default for Indexing {
             pending: tokio::sync::Mutex::default(),
         }
     }
+}
 
+impl Indexing {
     /// Returns the only searcher, which uses the index kept here.
     pub fn searcher(&self) -> &Arc<Searcher> {
         &self.searcher
-}
     }
-impl Indexing {
 
     /// Returns the names and synonyms of the next index that is built.
     pub fn vocabulary(&self) -> Arc<Vocabulary> {
@@ -98,6 +102,9 @@ impl Indexing {
         let mut pending = self.pending.lock().await;
         pending.since_builds.retain(|since| since.strong_count() > 0);
         pending.since_builds.push(Arc::downgrade(&changed));
+        if let Some(index) = self.read_snapshot(library, embedder.as_ref()).await? {
+            return Ok(BuiltIndex { index, changed, stored: true });
+        }
         let records: Vec<Arc<CardRecord>> = library.read(|replica| replica.iter().cloned().collect());
         let stored = match &embedder {
             Some(embedder) => {
@@ -113,13 +120,46 @@ impl Indexing {
         };
         let vocabulary = self.vocabulary();
         let index = in_background(move || build_index(embedder, vocabulary, &records, stored)).await?;
-        Ok(BuiltIndex { index, changed })
+        Ok(BuiltIndex { index, changed, stored: false })
+    }
+
+    /// Returns the index from its snapshot, if there is one of this state, model and vocabulary.
+    async fn read_snapshot(
+        &self,
+        library: &Library,
+        embedder: Option<&Arc<Embedder>>,
+    ) -> Result<Option<CardIndex>> {
+        let vocabulary = self.vocabulary();
+        let key = snapshot_key(embedder, &vocabulary);
+        let Some(content) = library.read_snapshot(SNAPSHOT, &key).await? else { return Ok(None) };
+        let embedder = embedder.cloned();
+        in_background(move || {
+            let index = CardIndex::decode(&content, embedder, vocabulary)
+                .inspect_err(|error| tracing::warn!(%error, "ignoring a snapshot of the index"));
+            Ok(index.ok())
+        })
+        .await
+    }
+
+    /// Stores snapshots of the cards and the index if there are none of the current state.
+    pub async fn write_snapshots(&self, library: &Library) -> Result<()> {
+        let pending = self.pending.lock().await;
+        if !pending.failed.is_empty() || !library.needs_snapshots(pending.is_stored) {
+            return Ok(());
+        }
+        let index = self.searcher.index();
+        let key = snapshot_key(index.embedder(), index.vocabulary());
+        let content =
+            in_background(move || index.encode().map_err(|error| ApiError::internal(error.to_string())));
+        library.write_snapshots(&[(SNAPSHOT, &key, content.await?)]).await?;
+        Ok(())
     }
 
     /// Replaces the index, adding the cards that changed since it was built.
     pub async fn replace(&self, library: &Library, built: BuiltIndex) {
         let mut pending = self.pending.lock().await;
         self.searcher.replace_index(built.index);
+        pending.is_stored = built.stored;
         pending.failed.extend(built.changed.lock().expect("no holder panics").drain());
         self.update_pending(library, &mut pending).await;
     }
@@ -246,6 +286,15 @@ fn put_entry(
         stale_vectors: earlier.filter(is_current).map(|vectors| vectors.values.as_slice()),
     };
     index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))
+}
+
+/// Name of the snapshot of the index.
+const SNAPSHOT: &str = "index";
+
+/// Names what an index depends on besides the cards and their vectors.
+fn snapshot_key(embedder: Option<&Arc<Embedder>>, vocabulary: &Vocabulary) -> String {
+    let recipe = embedder.map_or_else(|| "keywords".to_owned(), |embedder| vector_recipe(embedder));
+    format!("{recipe}-{}", vocabulary.id())
 }
 
 /// Builds an index over `records`.

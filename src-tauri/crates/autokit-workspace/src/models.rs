@@ -84,7 +84,7 @@ impl Models {
                 named.unwrap_or_else(|| store.manifest().default.clone())
             }
         };
-        let indexing = Arc::new(Indexing::new(&workspace.library));
+        let indexing = Arc::new(Indexing::default());
         workspace.library.set_observer(Arc::clone(&indexing) as Arc<_>);
         Ok(Models {
             workspace,
@@ -122,6 +122,11 @@ impl Models {
         drop(switching);
         self.start_embedding_missing(false);
         Ok(())
+    }
+
+    /// Stores snapshots of what is in memory, so that the next process need not compute it.
+    pub async fn write_snapshots(&self) -> Result<()> {
+        self.indexing.write_snapshots(&self.workspace.library).await
     }
 
     /// Returns the model, if it is loaded.

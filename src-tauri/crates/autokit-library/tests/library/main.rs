@@ -5,6 +5,7 @@ mod common;
 mod health;
 mod proposals;
 mod review;
+mod snapshots;
 mod store;
 
 // Pins one feature set for the whole workspace; nothing to name.

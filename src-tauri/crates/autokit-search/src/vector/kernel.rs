@@ -4,11 +4,24 @@
 //! others, so that a score does not depend on where its row is stored.
 
 use super::quantized::ByteLane;
+use crate::stored::Plain;
 
 /// Sixteen numbers in one cache line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Lane(pub(crate) [f32; 16]);
+
+impl Plain for Lane {
+    const WIDTH: usize = 64;
+
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+    }
+
+    fn read(bytes: &[u8]) -> Lane {
+        Lane(Plain::read(bytes))
+    }
+}
 
 impl Lane {
     pub(crate) const ZERO: Lane = Lane([0.0; 16]);

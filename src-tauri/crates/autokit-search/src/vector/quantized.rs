@@ -4,7 +4,10 @@
 //! product differs from that of the numbers they stand for by at most `|q| |r - scale b| + |q - step (u - 128)| |scale b|`
 //! (Cauchy-Schwarz), so whoever looks at every row whose product plus bound reaches the best exact one misses none.
 
+use serde::{Deserialize, Serialize};
+
 use super::kernel::Kernel;
+use crate::stored::{Plain, packed};
 
 /// Added to every bound for the rounding of f32, here and in the exact product: of a few operations, and of each of the
 /// numbers that are summed up in sixteen parts.
@@ -16,8 +19,20 @@ const ROUNDING_OF_A_NUMBER: f32 = 8e-9;
 #[repr(C, align(64))]
 pub(crate) struct ByteLane(pub(crate) [u8; 64]);
 
+impl Plain for ByteLane {
+    const WIDTH: usize = 64;
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0);
+    }
+
+    fn read(bytes: &[u8]) -> ByteLane {
+        ByteLane(bytes.try_into().expect("64 bytes"))
+    }
+}
+
 /// What is needed of a row besides its bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Row {
     scale: f32,
     /// Sum of the bytes times 128, which is taken from the product for the query's offset.
@@ -29,10 +44,11 @@ struct Row {
 }
 
 /// Rows as bytes, in the order of the rows of f32.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct QuantizedRows {
     /// Lanes per row.
     stride: usize,
+    #[serde(with = "packed")]
     lanes: Vec<ByteLane>,
     rows: Vec<Row>,
 }

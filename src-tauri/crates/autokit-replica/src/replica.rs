@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Timestamp, Toolcard, fields};
 use memchr::memmem::Finder;
+use serde::{Deserialize, Serialize};
 
 /// A card, with the columns that lists need.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CardRecord {
     /// Id of the card.
     pub id: CardId,
@@ -51,7 +52,7 @@ fn fingerprint(url: &str) -> u64 {
 
 impl CardRecord {
     /// Creates the record of a card.
-    pub(crate) fn new(
+    pub fn new(
         id: CardId,
         card: &Toolcard,
         body: String,
@@ -98,26 +99,59 @@ impl CardRecord {
 /// All cards by id and by key, as of a position in the journal.
 #[derive(Clone, Debug, Default)]
 pub struct Replica {
-    pub(crate) cards: HashMap<CardId, Arc<CardRecord>>,
-    pub(crate) by_key: HashMap<CardKey, CardId>,
+    cards: HashMap<CardId, Arc<CardRecord>>,
+    by_key: HashMap<CardKey, CardId>,
     /// Last revision number and creation time of deleted cards.
-    pub(crate) deleted: HashMap<CardId, (u32, Timestamp)>,
+    pub deleted: HashMap<CardId, (u32, Timestamp)>,
     /// Sequence number of the newest revision included.
-    pub(crate) cursor: u64,
+    pub cursor: u64,
 }
 
-/// A read-only view of the cards of an open library, which follows its changes.
-#[derive(Clone, Debug)]
-pub struct Cards(pub(crate) Arc<RwLock<Replica>>);
-
-impl Cards {
-    /// Returns the card with this id.
-    pub fn get(&self, id: &CardId) -> Option<Arc<CardRecord>> {
-        self.0.read().expect("no holder panics").get(id).cloned()
-    }
+/// A replica as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    cards: Vec<CardRecord>,
+    deleted: Vec<(CardId, (u32, Timestamp))>,
+    cursor: u64,
 }
 
 impl Replica {
+    /// Creates a replica with room for this many cards.
+    pub fn with_capacity(cards: usize) -> Replica {
+        Replica {
+            cards: HashMap::with_capacity(cards),
+            by_key: HashMap::with_capacity(cards),
+            ..Replica::default()
+        }
+    }
+
+    /// Serializes the replica.
+    ///
+    /// # Errors
+    /// Never: every replica has this form.
+    pub fn encode(&self) -> Result<Vec<u8>, postcard::Error> {
+        postcard::to_allocvec(&Stored {
+            cards: self.cards.values().map(|record| CardRecord::clone(record)).collect(),
+            deleted: self.deleted.iter().map(|(id, last)| (id.clone(), *last)).collect(),
+            cursor: self.cursor,
+        })
+    }
+
+    /// Restores a replica that was serialized by the same version of this program.
+    ///
+    /// # Errors
+    /// When the bytes are not a replica.
+    pub fn decode(bytes: &[u8]) -> Result<Replica, postcard::Error> {
+        let Stored { cards, deleted, cursor } = postcard::from_bytes(bytes)?;
+        let mut replica = Replica::with_capacity(cards.len());
+        for record in cards {
+            replica.put(record);
+        }
+        replica.deleted = deleted.into_iter().collect();
+        replica.cursor = cursor;
+        Ok(replica)
+    }
+
     /// Returns the number of cards.
     pub fn len(&self) -> usize {
         self.cards.len()
@@ -131,6 +165,16 @@ impl Replica {
     /// Returns the card with this id.
     pub fn get(&self, id: &CardId) -> Option<&Arc<CardRecord>> {
         self.cards.get(id)
+    }
+
+    /// Whether there is a card with this id.
+    pub fn contains(&self, id: &CardId) -> bool {
+        self.cards.contains_key(id)
+    }
+
+    /// Returns the id of the card with this provider and name.
+    pub fn id_of(&self, key: &CardKey) -> Option<&CardId> {
+        self.by_key.get(key)
     }
 
     /// Returns the card with this provider and name.
@@ -175,7 +219,8 @@ impl Replica {
         self.cursor
     }
 
-    pub(crate) fn put(&mut self, record: CardRecord) {
+    /// Adds a card, or replaces the one with its id.
+    pub fn put(&mut self, record: CardRecord) {
         if let Some(old) = self.cards.get(&record.id)
             && old.key != record.key
         {
@@ -186,7 +231,8 @@ impl Replica {
         self.cards.insert(record.id.clone(), Arc::new(record));
     }
 
-    pub(crate) fn remove(&mut self, id: &CardId, number: u32) {
+    /// Removes a card; `number` is that of the revision that deleted it.
+    pub fn remove(&mut self, id: &CardId, number: u32) {
         if let Some(old) = self.cards.remove(id) {
             if self.by_key.get(&old.key) == Some(id) {
                 self.by_key.remove(&old.key);

@@ -1,0 +1,137 @@
+//! Snapshots of what was read from the store, so that opening a large library need not read every card.
+//!
+//! They are removed before the first change to anything they were made of, and written again when the library is
+//! closed. They never decide anything: without one, or with one of another state, the store is read.
+
+use std::path::PathBuf;
+
+use autokit_replica::snapshot::Content;
+use autokit_replica::{Replica, snapshot};
+use surrealdb::types::{RecordId, SurrealValue};
+
+use crate::data_dir::DataDir;
+use crate::error::{LibraryError, Result};
+use crate::rows::key_text;
+use crate::store::Library;
+
+/// Whether there are snapshots of the current state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Snapshots {
+    /// Files may be there, but none was read.
+    #[default]
+    Unknown,
+    /// They were read or written.
+    Current,
+    /// They were removed.
+    Removed,
+}
+
+/// Name of their folder in the data directory.
+const FOLDER: &str = "snapshots";
+
+/// Name of the snapshot of the cards.
+const CARDS: &str = "cards";
+
+/// Fewest cards of a library that is worth a snapshot; fewer are read about as fast.
+const FEWEST: usize = 1_000;
+
+impl Library {
+    /// Returns the folder of the snapshots; `None` for a library that is in memory or cannot be changed.
+    pub fn snapshots(&self) -> Option<PathBuf> {
+        let dir = self.dir.as_ref().filter(|_| self.read_only().is_none())?;
+        Some(dir.root().join(FOLDER))
+    }
+
+    /// Names the state of the cards, to be found in the snapshots made of them: the newest revision.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn state_of_cards(&self) -> Result<String> {
+        #[derive(SurrealValue)]
+        #[surreal(crate = "surrealdb::types")]
+        struct Newest {
+            id: RecordId,
+            change: String,
+        }
+        let query = "SELECT id, change FROM revision ORDER BY id DESC LIMIT 1";
+        let response = self.db().await?.query(query).await;
+        let mut response = response.map_err(|error| self.failed(&error))?;
+        let newest: Vec<Newest> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(newest.first().map_or_else(
+            || "empty".to_owned(),
+            |row| format!("{}-{}", key_text(&row.id), row.change.replace(|c: char| c.is_whitespace(), "_")),
+        ))
+    }
+
+    /// Returns the replica from its snapshot, if there is one of this state.
+    pub(crate) async fn stored_replica(&self, newest: u64) -> Result<Option<Replica>> {
+        let Some(folder) = self.snapshots() else { return Ok(None) };
+        let Some(content) = snapshot::read(&folder.join(CARDS), &self.state_of_cards().await?) else {
+            return Ok(None);
+        };
+        let replica = Replica::decode(&content)
+            .inspect_err(|error| tracing::warn!(%error, "ignoring a snapshot of the cards"));
+        let replica = replica.ok().filter(|replica| replica.cursor == newest);
+        if replica.is_some() {
+            *self.snapshots.lock().expect("no holder panics") = Snapshots::Current;
+        }
+        Ok(replica)
+    }
+
+    /// Whether there is something to gain by writing snapshots now. `others` says whether there are current ones of what
+    /// else was made of the cards.
+    pub fn needs_snapshots(&self, others: bool) -> bool {
+        let is_current = *self.snapshots.lock().expect("no holder panics") == Snapshots::Current;
+        !(is_current && others) && self.snapshots().is_some() && self.read(Replica::len) >= FEWEST
+    }
+
+    /// Returns a snapshot of something that was made of the cards in their current state; `key` names what else it
+    /// depends on. `None` if there is none.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn read_snapshot(&self, name: &str, key: &str) -> Result<Option<Content>> {
+        let Some(folder) = self.snapshots() else { return Ok(None) };
+        if self.read(Replica::len) < FEWEST {
+            return Ok(None);
+        }
+        let state = self.state_of_cards().await?;
+        Ok(snapshot::read(&folder.join(name), &format!("{state}-{key}")))
+    }
+
+    /// Stores a snapshot of the cards, and then the content under these names of whatever else was made of them.
+    ///
+    /// # Errors
+    /// When the database or a file cannot be read or written.
+    pub async fn write_snapshots(&self, others: &[(&str, &str, Vec<u8>)]) -> Result<()> {
+        let Some(folder) = self.snapshots() else { return Ok(()) };
+        let _guard = self.writer.lock().await;
+        let state = self.state_of_cards().await?;
+        let cards = self.read(Replica::encode).map_err(|error| LibraryError::Database(error.to_string()))?;
+        let failed = |error| LibraryError::io(&folder, error);
+        snapshot::write(&folder.join(CARDS), &state, &cards).map_err(failed)?;
+        for (name, key, content) in others {
+            snapshot::write(&folder.join(name), &format!("{state}-{key}"), content).map_err(failed)?;
+        }
+        *self.snapshots.lock().expect("no holder panics") = Snapshots::Current;
+        Ok(())
+    }
+
+    /// Removes the snapshots before something changes that they were made of: cards, vectors, pages, names or synonyms.
+    pub(crate) fn remove_snapshots(&self) -> Result<()> {
+        let mut snapshots = self.snapshots.lock().expect("no holder panics");
+        if *snapshots != Snapshots::Removed
+            && let Some(dir) = &self.dir
+        {
+            remove_snapshots_of(dir)?;
+            *snapshots = Snapshots::Removed;
+        }
+        Ok(())
+    }
+}
+
+/// Removes the snapshots in a data directory.
+pub(crate) fn remove_snapshots_of(dir: &DataDir) -> Result<()> {
+    let folder = dir.root().join(FOLDER);
+    snapshot::remove_all(&folder).map_err(|error| LibraryError::io(&folder, error))
+}

@@ -1,0 +1,113 @@
+//! Checksummed files that hold what a process has in memory.
+//!
+//! A file is a header line, `autokit <format> <key> <length> <checksum>`, and the content. The format is a hash of the
+//! code that wrote it. The key says of what state it is; whoever opens the file says which one it needs.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::ops::Deref;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+/// Hash of the code that writes snapshots.
+const FORMAT: &str = env!("SNAPSHOT_FORMAT");
+
+/// Longest header, in bytes.
+const MAX_HEADER: usize = 1024;
+
+/// The content of a file, mapped.
+#[derive(Debug)]
+pub struct Content {
+    map: Mmap,
+    start: usize,
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.map[self.start..]
+    }
+}
+
+fn header(key: &str, content: &[u8]) -> String {
+    format!("autokit {FORMAT} {key} {} {:08x}\n", content.len(), crc32fast::hash(content))
+}
+
+/// Returns the content of a file if it was written by this version with this key and is undamaged; `None` otherwise,
+/// also if there is no such file.
+pub fn read(path: &Path, key: &str) -> Option<Content> {
+    let file = File::open(path).ok()?;
+    // SAFETY: files are never changed once they have their name: they are replaced or removed as a whole, by the only
+    // process that owns the data directory. Content that changed all the same would not match its checksum, or give
+    // other bytes afterwards, which are checked like those of any file.
+    let map = unsafe { Mmap::map(&file) }.ok()?;
+    let end = map.iter().take(MAX_HEADER).position(|byte| *byte == b'\n')?;
+    let expected = format!("autokit {FORMAT} {key} {} ", map.len() - end - 1);
+    let checksum = map[..end].strip_prefix(expected.as_bytes())?.to_vec();
+    let content = Content { start: end + 1, map };
+    (format!("{:08x}", crc32fast::hash(&content)).into_bytes() == checksum).then_some(content)
+}
+
+/// Writes a file with this key, in place of an earlier one. It is not flushed to the disk: a file that is lost or torn
+/// is ignored.
+///
+/// # Errors
+/// When it cannot be written; an earlier file is then unchanged.
+pub fn write(path: &Path, key: &str, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(header(key, content).as_bytes())?;
+    file.write_all(content)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Removes all snapshots in a folder. When this returns, they are gone even if the power fails.
+///
+/// # Errors
+/// When a file cannot be removed.
+pub fn remove_all(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        removed => removed?,
+    }
+    match folder.parent() {
+        Some(parent) if cfg!(unix) => File::open(parent)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_undamaged_file_with_the_key_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("snapshots/cards");
+        assert!(read(&path, "7").is_none());
+        let content: Vec<u8> = (0..1000_u32).flat_map(u32::to_le_bytes).collect();
+        write(&path, "7", &content).expect("written");
+        assert_eq!(&*read(&path, "7").expect("read"), content);
+        assert!(read(&path, "8").is_none());
+        let intact = fs::read(&path).expect("read");
+        for at in [0, 9, 30, intact.len() - content.len(), intact.len() / 2, intact.len() - 1] {
+            let mut damaged = intact.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, &damaged).expect("written");
+            assert!(read(&path, "7").is_none(), "byte {at}");
+        }
+        for length in [0, 5, 40, intact.len() - 1] {
+            fs::write(&path, &intact[..length]).expect("written");
+            assert!(read(&path, "7").is_none(), "length {length}");
+        }
+        fs::write(&path, [&intact[..], b"x"].concat()).expect("written");
+        assert!(read(&path, "7").is_none());
+        remove_all(&folder.path().join("snapshots")).expect("removed");
+        remove_all(&folder.path().join("snapshots")).expect("nothing to remove");
+        assert!(!path.exists());
+    }
+}
