@@ -250,7 +250,6 @@ async fn vectors_of_other_texts_are_not_used() -> Result<()> {
         query: text.to_owned(),
         limit: Some(40),
         mode: Some(autokit_app::Mode::Vector),
-        depth: None,
     };
     let honest = maker.node(64).await?;
     let ranked = async |node: &Node| -> Result<Vec<CardId>> {

@@ -2553,6 +2553,48 @@ changed: boolean,
 report: Report, };
 
 /**
+ * Past questions ranked without and with what was learned from the others (five-fold cross-validation).
+ */
+export type LearningComparison = { 
+/**
+ * When it was made.
+ */
+at: Timestamp, 
+/**
+ * Number of different questions.
+ */
+questions: number, 
+/**
+ * Mean reciprocal rank of the right card without it, 0 to 1.
+ */
+before: number, 
+/**
+ * The same with it.
+ */
+after: number, 
+/**
+ * Lower bound of the difference (95 %, paired bootstrap).
+ */
+lower: number, 
+/**
+ * Upper bound of the difference.
+ */
+upper: number, 
+/**
+ * Number of questions whose right card moved up.
+ */
+better: number, 
+/**
+ * Number of questions whose right card moved down.
+ */
+worse: number, };
+
+/**
+ * Whether searches of a profile are adapted.
+ */
+export type LearningState = "collecting" | "waiting" | "not_better" | "in_use";
+
+/**
  * Number of cards per check result, now and over time.
  */
 export type LibraryHealth = { 
@@ -3207,6 +3249,91 @@ secrets: Rules,
  * Which languages they may run code in. By default a person is asked, although it runs in a sandbox.
  */
 code: Rules, };
+
+/**
+ * What was learned for one profile. Profiles learn apart: what an agent does changes nobody else's searches.
+ */
+export type PersonalProfile = { 
+/**
+ * Name of the person, or `agent/` and the name of an agents' profile.
+ */
+profile: string, 
+/**
+ * Whether searches are adapted, or why not.
+ */
+state: LearningState, 
+/**
+ * Different questions to learn from.
+ */
+questions: number, 
+/**
+ * How many answers were rated.
+ */
+ratings: number, 
+/**
+ * How many tools were called after they were found.
+ */
+calls: number, 
+/**
+ * How many found cards were edited afterwards, directly or in review.
+ */
+edits: number, 
+/**
+ * What happened before is not learned from; absent if nothing was reset.
+ */
+since?: Timestamp, 
+/**
+ * The last comparison; absent before the first.
+ */
+comparison?: LearningComparison, };
+
+/**
+ * Whether searches adapt to use, and what each profile's did.
+ */
+export type Personalization = { 
+/**
+ * Whether it is switched on.
+ */
+enabled: boolean, 
+/**
+ * Fewest different questions from which something is learned.
+ */
+needed: number, 
+/**
+ * Profiles with anything to learn from, by name.
+ */
+profiles: Array<PersonalProfile>, };
+
+/**
+ * What was learned, as a file.
+ */
+export type PersonalizationExport = { 
+/**
+ * A name for the file.
+ */
+file: string, 
+/**
+ * Its text: JSON.
+ */
+text: string, };
+
+/**
+ * Which profiles to reset.
+ */
+export type PersonalizationReset = { 
+/**
+ * Name of the profile; all if absent.
+ */
+profile?: string, };
+
+/**
+ * Switches personalization on or off.
+ */
+export type PersonalizationSet = { 
+/**
+ * Whether searches adapt to use.
+ */
+enabled: boolean, };
 
 /**
  * What an event reports.
@@ -4457,7 +4584,7 @@ after: number, };
 /**
  * Setting stored in the library, by its key in the store.
  */
-export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "profiles" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
+export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
 
 /**
  * Severity of a problem.
@@ -5534,6 +5661,16 @@ export interface Commands {
   vocabulary_set: { request: VocabularySet; response: VocabularyChanged };
   /** Removes names or synonyms that were added. */
   vocabulary_remove: { request: VocabularyRemove; response: VocabularyRemoved };
+  /** Returns what search learned from use. */
+  personalization_get: { request: Nothing; response: Personalization };
+  /** Switches learning from use, and what was learned, on or off. */
+  personalization_set: { request: PersonalizationSet; response: Personalization };
+  /** Learns from all use until now, instead of in the background. */
+  personalization_learn: { request: Nothing; response: Personalization };
+  /** Forgets what was learned; what happened until now is not learned from again. */
+  personalization_reset: { request: PersonalizationReset; response: Personalization };
+  /** Returns what was learned, as a file. */
+  personalization_export: { request: Nothing; response: PersonalizationExport };
   /** Returns the credentials for web APIs: those stored, and those that operations in the library need. */
   api_keys_list: { request: Nothing; response: Array<ApiKey> };
   /** Stores a credential for a web API. */

@@ -72,6 +72,7 @@ function open() {
     market_sources_list: () => [],
     api_keys_list: () => [],
     vocabulary_list: () => ({ entries: [], total: 0, added: 0 }),
+    personalization_get: () => ({ enabled: true, needed: 40, profiles: [] }),
     check_settings_get: () => kept.checks,
     check_settings_set: (checks) => (kept.checks = checks),
     review_policy_get: () => kept.policy,

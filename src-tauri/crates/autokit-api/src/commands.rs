@@ -20,11 +20,12 @@ use crate::{
     Doctor, DoctorRequest, Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest,
     ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef,
     JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef,
-    MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch, Profile,
-    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
-    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
-    Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd,
-    ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
+    MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch,
+    Personalization, PersonalizationExport, PersonalizationReset, PersonalizationSet, Profile, ProfileChange,
+    ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet, ProposalRef,
+    ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
+    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef,
+    ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
     Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef,
     ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList,
     VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
@@ -347,6 +348,16 @@ commands! {
     SetVocabulary = "vocabulary_set" (VocabularySet) -> VocabularyChanged;
     /// Removes names or synonyms that were added.
     RemoveVocabulary = "vocabulary_remove" (VocabularyRemove) -> VocabularyRemoved;
+    /// Returns what search learned from use.
+    GetPersonalization = "personalization_get" (Nothing) -> Personalization;
+    /// Switches learning from use, and what was learned, on or off.
+    SetPersonalization = "personalization_set" (PersonalizationSet) -> Personalization;
+    /// Learns from all use until now, instead of in the background.
+    LearnPersonalization = "personalization_learn" (Nothing) -> Personalization;
+    /// Forgets what was learned; what happened until now is not learned from again.
+    ResetPersonalization = "personalization_reset" (PersonalizationReset) -> Personalization;
+    /// Returns what was learned, as a file.
+    ExportPersonalization = "personalization_export" (Nothing) -> PersonalizationExport;
     /// Returns the credentials for web APIs: those stored, and those that operations in the library need.
     ListApiKeys = "api_keys_list" (Nothing) -> Vec<ApiKey>;
     /// Stores a credential for a web API.

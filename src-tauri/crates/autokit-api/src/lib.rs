@@ -22,6 +22,7 @@ mod jobs;
 mod market;
 mod models;
 mod pages;
+mod personalization;
 mod profiles;
 mod providers;
 mod review;
@@ -50,6 +51,10 @@ pub use market::{
 };
 pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};
+pub use personalization::{
+    LearningComparison, LearningState, PersonalProfile, Personalization, PersonalizationExport,
+    PersonalizationReset, PersonalizationSet,
+};
 pub use profiles::{
     AgentSessions, Allowlist, ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, ApprovalAnswer, ApprovalDecision,
     ApprovalRequest, ApprovalRequests, ApprovalsWait, AuditEntry, AuditLog, AuditQuery, CallOutcome,

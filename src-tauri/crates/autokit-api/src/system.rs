@@ -94,6 +94,8 @@ pub enum Setting {
     MarketSources,
     /// MCP servers behind AutoKit.
     McpServers,
+    /// What search learned from use.
+    Personalization,
     /// Profiles of agents, and settings of their sessions.
     Profiles,
     /// Review policy.

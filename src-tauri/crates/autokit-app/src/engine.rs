@@ -37,6 +37,7 @@ use autokit_features::verify::Checking;
 use autokit_features::vocabulary::NamesAndSynonyms;
 use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
+use autokit_personalization::Learning;
 use autokit_serving::address::AgentHttpServer;
 use autokit_serving::approvals::Approvals;
 use autokit_serving::assistant::Assistant;
@@ -77,8 +78,7 @@ pub struct Engine {
     workspace: Workspace,
     models: Models,
     providers: Providers,
-    search: Search,
-    agent: Agent,
+    asking: Asking,
     cards: Cards,
     review: Review,
     exchange: Exchange,
@@ -87,6 +87,14 @@ pub struct Engine {
     maintenance: Maintenance,
     /// Ends background tasks when the engine is dropped.
     _background: DropGuard,
+}
+
+/// Answers to requests, and what is learned from their use.
+#[derive(Debug)]
+struct Asking {
+    search: Search,
+    agent: Agent,
+    learning: Learning,
 }
 
 /// Cards, their pages and their checks.
@@ -201,6 +209,7 @@ impl Engine {
             let models = Models::open(workspace.clone(), options).await?;
             let providers = Providers::new(workspace.clone(), options)?;
             let search = Search::new(workspace.clone(), models.clone());
+            let learning = Learning::new(workspace.clone(), models.clone(), search.clone());
             let known_servers =
                 KnownServers::new(workspace.clone(), providers.clone(), options.server_limits.clone());
             let duplicates = Duplicates::new(workspace.clone(), models.clone());
@@ -337,8 +346,7 @@ impl Engine {
                 workspace,
                 models,
                 providers,
-                search,
-                agent,
+                asking: Asking { search, agent, learning },
                 cards,
                 review,
                 exchange,
@@ -383,6 +391,7 @@ impl Engine {
     pub fn start_background_tasks(&self) {
         self.cards.checking.start_background_checks(self.exchange.subscriptions.clone());
         self.connections.servers.watch_servers();
+        self.asking.learning.start();
         self.maintenance.backups.verify_later();
         self.maintenance.backups.start_daily_backups();
     }
@@ -442,7 +451,7 @@ impl Engine {
 
     /// Cancels jobs and agent sessions, waits until they have stopped, and stops MCP servers.
     pub async fn stop_jobs(&self) {
-        self.agent.sessions.stop_all().await;
+        self.asking.agent.sessions.stop_all().await;
         self.workspace.jobs.stop_all().await;
         self.connections.servers.stop_all().await;
     }

@@ -348,7 +348,7 @@ impl Handle<GiveFeedback> for Agent {
                 said: request.said.clone(),
             };
             self.workspace.library.put_feedback(&feedback, context.request.as_deref()).await?;
-            self.search.clear_feedback_cache();
+            self.search.clear_profile_cache();
         }
         let began = Instant::now();
         let starter = match &tool {

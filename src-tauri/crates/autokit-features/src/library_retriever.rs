@@ -66,7 +66,7 @@ impl Retriever for LibraryRetriever<'_> {
             question: Some(question.to_owned()),
             allowed: allowed.clone(),
             excluded: exclude.iter().map(ToString::to_string).collect(),
-            opinions: self.agent.search.feedback(feedback_profile).await.map_err(failed)?,
+            personal: self.agent.search.personal(feedback_profile).await.map_err(failed)?,
             limit,
             ..SearchRequest::default()
         });

@@ -65,13 +65,20 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn feedback(&self, profile: &str) -> Result<Vec<Feedback>> {
-        let mut response = self
-            .db()
-            .await?
-            .query("SELECT * FROM feedback WHERE profile = $profile ORDER BY at")
-            .bind(("profile", profile.to_owned()))
-            .await
-            .map_err(|error| self.failed(&error))?;
+        self.read_feedback("SELECT * FROM feedback WHERE profile = $profile ORDER BY at", profile).await
+    }
+
+    /// Returns the feedback of all profiles, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn all_feedback(&self) -> Result<Vec<Feedback>> {
+        self.read_feedback("SELECT * FROM feedback ORDER BY at", "").await
+    }
+
+    async fn read_feedback(&self, query: &str, profile: &str) -> Result<Vec<Feedback>> {
+        let query = self.db().await?.query(query).bind(("profile", profile.to_owned())).await;
+        let mut response = query.map_err(|error| self.failed(&error))?;
         let rows: Vec<FeedbackRow> = response.take(0).map_err(|error| self.failed(&error))?;
         let feedback = |row: FeedbackRow| -> Result<Feedback> {
             Ok(Feedback {

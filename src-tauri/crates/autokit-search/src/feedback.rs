@@ -7,6 +7,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
+use autokit_adapter::Adapter;
 use autokit_embed::Embedder;
 use lru::LruCache;
 
@@ -31,6 +32,15 @@ pub struct Opinion {
     pub card: String,
     /// Whether the answer helped.
     pub helpful: bool,
+}
+
+/// What is known of a profile that asks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Personal {
+    /// Its feedback on earlier answers.
+    pub opinions: Vec<Opinion>,
+    /// Correction of its request vectors, learned from use; ignored with another model than its own.
+    pub adapter: Option<Adapter>,
 }
 
 /// A model id and a text.

@@ -189,6 +189,18 @@ fn to_score(raw: f32) -> f32 {
     MAX_UNNAMED * (1.0 - (-raw.max(0.0) * 4.0f32.ln()).exp())
 }
 
+/// Converts a score below [`MAX_UNNAMED`] back to the sum it was made of.
+fn from_score(score: f32) -> f32 {
+    -(1.0 - score.clamp(0.0, 0.999 * MAX_UNNAMED) / MAX_UNNAMED).ln() / 4.0f32.ln()
+}
+
+/// Returns what keywords contributed to a score, in units of cosine, from the contributions of keywords and vector to
+/// the score. Of a card that the request names, only what is left beside the name is known.
+pub(crate) fn keyword_of_parts(keyword: f32, vector: f32) -> f32 {
+    let plain = keyword + vector;
+    if plain > 0.0 { from_score(plain) * keyword / plain } else { 0.0 }
+}
+
 /// Returns the score and the parts it is the sum of: keyword, vector, constraints, lookup, name.
 ///
 /// A name match raises the score above every card without one: `n + (1 - n) s`, where `n` is the lift of the
@@ -229,6 +241,14 @@ mod tests {
         };
         let tiers = [None, Some(NameMatch::Typo), Some(NameMatch::Near), Some(NameMatch::Exact)].map(range);
         assert!(tiers.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{tiers:?}");
+    }
+
+    #[test]
+    fn the_keywords_of_a_score_are_found_again() {
+        for (keyword, vector) in [(0.0, 0.4), (0.2, 0.3), (0.5, -0.1), (0.0, 0.0)] {
+            let (_, [part, other, ..]) = score_parts(keyword, vector, 0.1, 0.2, None);
+            assert!((keyword_of_parts(part, other) - keyword).abs() < 1e-4, "{keyword} {vector}");
+        }
     }
 
     #[test]

@@ -65,6 +65,13 @@ pub struct Hit {
     pub parts: ScoreParts,
 }
 
+impl ScoreParts {
+    /// Returns what keywords contributed, in units of cosine.
+    pub fn keyword_evidence(&self) -> f32 {
+        fusion::keyword_of_parts(self.keyword, self.vector)
+    }
+}
+
 /// Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback`, up to
 /// rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]

@@ -79,7 +79,7 @@ pub use confidence::{ConfidenceCurve, calibration_error};
 pub use constraints::{Constraint, understood};
 pub use document::{Document, Field, Parameter, Vectors};
 pub use error::{EvalError, RetrieveError};
-pub use feedback::Opinion;
+pub use feedback::{Opinion, Personal};
 pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchIndex};
 pub use names::NameMatch;
 pub use query::QueryPlan;

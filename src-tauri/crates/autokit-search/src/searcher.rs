@@ -1,20 +1,21 @@
 //! The only way to rank cards, used by the window, the terminal, the agent, MCP and evaluation.
 //!
 //! ```text
-//! request -> plan -> fused ranking -> feedback -> names -> confidence, verdict
+//! request -> plan -> [adapted vectors] -> fused ranking -> feedback -> names -> confidence, verdict
 //! ```
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use autokit_adapter::Adapter;
 use autokit_embed::Embedder;
 
 use crate::calibration::Calibrations;
 use crate::card_index::CardIndex;
 use crate::constraints::Constraint;
 use crate::error::RetrieveError;
-use crate::feedback::{Opinion, QuestionVectors};
+use crate::feedback::{Personal, QuestionVectors};
 use crate::index::{Hit, Mode, Query, ScoreParts};
 use crate::names::NameMatch;
 use crate::query::QueryPlan;
@@ -39,8 +40,8 @@ pub struct SearchRequest {
     pub allowed: Option<Arc<HashSet<String>>>,
     /// Ids of cards to exclude.
     pub excluded: Vec<String>,
-    /// Feedback of the asking profile on earlier answers.
-    pub opinions: Arc<Vec<Opinion>>,
+    /// What is known of the asking profile.
+    pub personal: Arc<Personal>,
     /// Most results to return, not counting cards the request names: see [`MAX_NAMED`].
     pub limit: usize,
 }
@@ -76,6 +77,9 @@ pub enum SearchError {
     /// The model failed.
     #[error("could not embed the query: {0}")]
     Embed(#[from] autokit_embed::Error),
+    /// What was learned about the profile does not fit the model.
+    #[error("could not adapt the query: {0}")]
+    Adapt(#[from] autokit_adapter::Error),
     /// The index refused the vectors of the request.
     #[error(transparent)]
     Index(#[from] RetrieveError),
@@ -126,15 +130,15 @@ impl Searcher {
         };
         // Feedback reorders these candidates, and excluded ones are removed afterwards.
         let candidates = (request.limit + request.excluded.len()).max(MIN_CANDIDATES);
-        let allowed = request.allowed.as_deref();
-        let mut scored = rank(&index, &request.query, mode, candidates, allowed)?;
+        let (allowed, adapter) = (request.allowed.as_deref(), request.personal.adapter.as_ref());
+        let mut scored = rank(&index, &request.query, mode, candidates, allowed, adapter)?;
         let named_topic = scored.plan.text().to_owned();
         if let Some(question) = request.question.as_deref().filter(|question| *question != request.query) {
-            scored = rescore(&index, question, mode, scored.hits)?;
+            scored = rescore(&index, question, mode, scored.hits, adapter)?;
         }
         let Scored { mut hits, vector, plan } = scored;
         if let (Some(embedder), Some(vector), Mode::Hybrid) = (&embedder, &vector, mode) {
-            self.questions.shift(embedder, &mut hits, vector, &request.opinions)?;
+            self.questions.shift(embedder, &mut hits, vector, &request.personal.opinions)?;
         }
         hits.retain(|hit| !request.excluded.contains(&hit.id));
         let named = hits.iter().take_while(|hit| hit.parts.name_match == Some(NameMatch::Exact)).count();
@@ -175,7 +179,7 @@ impl Searcher {
 /// A fused ranking.
 struct Scored {
     hits: Vec<Hit>,
-    /// The vector of the whole request.
+    /// The vector of the whole request, not adapted.
     vector: Option<Vec<f32>>,
     plan: QueryPlan,
 }
@@ -187,16 +191,23 @@ fn rank(
     mode: Mode,
     limit: usize,
     allowed: Option<&HashSet<String>>,
+    adapter: Option<&Adapter>,
 ) -> Result<Scored, SearchError> {
     let plan = index.read(|search| search.plan(query));
-    let vectors = match index.embedder() {
-        Some(embedder) if mode != Mode::Keyword => plan
-            .texts_to_embed()
-            .iter()
-            .map(|text| embedder.embed_query(text))
-            .collect::<autokit_embed::Result<Vec<_>>>()?,
-        _ => Vec::new(),
-    };
+    let mut vectors = Vec::new();
+    let mut vector = None;
+    if let Some(embedder) = index.embedder().filter(|_| mode != Mode::Keyword) {
+        for text in plan.texts_to_embed() {
+            vectors.push(embedder.embed_query(&text)?);
+        }
+        // Feedback compares questions as they are.
+        vector = vectors.first().cloned();
+        if let Some(adapter) = adapter.filter(|adapter| adapter.model() == embedder.id()) {
+            for vector in &mut vectors {
+                *vector = adapter.adapt(vector)?;
+            }
+        }
+    }
     let candidates = allowed.map(|allowed| move |id: &str| allowed.contains(id));
     let filter = candidates.as_ref().map(|candidates| candidates as &(dyn Fn(&str) -> bool + Sync));
     let hits = index.read(|search| {
@@ -204,14 +215,20 @@ fn rank(
         let limit = limit.max(search.named(plan.text()).len().min(MAX_NAMED + limit));
         search.search(&Query { plan: &plan, vectors: &vectors, mode, limit, filter })
     })?;
-    Ok(Scored { hits, vector: vectors.into_iter().next(), plan })
+    Ok(Scored { hits, vector, plan })
 }
 
 /// Rescores the same cards against a question, best first. Cards with nothing in common with the question
 /// come last with score 0, in their previous order.
-fn rescore(index: &CardIndex, question: &str, mode: Mode, hits: Vec<Hit>) -> Result<Scored, SearchError> {
+fn rescore(
+    index: &CardIndex,
+    question: &str,
+    mode: Mode,
+    hits: Vec<Hit>,
+    adapter: Option<&Adapter>,
+) -> Result<Scored, SearchError> {
     let candidates: HashSet<String> = hits.iter().map(|hit| hit.id.clone()).collect();
-    let mut scored = rank(index, question, mode, hits.len(), Some(&candidates))?;
+    let mut scored = rank(index, question, mode, hits.len(), Some(&candidates), adapter)?;
     let known: HashSet<String> = scored.hits.iter().map(|hit| hit.id.clone()).collect();
     let rest = hits.into_iter().filter(|hit| !known.contains(&hit.id));
     scored.hits.extend(rest.map(|hit| Hit { score: 0.0, parts: ScoreParts::default(), ..hit }));

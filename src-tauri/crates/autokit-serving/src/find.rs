@@ -30,7 +30,7 @@ const EXPERT_MIN_SCORE: f32 = 0.4;
 const PROFILE: &str = "agents";
 
 /// Returns the name under which the feedback of a profile's agents is stored.
-pub(crate) fn feedback_profile(profile: &str) -> String {
+pub fn feedback_profile(profile: &str) -> String {
     let profile = profile_of(profile);
     if profile.is_empty() { PROFILE.to_owned() } else { format!("{PROFILE}/{profile}") }
 }
@@ -155,11 +155,11 @@ impl ToolSearch {
         scoped: &ResolvedScope,
         found: &mut SearchResults,
     ) -> Result<FoundCards, Refusal> {
-        let opinions = self.cards.feedback(&feedback_profile(&search.profile)).await;
+        let personal = self.cards.personal(&feedback_profile(&search.profile)).await;
         let ranking = self.cards.rank(SearchRequest {
             query: search.query.clone(),
             allowed: scoped.allowed.clone(),
-            opinions: opinions.map_err(|error| refused(&error))?,
+            personal: personal.map_err(|error| refused(&error))?,
             limit: if rerank.is_zero() { search.limit } else { search.limit.max(CANDIDATES) },
             ..SearchRequest::default()
         });

@@ -46,6 +46,7 @@ pub mod serving;
 pub mod tokens;
 pub mod tools;
 
+pub use find::feedback_profile;
 pub use measure::Searched;
 pub use serving::Serving;
 

@@ -213,7 +213,7 @@ impl OwnTools {
             said: note.to_owned(),
         };
         self.workspace.library.put_feedback(&feedback, None).await?;
-        self.search.clear_feedback_cache();
+        self.search.clear_profile_cache();
         let how = if helpful { "worked" } else { "did not work" };
         Ok(text_result(format!("Recorded that {} {how} for this task.", record.key)))
     }

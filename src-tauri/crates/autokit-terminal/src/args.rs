@@ -197,6 +197,9 @@ pub enum Command {
     /// List and edit synonyms that search knows.
     #[command(subcommand)]
     Synonyms(crate::vocabulary::VocabularyCommand),
+    /// Show and control what search learned from use.
+    #[command(subcommand)]
+    Personalization(crate::personalization::PersonalizationCommand),
     /// List and call tools.
     #[command(subcommand)]
     Tools(crate::tools::ToolsCommand),

@@ -30,6 +30,7 @@ mod mcp_http;
 mod models;
 mod outcome;
 pub mod output;
+mod personalization;
 pub mod places;
 mod profiles;
 mod providers;
@@ -151,6 +152,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Asks(command) => asks::run(library, out, command).await,
         Command::Tools(command) => tools::run(library, out, command).await,
         Command::ApiKeys(command) => api_keys::run(library, out, command).await,
+        Command::Personalization(command) => personalization::run(library, out, command).await,
         Command::Names(command) => vocabulary::run(library, out, EntryKind::Name, command).await,
         Command::Synonyms(command) => vocabulary::run(library, out, EntryKind::Synonym, command).await,
         Command::Backup(_) => backup::create(library, out).await,

@@ -21,6 +21,7 @@ pub mod models;
 pub mod options;
 pub mod page_vectors;
 pub mod paths;
+pub mod personal;
 pub mod providers;
 pub mod search;
 pub mod secrets;

@@ -6,16 +6,19 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use autokit_api::commands::{self, Ask, Context, Handle};
-use autokit_api::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse};
+use autokit_api::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_search::{Hit, Mode, Opinion, Ranking, SearchError, SearchRequest as RankRequest, understood};
+use autokit_search::{
+    Hit, Mode, Opinion, Personal, Ranking, SearchError, SearchRequest as RankRequest, understood,
+};
 use autokit_toolcard::CardId;
 
 use crate::background::in_background;
 use crate::cards::{first_sentence, shorten, summary};
 use crate::elapsed::ms_since;
 use crate::models::{Model, Models};
-use crate::workspace::Workspace;
+use crate::personal::Learned;
+use crate::workspace::{CachedSetting, Workspace};
 
 /// Most results of one search.
 const MAX_RESULTS: u32 = 200;
@@ -25,14 +28,16 @@ const MAX_RESULTS: u32 = 200;
 pub struct Search {
     workspace: Workspace,
     models: Models,
-    /// Cached feedback per profile.
-    opinions: Arc<Mutex<HashMap<String, Arc<Vec<Opinion>>>>>,
+    /// What is known of each profile, cached.
+    profiles: Arc<Mutex<HashMap<String, Arc<Personal>>>>,
+    learned: Arc<CachedSetting<Learned>>,
 }
 
 impl Search {
     /// Ranks with the index of `models`.
     pub fn new(workspace: Workspace, models: Models) -> Search {
-        Search { workspace, models, opinions: Arc::default() }
+        let learned = Arc::new(CachedSetting::new(Setting::Personalization));
+        Search { workspace, models, profiles: Arc::default(), learned }
     }
 
     /// Ranks cards, waiting until the model is loaded or known to be unavailable, so that the index is
@@ -68,27 +73,46 @@ impl Search {
         })
     }
 
-    /// Returns a profile's feedback on earlier answers.
-    pub async fn feedback(&self, profile: &str) -> Result<Arc<Vec<Opinion>>> {
-        let known = self.opinions.lock().expect("no holder panics").get(profile).cloned();
+    /// Returns what is known of a profile: its feedback on earlier answers, and what was learned from its use.
+    pub async fn personal(&self, profile: &str) -> Result<Arc<Personal>> {
+        let known = self.profiles.lock().expect("no holder panics").get(profile).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
+        // Searches work without it.
+        let learned = self.learned().await.unwrap_or_else(|error| {
+            tracing::error!(%error, "failed to read what was learned from use");
+            Arc::default()
+        });
         let feedback = self.workspace.library.feedback(profile).await?;
         let opinions = feedback.into_iter().map(|feedback| Opinion {
             question: feedback.question,
             card: feedback.card.to_string(),
             helpful: feedback.helpful,
         });
-        let opinions: Arc<Vec<Opinion>> = Arc::new(opinions.collect());
-        let mut known = self.opinions.lock().expect("no holder panics");
-        known.insert(profile.to_owned(), Arc::clone(&opinions));
-        Ok(opinions)
+        let personal =
+            Arc::new(Personal { opinions: opinions.collect(), adapter: learned.adapter_of(profile) });
+        let mut known = self.profiles.lock().expect("no holder panics");
+        known.insert(profile.to_owned(), Arc::clone(&personal));
+        Ok(personal)
     }
 
-    /// Drops the cached feedback after some was added.
-    pub fn clear_feedback_cache(&self) {
-        self.opinions.lock().expect("no holder panics").clear();
+    /// Drops what is cached of profiles after feedback was added.
+    pub fn clear_profile_cache(&self) {
+        self.profiles.lock().expect("no holder panics").clear();
+    }
+
+    /// Returns what was learned from use.
+    pub async fn learned(&self) -> Result<Arc<Learned>> {
+        self.learned.read(&self.workspace).await
+    }
+
+    /// Stores what was learned from use; searches use it when this returns. The caller has to rule out concurrent
+    /// writers.
+    pub async fn set_learned(&self, learned: Learned) -> Result<()> {
+        self.learned.write(&self.workspace, learned).await?;
+        self.clear_profile_cache();
+        Ok(())
     }
 
     /// Returns the card of a search result; `None` if it was deleted meanwhile.
@@ -116,7 +140,7 @@ impl Handle<commands::Search> for Search {
             .rank(RankRequest {
                 query: request.query.clone(),
                 mode: request.mode.unwrap_or_default(),
-                opinions: self.feedback(&context.author).await?,
+                personal: self.personal(&context.author).await?,
                 limit: request.limit.unwrap_or(10) as usize,
                 ..RankRequest::default()
             })
@@ -156,7 +180,7 @@ impl Handle<Ask> for Search {
         let ranking = self
             .rank(RankRequest {
                 query: request.question.clone(),
-                opinions: self.feedback(&context.author).await?,
+                personal: self.personal(&context.author).await?,
                 limit: request.limit.unwrap_or(5) as usize,
                 ..RankRequest::default()
             })

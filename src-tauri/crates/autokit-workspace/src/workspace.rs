@@ -220,6 +220,7 @@ fn key(setting: Setting) -> &'static str {
         Setting::Checks => "checks",
         Setting::MarketSources => "market_sources",
         Setting::McpServers => "mcp_servers",
+        Setting::Personalization => "personalization",
         Setting::Profiles => "profiles",
         Setting::Review => "review",
         Setting::Spending => "spending",

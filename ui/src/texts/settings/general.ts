@@ -21,6 +21,7 @@ export const general = {
     bundles: "Bundles",
     models: "Embedding model",
     vocabulary: "Names and synonyms",
+    personalization: "Personalization",
     look: "Appearance",
     state: "Diagnostics",
   },

@@ -5,18 +5,19 @@ use autokit_api::commands::{
     AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddServer, AddSubscription,
     AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard, CheckSubscriptions, Command,
     CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard, DeleteCards, DescribeCard,
-    DisconnectAgent, Export, FetchPages, ForgetKey, GetActivity, GetAgentsHttp, GetAudit, GetCard,
-    GetCheckSettings, GetFacets, GetHealth, GetHistory, GetPage, GetProposal, GetProviders, GetReviewPolicy,
-    GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket,
-    ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys, ListMarketSources,
-    ListModels, ListProfiles, ListProposals, ListServers, ListSessions, ListSubscriptions, ListTools,
-    ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport,
-    ProposeFinding, PullModel, ReadServers, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource,
-    RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
-    ResetSpending, RestoreCard, RunDoctor, RunTool, Search, SearchMarket, SetAgentSessions, SetAgentsHttp,
-    SetApiKey, SetCheckSettings, SetKeyTrust, SetProfile, SetProviders, SetReviewPolicy, SetSecret,
-    SetVocabulary, SignBundle, StartAsk, StartDiscover, StartImport, StartVerify, TestConnection, Undo,
-    UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
+    DisconnectAgent, Export, ExportPersonalization, FetchPages, ForgetKey, GetActivity, GetAgentsHttp,
+    GetAudit, GetCard, GetCheckSettings, GetFacets, GetHealth, GetHistory, GetPage, GetPersonalization,
+    GetProposal, GetProviders, GetReviewPolicy, GetSession, GetTool, GetToolOutcome, GetVerification,
+    GiveFeedback, Handle, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards,
+    ListClients, ListImports, ListJobs, ListKeys, ListMarketSources, ListModels, ListProfiles, ListProposals,
+    ListServers, ListSessions, ListSubscriptions, ListTools, ListVocabulary, LoadStarter, MakeKey, PauseJob,
+    PreviewAccept, PreviewExport, PreviewImport, ProposeFinding, PullModel, ReadServers, RefreshServer,
+    RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveProfile, RemoveServer, RemoveSubscription,
+    RemoveVocabulary, RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard,
+    RunDoctor, RunTool, Search, SearchMarket, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings,
+    SetKeyTrust, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVocabulary,
+    SignBundle, StartAsk, StartDiscover, StartImport, StartVerify, TestConnection, Undo, UndoImport,
+    UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -40,7 +41,7 @@ macro_rules! route {
 }
 
 route!(
-    agent:
+    asking.agent:
         CancelSession, GetSession, GiveFeedback, ListSessions, ProposeFinding, StartAsk, StartDiscover,
         WaitSession
 );
@@ -62,13 +63,17 @@ route!(
         CreateCard, DeleteCards, GetHistory, RestoreCard, Undo, UndoImport, UpdateCard
 );
 route!(exchange.exports: Export, PreviewExport, SignBundle);
+route!(
+    asking.learning:
+        ExportPersonalization, GetPersonalization, LearnPersonalization, ResetPersonalization, SetPersonalization
+);
 route!(exchange.vocabulary: ListVocabulary, RemoveVocabulary, SetVocabulary);
 route!(exchange.imports: ListImports, LoadStarter, PreviewImport, StartImport);
 route!(models: ListModels, PullModel, UseModel);
 route!(cards.pages: FetchPages, GetPage);
 route!(review.proposals: DescribeCard, GetProposal, ListProposals);
 route!(providers: GetProviders, SetSecret, ResetSpending, SetProviders, TestConnection);
-route!(search: Ask, Search);
+route!(asking.search: Ask, Search);
 route!(connections.servers: AddServer, ListServers, ReadServers, RefreshServer, RemoveServer);
 route!(
     exchange.subscriptions:

@@ -26,6 +26,8 @@ use tokio::net::TcpListener;
 
 use super::*;
 
+mod personalization;
+
 /// Returns what an agent of a profile finds; a language model may take as long as it needs to rerank it.
 async fn search(engine: &Engine, profile: &str) -> SearchResults {
     let search = AgentSearch {

@@ -1,0 +1,126 @@
+//! What happened, as pairs of a question and a card.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use autokit_adapter::Source;
+use autokit_api::{Session, TurnKind};
+use autokit_error::Result;
+use autokit_gateway::{CallOutcome, Event};
+use autokit_library::{Activity, Library, SessionNote};
+use autokit_serving::feedback_profile;
+use autokit_toolcard::{CardId, Operation, Timestamp};
+
+/// How long after a card was found an edit of it counts as a consequence, in seconds.
+const EDIT_WINDOW_SECS: i64 = 7 * 24 * 3600;
+
+/// A question with a card that answered it, or did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) question: String,
+    pub(crate) card: CardId,
+    pub(crate) helpful: bool,
+    pub(crate) source: Source,
+    pub(crate) at: Timestamp,
+}
+
+/// The pairs of every profile, by its name.
+pub(crate) type Evidence = BTreeMap<String, Vec<Pair>>;
+
+/// Reads all there is to learn from, oldest first in each profile.
+pub(crate) async fn read(library: &Library) -> Result<Evidence> {
+    let mut evidence = Evidence::new();
+    for feedback in library.all_feedback().await? {
+        evidence.entry(feedback.profile).or_default().push(Pair {
+            question: feedback.question,
+            card: feedback.card,
+            helpful: feedback.helpful,
+            source: Source::Answer,
+            at: feedback.at,
+        });
+    }
+    for (profile, pair) in calls(&library.activity_since(Timestamp::EPOCH).await?) {
+        evidence.entry(profile).or_default().push(pair);
+    }
+    for (profile, pair) in edits(library).await? {
+        evidence.entry(profile).or_default().push(pair);
+    }
+    for pairs in evidence.values_mut() {
+        pairs.sort_by_key(|pair| pair.at);
+    }
+    Ok(evidence)
+}
+
+/// Returns the calls of tools that the session's last search found, with the profiles of the agents.
+fn calls(activity: &[Activity]) -> Vec<(String, Pair)> {
+    // Only the last search counts: a tool that an earlier one found may have been called for another purpose.
+    let mut searches: HashMap<&str, (String, BTreeSet<String>)> = HashMap::new();
+    let mut pairs = Vec::new();
+    for done in activity {
+        // Events of other versions are skipped; there is nothing to learn from what cannot be read.
+        let Ok(event) = serde_json::from_str::<Event>(&done.event) else { continue };
+        match event {
+            Event::Searched { query, found, .. } => {
+                searches.insert(&done.session, (query, found.into_iter().collect()));
+            }
+            Event::Audited(audit) if audit.outcome == CallOutcome::Done => {
+                if let Some((query, found)) = searches.get(done.session.as_str())
+                    && found.contains(&audit.id)
+                {
+                    let pair = Pair {
+                        question: query.clone(),
+                        card: CardId::new(audit.id),
+                        helpful: true,
+                        source: Source::Use,
+                        at: done.at,
+                    };
+                    pairs.push((feedback_profile(&audit.profile), pair));
+                }
+            }
+            _ => {}
+        }
+    }
+    pairs
+}
+
+/// Returns the edits of cards within a week after they answered a question, with their authors.
+async fn edits(library: &Library) -> Result<Vec<(String, Pair)>> {
+    let mut found: BTreeMap<CardId, Vec<(Timestamp, String)>> = BTreeMap::new();
+    for SessionNote { id, at, .. } in library.sessions(u32::MAX).await? {
+        let Some(body) = library.session(&id).await? else { continue };
+        // Sessions of other versions are skipped, as in the list of past sessions.
+        let Ok(session) = serde_json::from_str::<Session>(&body) else { continue };
+        for turn in session.turns.iter().filter(|turn| turn.kind == TurnKind::Ask) {
+            if let Some(tool) = turn.answer.as_ref().and_then(|answer| answer.tool.clone()) {
+                found.entry(tool).or_default().push((at, turn.asked.clone()));
+            }
+        }
+    }
+    let mut pairs = Vec::new();
+    for (card, questions) in found {
+        // Deleted meanwhile otherwise.
+        if library.card(&card).is_err() {
+            continue;
+        }
+        for revision in library.history(&card).await? {
+            if !matches!(revision.operation, Operation::Edit | Operation::Accept) {
+                continue;
+            }
+            let led_to = |(asked, _): &&(Timestamp, String)| {
+                (0..=EDIT_WINDOW_SECS)
+                    .contains(&(revision.at.instant().as_second() - asked.instant().as_second()))
+            };
+            // The last question before the edit is the one it follows from.
+            if let Some((_, question)) = questions.iter().filter(led_to).max_by_key(|(asked, _)| *asked) {
+                let pair = Pair {
+                    question: question.clone(),
+                    card: card.clone(),
+                    helpful: true,
+                    source: Source::Edit,
+                    at: revision.at,
+                };
+                pairs.push((revision.author.0.clone(), pair));
+            }
+        }
+    }
+    Ok(pairs)
+}

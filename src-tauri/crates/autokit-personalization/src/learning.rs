@@ -1,0 +1,347 @@
+//! Fitting and comparing adapters, and the commands.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autokit_adapter::{
+    Adapter, Cards, Dataset, FitOptions, Observation, Options, Outcome, Question, Source, learn,
+};
+use autokit_api::commands::{
+    Context, ExportPersonalization, GetPersonalization, Handle, LearnPersonalization, ResetPersonalization,
+    SetPersonalization,
+};
+use autokit_api::{
+    LearningComparison, LearningState, Nothing, PersonalProfile, Personalization, PersonalizationExport,
+    PersonalizationReset, PersonalizationSet,
+};
+use autokit_embed::Embedder;
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::StoredVectors;
+use autokit_search::{Hit, Mode, Personal, SearchRequest, Searcher, vector_recipe};
+use autokit_toolcard::Timestamp;
+use autokit_workspace::background::in_background;
+use autokit_workspace::models::Models;
+use autokit_workspace::personal::{Learned, LearnedProfile};
+use autokit_workspace::search::Search;
+use autokit_workspace::workspace::Workspace;
+use tokio::time::Instant;
+
+use crate::evidence::{self, Evidence, Pair};
+
+/// How long after the start it is first checked whether there is something new to learn from: a process that answers
+/// one question ends before.
+const FIRST_CHECK: Duration = Duration::from_mins(2);
+/// How often it is checked afterwards.
+const CHECK_INTERVAL: Duration = Duration::from_hours(1);
+/// Least number of new pairs from which it is learned again, and the least share of those before.
+const MIN_NEW: (usize, usize) = (10, 10);
+/// Results among which the right card is looked for.
+const RANKED: usize = 200;
+
+/// Learns from use. Clones share state.
+#[derive(Clone, Debug)]
+pub struct Learning {
+    workspace: Workspace,
+    models: Models,
+    search: Search,
+    /// Held while something is learned or changed.
+    changing: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Learning {
+    /// Learns for the searches of `search`.
+    pub fn new(workspace: Workspace, models: Models, search: Search) -> Learning {
+        Learning { workspace, models, search, changing: Arc::default() }
+    }
+
+    /// Learns in the background as long as this process runs.
+    pub fn start(&self) {
+        if self.workspace.library.read_only().is_some() {
+            return;
+        }
+        let learning = self.clone();
+        tokio::spawn(async move {
+            let mut checks = tokio::time::interval_at(Instant::now() + FIRST_CHECK, CHECK_INTERVAL);
+            loop {
+                tokio::select! {
+                    _ = checks.tick() => {}
+                    () = learning.workspace.wait_for_shutdown() => return,
+                }
+                if let Err(error) = learning.learn(Which::Due).await
+                    && error.code != ErrorCode::Cancelled
+                {
+                    tracing::error!(%error, "failed to learn from use");
+                }
+            }
+        });
+    }
+
+    /// Learns from what happened until now. Does nothing without a model, or where it is switched off.
+    async fn learn(&self, which: Which) -> Result<()> {
+        let _changing = self.changing.lock().await;
+        let before = self.search.learned().await?;
+        self.models.wait_until_ready().await;
+        let Some(embedder) = self.models.embedder().filter(|_| before.enabled) else { return Ok(()) };
+        let evidence = self.evidence(&before).await?;
+        let needed = Options::default().min_groups;
+        let mut learned = (*before).clone();
+        let mut vectors: Option<Arc<Vec<StoredVectors>>> = None;
+        for (profile, pairs) in evidence {
+            let known = learned.profiles.entry(profile).or_default();
+            let is_of_model = known.model == embedder.id();
+            let new = pairs.len().saturating_sub(known.pairs as usize);
+            let is_due = !is_of_model || new >= MIN_NEW.0.max(known.pairs as usize / MIN_NEW.1);
+            if questions(&pairs) < needed || (which == Which::Due && !is_due) {
+                continue;
+            }
+            let stored = if let Some(stored) = &vectors {
+                Arc::clone(stored)
+            } else {
+                let stored = self.workspace.library.vectors(&vector_recipe(&embedder)).await?;
+                Arc::clone(vectors.insert(Arc::new(stored)))
+            };
+            let count = pairs.len() as u32;
+            let (outcome, adapter) = self.fit(&embedder, stored, pairs).await?;
+            known.pairs = count;
+            embedder.id().clone_into(&mut known.model);
+            known.comparison = Some(comparison(&outcome, self.workspace.clock.stamp()));
+            known.adapter = adapter;
+        }
+        learned.profiles.retain(|_, profile| *profile != LearnedProfile::default());
+        if learned == *before { Ok(()) } else { self.search.set_learned(learned).await }
+    }
+
+    /// Reads what happened since each profile was last reset, of cards that still exist.
+    async fn evidence(&self, learned: &Learned) -> Result<Evidence> {
+        let mut evidence = evidence::read(&self.workspace.library).await?;
+        let exists = |pair: &Pair| self.workspace.library.read(|replica| replica.get(&pair.card).is_some());
+        for (profile, pairs) in &mut evidence {
+            let since = learned.profiles.get(profile).and_then(|profile| profile.since);
+            pairs.retain(|pair| since.is_none_or(|since| pair.at > since) && exists(pair));
+        }
+        evidence.retain(|_, pairs| !pairs.is_empty());
+        Ok(evidence)
+    }
+
+    /// Compares searches without and with an adapter, and returns the adapter if it is to be used.
+    async fn fit(
+        &self,
+        embedder: &Arc<Embedder>,
+        stored: Arc<Vec<StoredVectors>>,
+        pairs: Vec<Pair>,
+    ) -> Result<(Outcome, Option<Adapter>)> {
+        let stopped = Arc::new(AtomicBool::new(false));
+        let (searcher, embedder) = (Arc::clone(self.models.searcher()), Arc::clone(embedder));
+        let (now, stop) = (self.workspace.clock.stamp(), Arc::clone(&stopped));
+        let fitting = in_background(move || fit(&searcher, &embedder, &stored, &pairs, now, &stop));
+        tokio::select! {
+            fitted = fitting => fitted,
+            () = self.workspace.wait_for_shutdown() => {
+                stopped.store(true, Ordering::Relaxed);
+                Err(ApiError::new(ErrorCode::Cancelled, "AutoKit is closing", "Start it again."))
+            }
+        }
+    }
+
+    async fn view(&self) -> Result<Personalization> {
+        let learned = self.search.learned().await?;
+        let evidence = self.evidence(&learned).await?;
+        let needed = Options::default().min_groups as u32;
+        let model = self.models.embedder().map(|embedder| embedder.id().to_owned());
+        let names: BTreeSet<&String> = evidence.keys().chain(learned.profiles.keys()).collect();
+        let none = (Vec::new(), LearnedProfile::default());
+        let profiles = names.into_iter().map(|name| {
+            let pairs = evidence.get(name).unwrap_or(&none.0);
+            let known = learned.profiles.get(name).unwrap_or(&none.1);
+            let of = |source| pairs.iter().filter(|pair| pair.source == source).count() as u32;
+            let questions = questions(pairs) as u32;
+            let is_current = model.as_ref() == Some(&known.model);
+            PersonalProfile {
+                profile: name.clone(),
+                state: match (&known.adapter, &known.comparison) {
+                    (Some(_), _) if is_current => LearningState::InUse,
+                    (None, Some(_)) if is_current => LearningState::NotBetter,
+                    _ if questions < needed => LearningState::Collecting,
+                    _ => LearningState::Waiting,
+                },
+                questions,
+                ratings: of(Source::Answer),
+                calls: of(Source::Use),
+                edits: of(Source::Edit),
+                since: known.since,
+                comparison: known.comparison.clone(),
+            }
+        });
+        Ok(Personalization { enabled: learned.enabled, needed, profiles: profiles.collect() })
+    }
+}
+
+/// From what to learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    /// Where enough is new.
+    Due,
+    /// Everything.
+    All,
+}
+
+/// Returns the number of different questions that a card answered.
+fn questions(pairs: &[Pair]) -> usize {
+    let helpful = pairs.iter().filter(|pair| pair.helpful);
+    helpful.map(|pair| pair.question.as_str()).collect::<BTreeSet<_>>().len()
+}
+
+fn comparison(outcome: &Outcome, at: Timestamp) -> LearningComparison {
+    LearningComparison {
+        at,
+        questions: outcome.groups as u32,
+        before: outcome.before,
+        after: outcome.after,
+        lower: outcome.lower,
+        upper: outcome.upper,
+        better: outcome.wins as u32,
+        worse: outcome.losses as u32,
+    }
+}
+
+fn fit(
+    searcher: &Searcher,
+    embedder: &Embedder,
+    stored: &[StoredVectors],
+    pairs: &[Pair],
+    now: Timestamp,
+    stopped: &AtomicBool,
+) -> Result<(Outcome, Option<Adapter>)> {
+    let failed = |error: autokit_adapter::Error| match error {
+        autokit_adapter::Error::Cancelled => {
+            ApiError::new(ErrorCode::Cancelled, "learning was cancelled", "Try again.")
+        }
+        error => ApiError::internal(error.to_string()),
+    };
+    let dim = embedder.dim();
+    let (mut vectors, mut offsets) = (Vec::new(), vec![0_u32]);
+    let mut places: HashMap<&str, u32> = HashMap::with_capacity(stored.len());
+    for (at, card) in stored.iter().enumerate() {
+        vectors.extend_from_slice(&card.values);
+        offsets.push((vectors.len() / dim) as u32);
+        places.insert(card.card.as_str(), at as u32);
+    }
+    // Cards without a vector cannot be learned about.
+    let known: Vec<(&Pair, u32)> =
+        pairs.iter().filter_map(|pair| Some((pair, *places.get(pair.card.as_str())?))).collect();
+    let mut texts: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut questions = Vec::new();
+    let mut asked = Vec::new();
+    for (pair, _) in &known {
+        if !texts.contains_key(pair.question.as_str()) {
+            texts.insert(&pair.question, questions.len() as u32);
+            asked.push(pair.question.as_str());
+            questions.push(Question { vector: embedder.embed_query(&pair.question)?, prior: Vec::new() });
+        }
+    }
+    // As a person searches, but without feedback: the rating of a question would answer it.
+    let search = |question: usize, adapter: Option<&Adapter>| {
+        let request = SearchRequest {
+            query: asked[question].to_owned(),
+            mode: Mode::Hybrid,
+            personal: Arc::new(Personal { opinions: Vec::new(), adapter: adapter.cloned() }),
+            limit: RANKED,
+            ..SearchRequest::default()
+        };
+        searcher.search(&request).map_err(|error| autokit_adapter::Error::Search(error.to_string()))
+    };
+    let place = |hit: &Hit| places.get(hit.id.as_str()).copied();
+    for (at, question) in questions.iter_mut().enumerate() {
+        let hits = search(at, None).map_err(failed)?.hits;
+        question.prior =
+            hits.iter().filter_map(|hit| Some((place(hit)?, hit.parts.keyword_evidence()))).collect();
+    }
+    let observations = known.iter().map(|(pair, card)| Observation {
+        question: texts[pair.question.as_str()],
+        card: *card,
+        helpful: pair.helpful,
+        source: pair.source,
+        at: pair.at.instant().as_second().unsigned_abs(),
+    });
+    let cards = Cards { vectors: &vectors, offsets: &offsets };
+    let dataset =
+        Dataset::new(embedder.id(), dim, cards, questions, observations.collect()).map_err(failed)?;
+    let fit = FitOptions { now: now.instant().as_second().unsigned_abs(), ..FitOptions::default() };
+    let rank = |question: usize, adapter: Option<&Adapter>| {
+        Ok(search(question, adapter)?.hits.iter().filter_map(place).collect::<Vec<u32>>())
+    };
+    let stop = || stopped.load(Ordering::Relaxed);
+    let options = Options { fit, ..Options::default() };
+    // One thread: it is nothing that anybody waits for.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.map_err(|error| ApiError::internal(format!("threads could not be started: {error}")))?;
+    pool.install(|| learn(&dataset, &options, Some(&rank), &stop)).map_err(failed)
+}
+
+#[async_trait]
+impl Handle<GetPersonalization> for Learning {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Personalization> {
+        self.view().await
+    }
+}
+
+#[async_trait]
+impl Handle<SetPersonalization> for Learning {
+    async fn handle(&self, _: &Context, request: PersonalizationSet) -> Result<Personalization> {
+        let changing = self.changing.lock().await;
+        let learned = Learned { enabled: request.enabled, ..(*self.search.learned().await?).clone() };
+        self.search.set_learned(learned).await?;
+        drop(changing);
+        self.view().await
+    }
+}
+
+#[async_trait]
+impl Handle<LearnPersonalization> for Learning {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Personalization> {
+        if !self.search.learned().await?.enabled {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                "personalization is switched off",
+                "Switch it on first.",
+            ));
+        }
+        self.learn(Which::All).await?;
+        self.view().await
+    }
+}
+
+#[async_trait]
+impl Handle<ResetPersonalization> for Learning {
+    async fn handle(&self, _: &Context, request: PersonalizationReset) -> Result<Personalization> {
+        let changing = self.changing.lock().await;
+        let mut learned = (*self.search.learned().await?).clone();
+        let since = Some(self.workspace.clock.stamp());
+        let names: Vec<String> = if let Some(profile) = request.profile {
+            vec![profile]
+        } else {
+            let read = evidence::read(&self.workspace.library).await?;
+            read.into_keys().chain(learned.profiles.keys().cloned()).collect()
+        };
+        for name in names {
+            learned.profiles.insert(name, LearnedProfile { since, ..LearnedProfile::default() });
+        }
+        self.search.set_learned(learned).await?;
+        drop(changing);
+        self.view().await
+    }
+}
+
+#[async_trait]
+impl Handle<ExportPersonalization> for Learning {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<PersonalizationExport> {
+        let learned = self.search.learned().await?;
+        let text =
+            serde_json::to_string_pretty(&*learned).map_err(|error| ApiError::internal(error.to_string()))?;
+        let file = format!("autokit-personalization-{}.json", self.workspace.clock.stamp().date());
+        Ok(PersonalizationExport { file, text: text + "\n" })
+    }
+}
