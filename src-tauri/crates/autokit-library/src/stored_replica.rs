@@ -6,11 +6,12 @@
 use std::path::PathBuf;
 
 use autokit_replica::snapshot::Content;
-use autokit_replica::{Replica, snapshot};
+use autokit_replica::{REPLICA_FORMAT, Replica, snapshot};
 use surrealdb::types::{RecordId, SurrealValue};
 
 use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
+use crate::migrate::SCHEMA_VERSION;
 use crate::rows::key_text;
 use crate::store::Library;
 
@@ -59,14 +60,18 @@ impl Library {
         let newest: Vec<Newest> = response.take(0).map_err(|error| self.failed(&error))?;
         Ok(newest.first().map_or_else(
             || "empty".to_owned(),
-            |row| format!("{}-{}", key_text(&row.id), row.change.replace(|c: char| c.is_whitespace(), "_")),
+            |row| {
+                let change = row.change.replace(|c: char| c.is_whitespace(), "_");
+                format!("{SCHEMA_VERSION}-{}-{change}", key_text(&row.id))
+            },
         ))
     }
 
     /// Returns the replica from its snapshot, if there is one of this state.
     pub(crate) async fn stored_replica(&self, newest: u64) -> Result<Option<Replica>> {
         let Some(folder) = self.snapshots() else { return Ok(None) };
-        let Some(content) = snapshot::read(&folder.join(CARDS), &self.state_of_cards().await?) else {
+        let Some(content) = snapshot::read(&folder.join(CARDS), &replica_key(&self.state_of_cards().await?))
+        else {
             return Ok(None);
         };
         let replica = Replica::decode(&content)
@@ -109,7 +114,10 @@ impl Library {
         let state = self.state_of_cards().await?;
         let cards = self.read(Replica::encode).map_err(|error| LibraryError::Database(error.to_string()))?;
         let failed = |error| LibraryError::io(&folder, error);
-        snapshot::write(&folder.join(CARDS), &state, &cards).map_err(failed)?;
+        let others_bytes: usize = others.iter().map(|(_, _, content)| content.len()).sum();
+        // What is left of a disk is for what people write.
+        self.database.check_space(cards.len() + others_bytes)?;
+        snapshot::write(&folder.join(CARDS), &replica_key(&state), &cards).map_err(failed)?;
         for (name, key, content) in others {
             snapshot::write(&folder.join(name), &format!("{state}-{key}"), content).map_err(failed)?;
         }
@@ -128,6 +136,10 @@ impl Library {
         }
         Ok(())
     }
+}
+
+fn replica_key(state: &str) -> String {
+    format!("{state}-{REPLICA_FORMAT}")
 }
 
 /// Removes the snapshots in a data directory.

@@ -8,7 +8,7 @@
 mod replica;
 pub mod snapshot;
 
-pub use crate::replica::{CardRecord, Replica};
+pub use crate::replica::{CardRecord, REPLICA_FORMAT, Replica};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

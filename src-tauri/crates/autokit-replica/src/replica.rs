@@ -107,6 +107,9 @@ pub struct Replica {
     pub cursor: u64,
 }
 
+/// Names the form of a stored replica.
+pub const REPLICA_FORMAT: &str = env!("REPLICA_FORMAT");
+
 /// A replica as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {

@@ -1,7 +1,7 @@
 //! Checksummed files that hold what a process has in memory.
 //!
-//! A file is a header line, `autokit <format> <key> <length> <checksum>`, and the content. The format is a hash of the
-//! code that wrote it. The key says of what state it is; whoever opens the file says which one it needs.
+//! A file is a header line, `autokit <key> <length> <checksum>`, and the content. The key says of what state it is, and in
+//! what form; whoever opens the file says which one it needs.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -9,9 +9,6 @@ use std::ops::Deref;
 use std::path::Path;
 
 use memmap2::Mmap;
-
-/// Hash of the code that writes snapshots.
-const FORMAT: &str = env!("SNAPSHOT_FORMAT");
 
 /// Longest header, in bytes.
 const MAX_HEADER: usize = 1024;
@@ -32,10 +29,10 @@ impl Deref for Content {
 }
 
 fn header(key: &str, content: &[u8]) -> String {
-    format!("autokit {FORMAT} {key} {} {:08x}\n", content.len(), crc32fast::hash(content))
+    format!("autokit {key} {} {:08x}\n", content.len(), crc32fast::hash(content))
 }
 
-/// Returns the content of a file if it was written by this version with this key and is undamaged; `None` otherwise,
+/// Returns the content of a file if it was written with this key and is undamaged; `None` otherwise,
 /// also if there is no such file.
 pub fn read(path: &Path, key: &str) -> Option<Content> {
     let file = File::open(path).ok()?;
@@ -44,7 +41,7 @@ pub fn read(path: &Path, key: &str) -> Option<Content> {
     // other bytes afterwards, which are checked like those of any file.
     let map = unsafe { Mmap::map(&file) }.ok()?;
     let end = map.iter().take(MAX_HEADER).position(|byte| *byte == b'\n')?;
-    let expected = format!("autokit {FORMAT} {key} {} ", map.len() - end - 1);
+    let expected = format!("autokit {key} {} ", map.len() - end - 1);
     let checksum = map[..end].strip_prefix(expected.as_bytes())?.to_vec();
     let content = Content { start: end + 1, map };
     (format!("{:08x}", crc32fast::hash(&content)).into_bytes() == checksum).then_some(content)

@@ -14,6 +14,9 @@ use crate::error::RetrieveError;
 use crate::index::SearchIndex;
 use crate::tool_text::ToolText;
 
+/// Names the form of a stored index, see [`CardIndex::encode`].
+pub const INDEX_FORMAT: &str = env!("INDEX_FORMAT");
+
 /// A card to be indexed.
 #[derive(Clone, Copy, Debug)]
 pub struct CardEntry<'a> {

@@ -73,7 +73,8 @@ pub use autokit_vocabulary::{Vocabulary, is_generic_word, is_stop_word, name_wor
 pub use bitset::BitSet;
 pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
 pub use card_index::{
-    CardEntry, CardIndex, CardPassages, CardVectors, embed_by_card, passages_of, text_recipe, vector_recipe,
+    CardEntry, CardIndex, CardPassages, CardVectors, INDEX_FORMAT, embed_by_card, passages_of, text_recipe,
+    vector_recipe,
 };
 pub use confidence::{ConfidenceCurve, calibration_error};
 pub use constraints::{Constraint, understood};

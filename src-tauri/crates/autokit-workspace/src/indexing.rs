@@ -10,7 +10,7 @@ use arc_swap::ArcSwap;
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, Result};
 use autokit_library::{CardRecord, ChangeObserver, Library, PageVectors, StoredVectors};
-use autokit_search::{CardEntry, CardIndex, CardVectors, Searcher, Vocabulary, vector_recipe};
+use autokit_search::{CardEntry, CardIndex, CardVectors, INDEX_FORMAT, Searcher, Vocabulary, vector_recipe};
 use autokit_toolcard::{CardId, fields};
 
 use crate::background::in_background;
@@ -294,7 +294,7 @@ const SNAPSHOT: &str = "index";
 /// Names what an index depends on besides the cards and their vectors.
 fn snapshot_key(embedder: Option<&Arc<Embedder>>, vocabulary: &Vocabulary) -> String {
     let recipe = embedder.map_or_else(|| "keywords".to_owned(), |embedder| vector_recipe(embedder));
-    format!("{recipe}-{}", vocabulary.id())
+    format!("{INDEX_FORMAT}-{recipe}-{}", vocabulary.id())
 }
 
 /// Builds an index over `records`.
