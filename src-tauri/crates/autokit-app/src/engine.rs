@@ -56,7 +56,7 @@ use autokit_serving::tokens::AgentTokens;
 use autokit_serving::tools::CallableTools;
 use autokit_upstream::api_keys::ApiKeys;
 use autokit_upstream::servers::KnownServers;
-use autokit_workspace::models::Models;
+use autokit_workspace::models::{Models, ProbableModel};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::search::Search;
 use autokit_workspace::workspace::Workspace;
@@ -174,8 +174,9 @@ impl Engine {
         events: broadcast::Sender<Event>,
     ) -> BoxFuture<'_, Result<Arc<Engine>>> {
         Box::pin(async move {
+            let model = ProbableModel::load(options);
             let library = Library::open(storage, options.clock.clone()).await?;
-            Engine::from_library(library, options, events).await
+            Engine::from_library(library, model, options, events).await
         })
     }
 
@@ -191,13 +192,15 @@ impl Engine {
         events: broadcast::Sender<Event>,
     ) -> BoxFuture<'a, Result<Arc<Engine>>> {
         Box::pin(async move {
+            let model = ProbableModel::load(options);
             let library = Library::open_read_only(dir, full, options.clock.clone()).await?;
-            Engine::from_library(library, options, events).await
+            Engine::from_library(library, model, options, events).await
         })
     }
 
     fn from_library(
         library: Library,
+        model: Option<ProbableModel>,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
     ) -> BoxFuture<'_, Result<Arc<Engine>>> {
@@ -206,7 +209,7 @@ impl Engine {
                 && library.read(|replica| replica.cursor() == 0)
                 && library.setting(STARTER_SETTING).await?.is_none();
             let workspace = Workspace::new(library, options.clock.clone(), events, first_run);
-            let models = Models::open(workspace.clone(), options).await?;
+            let models = Models::open(workspace.clone(), options, model).await?;
             let providers = Providers::new(workspace.clone(), options)?;
             let search = Search::new(workspace.clone(), models.clone());
             let learning = Learning::new(workspace.clone(), models.clone(), search.clone());

@@ -5,7 +5,7 @@ mod robots;
 pub(crate) mod send;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -117,13 +117,40 @@ impl BeginRequest for Client {
     }
 }
 
+/// A client that is made for the first request: reading the system's certificates takes longer than most commands that
+/// need no network.
+struct LazyClient {
+    make: Box<dyn Fn() -> Result<Client> + Send + Sync>,
+    client: OnceLock<Arc<dyn BeginRequest>>,
+}
+
+impl LazyClient {
+    fn new(make: impl Fn() -> Result<Client> + Send + Sync + 'static) -> LazyClient {
+        LazyClient { make: Box::new(make), client: OnceLock::new() }
+    }
+
+    fn get(&self) -> Result<Arc<dyn BeginRequest>> {
+        if let Some(client) = self.client.get() {
+            return Ok(Arc::clone(client));
+        }
+        let client = (self.make)()?;
+        Ok(Arc::clone(self.client.get_or_init(|| Arc::new(client))))
+    }
+}
+
+impl fmt::Debug for LazyClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.client.fmt(f)
+    }
+}
+
 #[derive(Debug)]
 struct State {
     policy: NetworkPolicy,
     /// Client for pages: checks resolved addresses; redirects are followed by this module.
-    pages: Arc<dyn BeginRequest>,
+    pages: LazyClient,
     /// Client for services the user configured: any address, no redirects.
-    services: Arc<dyn BeginRequest>,
+    services: LazyClient,
 }
 
 #[derive(Debug)]
@@ -145,7 +172,7 @@ impl Fetcher {
     /// Creates a client with these settings.
     ///
     /// # Errors
-    /// When the proxy is not a valid URL, or the system provides no certificates.
+    /// When the proxy is not a valid URL.
     pub fn new(policy: NetworkPolicy, limits: Limits) -> Result<Fetcher> {
         let state = ArcSwap::from_pointee(State::new(policy, &limits)?);
         Ok(Fetcher(Arc::new(Inner {
@@ -242,13 +269,8 @@ impl Fetcher {
             let host = host_of(&url);
             let permit = self.0.hosts.acquire(&host, None).await;
             let work = async {
-                let mut builder = self
-                    .0
-                    .state
-                    .load()
-                    .services
-                    .request(request.method, url.clone())
-                    .headers(request.headers);
+                let client = self.0.state.load().services.get()?;
+                let mut builder = client.request(request.method, url.clone()).headers(request.headers);
                 if let Some(body) = request.json {
                     builder = builder.json(body);
                 }
@@ -360,7 +382,7 @@ impl Fetcher {
                 headers.insert(name, value);
             }
         }
-        let client = self.0.state.load().pages.clone();
+        let client = self.0.state.load().pages.get()?;
         let response = client
             .request(method.clone(), url.clone())
             .headers(headers)
@@ -485,27 +507,40 @@ impl ServiceAnswer {
 
 impl State {
     fn new(policy: NetworkPolicy, limits: &Limits) -> Result<State> {
-        let builder = || {
+        // A wrong one is refused now, and not when something is fetched.
+        proxied(Client::builder(), &policy).map(drop)?;
+        let connect = limits.connect;
+        let make = move |policy: &NetworkPolicy, guarded: bool| {
             let builder = Client::builder()
                 .user_agent(USER_AGENT)
-                .connect_timeout(limits.connect)
+                .connect_timeout(connect)
                 .redirect(redirect::Policy::none())
                 .referer(false);
-            Ok(match &policy.proxy {
-                Some(proxy) => builder.proxy(reqwest::Proxy::all(proxy).map_err(|error| Error::BadUrl {
-                    url: proxy.clone(),
-                    reason: format!("not a valid proxy: {error}"),
-                })?),
-                None => builder.no_proxy(),
-            })
+            let mut builder = proxied(builder, policy)?;
+            if guarded {
+                builder = builder.dns_resolver(Arc::new(GuardedNames(policy.clone())));
+            }
+            builder
+                .build()
+                .map_err(|error| Error::NoConnection { host: "anything".into(), reason: chain(&error) })
         };
-        let failed =
-            |error: reqwest::Error| Error::NoConnection { host: "anything".into(), reason: chain(&error) };
-        let pages =
-            builder()?.dns_resolver(Arc::new(GuardedNames(policy.clone()))).build().map_err(failed)?;
-        let services = builder()?.build().map_err(failed)?;
-        Ok(State { policy, pages: Arc::new(pages), services: Arc::new(services) })
+        let (for_pages, for_services) = (policy.clone(), policy.clone());
+        Ok(State {
+            policy,
+            pages: LazyClient::new(move || make(&for_pages, true)),
+            services: LazyClient::new(move || make(&for_services, false)),
+        })
     }
+}
+
+/// Sets the proxy of a policy.
+fn proxied(builder: reqwest::ClientBuilder, policy: &NetworkPolicy) -> Result<reqwest::ClientBuilder> {
+    let Some(proxy) = &policy.proxy else { return Ok(builder.no_proxy()) };
+    let proxy = reqwest::Proxy::all(proxy).map_err(|error| Error::BadUrl {
+        url: proxy.clone(),
+        reason: format!("not a valid proxy: {error}"),
+    })?;
+    Ok(builder.proxy(proxy))
 }
 
 fn parse(url: &str) -> Result<Url> {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, ListModels, PullModel, UseModel};
@@ -69,11 +69,40 @@ pub struct Models {
     embedding: Arc<tokio::sync::Mutex<()>>,
     /// The index is replaced by one task at a time.
     switching: Arc<tokio::sync::Mutex<()>>,
+    /// Until the library's own model is known.
+    probable: Arc<Mutex<Option<ProbableModel>>>,
+}
+
+/// The model that a library most probably uses, which is loaded while the library is still being opened.
+#[derive(Debug)]
+pub struct ProbableModel {
+    name: String,
+    loading: tokio::task::JoinHandle<Result<Arc<Embedder>>>,
+}
+
+impl ProbableModel {
+    /// Starts to load the default model, if models of this machine are used.
+    pub fn load(options: &EngineOptions) -> Option<ProbableModel> {
+        let Vectors::Model = options.vectors else { return None };
+        let store = ModelStore::new(&options.models_dir);
+        let name = store.manifest().default.clone();
+        let named = name.clone();
+        // So that parsing the shipped names does not wait for it either.
+        tokio::task::spawn_blocking(|| {
+            Vocabulary::shipped();
+        });
+        let loading = tokio::task::spawn_blocking(move || load_embedder(&store, &named, None));
+        Some(ProbableModel { name, loading })
+    }
 }
 
 impl Models {
     /// Opens the model chosen by the library, without loading it, and an empty index.
-    pub async fn open(workspace: Workspace, options: &EngineOptions) -> Result<Models> {
+    pub async fn open(
+        workspace: Workspace,
+        options: &EngineOptions,
+        probable: Option<ProbableModel>,
+    ) -> Result<Models> {
         let store = ModelStore::new(&options.models_dir);
         let name = match &options.vectors {
             Vectors::Folder { model, .. } => model.clone(),
@@ -94,6 +123,7 @@ impl Models {
             model: watch::Sender::new(Model { name, state: ModelState::Loading, error: None }),
             embedding: Arc::default(),
             switching: Arc::default(),
+            probable: Arc::new(Mutex::new(probable)),
         })
     }
 
@@ -288,24 +318,20 @@ impl Models {
                 (self.model.borrow().name.clone(), folder.map(PathBuf::from))
             }
         };
+        let probable = self.probable.lock().expect("no holder panics").take();
+        if let Some(probable) = probable
+            && folder.is_none()
+            && probable.name == name
+        {
+            let loaded = probable.loading.await;
+            return loaded.map_err(|error| ApiError::internal(error.to_string()))?.map(Some);
+        }
         self.open_embedder(name, folder).await.map(Some)
     }
 
     async fn open_embedder(&self, name: String, folder: Option<PathBuf>) -> Result<Arc<Embedder>> {
         let store = self.store.clone();
-        in_background(move || {
-            let files = store.resolve(&name, folder.as_deref()).map_err(|error| {
-                let missing = matches!(error, autokit_embed::Error::NotInstalled { .. });
-                let mut error = ApiError::from(error);
-                if missing {
-                    error.code = ErrorCode::NoModel;
-                }
-                error
-            })?;
-            let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
-            Ok(Arc::new(Embedder::load(&files, &options)?))
-        })
-        .await
+        in_background(move || load_embedder(&store, &name, folder.as_deref())).await
     }
 
     /// Computes the embeddings of a card about to be written; `None` without a model.
@@ -454,6 +480,19 @@ impl Models {
         }
         Ok(missing.len())
     }
+}
+
+fn load_embedder(store: &ModelStore, name: &str, folder: Option<&Path>) -> Result<Arc<Embedder>> {
+    let files = store.resolve(name, folder).map_err(|error| {
+        let missing = matches!(error, autokit_embed::Error::NotInstalled { .. });
+        let mut error = ApiError::from(error);
+        if missing {
+            error.code = ErrorCode::NoModel;
+        }
+        error
+    })?;
+    let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
+    Ok(Arc::new(Embedder::load(&files, &options)?))
 }
 
 /// Embeds the texts of each card.

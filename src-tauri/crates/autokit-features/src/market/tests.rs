@@ -74,7 +74,7 @@ async fn setup_with_timeout(market_timeout: Duration) -> Setup {
     let (events, _) = broadcast::channel(64);
     let library = Library::open(Storage::Memory, options.clock.clone()).await.unwrap();
     let workspace = Workspace::new(library, options.clock.clone(), events, false);
-    let models = Models::open(workspace.clone(), &options).await.unwrap();
+    let models = Models::open(workspace.clone(), &options, None).await.unwrap();
     models.load().await;
     let providers = Providers::new(workspace.clone(), &options).unwrap();
     let servers = KnownServers::new(workspace.clone(), providers.clone(), options.server_limits.clone());

@@ -58,7 +58,7 @@ impl Fetcher {
             loop {
                 self.0.state.load().policy.check(&url)?;
                 let permit = self.0.hosts.acquire(&host_of(&url), None).await;
-                let client = self.0.state.load().pages.clone();
+                let client = self.0.state.load().pages.get()?;
                 let asked = client
                     .request(Method::GET, url.clone())
                     .headers(headers.clone())

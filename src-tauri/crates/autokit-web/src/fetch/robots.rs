@@ -33,7 +33,7 @@ impl Fetcher {
                 if open.is_some_and(|open| !open(&url)) {
                     return Err(Error::Closed { host: url.host_str().unwrap_or_default().to_owned() });
                 }
-                let client = self.0.state.load().pages.clone();
+                let client = self.0.state.load().pages.get()?;
                 let response = client
                     .request(Method::GET, url.clone())
                     .send()

@@ -112,7 +112,8 @@ impl Fetcher {
                     Error::BadUrl { reason, .. } => bad(&url, &reason),
                     error => error,
                 })?;
-                let mut sent = state.pages.request(method.clone(), url.clone()).headers(headers.clone());
+                let mut sent =
+                    state.pages.get()?.request(method.clone(), url.clone()).headers(headers.clone());
                 if let Some(body) = &request.body {
                     sent = sent.body(body.clone());
                 }
