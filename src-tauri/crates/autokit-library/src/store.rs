@@ -23,7 +23,6 @@ use crate::problems::{Problem, Verified};
 use crate::queue::Queue;
 use crate::rows::{CardRow, TombstoneRow, key_text, timestamp};
 use crate::step::Step;
-use crate::stored_replica::Snapshots;
 
 /// Where a library is stored.
 #[derive(Debug)]
@@ -44,6 +43,18 @@ pub trait ChangeObserver: Send + Sync {
         library: &'a Library,
         touched: &'a [CardId],
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+}
+
+/// Whether there are snapshots of the current state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Snapshots {
+    /// Files may be there, but none was read.
+    #[default]
+    Unknown,
+    /// They were read or written.
+    Current,
+    /// They were removed.
+    Removed,
 }
 
 /// An open library.

@@ -13,19 +13,7 @@ use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
 use crate::migrate::SCHEMA_VERSION;
 use crate::rows::key_text;
-use crate::store::Library;
-
-/// Whether there are snapshots of the current state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Snapshots {
-    /// Files may be there, but none was read.
-    #[default]
-    Unknown,
-    /// They were read or written.
-    Current,
-    /// They were removed.
-    Removed,
-}
+use crate::store::{Library, Snapshots};
 
 /// Name of their folder in the data directory.
 const FOLDER: &str = "snapshots";

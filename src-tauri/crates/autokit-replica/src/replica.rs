@@ -20,8 +20,10 @@ pub struct CardRecord {
     /// Its JSON text.
     pub body: Box<str>,
     /// When it was first added.
+    #[serde(with = "millis")]
     pub created_at: Timestamp,
     /// When it last changed.
+    #[serde(with = "millis")]
     pub updated_at: Timestamp,
     /// The kind of tool.
     pub kind: Kind,
@@ -37,6 +39,23 @@ pub struct CardRecord {
     page: Option<u64>,
     /// Hashes of its match keys.
     match_keys: Box<[u64]>,
+}
+
+/// Serializes a time as a number, which is read faster than its text.
+mod millis {
+    use autokit_toolcard::Timestamp;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+    pub(super) fn serialize<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        time.instant().as_millisecond().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        let millis = i64::deserialize(deserializer)?;
+        jiff::Timestamp::from_millisecond(millis).map(Timestamp::from).map_err(D::Error::custom)
+    }
 }
 
 /// Normalizes a page URL for comparison: a trailing slash makes no difference.

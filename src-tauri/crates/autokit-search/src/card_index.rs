@@ -76,7 +76,12 @@ pub fn embed_by_card<E>(
 /// Identifies how vectors of cards are made: with which model, delta included, and from which text of a card.
 /// Vectors with any other recipe have to be recomputed.
 pub fn vector_recipe(embedder: &Embedder) -> String {
-    format!("{}+{}", embedder.id(), text_recipe())
+    vector_recipe_of(embedder.id())
+}
+
+/// As [`vector_recipe`], for the model with this [`Embedder::id`].
+pub fn vector_recipe_of(model: &str) -> String {
+    format!("{model}+{}", text_recipe())
 }
 
 /// Identifies how the texts to embed are made of a card: a hash of what is made of examples, and of the lists of
@@ -161,18 +166,20 @@ impl CardIndex {
     }
 
     /// Restores an index that was serialized by the same version of this program, over the same vectors and
-    /// vocabulary.
+    /// vocabulary; it has no model yet, see [`CardIndex::with_embedder`].
     ///
     /// # Errors
     /// When the bytes are not an index.
-    pub fn decode(
-        bytes: &[u8],
-        embedder: Option<Arc<Embedder>>,
-        vocabulary: Arc<Vocabulary>,
-    ) -> Result<CardIndex, postcard::Error> {
+    pub fn decode(bytes: &[u8], vocabulary: Arc<Vocabulary>) -> Result<CardIndex, postcard::Error> {
         let State { search, embedded } = postcard::from_bytes(bytes)?;
         let search = search.restored(Arc::clone(&vocabulary));
-        Ok(CardIndex { embedder, vocabulary, state: RwLock::new(State { search, embedded }) })
+        Ok(CardIndex { embedder: None, vocabulary, state: RwLock::new(State { search, embedded }) })
+    }
+
+    /// Gives a restored index the model of its vectors.
+    #[must_use]
+    pub fn with_embedder(self, embedder: Option<Arc<Embedder>>) -> CardIndex {
+        CardIndex { embedder, ..self }
     }
 
     /// Adds a card or replaces the one with the same id.

@@ -74,7 +74,7 @@ pub use bitset::BitSet;
 pub use calibration::{Calibration, Calibrations, JudgedHit, ReliabilityBin};
 pub use card_index::{
     CardEntry, CardIndex, CardPassages, CardVectors, INDEX_FORMAT, embed_by_card, passages_of, text_recipe,
-    vector_recipe,
+    vector_recipe, vector_recipe_of,
 };
 pub use confidence::{ConfidenceCurve, calibration_error};
 pub use constraints::{Constraint, understood};

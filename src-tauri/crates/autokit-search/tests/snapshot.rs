@@ -77,8 +77,8 @@ fn a_restored_index_finds_the_same_now_and_after_changes() {
     let index = CardIndex::new(Some(Arc::clone(&embedder)));
     change(&index, &embedder, 0);
     let bytes = index.encode().expect("encoded");
-    let restored = CardIndex::decode(&bytes, Some(Arc::clone(&embedder)), Arc::clone(Vocabulary::shipped()))
-        .expect("read");
+    let restored = CardIndex::decode(&bytes, Arc::clone(Vocabulary::shipped())).expect("read");
+    let restored = restored.with_embedder(Some(Arc::clone(&embedder)));
     assert_eq!(restored.embedded_count(), index.embedded_count());
     let (expected, index) = hits(index);
     let (found, restored) = hits(restored);
@@ -100,7 +100,7 @@ fn bytes_that_are_no_index_are_refused() {
         .put(&CardEntry { id: "1", revision: 1, card: &card(1), vectors: None, stale_vectors: None })
         .expect("no vector to refuse");
     let bytes = index.encode().expect("encoded");
-    let read = |bytes: &[u8]| CardIndex::decode(bytes, None, Arc::clone(Vocabulary::shipped()));
+    let read = |bytes: &[u8]| CardIndex::decode(bytes, Arc::clone(Vocabulary::shipped()));
     assert!(read(&bytes).is_ok());
     for length in 0..bytes.len() {
         assert!(read(&bytes[..length]).is_err(), "{length}");

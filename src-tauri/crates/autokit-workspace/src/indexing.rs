@@ -10,7 +10,9 @@ use arc_swap::ArcSwap;
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, Result};
 use autokit_library::{CardRecord, ChangeObserver, Library, PageVectors, StoredVectors};
-use autokit_search::{CardEntry, CardIndex, CardVectors, INDEX_FORMAT, Searcher, Vocabulary, vector_recipe};
+use autokit_search::{
+    CardEntry, CardIndex, CardVectors, INDEX_FORMAT, Searcher, Vocabulary, vector_recipe, vector_recipe_of,
+};
 use autokit_toolcard::{CardId, fields};
 
 use crate::background::in_background;
@@ -59,6 +61,24 @@ pub struct BuiltIndex {
     stored: bool,
 }
 
+/// An index that is being read from its snapshot.
+#[derive(Debug)]
+pub struct StoredIndex {
+    key: String,
+    changed: Arc<ChangedCards>,
+    reading: tokio::task::JoinHandle<Option<CardIndex>>,
+}
+
+impl Pending {
+    /// Collects the cards that change from now on, for an index that is built or read meanwhile.
+    fn track_changes(&mut self) -> Arc<ChangedCards> {
+        let changed = Arc::new(ChangedCards::default());
+        self.since_builds.retain(|since| since.strong_count() > 0);
+        self.since_builds.push(Arc::downgrade(&changed));
+        changed
+    }
+}
+
 impl Deref for BuiltIndex {
     type Target = CardIndex;
 
@@ -96,15 +116,27 @@ impl Indexing {
         Ok(())
     }
 
-    /// Builds an index over all cards, with the vectors stored for this model.
-    pub async fn build(&self, library: &Library, embedder: Option<Arc<Embedder>>) -> Result<BuiltIndex> {
-        let changed = Arc::new(ChangedCards::default());
-        let mut pending = self.pending.lock().await;
-        pending.since_builds.retain(|since| since.strong_count() > 0);
-        pending.since_builds.push(Arc::downgrade(&changed));
-        if let Some(index) = self.read_snapshot(library, embedder.as_ref()).await? {
-            return Ok(BuiltIndex { index, changed, stored: true });
+    /// Builds an index over all cards, with the vectors stored for this model; or takes it from its snapshot, which
+    /// [`Indexing::read_stored`] may have begun to read.
+    pub async fn build(
+        &self,
+        library: &Library,
+        embedder: Option<Arc<Embedder>>,
+        stored: Option<StoredIndex>,
+    ) -> Result<BuiltIndex> {
+        let model = embedder.as_ref().map(|embedder| embedder.id().to_owned());
+        let stored =
+            match stored.filter(|stored| stored.key == snapshot_key(model.as_deref(), &self.vocabulary())) {
+                Some(stored) => Some(stored),
+                None => self.read_stored(library, model.as_deref()).await?,
+            };
+        if let Some(StoredIndex { reading, changed, .. }) = stored
+            && let Some(index) = reading.await.map_err(|error| ApiError::internal(error.to_string()))?
+        {
+            return Ok(BuiltIndex { index: index.with_embedder(embedder), changed, stored: true });
         }
+        let mut pending = self.pending.lock().await;
+        let changed = pending.track_changes();
         let records: Vec<Arc<CardRecord>> = library.read(|replica| replica.iter().cloned().collect());
         let stored = match &embedder {
             Some(embedder) => {
@@ -123,22 +155,19 @@ impl Indexing {
         Ok(BuiltIndex { index, changed, stored: false })
     }
 
-    /// Returns the index from its snapshot, if there is one of this state, model and vocabulary.
-    async fn read_snapshot(
-        &self,
-        library: &Library,
-        embedder: Option<&Arc<Embedder>>,
-    ) -> Result<Option<CardIndex>> {
+    /// Begins to read the index of the model with this id from its snapshot, which takes about as long as loading the
+    /// model. `None` if there is none of the current state, model and vocabulary.
+    pub async fn read_stored(&self, library: &Library, model: Option<&str>) -> Result<Option<StoredIndex>> {
+        let changed = self.pending.lock().await.track_changes();
         let vocabulary = self.vocabulary();
-        let key = snapshot_key(embedder, &vocabulary);
+        let key = snapshot_key(model, &vocabulary);
         let Some(content) = library.read_snapshot(SNAPSHOT, &key).await? else { return Ok(None) };
-        let embedder = embedder.cloned();
-        in_background(move || {
-            let index = CardIndex::decode(&content, embedder, vocabulary)
+        let reading = tokio::task::spawn_blocking(move || {
+            let index = CardIndex::decode(&content, vocabulary)
                 .inspect_err(|error| tracing::warn!(%error, "ignoring a snapshot of the index"));
-            Ok(index.ok())
-        })
-        .await
+            index.ok()
+        });
+        Ok(Some(StoredIndex { key, changed, reading }))
     }
 
     /// Stores snapshots of the cards and the index if there are none of the current state.
@@ -148,7 +177,7 @@ impl Indexing {
             return Ok(());
         }
         let index = self.searcher.index();
-        let key = snapshot_key(index.embedder(), index.vocabulary());
+        let key = snapshot_key(index.embedder().map(|embedder| embedder.id()), index.vocabulary());
         let content =
             in_background(move || index.encode().map_err(|error| ApiError::internal(error.to_string())));
         library.write_snapshots(&[(SNAPSHOT, &key, content.await?)]).await?;
@@ -292,8 +321,8 @@ fn put_entry(
 const SNAPSHOT: &str = "index";
 
 /// Names what an index depends on besides the cards and their vectors.
-fn snapshot_key(embedder: Option<&Arc<Embedder>>, vocabulary: &Vocabulary) -> String {
-    let recipe = embedder.map_or_else(|| "keywords".to_owned(), |embedder| vector_recipe(embedder));
+fn snapshot_key(model: Option<&str>, vocabulary: &Vocabulary) -> String {
+    let recipe = model.map_or_else(|| "keywords".to_owned(), vector_recipe_of);
     format!("{INDEX_FORMAT}-{recipe}-{}", vocabulary.id())
 }
 
@@ -363,7 +392,7 @@ mod tests {
         let library = Library::open(Storage::Memory, Clock::system()).await.expect("opens");
         let indexing = Arc::new(Indexing::default());
         let embedder = Arc::new(Embedder::stand_in(WIDTH));
-        let index = indexing.build(&library, Some(Arc::clone(&embedder))).await.expect("built");
+        let index = indexing.build(&library, Some(Arc::clone(&embedder)), None).await.expect("built");
         indexing.replace(&library, index).await;
         library.set_observer(Arc::clone(&indexing) as Arc<dyn ChangeObserver>);
         let missing = || without_vector(&indexing.searcher().index(), &library);

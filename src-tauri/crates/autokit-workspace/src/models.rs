@@ -9,17 +9,17 @@ use autokit_api::commands::{Context, Handle, ListModels, PullModel, UseModel};
 use autokit_api::{
     Event, JobKind, JobRef, ModelChoice, ModelEntry, ModelState, Models as ModelList, Nothing,
 };
-use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
+use autokit_embed::{Embedder, EmbedderOptions, ModelFiles, ModelStore};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, PackedVectors};
 use autokit_search::{
     CardIndex, CardPassages, QueryEmbedder, Searcher, Vocabulary, embed_by_card, passages_of, vector_recipe,
 };
 use autokit_toolcard::{CardId, Toolcard};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::background::in_background;
-use crate::indexing::{Indexing, set_chunks, without_vector};
+use crate::indexing::{Indexing, StoredIndex, set_chunks, without_vector};
 use crate::jobs::{Outcome, Progress};
 use crate::options::{EngineOptions, Vectors};
 use crate::page_vectors::embed_page;
@@ -77,6 +77,8 @@ pub struct Models {
 #[derive(Debug)]
 pub struct ProbableModel {
     name: String,
+    /// Its [`Embedder::id`], which is known before it is loaded.
+    id: oneshot::Receiver<String>,
     loading: tokio::task::JoinHandle<Result<Arc<Embedder>>>,
 }
 
@@ -91,8 +93,14 @@ impl ProbableModel {
         tokio::task::spawn_blocking(|| {
             Vocabulary::shipped();
         });
-        let loading = tokio::task::spawn_blocking(move || load_embedder(&store, &named, None));
-        Some(ProbableModel { name, loading })
+        let (known, id) = oneshot::channel();
+        let loading = tokio::task::spawn_blocking(move || {
+            let files = resolve(&store, &named, None)?;
+            // Nobody waits for it if the library has another model.
+            let _ = known.send(files.id());
+            load_embedder(&files)
+        });
+        Some(ProbableModel { name, id, loading })
     }
 }
 
@@ -147,7 +155,7 @@ impl Models {
             return Ok(());
         }
         self.indexing.load_vocabulary(library).await?;
-        let index = self.indexing.build(library, self.embedder()).await?;
+        let index = self.indexing.build(library, self.embedder(), None).await?;
         self.indexing.replace(library, index).await;
         drop(switching);
         self.start_embedding_missing(false);
@@ -204,16 +212,16 @@ impl Models {
     /// model, and search continues with keywords.
     pub async fn load(&self) {
         let switching = self.switching.lock().await;
-        let loaded = self.load_embedder().await;
-        let (mut embedder, error) = match loaded {
-            Ok(embedder) => (embedder, None),
-            Err(error) => (None, Some(error)),
-        };
         let library = &self.workspace.library;
         if let Err(error) = self.indexing.load_vocabulary(library).await {
             tracing::error!(%error, "failed to read added names and synonyms");
         }
-        let mut index = self.indexing.build(library, embedder.clone()).await;
+        let (loaded, stored) = self.load_embedder().await;
+        let (mut embedder, error) = match loaded {
+            Ok(embedder) => (embedder, None),
+            Err(error) => (None, Some(error)),
+        };
+        let mut index = self.indexing.build(library, embedder.clone(), stored).await;
         let default = self.model().name;
         let mut earlier = None;
         if let Ok(built) = &index {
@@ -227,7 +235,7 @@ impl Models {
                     embedder = Some(Arc::clone(model));
                     self.model.send_modify(|model| model.name.clone_from(name));
                 }
-                index = self.indexing.build(library, embedder.clone()).await;
+                index = self.indexing.build(library, embedder.clone(), None).await;
             }
         }
         let error = match index {
@@ -303,35 +311,53 @@ impl Models {
         self.workspace.publish(Event::Model { state });
     }
 
-    async fn load_embedder(&self) -> Result<Option<Arc<Embedder>>> {
-        let (name, folder) = match &*self.vectors {
-            Vectors::Off => return Ok(None),
-            Vectors::StandIn(dim) => return Ok(Some(Arc::new(Embedder::stand_in(*dim)))),
-            Vectors::Folder { model, folder } => (model.clone(), Some(folder.clone())),
-            Vectors::Model => {
-                let folder = self
-                    .workspace
-                    .library
-                    .setting(MODEL_FOLDER_SETTING)
-                    .await?
-                    .filter(|folder| !folder.is_empty());
-                (self.model.borrow().name.clone(), folder.map(PathBuf::from))
+    /// Loads the library's model. If it is the one that was expected, its index is read from the snapshot meanwhile.
+    async fn load_embedder(&self) -> (Result<Option<Arc<Embedder>>>, Option<StoredIndex>) {
+        let (name, folder) = match self.choice().await {
+            Ok(Some(choice)) => choice,
+            Ok(None) => {
+                let stand_in = match &*self.vectors {
+                    Vectors::StandIn(dim) => Some(Arc::new(Embedder::stand_in(*dim))),
+                    _ => None,
+                };
+                return (Ok(stand_in), None);
             }
+            Err(error) => return (Err(error), None),
         };
         let probable = self.probable.lock().expect("no holder panics").take();
-        if let Some(probable) = probable
-            && folder.is_none()
-            && probable.name == name
-        {
-            let loaded = probable.loading.await;
-            return loaded.map_err(|error| ApiError::internal(error.to_string()))?.map(Some);
+        let expected = probable.filter(|probable| folder.is_none() && probable.name == name);
+        let Some(ProbableModel { id, loading, .. }) = expected else {
+            return (self.open_embedder(name, folder).await.map(Some), None);
+        };
+        let mut stored = None;
+        // There is none if the model is not installed.
+        if let Ok(id) = id.await {
+            let reading = self.indexing.read_stored(&self.workspace.library, Some(&id)).await;
+            stored = reading.unwrap_or_else(|error| {
+                tracing::warn!(%error, "failed to read the snapshot of the index");
+                None
+            });
         }
-        self.open_embedder(name, folder).await.map(Some)
+        let loaded = loading.await.map_err(|error| ApiError::internal(error.to_string()));
+        (loaded.flatten().map(Some), stored)
+    }
+
+    /// Returns the name and the folder of the library's model; `None` if it has none from a file.
+    async fn choice(&self) -> Result<Option<(String, Option<PathBuf>)>> {
+        Ok(match &*self.vectors {
+            Vectors::Off | Vectors::StandIn(_) => None,
+            Vectors::Folder { model, folder } => Some((model.clone(), Some(folder.clone()))),
+            Vectors::Model => {
+                let folder = self.workspace.library.setting(MODEL_FOLDER_SETTING).await?;
+                let folder = folder.filter(|folder| !folder.is_empty());
+                Some((self.model.borrow().name.clone(), folder.map(PathBuf::from)))
+            }
+        })
     }
 
     async fn open_embedder(&self, name: String, folder: Option<PathBuf>) -> Result<Arc<Embedder>> {
         let store = self.store.clone();
-        in_background(move || load_embedder(&store, &name, folder.as_deref())).await
+        in_background(move || load_embedder(&resolve(&store, &name, folder.as_deref())?)).await
     }
 
     /// Computes the embeddings of a card about to be written; `None` without a model.
@@ -425,7 +451,7 @@ impl Models {
         let index = loop {
             // Cards that change meanwhile are embedded in the next round.
             let library = &self.workspace.library;
-            let index = self.indexing.build(library, Some(Arc::clone(&embedder))).await?;
+            let index = self.indexing.build(library, Some(Arc::clone(&embedder)), None).await?;
             let missing = without_vector(&index, &self.workspace.library);
             if missing.is_empty() {
                 break index;
@@ -482,17 +508,21 @@ impl Models {
     }
 }
 
-fn load_embedder(store: &ModelStore, name: &str, folder: Option<&Path>) -> Result<Arc<Embedder>> {
-    let files = store.resolve(name, folder).map_err(|error| {
+/// Finds the files of a model.
+fn resolve(store: &ModelStore, name: &str, folder: Option<&Path>) -> Result<ModelFiles> {
+    store.resolve(name, folder).map_err(|error| {
         let missing = matches!(error, autokit_embed::Error::NotInstalled { .. });
         let mut error = ApiError::from(error);
         if missing {
             error.code = ErrorCode::NoModel;
         }
         error
-    })?;
+    })
+}
+
+fn load_embedder(files: &ModelFiles) -> Result<Arc<Embedder>> {
     let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
-    Ok(Arc::new(Embedder::load(&files, &options)?))
+    Ok(Arc::new(Embedder::load(files, &options)?))
 }
 
 /// Embeds the texts of each card.

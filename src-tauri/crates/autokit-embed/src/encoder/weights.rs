@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memmap2::Mmap;
 use safetensors::Dtype;
@@ -33,7 +33,7 @@ pub(crate) struct Weights {
     /// Added to the weights as they are read.
     delta: Option<Arc<Delta>>,
     /// Weights to which the delta was added.
-    changed: BTreeSet<String>,
+    changed: Mutex<BTreeSet<String>>,
 }
 
 impl Weights {
@@ -66,7 +66,7 @@ impl Weights {
             data_at,
             prefix: "",
             delta,
-            changed: BTreeSet::new(),
+            changed: Mutex::default(),
         })
     }
 
@@ -103,7 +103,7 @@ impl Weights {
     }
 
     /// Reads a tensor, which must be f32 of exactly this shape, with its delta.
-    pub(crate) fn read(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
+    pub(crate) fn read(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let bad = |reason: String| Error::BadWeights { path: self.path.clone(), reason };
         let at = self.find(name, shape)?;
         let mut numbers: Vec<f32> = numbers(&self.map[at]).collect();
@@ -113,15 +113,20 @@ impl Weights {
         if let (Some(delta), Some(weight)) = (&self.delta, name.strip_suffix(".weight"))
             && delta.add_to(weight, &mut numbers, shape).map_err(bad)?
         {
-            self.changed.insert(weight.to_owned());
+            self.changed().insert(weight.to_owned());
         }
         Ok(numbers)
+    }
+
+    fn changed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that the delta was made for this network: that all of it was added.
     pub(crate) fn check_delta(&self) -> Result<()> {
         let delta = self.delta.as_deref();
-        match delta.and_then(|delta| delta.weights().find(|weight| !self.changed.contains(*weight))) {
+        let changed = self.changed();
+        match delta.and_then(|delta| delta.weights().find(|weight| !changed.contains(*weight))) {
             None => Ok(()),
             Some(weight) => Err(Error::BadWeights {
                 path: self.path.clone(),

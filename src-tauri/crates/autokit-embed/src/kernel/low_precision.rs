@@ -85,6 +85,7 @@ impl PackedCells {
         let cells = depth.div_ceil(precision.numbers_per_cell());
         let mut panels = Buffer::zeros(padded * cells);
         let (mut scales, mut sums) = (Buffer::zeros(padded), Buffer::zeros(padded));
+        let mut quantized: Vec<i32> = Vec::with_capacity(depth);
         for (column, row) in weights.chunks_exact(depth).enumerate() {
             let (panel, lane) = (column / WIDTH * WIDTH * cells, column % WIDTH);
             let mut put = |cell: usize, bits: u32| panels[panel + cell * WIDTH + lane] = f32::from_bits(bits);
@@ -99,18 +100,23 @@ impl PackedCells {
                 LowPrecision::Int8 => {
                     let largest = row.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
                     let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-                    let mut sum = 0;
-                    for (cell, four) in row.chunks(4).enumerate() {
+                    // Half added and the rest cut off is rounding that the compiler turns into vector instructions;
+                    // `f32::round` is a call for each number.
+                    let nearest = |x: &f32| {
+                        let x = x / scale;
+                        (x + 0.5_f32.copysign(x)) as i32
+                    };
+                    quantized.clear();
+                    quantized.extend(row.iter().map(nearest));
+                    for (cell, four) in quantized.chunks(4).enumerate() {
                         let mut bytes = [0; 4];
-                        for (byte, x) in bytes.iter_mut().zip(four) {
-                            let q = (x / scale).round() as i8;
-                            sum += i32::from(q);
-                            *byte = q.cast_unsigned();
+                        for (byte, q) in bytes.iter_mut().zip(four) {
+                            *byte = (*q as i8).cast_unsigned();
                         }
                         put(cell, u32::from_le_bytes(bytes));
                     }
                     scales[column] = scale;
-                    sums[column] = sum as f32;
+                    sums[column] = quantized.iter().sum::<i32>() as f32;
                 }
             }
         }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::config::BertConfig;
 use super::linear::{Arithmetic, Linear};
 use crate::delta::Delta;
@@ -47,6 +49,7 @@ impl Network {
         config: &BertConfig,
         path: &Path,
         delta: Option<Arc<Delta>>,
+        pool: &rayon::ThreadPool,
     ) -> Result<Self> {
         let hidden = config.hidden_size;
         let mut weights = Weights::open(path, delta)?;
@@ -61,10 +64,13 @@ impl Network {
                 *x += t;
             }
         }
-        let norm = Norm::load(&mut weights, "embeddings.LayerNorm", hidden)?;
-        let layers = (0..config.num_hidden_layers)
-            .map(|i| Layer::load(arithmetic, config, &mut weights, &format!("encoder.layer.{i}")))
-            .collect::<Result<_>>()?;
+        let norm = Norm::load(&weights, "embeddings.LayerNorm", hidden)?;
+        let layers = pool.install(|| {
+            (0..config.num_hidden_layers)
+                .into_par_iter()
+                .map(|i| Layer::load(arithmetic, config, &weights, &format!("encoder.layer.{i}")))
+                .collect::<Result<_>>()
+        })?;
         weights.check_delta()?;
         Ok(Self {
             hidden,
@@ -81,7 +87,7 @@ impl Network {
 }
 
 impl Layer {
-    fn load(arithmetic: Arithmetic, config: &BertConfig, weights: &mut Weights, name: &str) -> Result<Self> {
+    fn load(arithmetic: Arithmetic, config: &BertConfig, weights: &Weights, name: &str) -> Result<Self> {
         let (hidden, inner) = (config.hidden_size, config.intermediate_size);
         let mut matrix = Vec::with_capacity(3 * hidden * hidden);
         let mut bias = Vec::with_capacity(3 * hidden);
@@ -94,7 +100,7 @@ impl Layer {
         for x in matrix[..hidden * hidden].iter_mut().chain(&mut bias[..hidden]) {
             *x *= scale;
         }
-        let mut linear = |part: &str, columns: usize, depth: usize| -> Result<Linear> {
+        let linear = |part: &str, columns: usize, depth: usize| -> Result<Linear> {
             let matrix = weights.read(&format!("{name}.{part}.weight"), &[columns, depth])?;
             let bias = weights.read(&format!("{name}.{part}.bias"), &[columns])?;
             Ok(Linear::new(arithmetic, &matrix, &bias, depth))
@@ -111,7 +117,7 @@ impl Layer {
 }
 
 impl Norm {
-    fn load(weights: &mut Weights, name: &str, hidden: usize) -> Result<Self> {
+    fn load(weights: &Weights, name: &str, hidden: usize) -> Result<Self> {
         Ok(Self {
             gain: weights.read(&format!("{name}.weight"), &[hidden])?,
             shift: weights.read(&format!("{name}.bias"), &[hidden])?,

@@ -83,7 +83,7 @@ impl BertEncoder {
         }
         let arithmetic = Arithmetic { isa, precision };
         let weights = folder.join(WEIGHTS_FILE);
-        let network = Network::load(arithmetic, &config, &weights, spec.delta.clone())?;
+        let network = Network::load(arithmetic, &config, &weights, spec.delta.clone(), &pool)?;
         Ok(Self {
             network,
             weights,
