@@ -1,5 +1,8 @@
 //! Hashes the code that decides what an index looks like.
 
+#[path = "../autokit-replica/source_hash.rs"]
+mod source_hash;
+
 fn main() -> std::io::Result<()> {
-    autokit_source_hash::export("INDEX_FORMAT", &["autokit-search", "autokit-vocabulary"])
+    source_hash::export("INDEX_FORMAT", &["autokit-search", "autokit-vocabulary"])
 }

@@ -1,5 +1,5 @@
-//! For build scripts: a hash of the code that decides the form of stored data, so that no version has to be raised by
-//! hand.
+//! Part of build scripts: a hash of the code that decides the form of stored data, so that no version has to be raised by
+//! hand. It is no crate: a build script that depends on one of the workspace has everything compiled for the host again.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// When a file cannot be read.
 #[allow(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
-pub fn export(variable: &str, crates: &[&str]) -> io::Result<()> {
+pub(crate) fn export(variable: &str, crates: &[&str]) -> io::Result<()> {
     let mut hasher = DefaultHasher::new();
     for name in crates {
         let source = Path::new("..").join(name).join("src");
