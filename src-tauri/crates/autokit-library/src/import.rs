@@ -233,6 +233,7 @@ impl Library {
                 proposed: proposals.len() as u32,
             }
         });
+        self.remove_snapshots()?;
         self.execute(
             "UPSERT staging:now SET change = $change RETURN NONE",
             object! { change: import.clone() },

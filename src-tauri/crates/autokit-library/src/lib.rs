@@ -62,6 +62,7 @@ pub use problems::{Problem, Verified};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
 pub use restore::Restored;
 pub use store::{ChangeObserver, Library, Storage};
+pub use stored_replica::HeldChanges;
 pub use vectors::{PackedVectors, StoredVectors};
 pub use vocabulary::{VocabularyEntry, entry_id};
 pub use write::{Committed, Meta, PutMode, Undone, Write};

@@ -107,6 +107,7 @@ impl Library {
             writer: tokio::sync::Mutex::default(),
             tip: Mutex::default(),
             snapshots: Mutex::default(),
+            snapshot_removals: AtomicU64::new(0),
             queue: RwLock::default(),
             queue_stale: AtomicBool::new(false),
             redo_uncertain: AtomicBool::new(false),

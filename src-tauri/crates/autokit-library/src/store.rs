@@ -70,6 +70,8 @@ pub struct Library {
     /// The newest record of the commit log; `None` while it may be out of date.
     pub(crate) tip: Mutex<Option<Tip>>,
     pub(crate) snapshots: Mutex<Snapshots>,
+    /// How often snapshots were to be removed.
+    pub(crate) snapshot_removals: AtomicU64,
     /// The pending proposals.
     pub(crate) queue: RwLock<Queue>,
     /// Whether the queue may be out of date.

@@ -4,10 +4,12 @@
 //! closed. They never decide anything: without one, or with one of another state, the store is read.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use autokit_replica::snapshot::Content;
 use autokit_replica::{REPLICA_FORMAT, Replica, snapshot};
 use surrealdb::types::{RecordId, SurrealValue};
+use tokio::sync::MutexGuard;
 
 use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
@@ -92,29 +94,20 @@ impl Library {
         Ok(snapshot::read(&folder.join(name), &format!("{state}-{key}")))
     }
 
-    /// Stores a snapshot of the cards, and then the content under these names of whatever else was made of them.
-    ///
-    /// # Errors
-    /// When the database or a file cannot be read or written.
-    pub async fn write_snapshots(&self, others: &[(&str, &str, Vec<u8>)]) -> Result<()> {
-        let Some(folder) = self.snapshots() else { return Ok(()) };
-        let _guard = self.writer.lock().await;
-        let state = self.state_of_cards().await?;
-        let cards = self.read(Replica::encode).map_err(|error| LibraryError::Database(error.to_string()))?;
-        let failed = |error| LibraryError::io(&folder, error);
-        let others_bytes: usize = others.iter().map(|(_, _, content)| content.len()).sum();
-        // What is left of a disk is for what people write.
-        self.database.check_space(cards.len() + others_bytes)?;
-        snapshot::write(&folder.join(CARDS), &replica_key(&state), &cards).map_err(failed)?;
-        for (name, key, content) in others {
-            snapshot::write(&folder.join(name), &format!("{state}-{key}"), content).map_err(failed)?;
+    /// Holds back changes of cards, so that what was made of them can be stored. A change that is being made is completed
+    /// first, its observer included.
+    pub async fn hold_changes(&self) -> HeldChanges<'_> {
+        let writer = self.writer.lock().await;
+        HeldChanges {
+            library: self,
+            removals: self.snapshot_removals.load(Ordering::Acquire),
+            _writer: writer,
         }
-        *self.snapshots.lock().expect("no holder panics") = Snapshots::Current;
-        Ok(())
     }
 
     /// Removes the snapshots before something changes that they were made of: cards, vectors, pages, names or synonyms.
     pub(crate) fn remove_snapshots(&self) -> Result<()> {
+        self.snapshot_removals.fetch_add(1, Ordering::AcqRel);
         let mut snapshots = self.snapshots.lock().expect("no holder panics");
         if *snapshots != Snapshots::Removed
             && let Some(dir) = &self.dir
@@ -123,6 +116,46 @@ impl Library {
             *snapshots = Snapshots::Removed;
         }
         Ok(())
+    }
+}
+
+/// While it lives, no card changes.
+#[derive(Debug)]
+pub struct HeldChanges<'a> {
+    library: &'a Library,
+    /// [`Library::remove_snapshots`] calls until it was made.
+    removals: u64,
+    _writer: MutexGuard<'a, ()>,
+}
+
+impl HeldChanges<'_> {
+    /// Stores a snapshot of the cards, and the content under these names, each with the key of what else it depends on,
+    /// of whatever was made of them since this was called. Vectors and pages can change meanwhile: no snapshot is left
+    /// then.
+    ///
+    /// # Errors
+    /// When the database or a file cannot be read or written, or there is too little space.
+    pub async fn write_snapshots(&self, others: &[(&str, &str, Vec<u8>)]) -> Result<()> {
+        let library = self.library;
+        let Some(folder) = library.snapshots() else { return Ok(()) };
+        let state = library.state_of_cards().await?;
+        let cards =
+            library.read(Replica::encode).map_err(|error| LibraryError::Database(error.to_string()))?;
+        let others_bytes: usize = others.iter().map(|(_, _, content)| content.len()).sum();
+        // What is left of a disk is for what people write.
+        library.database.check_space(cards.len() + others_bytes)?;
+        let failed = |error| LibraryError::io(&folder, error);
+        snapshot::write(&folder.join(CARDS), &replica_key(&state), &cards).map_err(failed)?;
+        for (name, key, content) in others {
+            snapshot::write(&folder.join(name), &format!("{state}-{key}"), content).map_err(failed)?;
+        }
+        let mut snapshots = library.snapshots.lock().expect("no holder panics");
+        if library.snapshot_removals.load(Ordering::Acquire) == self.removals {
+            *snapshots = Snapshots::Current;
+            return Ok(());
+        }
+        *snapshots = Snapshots::Removed;
+        snapshot::remove_all(&folder).map_err(failed)
     }
 }
 

@@ -172,6 +172,8 @@ impl Indexing {
 
     /// Stores snapshots of the cards and the index if there are none of the current state.
     pub async fn write_snapshots(&self, library: &Library) -> Result<()> {
+        // In this order, as a change does: it holds others back, and then has the index follow.
+        let held = library.hold_changes().await;
         let pending = self.pending.lock().await;
         if !pending.failed.is_empty() || !library.needs_snapshots(pending.is_stored) {
             return Ok(());
@@ -180,7 +182,7 @@ impl Indexing {
         let key = snapshot_key(index.embedder().map(|embedder| embedder.id()), index.vocabulary());
         let content =
             in_background(move || index.encode().map_err(|error| ApiError::internal(error.to_string())));
-        library.write_snapshots(&[(SNAPSHOT, &key, content.await?)]).await?;
+        held.write_snapshots(&[(SNAPSHOT, &key, content.await?)]).await?;
         Ok(())
     }
 

@@ -58,7 +58,12 @@ async fn snapshots_are_read_until_a_card_changes() {
     fill(&library).await;
     let expected = cards(&library);
     assert!(library.needs_snapshots(true));
-    library.write_snapshots(&[("index", "model", vec![1, 2, 3])]).await.expect("written");
+    library
+        .hold_changes()
+        .await
+        .write_snapshots(&[("index", "model", vec![1, 2, 3])])
+        .await
+        .expect("written");
     assert!(!library.needs_snapshots(true) && library.needs_snapshots(false));
     // As after a crash: the store is open in the copy.
     let crashed = DataDir::new(folder.path().join("crashed"));
@@ -109,7 +114,7 @@ async fn damaged_snapshots_and_those_of_another_state_are_ignored() {
     let dir = DataDir::new(folder.path().join("library"));
     let library = on_disk(&dir).await;
     fill(&library).await;
-    library.write_snapshots(&[("index", "model", vec![1; 100])]).await.expect("written");
+    library.hold_changes().await.write_snapshots(&[("index", "model", vec![1; 100])]).await.expect("written");
     let early = folder.path().join("early");
     copy(&dir.root().join("snapshots"), &early);
     put(&library, json!({ "name": "tool 7", "description": "Another tool." })).await;
@@ -119,7 +124,7 @@ async fn damaged_snapshots_and_those_of_another_state_are_ignored() {
     copy(&early, &dir.root().join("snapshots"));
     let library = on_disk(&dir).await;
     assert_eq!((cards(&library), snapshot(&library).await), (expected.clone(), None));
-    library.write_snapshots(&[("index", "model", vec![2; 100])]).await.expect("written");
+    library.hold_changes().await.write_snapshots(&[("index", "model", vec![2; 100])]).await.expect("written");
     library.close().await.expect("closed");
 
     for name in ["cards", "index"] {
