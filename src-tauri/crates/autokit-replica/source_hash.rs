@@ -26,6 +26,12 @@ pub(crate) fn export(variable: &str, crates: &[&str]) -> io::Result<()> {
             fs::read(&file)?.hash(&mut hasher);
         }
     }
+    // Versions of what splits words and writes bytes.
+    let lock = Path::new("../../../Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    fs::read(lock)?.hash(&mut hasher);
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=../autokit-replica/source_hash.rs");
     // The standard library's hash of a text may be another with the next compiler.
     println!("cargo::rerun-if-env-changed=RUSTUP_TOOLCHAIN");
     std::env::var_os("RUSTUP_TOOLCHAIN").as_deref().map(OsStr::as_encoded_bytes).hash(&mut hasher);

@@ -4,5 +4,5 @@
 mod source_hash;
 
 fn main() -> std::io::Result<()> {
-    source_hash::export("INDEX_FORMAT", &["autokit-search", "autokit-vocabulary"])
+    source_hash::export("INDEX_FORMAT", &["autokit-search", "autokit-toolcard", "autokit-vocabulary"])
 }

@@ -135,7 +135,7 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("personalization_get", json!({})),
         ("personalization_set", json!({ "enabled": true })),
         ("personalization_learn", json!({})),
-        ("personalization_reset", json!({ "profile": "none" })),
+        ("personalization_reset", json!({})),
         ("personalization_export", json!({})),
         ("vocabulary_list", json!({ "kind": "name" })),
         ("vocabulary_set", json!({ "kind": "name", "text": "borealis = deployments" })),

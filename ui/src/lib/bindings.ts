@@ -3255,7 +3255,7 @@ code: Rules, };
  */
 export type PersonalProfile = { 
 /**
- * Name of the person, or `agent/` and the name of an agents' profile.
+ * Name of the person, or `agents`, or `agents/` and the name of a profile of agents.
  */
 profile: string, 
 /**
@@ -5232,6 +5232,10 @@ kind: TurnKind,
  * Text of the question.
  */
 asked: string, 
+/**
+ * The person who asked; absent for agents, and in sessions of earlier versions.
+ */
+by?: string, 
 /**
  * Current state.
  */

@@ -97,6 +97,10 @@ pub struct Turn {
     pub kind: TurnKind,
     /// Text of the question.
     pub asked: String,
+    /// The person who asked; absent for agents, and in sessions of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub by: Option<String>,
     /// Current state.
     pub state: TurnState,
     /// Steps taken so far, in order.

@@ -18,7 +18,7 @@ pub struct Personalization {
 /// What was learned for one profile. Profiles learn apart: what an agent does changes nobody else's searches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct PersonalProfile {
-    /// Name of the person, or `agent/` and the name of an agents' profile.
+    /// Name of the person, or `agents`, or `agents/` and the name of a profile of agents.
     pub profile: String,
     /// Whether searches are adapted, or why not.
     pub state: LearningState,

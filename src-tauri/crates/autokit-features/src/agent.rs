@@ -259,7 +259,9 @@ impl Agent {
                 "Request a number in this range, or use search.",
             ));
         }
-        let (entry, at) = self.start_turn_in(request.session.as_ref(), kind, &request.question).await?;
+        let (entry, at) = self
+            .start_turn_in(request.session.as_ref(), kind, &request.question, Some(&context.author))
+            .await?;
         let session = entry.state.borrow().id.clone();
         let caller = AgentCaller { candidates, ..AgentCaller::person(&context.author) };
         let turn = self.clone().run_turn(entry, at, caller);
@@ -375,8 +377,9 @@ impl Handle<GiveFeedback> for Agent {
         } else {
             let refinement =
                 if request.said.trim().is_empty() { question.text.as_str() } else { request.said.as_str() };
-            let (entry, at) =
-                self.start_turn_in(Some(&request.session), TurnKind::Refine, refinement).await?;
+            let (entry, at) = self
+                .start_turn_in(Some(&request.session), TurnKind::Refine, refinement, Some(&context.author))
+                .await?;
             let turn = self.clone().run_turn(entry, at, AgentCaller::person(&context.author));
             self.sessions.spawn(turn);
         }

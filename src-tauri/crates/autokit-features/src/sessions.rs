@@ -125,6 +125,7 @@ impl Agent {
         session: Option<&SessionId>,
         kind: TurnKind,
         query: &str,
+        by: Option<&str>,
     ) -> Result<(SessionHandle, usize)> {
         if query.trim().is_empty() {
             return Err(ApiError::new(
@@ -145,6 +146,7 @@ impl Agent {
         let turn = Turn {
             kind,
             asked: query.trim().to_owned(),
+            by: by.map(str::to_owned),
             state: TurnState::Running,
             events: Vec::new(),
             answer: None,

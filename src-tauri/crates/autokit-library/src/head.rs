@@ -65,7 +65,7 @@ pub(crate) enum StoreState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     /// Number of writes of this file; the slot with the higher number is newer.
-    generation: u64,
+    pub(crate) generation: u64,
     /// Number of the last acknowledged commit; 0 before the first.
     pub(crate) seq: u64,
     /// Its hash, hexadecimal; empty before the first.

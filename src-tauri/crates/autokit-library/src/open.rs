@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::{Database, ReadOnlyReason};
 use crate::error::{LibraryError, Result};
-use crate::head::{Head, HeadFile, StoreState};
+use crate::head::{Head, HeadFile};
 use crate::migrate;
 use crate::restore::finish_restore;
 use crate::store::{Library, Storage};
@@ -106,8 +106,7 @@ impl Library {
             replica: Arc::default(),
             writer: tokio::sync::Mutex::default(),
             tip: Mutex::default(),
-            snapshots: Mutex::default(),
-            snapshot_removals: AtomicU64::new(0),
+            snapshots: OnceLock::new(),
             queue: RwLock::default(),
             queue_stale: AtomicBool::new(false),
             redo_uncertain: AtomicBool::new(false),
@@ -133,14 +132,13 @@ impl Library {
 
     /// Brings the store up to date and loads it into memory.
     async fn read_store(&self, path: &Path, head: Option<&Head>) -> Result<()> {
+        self.find_snapshots(head);
         let db = self.db().await?;
         migrate::migrate(&db, path).await?;
         drop(db);
         self.finish_redo().await?;
         self.delete_staged().await?;
-        // After a crash the rows are read themselves, and counted.
-        let closed = head.is_some_and(|head| head.state == StoreState::Closed);
-        self.load(closed).await?;
+        self.load().await?;
         let started = Instant::now();
         let found = self.check_head(head).await?;
         *self.check_duration.lock().expect("no holder panics") = started.elapsed();

@@ -167,6 +167,9 @@ impl Library {
         let mut pending: Vec<RecordId> = response.take(0).map_err(|error| self.failed(&error))?;
         let complete: Vec<RecordId> = response.take(1).map_err(|error| self.failed(&error))?;
         pending.sort_by_key(key_text);
+        if !pending.is_empty() {
+            self.remove_snapshots()?;
+        }
         for id in pending {
             if complete.is_empty() {
                 self.execute("DELETE $id RETURN NONE", object! { id: id }).await?;

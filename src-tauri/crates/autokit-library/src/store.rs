@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
-use autokit_replica::{CardRecord, Replica};
+use autokit_replica::{CardRecord, Replica, Snapshots};
 use autokit_toolcard::{CardId, Timestamp, Toolcard};
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
@@ -45,18 +45,6 @@ pub trait ChangeObserver: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 }
 
-/// Whether there are snapshots of the current state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Snapshots {
-    /// Files may be there, but none was read.
-    #[default]
-    Unknown,
-    /// They were read or written.
-    Current,
-    /// They were removed.
-    Removed,
-}
-
 /// An open library.
 pub struct Library {
     pub(crate) database: Database,
@@ -69,9 +57,8 @@ pub struct Library {
     pub(crate) writer: tokio::sync::Mutex<()>,
     /// The newest record of the commit log; `None` while it may be out of date.
     pub(crate) tip: Mutex<Option<Tip>>,
-    pub(crate) snapshots: Mutex<Snapshots>,
-    /// How often snapshots were to be removed.
-    pub(crate) snapshot_removals: AtomicU64,
+    /// `None` for a library that is in memory or cannot be changed.
+    pub(crate) snapshots: OnceLock<Snapshots>,
     /// The pending proposals.
     pub(crate) queue: RwLock<Queue>,
     /// Whether the queue may be out of date.
@@ -173,6 +160,7 @@ impl Library {
     /// Returns an error when the database cannot be flushed; it is released all the same.
     pub async fn close(&self) -> Result<()> {
         let flushed = self.database.close().await;
+        self.keep_snapshots();
         self.ownership.lock().expect("no holder panics").take();
         flushed
     }
@@ -245,10 +233,10 @@ impl Library {
         .await
     }
 
-    /// Loads the cards into memory, from a snapshot of this state if `or_snapshot` and there is one.
-    pub(crate) async fn load(&self, or_snapshot: bool) -> Result<()> {
+    /// Loads the cards into memory, from a snapshot of this state if there is one.
+    pub(crate) async fn load(&self) -> Result<()> {
         let newest = self.newest_revision().await?;
-        if or_snapshot && let Some(stored) = self.stored_replica(newest).await? {
+        if let Some(stored) = self.stored_replica(newest).await? {
             *self.replica.write().expect("no reader panics") = stored;
             return Ok(());
         }
@@ -355,7 +343,7 @@ mod tests {
             updated_at: "2026-01-01T08:00:00.000Z",
         };
         library.execute("INSERT INTO card $row RETURN NONE", object! { row: row }).await.expect("written");
-        library.load(false).await.expect("read");
+        library.load().await.expect("read");
         let record = library.card(&CardId::new("kettle")).expect("exists");
         assert_eq!(record.card().text(fields::NAME), Some("Kettle"));
     }

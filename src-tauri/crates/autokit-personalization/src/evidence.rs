@@ -23,6 +23,9 @@ pub(crate) struct Pair {
     pub(crate) at: Timestamp,
 }
 
+/// Most pairs of a profile that are learned from, the newest ones.
+const MAX_PAIRS: usize = 2_000;
+
 /// The pairs of every profile, by its name.
 pub(crate) type Evidence = BTreeMap<String, Vec<Pair>>;
 
@@ -45,7 +48,11 @@ pub(crate) async fn read(library: &Library) -> Result<Evidence> {
         evidence.entry(profile).or_default().push(pair);
     }
     for pairs in evidence.values_mut() {
+        // A search for nothing fails.
+        pairs.retain(|pair| !pair.question.trim().is_empty());
         pairs.sort_by_key(|pair| pair.at);
+        let excess = pairs.len().saturating_sub(MAX_PAIRS);
+        pairs.drain(..excess);
     }
     Ok(evidence)
 }
@@ -82,16 +89,26 @@ fn calls(activity: &[Activity]) -> Vec<(String, Pair)> {
     pairs
 }
 
-/// Returns the edits of cards within a week after they answered a question, with their authors.
+/// A question that a card answered.
+struct Asked {
+    /// When its session began.
+    at: Timestamp,
+    by: String,
+    question: String,
+}
+
+/// Returns the edits of cards within a week after they answered a question of the same person, with their authors.
 async fn edits(library: &Library) -> Result<Vec<(String, Pair)>> {
-    let mut found: BTreeMap<CardId, Vec<(Timestamp, String)>> = BTreeMap::new();
+    let mut found: BTreeMap<CardId, Vec<Asked>> = BTreeMap::new();
     for SessionNote { id, at, .. } in library.sessions(u32::MAX).await? {
         let Some(body) = library.session(&id).await? else { continue };
         // Sessions of other versions are skipped, as in the list of past sessions.
         let Ok(session) = serde_json::from_str::<Session>(&body) else { continue };
         for turn in session.turns.iter().filter(|turn| turn.kind == TurnKind::Ask) {
-            if let Some(tool) = turn.answer.as_ref().and_then(|answer| answer.tool.clone()) {
-                found.entry(tool).or_default().push((at, turn.asked.clone()));
+            let tool = turn.answer.as_ref().and_then(|answer| answer.tool.clone());
+            if let (Some(tool), Some(by)) = (tool, &turn.by) {
+                let asked = Asked { at, by: by.clone(), question: turn.asked.clone() };
+                found.entry(tool).or_default().push(asked);
             }
         }
     }
@@ -105,14 +122,14 @@ async fn edits(library: &Library) -> Result<Vec<(String, Pair)>> {
             if !matches!(revision.operation, Operation::Edit | Operation::Accept) {
                 continue;
             }
-            let led_to = |(asked, _): &&(Timestamp, String)| {
-                (0..=EDIT_WINDOW_SECS)
-                    .contains(&(revision.at.instant().as_second() - asked.instant().as_second()))
+            let led_to = |asked: &&Asked| {
+                let seconds = revision.at.instant().as_second() - asked.at.instant().as_second();
+                asked.by == revision.author.0 && (0..=EDIT_WINDOW_SECS).contains(&seconds)
             };
-            // The last question before the edit is the one it follows from.
-            if let Some((_, question)) = questions.iter().filter(led_to).max_by_key(|(asked, _)| *asked) {
+            // The person's last question before the edit is the one it follows from.
+            if let Some(asked) = questions.iter().filter(led_to).max_by_key(|asked| asked.at) {
                 let pair = Pair {
-                    question: question.clone(),
+                    question: asked.question.clone(),
                     card: card.clone(),
                     helpful: true,
                     source: Source::Edit,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autokit_adapter::{
-    Adapter, Cards, Dataset, FitOptions, Observation, Options, Outcome, Question, Source, learn,
+    Adapter, Cards, Dataset, FitOptions, Observation, Options, Outcome, Question, Refusal, Source, learn,
 };
 use autokit_api::commands::{
     Context, ExportPersonalization, GetPersonalization, Handle, LearnPersonalization, ResetPersonalization,
@@ -90,9 +90,14 @@ impl Learning {
         let mut learned = (*before).clone();
         let mut vectors: Option<Arc<Vec<StoredVectors>>> = None;
         for (profile, pairs) in evidence {
-            let known = learned.profiles.entry(profile).or_default();
+            let known = learned.profiles.entry(profile.clone()).or_default();
             let is_of_model = known.model == embedder.id();
-            let new = pairs.len().saturating_sub(known.pairs as usize);
+            // Old pairs go as new ones come.
+            let learned_at = known.comparison.as_ref().map(|comparison| comparison.at);
+            let new = match learned_at {
+                Some(at) => pairs.iter().filter(|pair| pair.at > at).count(),
+                None => pairs.len().saturating_sub(known.pairs as usize),
+            };
             let is_due = !is_of_model || new >= MIN_NEW.0.max(known.pairs as usize / MIN_NEW.1);
             if questions(&pairs) < needed || (which == Which::Due && !is_due) {
                 continue;
@@ -104,10 +109,19 @@ impl Learning {
                 Arc::clone(vectors.insert(Arc::new(stored)))
             };
             let count = pairs.len() as u32;
-            let (outcome, adapter) = self.fit(&embedder, stored, pairs).await?;
+            let (outcome, adapter) = match self.fit(&embedder, stored, pairs).await {
+                Ok(fitted) => fitted,
+                Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
+                // What one profile asked keeps no other one from learning.
+                Err(error) => {
+                    tracing::error!(%error, profile, "failed to learn from use");
+                    continue;
+                }
+            };
             known.pairs = count;
             embedder.id().clone_into(&mut known.model);
-            known.comparison = Some(comparison(&outcome, self.workspace.clock.stamp()));
+            let compared = outcome.refusal != Some(Refusal::TooFewGroups);
+            known.comparison = compared.then(|| comparison(&outcome, self.workspace.clock.stamp()));
             known.adapter = adapter;
         }
         learned.profiles.retain(|_, profile| *profile != LearnedProfile::default());
@@ -320,12 +334,18 @@ impl Handle<ResetPersonalization> for Learning {
         let changing = self.changing.lock().await;
         let mut learned = (*self.search.learned().await?).clone();
         let since = Some(self.workspace.clock.stamp());
-        let names: Vec<String> = if let Some(profile) = request.profile {
-            vec![profile]
-        } else {
-            let read = evidence::read(&self.workspace.library).await?;
-            read.into_keys().chain(learned.profiles.keys().cloned()).collect()
-        };
+        let read = evidence::read(&self.workspace.library).await?;
+        let mut names: BTreeSet<String> = read.into_keys().chain(learned.profiles.keys().cloned()).collect();
+        if let Some(profile) = request.profile {
+            if !names.contains(&profile) {
+                return Err(ApiError::new(
+                    ErrorCode::NotFound,
+                    format!("nothing was learned or collected for {profile:?}"),
+                    "Use a name that is shown.",
+                ));
+            }
+            names = BTreeSet::from([profile]);
+        }
         for name in names {
             learned.profiles.insert(name, LearnedProfile { since, ..LearnedProfile::default() });
         }

@@ -7,8 +7,10 @@
 
 mod replica;
 pub mod snapshot;
+mod snapshots;
 
 pub use crate::replica::{CardRecord, REPLICA_FORMAT, Replica};
+pub use crate::snapshots::Snapshots;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -8,15 +8,13 @@ use std::io::{self, Write as _};
 use std::ops::Deref;
 use std::path::Path;
 
-use memmap2::Mmap;
-
 /// Longest header, in bytes.
 const MAX_HEADER: usize = 1024;
 
-/// The content of a file, mapped.
+/// The content of a file. It is read, not mapped: some systems do not remove a file that is.
 #[derive(Debug)]
 pub struct Content {
-    map: Mmap,
+    bytes: Vec<u8>,
     start: usize,
 }
 
@@ -24,7 +22,7 @@ impl Deref for Content {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.map[self.start..]
+        &self.bytes[self.start..]
     }
 }
 
@@ -35,15 +33,11 @@ fn header(key: &str, content: &[u8]) -> String {
 /// Returns the content of a file if it was written with this key and is undamaged; `None` otherwise,
 /// also if there is no such file.
 pub fn read(path: &Path, key: &str) -> Option<Content> {
-    let file = File::open(path).ok()?;
-    // SAFETY: files are never changed once they have their name: they are replaced or removed as a whole, by the only
-    // process that owns the data directory. Content that changed all the same would not match its checksum, or give
-    // other bytes afterwards, which are checked like those of any file.
-    let map = unsafe { Mmap::map(&file) }.ok()?;
-    let end = map.iter().take(MAX_HEADER).position(|byte| *byte == b'\n')?;
-    let expected = format!("autokit {key} {} ", map.len() - end - 1);
-    let checksum = map[..end].strip_prefix(expected.as_bytes())?.to_vec();
-    let content = Content { start: end + 1, map };
+    let bytes = fs::read(path).ok()?;
+    let end = bytes.iter().take(MAX_HEADER).position(|byte| *byte == b'\n')?;
+    let expected = format!("autokit {key} {} ", bytes.len() - end - 1);
+    let checksum = bytes[..end].strip_prefix(expected.as_bytes())?.to_vec();
+    let content = Content { start: end + 1, bytes };
     (format!("{:08x}", crc32fast::hash(&content)).into_bytes() == checksum).then_some(content)
 }
 
@@ -62,7 +56,8 @@ pub fn write(path: &Path, key: &str, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes all snapshots in a folder. When this returns, they are gone even if the power fails.
+/// Removes all snapshots in a folder. Where the system allows to flush a folder, they are gone when this returns even if
+/// the power fails.
 ///
 /// # Errors
 /// When a file cannot be removed.

@@ -27,7 +27,7 @@ pub enum PersonalizationCommand {
     Off,
     /// Learn from all use until now, instead of in the background.
     Learn,
-    /// Forget what was learned; past use is not learned from again.
+    /// Forget what was learned, for all profiles unless one is named; past use is not learned from again.
     Reset {
         /// Only this profile, as shown.
         #[arg(long)]
@@ -81,9 +81,9 @@ pub(crate) async fn run(
 
 fn write(text: &mut dyn io::Write, current: &Personalization) -> io::Result<()> {
     if current.enabled {
-        writeln!(text, "Searches adapt to use.")?;
+        writeln!(text, "Personalization is on.")?;
     } else {
-        writeln!(text, "Searches do not adapt to use. Switch it on with `autokit personalization on`.")?;
+        writeln!(text, "Personalization is off. Switch it on with `autokit personalization on`.")?;
     }
     if current.profiles.is_empty() {
         return writeln!(
@@ -104,10 +104,8 @@ fn write_profile(text: &mut dyn io::Write, profile: &PersonalProfile, needed: u3
         LearningState::Collecting => {
             format!("{} of {needed} different questions collected", profile.questions)
         }
-        LearningState::Waiting => "ready to learn; `autokit personalization learn` does so now".to_owned(),
-        LearningState::NotBetter => {
-            "what was learned ranked past questions no better, so it is not used".to_owned()
-        }
+        LearningState::Waiting => "ready; run `autokit personalization learn` to learn now".to_owned(),
+        LearningState::NotBetter => "not in use: no improvement on past questions".to_owned(),
         LearningState::InUse => "in use".green().to_string(),
     };
     writeln!(text, "  {state}")?;

@@ -43,8 +43,8 @@ pub struct Indexing {
 struct Pending {
     /// Cards whose update failed; retried with the next change.
     failed: HashSet<CardId>,
-    /// Whether the index came from a snapshot.
-    is_stored: bool,
+    /// Whether the index came from a snapshot; `None` before there is one.
+    stored: Option<bool>,
     /// For each index that was built and is not in use yet, the cards changed since.
     since_builds: Vec<Weak<ChangedCards>>,
 }
@@ -131,7 +131,10 @@ impl Indexing {
                 None => self.read_stored(library, model.as_deref()).await?,
             };
         if let Some(StoredIndex { reading, changed, .. }) = stored
-            && let Some(index) = reading.await.map_err(|error| ApiError::internal(error.to_string()))?
+            && let Some(index) = reading.await.unwrap_or_else(|error| {
+                tracing::error!(%error, "failed to read a snapshot of the index");
+                None
+            })
         {
             return Ok(BuiltIndex { index: index.with_embedder(embedder), changed, stored: true });
         }
@@ -175,7 +178,8 @@ impl Indexing {
         // In this order, as a change does: it holds others back, and then has the index follow.
         let held = library.hold_changes().await;
         let pending = self.pending.lock().await;
-        if !pending.failed.is_empty() || !library.needs_snapshots(pending.is_stored) {
+        let Some(stored) = pending.stored.filter(|_| pending.failed.is_empty()) else { return Ok(()) };
+        if !library.needs_snapshots(stored) {
             return Ok(());
         }
         let index = self.searcher.index();
@@ -190,7 +194,7 @@ impl Indexing {
     pub async fn replace(&self, library: &Library, built: BuiltIndex) {
         let mut pending = self.pending.lock().await;
         self.searcher.replace_index(built.index);
-        pending.is_stored = built.stored;
+        pending.stored = Some(built.stored);
         pending.failed.extend(built.changed.lock().expect("no holder panics").drain());
         self.update_pending(library, &mut pending).await;
     }

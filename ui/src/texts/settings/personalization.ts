@@ -3,13 +3,13 @@ import { count } from "../../lib/format";
 export const personalization = {
   about:
     "Search learns from the answers you rate, the tools agents call after they find them, and the cards you edit after they were found. It happens on this computer, and what was learned is used only if it ranks your own past questions better.",
-  enabled: "Adapt searches to use",
+  enabled: "Personalize search results",
   none: "Nothing to learn from yet. Rate answers with Yes or No, or connect an agent.",
   profiles: "Profiles",
   collecting: (questions: number, needed: number) => `${questions} of ${needed} different questions collected`,
   state: {
     waiting: "Ready to learn",
-    not_better: "Not used: it ranked past questions no better",
+    not_better: "Not in use: no improvement on past questions",
     in_use: "In use",
   },
   from: (ratings: number, calls: number, edits: number) => {
@@ -27,5 +27,5 @@ export const personalization = {
   resetOf: (profile: string) => `Reset ${profile}`,
   resetTitle: "Reset what was learned?",
   resetText: (profile: string) =>
-    `Searches of ${profile} no longer adapt. Past use is not learned from again; your ratings stay.`,
+    `Search forgets what it learned for ${profile} and starts over. Your ratings are kept.`,
 };

@@ -32,7 +32,7 @@ pub(super) struct Features {
 impl Assistant for Features {
     async fn run_turn(&self, request: TurnRequest, cancel: &CancellationToken) -> Result<Turn> {
         let TurnRequest { kind, query, feedback_profile, allowed, web } = request;
-        let (entry, at) = self.agent.start_turn_in(None, kind, &query).await?;
+        let (entry, at) = self.agent.start_turn_in(None, kind, &query, None).await?;
         let caller = AgentCaller { feedback_profile, allowed, web, candidates: None };
         self.agent.sessions.spawn(self.agent.clone().run_turn(entry.clone(), at, caller));
         let mut watch = entry.state.subscribe();

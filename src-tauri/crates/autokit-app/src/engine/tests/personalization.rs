@@ -240,13 +240,13 @@ async fn an_edit_of_a_card_that_was_found_counts_for_its_author() {
         };
         (context, update)
     };
-    for (author, name) in [("ann", "archive_photo"), ("ann", "delete_roof"), ("bob", "delete_roof")] {
+    for (author, name) in [("ann", "archive_photo"), ("ann", "delete_roof"), ("bob", "archive_photo")] {
         let (context, update) = edit(author, name, &format!("{author} knows better"));
         Handle::<UpdateCard>::handle(&*engine, &context, update).await.expect("edited");
     }
     let read = Handle::<GetPersonalization>::handle(&*engine, &ann, Nothing {}).await.expect("read");
     let known = of(&read, "ann");
     assert_eq!((known.edits, known.questions, known.state), (1, 1, LearningState::Collecting));
-    assert_eq!(read.profiles.len(), 1, "nothing led to what was edited otherwise: {read:?}");
+    assert_eq!(read.profiles.len(), 1, "nobody else's question led to an edit: {read:?}");
     engine.close().await.expect("closed");
 }
