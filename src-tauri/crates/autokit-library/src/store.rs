@@ -57,7 +57,7 @@ pub struct Library {
     pub(crate) writer: tokio::sync::Mutex<()>,
     /// The newest record of the commit log; `None` while it may be out of date.
     pub(crate) tip: Mutex<Option<Tip>>,
-    /// `None` for a library that is in memory or cannot be changed.
+    /// Unset for a library that is in memory or cannot be changed.
     pub(crate) snapshots: OnceLock<Snapshots>,
     /// The pending proposals.
     pub(crate) queue: RwLock<Queue>,
@@ -236,7 +236,7 @@ impl Library {
     /// Loads the cards into memory, from a snapshot of this state if there is one.
     pub(crate) async fn load(&self) -> Result<()> {
         let newest = self.newest_revision().await?;
-        if let Some(stored) = self.stored_replica(newest).await? {
+        if let Some(stored) = self.stored_replica(&newest) {
             *self.replica.write().expect("no reader panics") = stored;
             return Ok(());
         }
@@ -260,26 +260,30 @@ impl Library {
             let created_at = timestamp(&row.created_at).map_err(|error| self.damaged(&id, &error))?;
             replica.deleted.insert(id, (row.number as u32, created_at));
         }
-        replica.cursor = newest;
+        replica.cursor = newest.seq;
         *self.replica.write().expect("no reader panics") = replica;
         Ok(())
     }
 
-    /// Returns the sequence number of the newest revision; 0 if there is none.
-    pub(crate) async fn newest_revision(&self) -> Result<u64> {
+    /// Returns the newest revision.
+    pub(crate) async fn newest_revision(&self) -> Result<NewestRevision> {
         #[derive(SurrealValue)]
         #[surreal(crate = "surrealdb::types")]
         struct Newest {
             id: RecordId,
+            change: String,
         }
         let mut response = self
             .db()
             .await?
-            .query("SELECT id FROM revision ORDER BY id DESC LIMIT 1")
+            .query("SELECT id, change FROM revision ORDER BY id DESC LIMIT 1")
             .await
             .map_err(|error| self.failed(&error))?;
         let newest: Vec<Newest> = response.take(0).map_err(|error| self.failed(&error))?;
-        Ok(newest.first().and_then(|row| key_text(&row.id).parse().ok()).unwrap_or(0))
+        Ok(newest.into_iter().next().map_or_else(NewestRevision::default, |row| NewestRevision {
+            seq: key_text(&row.id).parse().unwrap_or(0),
+            change: row.change,
+        }))
     }
 
     pub(crate) fn record(
@@ -309,6 +313,15 @@ impl Storage {
             Storage::Disk(owned) => Some(owned.dir().root()),
         }
     }
+}
+
+/// The newest entry of the journal.
+#[derive(Debug, Default)]
+pub(crate) struct NewestRevision {
+    /// Its sequence number; 0 if there is none.
+    pub(crate) seq: u64,
+    /// The change it belongs to.
+    pub(crate) change: String,
 }
 
 /// A database instance in use by a query.

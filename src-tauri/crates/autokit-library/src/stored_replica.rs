@@ -7,15 +7,13 @@
 
 use autokit_replica::snapshot::{self, Content};
 use autokit_replica::{REPLICA_FORMAT, Replica, Snapshots};
-use surrealdb::types::{RecordId, SurrealValue};
 use tokio::sync::MutexGuard;
 
 use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
 use crate::head::{Head, HeadFile, StoreState};
 use crate::migrate::SCHEMA_VERSION;
-use crate::rows::key_text;
-use crate::store::Library;
+use crate::store::{Library, NewestRevision};
 
 /// Name of their folder in the data directory.
 const FOLDER: &str = "snapshots";
@@ -42,37 +40,15 @@ impl Library {
         }
     }
 
-    /// Names the state of the cards, to be found in the snapshots made of them: the newest revision.
-    async fn state_of_cards(&self) -> Result<String> {
-        #[derive(SurrealValue)]
-        #[surreal(crate = "surrealdb::types")]
-        struct Newest {
-            id: RecordId,
-            change: String,
-        }
-        let query = "SELECT id, change FROM revision ORDER BY id DESC LIMIT 1";
-        let response = self.db().await?.query(query).await;
-        let mut response = response.map_err(|error| self.failed(&error))?;
-        let newest: Vec<Newest> = response.take(0).map_err(|error| self.failed(&error))?;
-        Ok(newest.first().map_or_else(
-            || "empty".to_owned(),
-            |row| {
-                let change = row.change.replace(|c: char| c.is_whitespace(), "_");
-                format!("{SCHEMA_VERSION}-{}-{change}", key_text(&row.id))
-            },
-        ))
-    }
-
     /// Returns the replica from its snapshot, if there is one of this state.
-    pub(crate) async fn stored_replica(&self, newest: u64) -> Result<Option<Replica>> {
-        let Some(content) = self.read_snapshot(CARDS, REPLICA_FORMAT).await? else { return Ok(None) };
+    pub(crate) fn stored_replica(&self, newest: &NewestRevision) -> Option<Replica> {
+        let snapshots = self.snapshots.get()?;
+        let content = snapshots.read(CARDS, &key(newest, REPLICA_FORMAT))?;
         let replica = Replica::decode(&content)
             .inspect_err(|error| tracing::warn!(%error, "ignoring a snapshot of the cards"));
-        let replica = replica.ok().filter(|replica| replica.cursor() == newest);
-        if replica.is_some() {
-            self.snapshots.get().inspect(|snapshots| snapshots.set_current());
-        }
-        Ok(replica)
+        let replica = replica.ok().filter(|replica| replica.cursor() == newest.seq)?;
+        snapshots.set_current();
+        Some(replica)
     }
 
     /// Whether there is something to gain by writing snapshots now. `others` says whether there are current ones of what
@@ -84,14 +60,14 @@ impl Library {
             && self.read(Replica::len) >= FEWEST
     }
 
-    /// Returns a snapshot of something that was made of the cards in their current state; `key` names what else it
-    /// depends on. `None` if there is none.
+    /// Returns a snapshot of something that was made of the cards in their current state; `made_with` names what
+    /// else it depends on. `None` if there is none.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn read_snapshot(&self, name: &str, key: &str) -> Result<Option<Content>> {
+    pub async fn read_snapshot(&self, name: &str, made_with: &str) -> Result<Option<Content>> {
         let Some(snapshots) = self.snapshots.get() else { return Ok(None) };
-        Ok(snapshots.read(name, &format!("{}-{key}", self.state_of_cards().await?)))
+        Ok(snapshots.read(name, &key(&self.newest_revision().await?, made_with)))
     }
 
     /// Holds back changes of cards, so that what was made of them can be stored. A change that is being made is completed
@@ -124,23 +100,30 @@ impl HeldChanges<'_> {
         let library = self.library;
         let (Some(dir), Some(snapshots)) = (&library.dir, library.snapshots.get()) else { return Ok(()) };
         let newest = library.newest_revision().await?;
-        if snapshots.is_changed() || library.is_redo_uncertain() || library.read(Replica::cursor) != newest {
+        if snapshots.is_changed()
+            || library.is_redo_uncertain()
+            || library.read(Replica::cursor) != newest.seq
+        {
             return Ok(());
         }
-        let state = library.state_of_cards().await?;
         let cards =
             library.read(Replica::encode).map_err(|error| LibraryError::Database(error.to_string()))?;
         let bytes: usize = others.iter().map(|(_, _, content)| content.len()).sum();
         // What is left of a disk is for what people write.
         library.database.check_space(cards.len() + bytes)?;
-        let keys: Vec<String> = others.iter().map(|(_, key, _)| format!("{state}-{key}")).collect();
-        let cards_key = format!("{state}-{REPLICA_FORMAT}");
-        let mut files: Vec<(&str, &str, &[u8])> = vec![(CARDS, &cards_key, &cards)];
-        files.extend(
-            others.iter().zip(&keys).map(|((name, _, content), key)| (*name, key.as_str(), &content[..])),
-        );
+        let others = others.iter().map(|(name, made_with, content)| (*name, *made_with, &content[..]));
+        let files: Vec<(&str, String, &[u8])> = std::iter::once((CARDS, REPLICA_FORMAT, &cards[..]))
+            .chain(others)
+            .map(|(name, made_with, content)| (name, key(&newest, made_with), content))
+            .collect();
         snapshots.write(&files).map_err(|error| LibraryError::io(&dir.root().join(FOLDER), error))
     }
+}
+
+/// Names the state of the cards that a snapshot was made of, and what else it was made with.
+fn key(newest: &NewestRevision, made_with: &str) -> String {
+    let change = newest.change.replace(char::is_whitespace, "_");
+    format!("{SCHEMA_VERSION}-{}-{change}-{made_with}", newest.seq)
 }
 
 /// Removes the snapshots in a data directory.

@@ -485,7 +485,7 @@ impl Library {
     pub(crate) async fn catch_up(&self) -> Result<()> {
         /// Revisions read at a time, so that a large import is not held in memory twice.
         const WINDOW: u64 = 1_000;
-        let newest = self.newest_revision().await?;
+        let newest = self.newest_revision().await?.seq;
         let mut next = self.read(Replica::cursor) + 1;
         while next <= newest {
             let touched = self.apply_revisions(self.journal(next..next + WINDOW).await?)?;

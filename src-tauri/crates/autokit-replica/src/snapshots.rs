@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::snapshot::{self, Content};
 
@@ -17,9 +17,9 @@ const GENERATION: &str = "generation";
 pub struct Snapshots {
     folder: PathBuf,
     /// Whether they are of the state in which the library was last closed.
-    valid: AtomicBool,
-    /// How often they were to be removed.
-    removals: AtomicU64,
+    valid: bool,
+    /// See [`Snapshots::is_changed`].
+    changed: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -39,18 +39,12 @@ impl Snapshots {
     pub fn new(folder: PathBuf, closed: Option<u64>) -> Snapshots {
         let generation = fs::read_to_string(folder.join(GENERATION)).ok();
         let valid = closed.is_some_and(|closed| generation == Some(closed.to_string()));
-        Snapshots {
-            folder,
-            valid: AtomicBool::new(valid),
-            removals: AtomicU64::new(0),
-            state: Mutex::new(State::Unknown),
-        }
+        Snapshots { folder, valid, changed: AtomicBool::new(false), state: Mutex::new(State::Unknown) }
     }
 
     /// Returns the content of a snapshot with this key, if there is one of the state in which the library was last closed.
     pub fn read(&self, name: &str, key: &str) -> Option<Content> {
-        let valid = self.valid.load(Ordering::Acquire);
-        valid.then(|| snapshot::read(&self.folder.join(name), key)).flatten()
+        if self.valid { snapshot::read(&self.folder.join(name), key) } else { None }
     }
 
     /// Notes that what was read is what the library has.
@@ -65,7 +59,7 @@ impl Snapshots {
 
     /// Whether this process began to change something that they are made of.
     pub fn is_changed(&self) -> bool {
-        self.removals.load(Ordering::Acquire) > 0
+        self.changed.load(Ordering::Acquire)
     }
 
     /// Removes them before something changes that they were made of.
@@ -73,7 +67,7 @@ impl Snapshots {
     /// # Errors
     /// When a file cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
-        self.removals.fetch_add(1, Ordering::AcqRel);
+        self.changed.store(true, Ordering::Release);
         let mut state = self.state.lock().expect("no holder panics");
         if *state != State::Removed {
             snapshot::remove_all(&self.folder)?;
@@ -87,7 +81,7 @@ impl Snapshots {
     ///
     /// # Errors
     /// When a file cannot be written or removed.
-    pub fn write(&self, files: &[(&str, &str, &[u8])]) -> io::Result<()> {
+    pub fn write(&self, files: &[(&str, String, &[u8])]) -> io::Result<()> {
         *self.state.lock().expect("no holder panics") = State::Unknown;
         for (name, key, content) in files {
             snapshot::write(&self.folder.join(name), key, content)?;
