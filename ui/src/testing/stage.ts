@@ -33,7 +33,8 @@ export function stubResizeObserver(): void {
  * Sets up a test with this engine, clean state and fake timers. Returns the list of calls, which grows as they arrive.
  */
 export function stage(answers: Answers): { name: keyof Commands; request: unknown }[] {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "requestAnimationFrame"] });
+  const frames = ["requestAnimationFrame", "cancelAnimationFrame"] as const;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", ...frames] });
   const calls: { name: keyof Commands; request: unknown }[] = [];
   engine.use({
     desktop: false,

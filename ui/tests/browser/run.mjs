@@ -642,7 +642,7 @@ try {
   const page = await browser.newPage({ viewport: { width: 1180, height: 780 } });
   page.setDefaultTimeout(PATIENCE);
   const complaints = [];
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("pageerror", (error) => complaints.push(error.stack ?? String(error)));
   await page.goto(url);
   for (const [name, test] of Object.entries(tests)) {
     if (!new RegExp(process.env.ONLY ?? "").test(name)) continue;

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen, within } from "@testing-library/svelte";
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ImportItem, ItemStatus } from "../../lib/bindings";
 import { handleKey } from "../../lib/commands";
@@ -21,7 +21,7 @@ const ITEMS = [
   item(2, "Whisk", "new"),
 ];
 
-async function open() {
+async function open(settled = 500) {
   const calls = stage({
     imports_preview: ({ status, offset, limit }) => {
       const of = ITEMS.filter((one) => !status || one.status === status);
@@ -56,7 +56,7 @@ async function open() {
   });
   overlays.importing = { path: "/a.toolcards" };
   render(ImportDialog, { source: { path: "/a.toolcards" } });
-  await wait(500);
+  await wait(settled);
   return calls;
 }
 
@@ -97,6 +97,18 @@ describe("the preview of an import", () => {
     expect(boxes()).toEqual([takes("Toaster", true), takes("Whisk", false)]);
     await press("F");
     expect(boxes().length).toBe(3);
+  });
+
+  it("is closed before the frame in which it would scroll or take the focus", async () => {
+    await open(0);
+    await screen.findByRole("checkbox", { name: texts.take("Toaster") });
+    cleanup();
+    await wait(100);
+    await open();
+    await press("j");
+    await fireEvent.keyDown(document.activeElement!, { key: "Enter" });
+    cleanup();
+    await wait(100);
   });
 
   it("asks who wins in a conflict, and sends what was decided", async () => {
