@@ -59,7 +59,7 @@ fn five_callers_get_one_answer() -> Result<()> {
             questions.iter().map(|question| json!({ "q": question, "gold": ["nobody knows"] }).to_string());
         std::fs::write(&file, lines.collect::<Vec<_>>().join("\n"))?;
         let measured =
-            autokit_eval::ask(Some(&cards), std::slice::from_ref(&file), &Vectors::StandIn(WIDTH), None)
+            autokit_eval::ask(Some(&cards), std::slice::from_ref(&file), &Vectors::StandIn(WIDTH), None, None)
                 .await?;
         ensure!(measured.answers.len() == QUESTIONS);
 

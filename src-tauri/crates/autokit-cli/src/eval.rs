@@ -15,13 +15,14 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
     let vectors = vectors(global);
     // Embedding blocks all cores for a while, and nothing else runs on the runtime.
     match command {
-        EvalCommand::Retrieval { dirs } => {
-            let reports = tokio::task::block_in_place(|| autokit_eval::retrieval(&dirs, &vectors))?;
+        EvalCommand::Retrieval { dirs, precision } => {
+            let reports = tokio::task::block_in_place(|| autokit_eval::retrieval(&dirs, &vectors, precision.map(Into::into)))?;
             out.show(&reports, |text| reports.iter().try_for_each(|report| write_retrieval(text, report)))?;
         }
-        EvalCommand::Ask { cards, questions, site, misses } => {
+        EvalCommand::Ask { cards, questions, site, precision, misses } => {
+            let precision = precision.map(Into::into);
             let evaluation =
-                autokit_eval::ask(cards.as_deref(), &questions, &vectors, site.as_deref()).await?;
+                autokit_eval::ask(cards.as_deref(), &questions, &vectors, precision, site.as_deref()).await?;
             out.show(&evaluation, |text| write_ask(text, &evaluation, misses))?;
         }
         EvalCommand::Calibrate { cards, questions, out: file } => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autokit_embed::Embedder;
+use autokit_embed::encoder::Precision;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_search::metrics::{Interval, auroc};
@@ -83,7 +84,8 @@ pub struct AskEvaluation {
 }
 
 /// Measures questions over the given cards, or over the starter cards. With `site`, the cards' documentation
-/// pages are read from there (relative URLs on cards are resolved against it) and included in the ranking.
+/// pages are read from there (relative URLs on cards are resolved against it) and included in the ranking. `precision` as
+/// in [`crate::retrieval`].
 ///
 /// # Errors
 /// When a file cannot be read, there is no model, or the site does not respond.
@@ -91,10 +93,11 @@ pub async fn ask(
     cards: Option<&Path>,
     questions: &[PathBuf],
     vectors: &Vectors,
+    precision: Option<Precision>,
     site: Option<&str>,
 ) -> Result<AskEvaluation> {
     let (set, objects) = set_of(cards, questions)?;
-    let embedder = Arc::new(embedder(vectors)?);
+    let embedder = Arc::new(embedder(vectors, precision)?);
     let passages = |texts: &[String]| embedder.embed_passages(texts);
     let queries = |texts: &[String]| texts.iter().map(|text| embedder.embed_query(text)).collect();
     let embeddings = Embeddings { passages: &passages, queries: &queries };
@@ -121,7 +124,7 @@ pub async fn ask(
 /// When a file cannot be read, there is no model, or there are too few answerable or unanswerable questions.
 pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors) -> Result<Calibrations> {
     let (set, objects) = set_of(cards, questions)?;
-    let embedder = Arc::new(embedder(vectors)?);
+    let embedder = Arc::new(embedder(vectors, None)?);
     let model = embedder.id().to_owned();
     let searcher = tokio::task::block_in_place(|| searcher_over(&set, &objects, &embedder))?;
     let shipped = Some(Calibrations::shipped()).filter(|shipped| shipped.model == model);

@@ -166,7 +166,7 @@ pub async fn discover(
     let fetcher = fetcher_for(&site)?;
     let provider =
         Provider::new(fetcher.clone(), Service::Searxng, Some(base), None).map_err(|error| bad(&error))?;
-    let embedder = Arc::new(embedder(vectors)?);
+    let embedder = Arc::new(embedder(vectors, None)?);
     let vocabulary = tokio::task::block_in_place(|| vocabulary(&*embedder))?;
     let discovery = Discovery {
         providers: vec![provider.clone()],

@@ -60,7 +60,7 @@ pub async fn improve(
     let proposed = setup.proposed(&added).await?;
     setup.close().await?;
 
-    let embedder = embedder(vectors)?;
+    let embedder = embedder(vectors, None)?;
     let measure = |set: &AskSet| {
         let passages = |texts: &[String]| embedder.embed_passages(texts);
         let queries = |texts: &[String]| texts.iter().map(|text| embedder.embed_query(text)).collect();

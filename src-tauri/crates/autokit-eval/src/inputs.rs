@@ -1,13 +1,14 @@
 //! Inputs of the measurements: the model, files of judged sets, a site.
 
 use autokit_app::engine::Vectors;
+use autokit_embed::encoder::Precision;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_search::eval::Embedder as Embeddings;
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
-/// Opens the chosen embedding model.
-pub(crate) fn embedder(vectors: &Vectors) -> Result<Embedder> {
+/// Opens the chosen embedding model, in the lowest precision it bears if none is given.
+pub(crate) fn embedder(vectors: &Vectors, precision: Option<Precision>) -> Result<Embedder> {
     let store = ModelStore::new(autokit_app::paths::models_dir());
     let (model, folder) = match vectors {
         Vectors::Model => (autokit_app::default_model().to_owned(), None),
@@ -22,7 +23,7 @@ pub(crate) fn embedder(vectors: &Vectors) -> Result<Embedder> {
         }
     };
     let files = store.resolve(&model, folder)?;
-    let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
+    let options = EmbedderOptions { backend: autokit_candle::FASTEST, precision, ..EmbedderOptions::default() };
     Ok(Embedder::load(&files, &options)?)
 }
 
@@ -38,9 +39,10 @@ pub(crate) fn unreadable(error: &autokit_search::EvalError) -> ApiError {
 /// Runs `measure` with the product's embedder.
 pub(crate) fn with_embeddings<T>(
     vectors: &Vectors,
+    precision: Option<Precision>,
     measure: impl FnOnce(&Embeddings<'_, autokit_embed::Error>) -> Result<T, autokit_search::EvalError>,
 ) -> Result<T> {
-    let embedder = embedder(vectors)?;
+    let embedder = embedder(vectors, precision)?;
     let passages = |texts: &[String]| embedder.embed_passages(texts);
     let queries = |texts: &[String]| texts.iter().map(|text| embedder.embed_query(text)).collect();
     measure(&Embeddings { passages: &passages, queries: &queries }).map_err(|error| unreadable(&error))

@@ -2,7 +2,27 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use autokit_embed::encoder;
+use clap::{Subcommand, ValueEnum};
+
+/// Precision of the products with weights.
+#[allow(missing_docs, reason = "the names say it")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Precision {
+    F32,
+    Bf16,
+    Int8,
+}
+
+impl From<Precision> for encoder::Precision {
+    fn from(precision: Precision) -> encoder::Precision {
+        match precision {
+            Precision::F32 => encoder::Precision::F32,
+            Precision::Bf16 => encoder::Precision::Bf16,
+            Precision::Int8 => encoder::Precision::Int8,
+        }
+    }
+}
 
 #[allow(missing_docs, reason = "a doc comment would replace the help of the command")]
 #[derive(Debug, Subcommand)]
@@ -12,6 +32,9 @@ pub enum EvalCommand {
         /// Folders with tools.jsonl and queries.jsonl.
         #[arg(required = true)]
         dirs: Vec<PathBuf>,
+        /// Precision of the embeddings, or the next more exact one this processor is fast in. Without it, the model's own.
+        #[arg(long)]
+        precision: Option<Precision>,
     },
     /// hit@1/3/5 of everyday questions, and refusals of questions that no card answers.
     Ask {
@@ -25,6 +48,9 @@ pub enum EvalCommand {
         /// Site to read the cards' documentation pages from, so that ranking uses them.
         #[arg(long, value_name = "URL")]
         site: Option<String>,
+        /// Precision of the embeddings, or the next more exact one this processor is fast in. Without it, the model's own.
+        #[arg(long)]
+        precision: Option<Precision>,
         /// List the questions whose first answer is wrong.
         #[arg(long)]
         misses: bool,

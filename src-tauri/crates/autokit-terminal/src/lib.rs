@@ -50,7 +50,7 @@ use autokit_api::{
 
 pub use args::{Cli, Command};
 pub use backup::BackupCommand;
-pub use eval::EvalCommand;
+pub use eval::{EvalCommand, Precision};
 pub use global::Global;
 pub use outcome::{Failure, Outcome, Result};
 pub use report::ReportCommand;
