@@ -19,6 +19,18 @@ impl Counts {
         self.0 >> (Counts::BITS * field) & Counts::CAP
     }
 
+    /// Returns the fields that have the term, in order, each with its count.
+    #[inline]
+    pub(crate) fn iter(self) -> impl Iterator<Item = (usize, u32)> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let field = rest.trailing_zeros() as usize / Counts::BITS;
+            let count = (rest != 0).then(|| rest >> (Counts::BITS * field) & Counts::CAP)?;
+            rest &= !(Counts::CAP << (Counts::BITS * field));
+            Some((field, count))
+        })
+    }
+
     fn increment(&mut self, field: usize) {
         if self.get(field) < Counts::CAP {
             self.0 += 1 << (Counts::BITS * field);

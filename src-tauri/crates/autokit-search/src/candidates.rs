@@ -5,19 +5,18 @@
 
 use std::cmp::Ordering;
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::bitset::BitSet;
-use crate::chunks::ClosestChunks;
+use crate::chunks::{ChunkIndex, ClosestChunks};
+use crate::constraints::{self, Constraint};
 use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, LOOKUP_SHARE, MEAN_SHARE};
 use crate::index::{Mode, Query, SearchIndex};
 use crate::keyword::KeywordScores;
 use crate::names::NameMatch;
+use crate::possible::Possible;
+use crate::traits::Traits;
 use crate::vector::{Exactness, Neighbour};
-
-/// Fewest cards scored by one thread; fewer are done before another thread wakes up.
-const AT_ONCE: usize = 4096;
 
 // A card's vector score is a mean of cosines with these weights, and so off by no more than the worst of them. Of the
 // clauses the one with the best sum counts, and the best of sums that are off by at most a bound is off by no more.
@@ -56,15 +55,41 @@ impl Candidate {
     }
 }
 
-/// Cosines of the texts of a request with cards.
-struct Similarities {
-    slots: Vec<u32>,
-    /// `[slots, texts]`
-    cosines: Vec<f32>,
-    /// By how much the cosines of a slot may be off.
-    bounds: Vec<f32>,
+/// A request to be scored with keywords and vectors.
+struct Request<'a> {
+    /// Of the whole request and each of its clauses.
+    scores: Vec<KeywordScores>,
+    queries: Vec<&'a [f32]>,
+    /// Subtracted from the queries.
+    shift: Vec<f32>,
+    /// Mean cosine of all cards with each query.
+    average: Vec<f32>,
+    shifts: ConstraintShifts<'a>,
+}
+
+/// The pieces of pages and the phrases that are closest to a request.
+struct Closest {
     pages: ClosestChunks,
     asks: ClosestChunks,
+}
+
+/// By how much a request's constraints move cards: those that contradict them down, those that satisfy them a little
+/// up. In units of cosine.
+pub(crate) struct ConstraintShifts<'a> {
+    pub(crate) demands: &'a [Constraint],
+    pub(crate) traits: &'a [Traits],
+    /// Cards of vendors that are excluded.
+    pub(crate) excluded: BitSet,
+}
+
+impl ConstraintShifts<'_> {
+    fn of(&self, slot: u32) -> f32 {
+        if self.demands.is_empty() {
+            return 0.0;
+        }
+        let excluded = if self.excluded.contains(slot) { constraints::EXCLUDED } else { 0.0 };
+        constraints::shift(self.demands, self.traits[slot as usize]) + excluded
+    }
 }
 
 impl SearchIndex {
@@ -92,23 +117,26 @@ impl SearchIndex {
         candidates
     }
 
+    /// Returns the cards that may be among the best by keywords, in no order.
     fn keyword_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
         let plan = query.plan;
         let scores = self.keyword.score(&self.keyword.resolve(&plan.terms, &[], &plan.concepts), allowed);
-        let mut candidates: Vec<Candidate> = scores[0]
-            .bm25
-            .iter()
-            .enumerate()
-            .filter(|(_, bm25)| **bm25 > 0.0)
-            .map(|(slot, &bm25)| Candidate {
-                slot: slot as u32,
-                keyword: fusion::bm25_to_cosine(bm25),
-                ..Candidate::default()
-            })
-            .collect();
-        self.apply_constraints(plan.constraints(), &mut candidates);
-        self.add_names(plan, allowed, &mut candidates);
-        candidates
+        let bm25: Vec<f32> = scores[0].bm25().collect();
+        let shifts = self.constraint_shifts(plan.constraints());
+        let named = self.names_in(plan, allowed);
+        let candidate = |slot: u32| Candidate {
+            slot,
+            keyword: fusion::bm25_to_cosine(bm25[slot as usize]),
+            constraints: shifts.of(slot),
+            ..Candidate::default()
+        };
+        let mut possible = Possible::new(query.limit);
+        for (slot, _) in bm25.iter().enumerate().filter(|(_, bm25)| **bm25 > 0.0) {
+            possible.add(slot as u32, candidate(slot as u32).raw(), 0.0);
+        }
+        let found = self.with_needed(possible, &named, allowed);
+        let found = found.iter().filter(|slot| bm25[*slot as usize] > 0.0 || named.contains_key(slot));
+        found.map(|slot| Candidate { name: named.get(&slot).copied(), ..candidate(slot) }).collect()
     }
 
     fn hybrid_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
@@ -124,75 +152,91 @@ impl SearchIndex {
         let shift: Vec<f32> = self.vectors.mean().into_iter().map(|x| x * MEAN_SHARE).collect();
         let vectors = plan.vectors(query.vectors);
         let queries: Vec<&[f32]> = vectors.iter().map(|vector| &**vector).collect();
-        let average = self.vectors.average(&queries, &shift);
-        let (scores, similarities) = rayon::join(
-            || self.keyword.score(&self.keyword.resolve(&plan.terms, clause_terms, &plan.concepts), allowed),
-            || self.similarities(&queries, &shift, allowed, exactness),
-        );
-        let mut candidates = self.scored(&scores, &similarities, &average, allowed);
-        self.apply_constraints(plan.constraints(), &mut candidates);
-        self.add_names(plan, allowed, &mut candidates);
-        if candidates.iter().all(|candidate| candidate.bound == 0.0) {
-            return candidates;
-        }
-        self.keep_possible(&mut candidates, query.limit);
-        let inexact: BitSet = candidates
-            .iter()
-            .filter(|candidate| candidate.bound > 0.0)
-            .map(|candidate| candidate.slot)
-            .collect();
-        let similarities = self.similarities(&queries, &shift, Some(&inexact), Exactness::Exact);
-        let exact = self.scored(&scores, &similarities, &average, Some(&inexact));
-        let mut exact: FxHashMap<u32, Candidate> =
-            exact.into_iter().map(|candidate| (candidate.slot, candidate)).collect();
-        for candidate in &mut candidates {
-            if let Some(exact) = exact.remove(&candidate.slot) {
-                *candidate = Candidate { name: candidate.name, constraints: candidate.constraints, ..exact };
+        let request = Request {
+            scores: self
+                .keyword
+                .score(&self.keyword.resolve(&plan.terms, clause_terms, &plan.concepts), allowed),
+            average: self.vectors.average(&queries, &shift),
+            shifts: self.constraint_shifts(plan.constraints()),
+            queries,
+            shift,
+        };
+        let named = self.names_in(plan, allowed);
+        let mut candidates = match exactness {
+            Exactness::Exact => self.scored(&request, allowed),
+            Exactness::Bounded => {
+                let possible = self.possible(&request, allowed, query.limit);
+                self.scored(&request, Some(&self.with_needed(possible, &named, allowed)))
             }
+        };
+        for candidate in &mut candidates {
+            candidate.name = named.get(&candidate.slot).copied();
         }
         candidates
     }
 
-    fn similarities(
-        &self,
-        queries: &[&[f32]],
-        shift: &[f32],
-        allowed: Option<&BitSet>,
-        exactness: Exactness,
-    ) -> Similarities {
-        let found = self.vectors.scan(queries, shift, allowed, exactness);
-        Similarities {
-            slots: found.keys,
-            cosines: found.cosines,
-            bounds: found.bounds,
-            pages: self.chunks.closest(queries, shift, allowed, exactness),
-            asks: self.asks.closest(queries, shift, allowed, exactness),
+    /// Returns the cards that may be among the best `limit` once their scores are exact. Names are left aside: cards
+    /// that are named rank first, and so leave no more places to others.
+    fn possible(&self, request: &Request<'_>, allowed: Option<&BitSet>, limit: usize) -> Possible {
+        let closest = self.closest(request, allowed, Exactness::Bounded);
+        let add = |possible: &mut Possible, slot: u32, cosines: &[f32], bound: f32| {
+            let candidate = request.score(&closest, slot, cosines, bound);
+            possible.add(slot, candidate.raw(), candidate.bound);
+        };
+        let start = |_| Possible::new(limit);
+        let (queries, shift) = (&request.queries, &request.shift);
+        let mut parts = self.vectors.fold(queries, shift, allowed, Exactness::Bounded, start, add);
+        let mut without_vector = Possible::new(limit);
+        for slot in self.without_vector(allowed) {
+            add(&mut without_vector, slot, &request.average, 0.0);
         }
+        parts.push(without_vector);
+        Possible::join(parts, limit)
     }
 
-    /// Scores the cards of `similarities`, and those in `allowed` without a vector as average ones: it may be that theirs
-    /// is not computed yet.
-    fn scored(
+    /// Adds the cards that are named, and those in `allowed` that find what one of all these takes.
+    fn with_needed(
         &self,
-        scores: &[KeywordScores],
-        similarities: &Similarities,
-        average: &[f32],
+        possible: Possible,
+        named: &FxHashMap<u32, NameMatch>,
         allowed: Option<&BitSet>,
-    ) -> Vec<Candidate> {
-        let Similarities { slots, cosines, bounds, .. } = similarities;
-        let mut candidates: Vec<Candidate> = slots
-            .par_iter()
-            .with_min_len(AT_ONCE)
-            .zip(cosines.par_chunks_exact(average.len()))
-            .zip(bounds)
-            .map(|((&slot, cosines), &bound)| score(scores, similarities, slot, cosines, bound))
-            .collect();
-        if self.vectors.len() < self.len() {
-            let without_vector =
-                self.slots.values().copied().filter(|&slot| {
-                    !self.vectors.contains(slot) && allowed.is_none_or(|set| set.contains(slot))
-                });
-            candidates.extend(without_vector.map(|slot| score(scores, similarities, slot, average, 0.0)));
+    ) -> BitSet {
+        let mut found = BitSet::with_len(self.ids.len());
+        for slot in possible.into_keys().chain(named.keys().copied()) {
+            found.insert(slot);
+            self.lookups.each_finder(slot, |finder, _| {
+                if allowed.is_none_or(|set| set.contains(finder)) {
+                    found.insert(finder);
+                }
+            });
+        }
+        found
+    }
+
+    /// Returns the cards in `allowed` whose vector is not computed yet. They are scored as average ones.
+    fn without_vector<'a>(&'a self, allowed: Option<&'a BitSet>) -> impl Iterator<Item = u32> + 'a {
+        let slots = (self.vectors.len() < self.len()).then(|| self.slots.values().copied());
+        let lacks =
+            move |slot: &u32| !self.vectors.contains(*slot) && allowed.is_none_or(|set| set.contains(*slot));
+        slots.into_iter().flatten().filter(lacks)
+    }
+
+    fn closest(&self, request: &Request<'_>, allowed: Option<&BitSet>, exactness: Exactness) -> Closest {
+        let of = |chunks: &ChunkIndex| chunks.closest(&request.queries, &request.shift, allowed, exactness);
+        Closest { pages: of(&self.chunks), asks: of(&self.asks) }
+    }
+
+    /// Scores all cards in `allowed` exactly.
+    fn scored(&self, request: &Request<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+        let closest = self.closest(request, allowed, Exactness::Exact);
+        let add = |candidates: &mut Vec<Candidate>, slot: u32, cosines: &[f32], bound: f32| {
+            candidates.push(request.score(&closest, slot, cosines, bound));
+        };
+        let (queries, shift) = (&request.queries, &request.shift);
+        let parts = self.vectors.fold(queries, shift, allowed, Exactness::Exact, Vec::with_capacity, add);
+        let mut candidates = parts.concat();
+        for slot in self.without_vector(allowed) {
+            add(&mut candidates, slot, &request.average, 0.0);
         }
         candidates
     }
@@ -261,73 +305,49 @@ impl SearchIndex {
         }
         raised
     }
-
-    /// Keeps every candidate that could be among the best `limit` once its score is exact, and those that find what one
-    /// of them takes.
-    fn keep_possible(&self, candidates: &mut Vec<Candidate>, limit: usize) {
-        if candidates.len() <= limit {
-            return;
-        }
-        // Names rank first, whatever the score.
-        let end = |candidate: &Candidate, bound: f32| (candidate.name, candidate.raw() + bound);
-        let order = |a: (Option<NameMatch>, f32), b: (Option<NameMatch>, f32)| {
-            b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
-        };
-        let mut lower: Vec<_> = candidates.iter().map(|candidate| end(candidate, -candidate.bound)).collect();
-        let (_, &mut last, _) = lower.select_nth_unstable_by(limit - 1, |a, b| order(*a, *b));
-        let is_possible = |candidate: &Candidate| order(end(candidate, candidate.bound), last).is_le();
-        let mut finders = BitSet::with_len(self.ids.len());
-        for candidate in candidates.iter().filter(|candidate| is_possible(candidate)) {
-            self.lookups.each_finder(candidate.slot, |finder, _| finders.insert(finder));
-        }
-        candidates.retain(|candidate| is_possible(candidate) || finders.contains(candidate.slot));
-    }
 }
 
-/// Scores a card whose vector has the given cosines with the texts of the request, the first of which is the whole
-/// request and the others its clauses.
-fn score(
-    scores: &[KeywordScores],
-    similarities: &Similarities,
-    slot: u32,
-    cosines: &[f32],
-    bound: f32,
-) -> Candidate {
-    let at = slot as usize;
-    let (whole, clauses) = (&scores[0], &scores[1..]);
-    let page = similarities.pages.of(slot);
-    let ask = similarities.asks.of(slot);
-    let cosine = |of: usize| {
-        let tool = match page {
-            Some(page) => cosines[of] + CHUNK_SHARE * (page[of].cosine - cosines[of]),
-            None => cosines[of],
+impl Request<'_> {
+    /// Scores a card whose vector has the given cosines with the texts of the request, the first of which is the whole
+    /// request and the others its clauses.
+    #[inline]
+    fn score(&self, closest: &Closest, slot: u32, cosines: &[f32], bound: f32) -> Candidate {
+        let (whole, clauses) = (&self.scores[0], &self.scores[1..]);
+        let page = closest.pages.of(slot);
+        let ask = closest.asks.of(slot);
+        let cosine = |of: usize| {
+            let tool = match page {
+                Some(page) => cosines[of] + CHUNK_SHARE * (page[of].cosine - cosines[of]),
+                None => cosines[of],
+            };
+            match ask {
+                Some(ask) => tool + ASK_SHARE * (ask[of].cosine - ASK_ADVANTAGE - cosines[of]),
+                None => tool,
+            }
         };
-        match ask {
-            Some(ask) => tool + ASK_SHARE * (ask[of].cosine - ASK_ADVANTAGE - cosines[of]),
-            None => tool,
+        let bounds = [page, ask].into_iter().flatten().flatten().map(|closest| closest.bound);
+        let mut candidate = Candidate {
+            slot,
+            keyword: whole.evidence(slot),
+            vector: cosine(0),
+            bound: bounds.fold(bound, f32::max),
+            constraints: self.shifts.of(slot),
+            chunk: page.map(|page| page[0].at),
+            ask: ask.map(|ask| ask[0].at),
+            ..Candidate::default()
+        };
+        let best = clauses
+            .iter()
+            .enumerate()
+            .map(|(i, scores)| (i, scores.evidence(slot), cosine(i + 1)))
+            .max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)).then(b.0.cmp(&a.0)));
+        if let Some((clause, keyword, vector)) = best {
+            candidate.keyword += CLAUSE_SHARE * (keyword - candidate.keyword);
+            candidate.vector += CLAUSE_SHARE * (vector - candidate.vector);
+            candidate.clause = Some(clause);
         }
-    };
-    let bounds = [page, ask].into_iter().flatten().flatten().map(|closest| closest.bound);
-    let mut candidate = Candidate {
-        slot,
-        keyword: whole.evidence[at],
-        vector: cosine(0),
-        bound: bounds.fold(bound, f32::max),
-        chunk: page.map(|page| page[0].at),
-        ask: ask.map(|ask| ask[0].at),
-        ..Candidate::default()
-    };
-    let best = clauses
-        .iter()
-        .enumerate()
-        .map(|(i, scores)| (i, scores.evidence[at], cosine(i + 1)))
-        .max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)).then(b.0.cmp(&a.0)));
-    if let Some((clause, keyword, vector)) = best {
-        candidate.keyword += CLAUSE_SHARE * (keyword - candidate.keyword);
-        candidate.vector += CLAUSE_SHARE * (vector - candidate.vector);
-        candidate.clause = Some(clause);
+        candidate
     }
-    candidate
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ impl ChunkIndex {
     }
 
     /// Returns, for every document in `allowed` that has a page, the closest chunk to each query; `shift` and
-    /// `exactness` as in [`VectorIndex::scan`].
+    /// `exactness` as in [`VectorIndex::fold`].
     pub(crate) fn closest(
         &self,
         queries: &[&[f32]],

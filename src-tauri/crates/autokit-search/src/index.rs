@@ -10,7 +10,7 @@ use ts_rs::TS;
 
 use crate::analysis::AnalyzedTexts;
 use crate::bitset::BitSet;
-use crate::candidates::Candidate;
+use crate::candidates::{Candidate, ConstraintShifts};
 use crate::chunks::ChunkIndex;
 use crate::constraints::{self, Constraint};
 use crate::document::{Document, Field, Vectors};
@@ -456,12 +456,9 @@ impl SearchIndex {
         Ok(self.explain(query, candidates))
     }
 
-    /// Lowers cards that contradict what a request demands, and raises those that satisfy it a little.
-    pub(crate) fn apply_constraints(&self, demands: &[Constraint], candidates: &mut [Candidate]) {
-        if demands.is_empty() {
-            return;
-        }
-        let mut excluded = BitSet::with_len(self.ids.len());
+    /// Returns by how much a request's constraints move cards.
+    pub(crate) fn constraint_shifts<'a>(&'a self, demands: &'a [Constraint]) -> ConstraintShifts<'a> {
+        let mut excluded = BitSet::default();
         let mut analyzer = Analyzer::new();
         for demand in demands {
             let Constraint::Excluding(name) = demand else { continue };
@@ -476,20 +473,11 @@ impl SearchIndex {
                 }
             }
         }
-        for candidate in candidates {
-            candidate.constraints = constraints::shift(demands, self.traits[candidate.slot as usize]);
-            if excluded.contains(candidate.slot) {
-                candidate.constraints += constraints::EXCLUDED;
-            }
-        }
+        ConstraintShifts { demands, traits: &self.traits, excluded }
     }
 
-    pub(crate) fn add_names(
-        &self,
-        plan: &QueryPlan,
-        allowed: Option<&BitSet>,
-        candidates: &mut Vec<Candidate>,
-    ) {
+    /// Returns the cards in `allowed` that a request names.
+    pub(crate) fn names_in(&self, plan: &QueryPlan, allowed: Option<&BitSet>) -> FxHashMap<u32, NameMatch> {
         let mut analyzer = Analyzer::new();
         let mut terms: FxHashMap<String, bool> = FxHashMap::default();
         for word in autokit_vocabulary::text::words(plan.text()) {
@@ -499,18 +487,8 @@ impl SearchIndex {
             }
         }
         let mut named = self.names.matches(plan.text(), |word| terms.get(word).copied().unwrap_or(true));
-        if named.is_empty() {
-            return;
-        }
-        for candidate in candidates.iter_mut() {
-            candidate.name = named.remove(&candidate.slot);
-        }
-        candidates.extend(
-            named
-                .into_iter()
-                .filter(|(slot, _)| allowed.is_none_or(|set| set.contains(*slot)))
-                .map(|(slot, name)| Candidate { slot, name: Some(name), ..Candidate::default() }),
-        );
+        named.retain(|slot, _| allowed.is_none_or(|set| set.contains(*slot)));
+        named
     }
 
     fn explain(&self, query: &Query<'_>, candidates: Vec<Candidate>) -> Vec<Hit> {

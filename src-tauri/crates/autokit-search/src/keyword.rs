@@ -149,11 +149,9 @@ impl FieldScale {
     #[inline]
     fn saturated_tf(&self, counts: Counts, lengths: &[u16; Field::COUNT]) -> f32 {
         let mut tf = 0.0;
-        for field in 0..Field::COUNT {
-            let count = counts.get(field);
-            if count > 0 {
-                tf += WEIGHTS[field] * count as f32 / (1.0 - B + self.0[field] * f32::from(lengths[field]));
-            }
+        // Most terms are in one or two fields.
+        for (field, count) in counts.iter() {
+            tf += WEIGHTS[field] * count as f32 / (1.0 - B + self.0[field] * f32::from(lengths[field]));
         }
         tf * (K1 + 1.0) / (tf + K1)
     }
@@ -168,30 +166,42 @@ pub(crate) struct Match {
     pub(crate) term: Arc<str>,
 }
 
-impl ResolvedQuery {
-    /// Returns the share of a group's information content that the matched words carry, 0 to 1.
-    fn coverage(&self, group: usize, matched: f32) -> f32 {
-        if self.information[group] > 0.0 { (matched / self.information[group]).min(1.0) } else { 0.0 }
-    }
+/// Returns the share of a query's information content that the matched words carry, 0 to 1.
+fn coverage(information: f32, matched: f32) -> f32 {
+    if information > 0.0 { (matched / information).min(1.0) } else { 0.0 }
 }
 
 /// Keyword scores of all cards, by slot.
 #[derive(Clone, Debug)]
 pub(crate) struct KeywordScores {
-    /// Plain BM25F.
-    pub(crate) bm25: Vec<f32>,
-    /// BM25F with the coincidence discount, see [`crate::fusion`].
-    pub(crate) evidence: Vec<f32>,
+    sums: Vec<Sum>,
+    /// Information content of the query.
+    information: f32,
+}
+
+impl KeywordScores {
+    /// Returns the plain BM25F score of every slot.
+    pub(crate) fn bm25(&self) -> impl Iterator<Item = f32> + '_ {
+        self.sums.iter().map(|sum| sum.total)
+    }
+
+    /// Returns the BM25F score of a slot with the coincidence discount, see [`crate::fusion`].
+    #[inline]
+    pub(crate) fn evidence(&self, slot: u32) -> f32 {
+        let sum = self.sums[slot as usize];
+        crate::fusion::keyword_evidence(sum.total, sum.largest, coverage(self.information, sum.matched))
+    }
 }
 
 /// Number of postings and sums from which on several threads are faster than one.
 const PARALLEL_FROM: usize = 1 << 15;
 
-/// Accumulated scores of one group.
-struct Sums {
-    total: Vec<f32>,
-    largest: Vec<f32>,
-    matched: Vec<f32>,
+/// What a query's words in a card add up to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    total: f32,
+    largest: f32,
+    matched: f32,
 }
 
 /// Explains the keyword match of one card.
@@ -509,50 +519,51 @@ impl KeywordIndex {
             .flat_map(|term| &term.variants)
             .map(|variant| self.terms[variant.term as usize].postings.len())
             .sum();
+        let mut groups: Vec<Vec<Sum>> = vec![vec![Sum::default(); slots]; query.groups];
         let threads = rayon::current_num_threads();
         if threads < 2 || postings + slots * query.groups < PARALLEL_FROM {
-            return self.score_band(query, allowed, 0..slots);
-        }
-        let width = slots.div_ceil(threads).max(1);
-        let bands: Vec<Vec<KeywordScores>> = (0..slots)
-            .step_by(width)
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .map(|from| self.score_band(query, allowed, from..(from + width).min(slots)))
-            .collect();
-        let mut bands = bands.into_iter();
-        let mut all = bands.next().unwrap_or_default();
-        for band in bands {
-            for (query, part) in all.iter_mut().zip(band) {
-                query.bm25.extend(part.bm25);
-                query.evidence.extend(part.evidence);
+            let mut groups: Vec<&mut [Sum]> = groups.iter_mut().map(Vec::as_mut_slice).collect();
+            self.score_band(query, allowed, 0..slots, &mut groups);
+        } else {
+            let width = slots.div_ceil(threads).max(1);
+            let mut bands: Vec<Vec<&mut [Sum]>> = Vec::new();
+            for group in &mut groups {
+                for (at, part) in group.chunks_mut(width).enumerate() {
+                    if at == bands.len() {
+                        bands.push(Vec::new());
+                    }
+                    bands[at].push(part);
+                }
             }
+            bands.into_par_iter().enumerate().for_each(|(at, mut groups)| {
+                let band = at * width..((at + 1) * width).min(slots);
+                self.score_band(query, allowed, band, &mut groups);
+            });
         }
-        all
+        let scores = |(sums, &information)| KeywordScores { sums, information };
+        groups.into_iter().zip(&query.information).map(scores).collect()
     }
 
-    /// As [`KeywordIndex::score`], for a range of slots.
+    /// As [`KeywordIndex::score`], for a range of slots; `groups` are their sums.
     fn score_band(
         &self,
         query: &ResolvedQuery,
         allowed: Option<&BitSet>,
         band: std::ops::Range<usize>,
-    ) -> Vec<KeywordScores> {
-        let zeros = || vec![0.0f32; band.len()];
-        let mut groups: Vec<Sums> =
-            (0..query.groups).map(|_| Sums { total: zeros(), largest: zeros(), matched: zeros() }).collect();
+        groups: &mut [&mut [Sum]],
+    ) {
         // The best match of the family by slot, for query terms that match several index terms.
         let mut best: Vec<TermMatch> = Vec::new();
         let mut touched: Vec<usize> = Vec::new();
         for ResolvedTerm { variants, uses } in &query.terms {
             let mut add = |at: usize, matched_term: TermMatch| {
                 for &(group, count) in uses {
-                    let sums = &mut groups[group];
-                    sums.total[at] += count * matched_term.score;
+                    let sum = &mut groups[group][at];
+                    sum.total += count * matched_term.score;
                     if !matched_term.via_concept {
-                        sums.largest[at] = sums.largest[at].max(count * matched_term.score);
+                        sum.largest = sum.largest.max(count * matched_term.score);
                     }
-                    sums.matched[at] += count * matched_term.information;
+                    sum.matched += count * matched_term.information;
                 }
             };
             if variants.len() > 1 && best.is_empty() {
@@ -586,22 +597,6 @@ impl KeywordIndex {
                 add(at, std::mem::take(&mut best[at]));
             }
         }
-        groups
-            .into_iter()
-            .enumerate()
-            .map(|(group, Sums { total, mut largest, matched })| {
-                for ((evidence, total), matched) in largest.iter_mut().zip(&total).zip(&matched) {
-                    if *total > 0.0 {
-                        *evidence = crate::fusion::keyword_evidence(
-                            *total,
-                            *evidence,
-                            query.coverage(group, *matched),
-                        );
-                    }
-                }
-                KeywordScores { bm25: total, evidence: largest }
-            })
-            .collect()
     }
 
     /// Explains what the whole query matches in the card of a slot.
@@ -636,7 +631,7 @@ impl KeywordIndex {
             explanation.bm25 += uses[0].1 * best.score;
             matched += uses[0].1 * best.information;
         }
-        explanation.coverage = query.coverage(0, matched);
+        explanation.coverage = coverage(query.information[0], matched);
         explanation
     }
 

@@ -59,6 +59,7 @@ mod keyword;
 mod lookups;
 pub mod metrics;
 mod names;
+mod possible;
 mod query;
 mod query_embedder;
 mod searcher;

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bitset::BitSet;
 use crate::error::RetrieveError;
+use crate::possible::Possible;
 use crate::stored::packed;
 use kernel::{Kernel, Lane};
 use quantized::{Approximate, QuantizedQuery, QuantizedRows};
@@ -36,7 +37,7 @@ pub struct Neighbour {
 pub(crate) enum Exactness {
     /// Exact up to the rounding of f32.
     Exact,
-    /// In a large index off by at most [`Scan::bounds`], and read from a quarter of the memory.
+    /// In a large index off by at most a bound, and read from a quarter of the memory.
     Bounded,
 }
 
@@ -303,38 +304,18 @@ impl VectorIndex {
             return (0..self.len() as u32).filter(|row| self.is_allowed(*row as usize, allowed)).collect();
         }
         let query = QuantizedQuery::new(query);
-        // The lower ends of the best rows, and the upper ends of all that reach them as far as is known.
-        let look = |rows: std::ops::Range<usize>| {
-            let (mut best, mut reaching) = (TopK::new(k), Vec::new());
+        let parts = self.in_parts(|rows| {
+            let mut possible = Possible::new(k);
             let rows = rows.filter(|&row| self.is_allowed(row, allowed));
             self.approximate_rows(rows, std::slice::from_ref(&query), |row, found| {
-                let Approximate { score, bound } = found[0];
-                best.push(Neighbour { key: row as u32, score: score - bound });
-                if best.threshold.is_none_or(|threshold| score + bound >= threshold.score) {
-                    reaching.push((row as u32, score + bound));
-                }
+                possible.add(row as u32, found[0].score, found[0].bound);
             });
-            (best, reaching)
-        };
-        let (best, mut reaching) = match self.chunk(self.len()) {
-            None => look(0..self.len()),
-            Some(chunk) => self.chunks(chunk).into_par_iter().map(look).reduce(
-                || (TopK::new(k), Vec::new()),
-                |(best, mut reaching), (others, more)| {
-                    reaching.extend(more);
-                    (best.merge(others), reaching)
-                },
-            ),
-        };
-        let best = best.into_sorted();
-        if let Some(last) = best.get(k - 1) {
-            reaching.retain(|(_, upper)| *upper >= last.score);
-        }
-        reaching.into_iter().map(|(row, _)| row).collect()
+            possible
+        });
+        Possible::join(parts, k).into_keys().collect()
     }
 
-    /// Returns every allowed key and its cosines with each of `queries`. `shift` is subtracted from the queries after
-    /// normalization: the results are `row . (query - shift)`.
+    /// Returns every allowed key and its cosines with each of `queries`, as [`VectorIndex::fold`] reads them.
     pub(crate) fn scan(
         &self,
         queries: &[&[f32]],
@@ -342,20 +323,49 @@ impl VectorIndex {
         allowed: Option<&BitSet>,
         exactness: Exactness,
     ) -> Scan {
+        let start = |rows| Scan::with_capacity(rows, queries.len());
+        let parts = self.fold(queries, shift, allowed, exactness, start, |found, key, cosines, bound| {
+            found.keys.push(key);
+            found.cosines.extend_from_slice(cosines);
+            found.bounds.push(bound);
+        });
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        for part in parts {
+            all.keys.extend(part.keys);
+            all.cosines.extend(part.cosines);
+            all.bounds.extend(part.bounds);
+        }
+        all
+    }
+
+    /// Reads every allowed key with its cosines with each of `queries`, and by how much those may be off. `shift` is
+    /// subtracted from the queries after normalization: the cosines are `row . (query - shift)`. Each thread begins with
+    /// what `start` returns for the largest number of rows it may read.
+    pub(crate) fn fold<S: Send>(
+        &self,
+        queries: &[&[f32]],
+        shift: &[f32],
+        allowed: Option<&BitSet>,
+        exactness: Exactness,
+        start: impl Fn(usize) -> S + Send + Sync,
+        visit: impl Fn(&mut S, u32, &[f32], f32) + Send + Sync,
+    ) -> Vec<S> {
         let queries: Vec<Vec<f32>> = queries.iter().map(|query| shifted(query, shift)).collect();
         if exactness == Exactness::Exact || self.quantized.is_empty() {
             let packed: Vec<Vec<Lane>> = queries.iter().map(|query| self.packed(query)).collect();
             let exact = |rows: &mut dyn Iterator<Item = usize>, most: usize| {
-                let mut found = Scan::with_capacity(most, packed.len());
-                self.score_rows(rows, &packed, |row, scores| {
-                    found.keys.push(self.keys[row]);
-                    found.cosines.extend_from_slice(scores);
-                    found.bounds.push(0.0);
+                let mut state = start(most);
+                self.score_rows(rows, &packed, |row, cosines| {
+                    visit(&mut state, self.keys[row], cosines, 0.0);
                 });
-                found
+                state
             };
-            if let Some(few) = allowed.filter(|set| set.len() < self.len() / 8) {
-                return exact(&mut few.iter().filter_map(|key| self.row(key)), few.len());
+            if let Some(allowed) = allowed {
+                let few = allowed.len();
+                if few < self.len() / 8 {
+                    return vec![exact(&mut allowed.iter().filter_map(|key| self.row(key)), few)];
+                }
             }
             return self.in_parts(|rows| {
                 let most = rows.len();
@@ -364,25 +374,26 @@ impl VectorIndex {
         }
         let quantized: Vec<QuantizedQuery> = queries.iter().map(|query| QuantizedQuery::new(query)).collect();
         self.in_parts(|rows| {
-            let mut found = Scan::with_capacity(rows.len(), quantized.len());
+            let mut state = start(rows.len());
+            let mut cosines = vec![0.0; quantized.len()];
             let rows = rows.filter(|&row| self.is_allowed(row, allowed));
-            self.approximate_rows(rows, &quantized, |row, scores| {
-                found.keys.push(self.keys[row]);
-                found.cosines.extend(scores.iter().map(|found| found.score));
-                found.bounds.push(scores.iter().map(|found| found.bound).fold(0.0, f32::max));
+            self.approximate_rows(rows, &quantized, |row, found| {
+                let mut bound = 0.0_f32;
+                for (cosine, found) in cosines.iter_mut().zip(found) {
+                    *cosine = found.score;
+                    bound = bound.max(found.bound);
+                }
+                visit(&mut state, self.keys[row], &cosines, bound);
             });
-            found
+            state
         })
     }
 
     /// Runs `scan` over all rows, on several threads if that is faster.
-    fn in_parts(&self, scan: impl Fn(std::ops::Range<usize>) -> Scan + Send + Sync) -> Scan {
-        let Some(chunk) = self.chunk(self.len()) else { return scan(0..self.len()) };
-        let parts: Vec<Scan> = self.chunks(chunk).into_par_iter().map(scan).collect();
-        Scan {
-            keys: parts.iter().flat_map(|part| &part.keys).copied().collect(),
-            cosines: parts.iter().flat_map(|part| &part.cosines).copied().collect(),
-            bounds: parts.iter().flat_map(|part| &part.bounds).copied().collect(),
+    fn in_parts<S: Send>(&self, scan: impl Fn(std::ops::Range<usize>) -> S + Send + Sync) -> Vec<S> {
+        match self.chunk(self.len()) {
+            None => vec![scan(0..self.len())],
+            Some(chunk) => self.chunks(chunk).into_par_iter().map(scan).collect(),
         }
     }
 
@@ -390,7 +401,7 @@ impl VectorIndex {
         allowed.is_none_or(|set| set.contains(self.keys[row]))
     }
 
-    /// Returns the mean cosine of all rows with each query, as [`VectorIndex::scan`] would report them.
+    /// Returns the mean cosine of all rows with each query, as [`VectorIndex::fold`] would read them.
     pub(crate) fn average(&self, queries: &[&[f32]], shift: &[f32]) -> Vec<f32> {
         let mean = self.mean();
         queries
@@ -577,53 +588,6 @@ fn pack(vector: &[f32], lanes: &mut [Lane]) {
     for (lane, numbers) in lanes.iter_mut().zip(vector.chunks(16)) {
         lane.0[..numbers.len()].copy_from_slice(numbers);
         lane.0[numbers.len()..].fill(0.0);
-    }
-}
-
-/// The best `k` rows seen, as an unsorted list of up to `2k` that is cut to `k` when full: usually one
-/// comparison per row.
-struct TopK {
-    k: usize,
-    found: Vec<Neighbour>,
-    /// The score to beat, once there are `k` rows.
-    threshold: Option<Neighbour>,
-}
-
-impl TopK {
-    fn new(k: usize) -> TopK {
-        TopK { k, found: Vec::new(), threshold: None }
-    }
-
-    #[inline]
-    fn push(&mut self, row: Neighbour) {
-        if self.threshold.is_some_and(|threshold| row.order(threshold) == Ordering::Greater) {
-            return;
-        }
-        self.found.push(row);
-        if self.found.len() >= self.k.saturating_mul(2).max(16) {
-            self.truncate();
-        }
-    }
-
-    fn truncate(&mut self) {
-        if self.found.len() > self.k {
-            self.found.select_nth_unstable_by(self.k - 1, |a, b| a.order(*b));
-            self.found.truncate(self.k);
-            self.threshold = self.found.iter().copied().max_by(|a, b| a.order(*b));
-        }
-    }
-
-    fn merge(mut self, other: TopK) -> TopK {
-        for row in other.found {
-            self.push(row);
-        }
-        self
-    }
-
-    fn into_sorted(mut self) -> Vec<Neighbour> {
-        self.found.sort_by(|a, b| a.order(*b));
-        self.found.truncate(self.k);
-        self.found
     }
 }
 
