@@ -58,9 +58,14 @@ fn five_callers_get_one_answer() -> Result<()> {
         let lines =
             questions.iter().map(|question| json!({ "q": question, "gold": ["nobody knows"] }).to_string());
         std::fs::write(&file, lines.collect::<Vec<_>>().join("\n"))?;
-        let measured =
-            autokit_eval::ask(Some(&cards), std::slice::from_ref(&file), &Vectors::StandIn(WIDTH), None, None)
-                .await?;
+        let measured = autokit_eval::ask(
+            Some(&cards),
+            std::slice::from_ref(&file),
+            &Vectors::StandIn(WIDTH),
+            None,
+            None,
+        )
+        .await?;
         ensure!(measured.answers.len() == QUESTIONS);
 
         let (mut answered, mut refused) = (0, 0);

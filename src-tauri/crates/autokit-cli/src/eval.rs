@@ -16,7 +16,9 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
     // Embedding blocks all cores for a while, and nothing else runs on the runtime.
     match command {
         EvalCommand::Retrieval { dirs, precision } => {
-            let reports = tokio::task::block_in_place(|| autokit_eval::retrieval(&dirs, &vectors, precision.map(Into::into)))?;
+            let reports = tokio::task::block_in_place(|| {
+                autokit_eval::retrieval(&dirs, &vectors, precision.map(Into::into))
+            })?;
             out.show(&reports, |text| reports.iter().try_for_each(|report| write_retrieval(text, report)))?;
         }
         EvalCommand::Ask { cards, questions, site, precision, misses } => {

@@ -23,7 +23,8 @@ pub(crate) fn embedder(vectors: &Vectors, precision: Option<Precision>) -> Resul
         }
     };
     let files = store.resolve(&model, folder)?;
-    let options = EmbedderOptions { backend: autokit_candle::FASTEST, precision, ..EmbedderOptions::default() };
+    let options =
+        EmbedderOptions { backend: autokit_candle::FASTEST, precision, ..EmbedderOptions::default() };
     Ok(Embedder::load(&files, &options)?)
 }
 

@@ -14,7 +14,11 @@ use crate::inputs::{unreadable, with_embeddings};
 ///
 /// # Errors
 /// When a file cannot be read or there is no model.
-pub fn retrieval(dirs: &[PathBuf], vectors: &Vectors, precision: Option<Precision>) -> Result<Vec<RetrievalReport>> {
+pub fn retrieval(
+    dirs: &[PathBuf],
+    vectors: &Vectors,
+    precision: Option<Precision>,
+) -> Result<Vec<RetrievalReport>> {
     let sets = dirs
         .iter()
         .map(|dir| RetrievalSet::load(dir).map_err(|error| unreadable(&error)))
