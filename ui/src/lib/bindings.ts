@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 12;
+export const PROTOCOL = 13;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -2293,7 +2293,7 @@ export type JobId = string;
 /**
  * Kind of job.
  */
-export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify" | "call";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify" | "call" | "learn";
 
 /**
  * Request to pause or resume a job.
@@ -3318,11 +3318,11 @@ file: string,
 text: string, };
 
 /**
- * Which profiles to reset.
+ * Which profiles to reset or to export.
  */
-export type PersonalizationReset = { 
+export type PersonalizationProfiles = { 
 /**
- * Name of the profile; all if absent.
+ * Name of a profile; all if absent.
  */
 profile?: string, };
 
@@ -5237,6 +5237,10 @@ asked: string,
  */
 by?: string, 
 /**
+ * When it was asked; absent in sessions of earlier versions.
+ */
+at?: Timestamp, 
+/**
  * Current state.
  */
 state: TurnState, 
@@ -5670,11 +5674,11 @@ export interface Commands {
   /** Switches learning from use, and what was learned, on or off. */
   personalization_set: { request: PersonalizationSet; response: Personalization };
   /** Learns from all use until now, instead of in the background. */
-  personalization_learn: { request: Nothing; response: Personalization };
+  personalization_learn: { request: Nothing; response: JobRef };
   /** Forgets what was learned; what happened until now is not learned from again. */
-  personalization_reset: { request: PersonalizationReset; response: Personalization };
+  personalization_reset: { request: PersonalizationProfiles; response: Personalization };
   /** Returns what was learned, as a file. */
-  personalization_export: { request: Nothing; response: PersonalizationExport };
+  personalization_export: { request: PersonalizationProfiles; response: PersonalizationExport };
   /** Returns the credentials for web APIs: those stored, and those that operations in the library need. */
   api_keys_list: { request: Nothing; response: Array<ApiKey> };
   /** Stores a credential for a web API. */

@@ -101,6 +101,10 @@ pub struct Turn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub by: Option<String>,
+    /// When it was asked; absent in sessions of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub at: Option<Timestamp>,
     /// Current state.
     pub state: TurnState,
     /// Steps taken so far, in order.

@@ -21,18 +21,18 @@ use crate::{
     ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef,
     JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef,
     MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch,
-    Personalization, PersonalizationExport, PersonalizationReset, PersonalizationSet, Profile, ProfileChange,
-    ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet, ProposalRef,
-    ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
-    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef,
-    ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
+    Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
+    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
+    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
+    Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd,
+    ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
     Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef,
     ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList,
     VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 12;
+pub const PROTOCOL: u32 = 13;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -353,11 +353,11 @@ commands! {
     /// Switches learning from use, and what was learned, on or off.
     SetPersonalization = "personalization_set" (PersonalizationSet) -> Personalization;
     /// Learns from all use until now, instead of in the background.
-    LearnPersonalization = "personalization_learn" (Nothing) -> Personalization;
+    LearnPersonalization = "personalization_learn" (Nothing) -> JobRef;
     /// Forgets what was learned; what happened until now is not learned from again.
-    ResetPersonalization = "personalization_reset" (PersonalizationReset) -> Personalization;
+    ResetPersonalization = "personalization_reset" (PersonalizationProfiles) -> Personalization;
     /// Returns what was learned, as a file.
-    ExportPersonalization = "personalization_export" (Nothing) -> PersonalizationExport;
+    ExportPersonalization = "personalization_export" (PersonalizationProfiles) -> PersonalizationExport;
     /// Returns the credentials for web APIs: those stored, and those that operations in the library need.
     ListApiKeys = "api_keys_list" (Nothing) -> Vec<ApiKey>;
     /// Stores a credential for a web API.

@@ -29,6 +29,8 @@ pub enum JobKind {
     Verify,
     /// Call of a tool by a person.
     Call,
+    /// Learning from use.
+    Learn,
 }
 
 /// State of a job.

@@ -53,7 +53,7 @@ pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};
 pub use personalization::{
     LearningComparison, LearningState, PersonalProfile, Personalization, PersonalizationExport,
-    PersonalizationReset, PersonalizationSet,
+    PersonalizationProfiles, PersonalizationSet,
 };
 pub use profiles::{
     AgentSessions, Allowlist, ApiKey, ApiKeyRef, ApiKeySet, ApiSecret, ApprovalAnswer, ApprovalDecision,

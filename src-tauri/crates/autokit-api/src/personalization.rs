@@ -82,10 +82,10 @@ pub struct PersonalizationSet {
     pub enabled: bool,
 }
 
-/// Which profiles to reset.
+/// Which profiles to reset or to export.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
-pub struct PersonalizationReset {
-    /// Name of the profile; all if absent.
+pub struct PersonalizationProfiles {
+    /// Name of a profile; all if absent.
     #[serde(default)]
     #[ts(optional)]
     pub profile: Option<String>,

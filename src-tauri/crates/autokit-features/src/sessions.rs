@@ -147,6 +147,7 @@ impl Agent {
             kind,
             asked: query.trim().to_owned(),
             by: by.map(str::to_owned),
+            at: Some(self.workspace.clock.stamp()),
             state: TurnState::Running,
             events: Vec::new(),
             answer: None,

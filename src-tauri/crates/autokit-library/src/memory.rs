@@ -148,6 +148,20 @@ impl Library {
         rows.into_iter().map(note).collect()
     }
 
+    /// Returns the stored JSON of every ask session, in no particular order.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn session_bodies(&self) -> Result<Vec<String>> {
+        let mut response = self
+            .db()
+            .await?
+            .query("SELECT VALUE body FROM session")
+            .await
+            .map_err(|error| self.failed(&error))?;
+        response.take(0).map_err(|error| self.failed(&error))
+    }
+
     /// Returns the stored JSON of an ask session.
     ///
     /// # Errors

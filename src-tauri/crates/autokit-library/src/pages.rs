@@ -164,7 +164,12 @@ impl Library {
                 }
             })
             .collect();
-        self.remove_snapshots()?;
+        // Of a page, snapshots have the vectors of its current text.
+        let before = self.page(&page.card).await?;
+        let is_same = |before: Page| before.url == page.url && before.hash == page.hash;
+        if !(vectors.is_empty() && before.is_some_and(is_same)) {
+            self.remove_snapshots()?;
+        }
         self.execute(
             "BEGIN;
              UPSERT $page.id CONTENT $page RETURN NONE;

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use autokit_adapter::Source;
-use autokit_api::{Session, TurnKind};
+use autokit_api::TurnKind;
 use autokit_error::Result;
 use autokit_gateway::{CallOutcome, Event};
-use autokit_library::{Activity, Library, SessionNote};
+use autokit_library::{Activity, Library};
 use autokit_serving::feedback_profile;
 use autokit_toolcard::{CardId, Operation, Timestamp};
+use serde::Deserialize;
 
 /// How long after a card was found an edit of it counts as a consequence, in seconds.
 const EDIT_WINDOW_SECS: i64 = 7 * 24 * 3600;
@@ -89,9 +90,31 @@ fn calls(activity: &[Activity]) -> Vec<(String, Pair)> {
     pairs
 }
 
+/// What is read of a session of questions: its other fields may be many times as long.
+#[derive(Deserialize)]
+struct AskSession {
+    at: Timestamp,
+    turns: Vec<AskTurn>,
+}
+
+#[derive(Deserialize)]
+struct AskTurn {
+    kind: TurnKind,
+    asked: String,
+    by: Option<String>,
+    at: Option<Timestamp>,
+    #[serde(alias = "told")]
+    answer: Option<Found>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    tool: Option<CardId>,
+}
+
 /// A question that a card answered.
 struct Asked {
-    /// When its session began.
+    /// When it was asked; in sessions of earlier versions, when the session began.
     at: Timestamp,
     by: String,
     question: String,
@@ -100,22 +123,20 @@ struct Asked {
 /// Returns the edits of cards within a week after they answered a question of the same person, with their authors.
 async fn edits(library: &Library) -> Result<Vec<(String, Pair)>> {
     let mut found: BTreeMap<CardId, Vec<Asked>> = BTreeMap::new();
-    for SessionNote { id, at, .. } in library.sessions(u32::MAX).await? {
-        let Some(body) = library.session(&id).await? else { continue };
+    for body in library.session_bodies().await? {
         // Sessions of other versions are skipped, as in the list of past sessions.
-        let Ok(session) = serde_json::from_str::<Session>(&body) else { continue };
-        for turn in session.turns.iter().filter(|turn| turn.kind == TurnKind::Ask) {
-            let tool = turn.answer.as_ref().and_then(|answer| answer.tool.clone());
-            if let (Some(tool), Some(by)) = (tool, &turn.by) {
-                let asked = Asked { at, by: by.clone(), question: turn.asked.clone() };
+        let Ok(session) = serde_json::from_str::<AskSession>(&body) else { continue };
+        for turn in session.turns.into_iter().filter(|turn| turn.kind == TurnKind::Ask) {
+            if let (Some(Found { tool: Some(tool) }), Some(by)) = (turn.answer, turn.by) {
+                let asked = Asked { at: turn.at.unwrap_or(session.at), by, question: turn.asked };
                 found.entry(tool).or_default().push(asked);
             }
         }
     }
     let mut pairs = Vec::new();
     for (card, questions) in found {
-        // Deleted meanwhile otherwise.
-        if library.card(&card).is_err() {
+        // Cards that still exist and were changed since they were added.
+        if !library.read(|replica| replica.get(&card).is_some_and(|record| record.number > 1)) {
             continue;
         }
         for revision in library.history(&card).await? {

@@ -14,8 +14,8 @@ use autokit_api::commands::{
     SetPersonalization,
 };
 use autokit_api::{
-    LearningComparison, LearningState, Nothing, PersonalProfile, Personalization, PersonalizationExport,
-    PersonalizationReset, PersonalizationSet,
+    JobKind, JobRef, LearningComparison, LearningState, Nothing, PersonalProfile, Personalization,
+    PersonalizationExport, PersonalizationProfiles, PersonalizationSet,
 };
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -23,10 +23,12 @@ use autokit_library::StoredVectors;
 use autokit_search::{Hit, Mode, Personal, SearchRequest, Searcher, vector_recipe};
 use autokit_toolcard::Timestamp;
 use autokit_workspace::background::in_background;
+use autokit_workspace::jobs::{Outcome as JobOutcome, Progress};
 use autokit_workspace::models::Models;
 use autokit_workspace::personal::{Learned, LearnedProfile};
 use autokit_workspace::search::Search;
 use autokit_workspace::workspace::Workspace;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::evidence::{self, Evidence, Pair};
@@ -47,14 +49,31 @@ pub struct Learning {
     workspace: Workspace,
     models: Models,
     search: Search,
-    /// Held while something is learned or changed.
-    changing: Arc<tokio::sync::Mutex<()>>,
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Held while something is learned: one job at a time.
+    learning: tokio::sync::Mutex<()>,
+    /// Held while what was learned is read and written again, which takes no time.
+    changing: tokio::sync::Mutex<()>,
+    /// Notified when personalization is switched off.
+    switched_off: Notify,
+}
+
+/// The pairs of a profile from which it is to be learned.
+struct Due {
+    profile: String,
+    pairs: Vec<Pair>,
+    /// When the profile was last reset.
+    since: Option<Timestamp>,
 }
 
 impl Learning {
     /// Learns for the searches of `search`.
     pub fn new(workspace: Workspace, models: Models, search: Search) -> Learning {
-        Learning { workspace, models, search, changing: Arc::default() }
+        Learning { workspace, models, search, state: Arc::default() }
     }
 
     /// Learns in the background as long as this process runs.
@@ -70,62 +89,123 @@ impl Learning {
                     _ = checks.tick() => {}
                     () = learning.workspace.wait_for_shutdown() => return,
                 }
-                if let Err(error) = learning.learn(Which::Due).await
-                    && error.code != ErrorCode::Cancelled
-                {
-                    tracing::error!(%error, "failed to learn from use");
+                match learning.due(Which::Due).await {
+                    Ok((_, due)) if due.is_empty() => {}
+                    Ok(_) => {
+                        learning.start_job(Which::Due);
+                    }
+                    // Without a model there is nothing to learn with.
+                    Err(error) if error.code == ErrorCode::NoModel => {}
+                    Err(error) => tracing::error!(%error, "failed to read what can be learned from"),
                 }
             }
         });
     }
 
-    /// Learns from what happened until now. Does nothing without a model, or where it is switched off.
-    async fn learn(&self, which: Which) -> Result<()> {
-        let _changing = self.changing.lock().await;
-        let before = self.search.learned().await?;
-        self.models.wait_until_ready().await;
-        let Some(embedder) = self.models.embedder().filter(|_| before.enabled) else { return Ok(()) };
-        let evidence = self.evidence(&before).await?;
-        let needed = Options::default().min_groups;
-        let mut learned = (*before).clone();
-        let mut vectors: Option<Arc<Vec<StoredVectors>>> = None;
-        for (profile, pairs) in evidence {
-            let known = learned.profiles.entry(profile.clone()).or_default();
-            let is_of_model = known.model == embedder.id();
-            // Old pairs go as new ones come.
-            let learned_at = known.comparison.as_ref().map(|comparison| comparison.at);
-            let new = match learned_at {
-                Some(at) => pairs.iter().filter(|pair| pair.at > at).count(),
-                None => pairs.len().saturating_sub(known.pairs as usize),
-            };
-            let is_due = !is_of_model || new >= MIN_NEW.0.max(known.pairs as usize / MIN_NEW.1);
-            if questions(&pairs) < needed || (which == Which::Due && !is_due) {
-                continue;
-            }
-            let stored = if let Some(stored) = &vectors {
-                Arc::clone(stored)
-            } else {
-                let stored = self.workspace.library.vectors(&vector_recipe(&embedder)).await?;
-                Arc::clone(vectors.insert(Arc::new(stored)))
-            };
+    fn start_job(&self, which: Which) -> JobRef {
+        let learning = self.clone();
+        self.workspace.jobs.start(JobKind::Learn, "Learning from use", "profiles", |progress| async move {
+            learning.learn(which, &progress).await
+        })
+    }
+
+    /// Learns from what happened until now.
+    async fn learn(&self, which: Which, progress: &Progress) -> Result<JobOutcome> {
+        let note = "Waiting until learning has ended";
+        let _learning = progress.wait_for_turn(note, || self.state.learning.lock()).await?;
+        let (embedder, due) = self.due(which).await?;
+        if due.is_empty() {
+            return Ok(JobOutcome { summary: "There is nothing new to learn from".to_owned(), tally: None });
+        }
+        let stored = Arc::new(self.workspace.library.vectors(&vector_recipe(&embedder)).await?);
+        let total = due.len();
+        progress.set_done(0, total as u64);
+        let mut in_use = 0;
+        let mut failure = None;
+        for (at, Due { profile, pairs, since }) in due.into_iter().enumerate() {
+            progress.check_cancelled()?;
             let count = pairs.len() as u32;
-            let (outcome, adapter) = match self.fit(&embedder, stored, pairs).await {
-                Ok(fitted) => fitted,
+            match self.fit(&embedder, &stored, pairs, progress).await {
+                Ok((outcome, adapter)) => {
+                    in_use += usize::from(adapter.is_some());
+                    let compared = outcome.refusal != Some(Refusal::TooFewGroups);
+                    let learned = LearnedProfile {
+                        since,
+                        pairs: count,
+                        model: embedder.id().to_owned(),
+                        comparison: compared.then(|| comparison(&outcome, self.workspace.clock.stamp())),
+                        adapter,
+                    };
+                    self.keep(profile, learned).await?;
+                }
                 Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
                 // What one profile asked keeps no other one from learning.
                 Err(error) => {
                     tracing::error!(%error, profile, "failed to learn from use");
-                    continue;
+                    failure = Some(error);
                 }
-            };
-            known.pairs = count;
-            embedder.id().clone_into(&mut known.model);
-            let compared = outcome.refusal != Some(Refusal::TooFewGroups);
-            known.comparison = compared.then(|| comparison(&outcome, self.workspace.clock.stamp()));
-            known.adapter = adapter;
+            }
+            progress.set_done(at as u64 + 1, total as u64);
         }
-        learned.profiles.retain(|_, profile| *profile != LearnedProfile::default());
-        if learned == *before { Ok(()) } else { self.search.set_learned(learned).await }
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let summary = format!("Searches of {in_use} of {total} profiles are personalized");
+        Ok(JobOutcome { summary, tally: None })
+    }
+
+    /// Stores what was learned for a profile, unless it was reset or switched off meanwhile.
+    async fn keep(&self, profile: String, new: LearnedProfile) -> Result<()> {
+        let _changing = self.state.changing.lock().await;
+        let mut learned = (*self.search.learned().await?).clone();
+        if !learned.enabled {
+            return Err(ApiError::new(
+                ErrorCode::Cancelled,
+                "personalization was switched off",
+                "Switch it on first.",
+            ));
+        }
+        let known = learned.profiles.entry(profile).or_default();
+        if known.since == new.since {
+            *known = new;
+            self.search.set_learned(learned).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the model and the profiles from which it is to be learned; none where it is switched off.
+    ///
+    /// # Errors
+    /// `no_model` if there is none.
+    async fn due(&self, which: Which) -> Result<(Arc<Embedder>, Vec<Due>)> {
+        self.models.wait_until_ready().await;
+        let embedder = self.models.embedder().ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::NoModel,
+                "an embedding model is needed to learn from use",
+                "Download one in Settings, Embedding model.",
+            )
+        })?;
+        let learned = self.search.learned().await?;
+        if !learned.enabled {
+            return Ok((embedder, Vec::new()));
+        }
+        let needed = Options::default().min_groups;
+        let mut due = Vec::new();
+        for (profile, pairs) in self.evidence(&learned).await? {
+            let known = learned.profiles.get(&profile).cloned().unwrap_or_default();
+            // Old pairs go as new ones come.
+            let new = match &known.comparison {
+                Some(comparison) => pairs.iter().filter(|pair| pair.at > comparison.at).count(),
+                None => pairs.len().saturating_sub(known.pairs as usize),
+            };
+            let is_due =
+                known.model != embedder.id() || new >= MIN_NEW.0.max(known.pairs as usize / MIN_NEW.1);
+            if questions(&pairs) >= needed && (which == Which::All || is_due) {
+                due.push(Due { profile, pairs, since: known.since });
+            }
+        }
+        Ok((embedder, due))
     }
 
     /// Reads what happened since each profile was last reset, of cards that still exist.
@@ -144,20 +224,23 @@ impl Learning {
     async fn fit(
         &self,
         embedder: &Arc<Embedder>,
-        stored: Arc<Vec<StoredVectors>>,
+        stored: &Arc<Vec<StoredVectors>>,
         pairs: Vec<Pair>,
+        progress: &Progress,
     ) -> Result<(Outcome, Option<Adapter>)> {
         let stopped = Arc::new(AtomicBool::new(false));
         let (searcher, embedder) = (Arc::clone(self.models.searcher()), Arc::clone(embedder));
+        let stored = Arc::clone(stored);
         let (now, stop) = (self.workspace.clock.stamp(), Arc::clone(&stopped));
         let fitting = in_background(move || fit(&searcher, &embedder, &stored, &pairs, now, &stop));
         tokio::select! {
-            fitted = fitting => fitted,
-            () = self.workspace.wait_for_shutdown() => {
-                stopped.store(true, Ordering::Relaxed);
-                Err(ApiError::new(ErrorCode::Cancelled, "AutoKit is closing", "Start it again."))
-            }
+            fitted = fitting => return fitted,
+            () = progress.wait_until_cancelled() => {}
+            () = self.state.switched_off.notified() => {}
+            () = self.workspace.wait_for_shutdown() => {}
         }
+        stopped.store(true, Ordering::Relaxed);
+        Err(ApiError::cancelled())
     }
 
     async fn view(&self) -> Result<Personalization> {
@@ -305,17 +388,20 @@ impl Handle<GetPersonalization> for Learning {
 #[async_trait]
 impl Handle<SetPersonalization> for Learning {
     async fn handle(&self, _: &Context, request: PersonalizationSet) -> Result<Personalization> {
-        let changing = self.changing.lock().await;
+        let changing = self.state.changing.lock().await;
         let learned = Learned { enabled: request.enabled, ..(*self.search.learned().await?).clone() };
         self.search.set_learned(learned).await?;
         drop(changing);
+        if !request.enabled {
+            self.state.switched_off.notify_waiters();
+        }
         self.view().await
     }
 }
 
 #[async_trait]
 impl Handle<LearnPersonalization> for Learning {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<Personalization> {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<JobRef> {
         if !self.search.learned().await?.enabled {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
@@ -323,29 +409,31 @@ impl Handle<LearnPersonalization> for Learning {
                 "Switch it on first.",
             ));
         }
-        self.learn(Which::All).await?;
-        self.view().await
+        Ok(self.start_job(Which::All))
     }
 }
 
 #[async_trait]
 impl Handle<ResetPersonalization> for Learning {
-    async fn handle(&self, _: &Context, request: PersonalizationReset) -> Result<Personalization> {
-        let changing = self.changing.lock().await;
-        let mut learned = (*self.search.learned().await?).clone();
+    async fn handle(&self, _: &Context, request: PersonalizationProfiles) -> Result<Personalization> {
+        let changing = self.state.changing.lock().await;
+        let learned = match self.search.learned().await {
+            // What cannot be read is replaced by this.
+            Err(error) if request.profile.is_none() => {
+                tracing::warn!(%error, "forgetting what was learned from use");
+                Arc::default()
+            }
+            learned => learned?,
+        };
+        let mut learned = (*learned).clone();
         let since = Some(self.workspace.clock.stamp());
         let read = evidence::read(&self.workspace.library).await?;
-        let mut names: BTreeSet<String> = read.into_keys().chain(learned.profiles.keys().cloned()).collect();
-        if let Some(profile) = request.profile {
-            if !names.contains(&profile) {
-                return Err(ApiError::new(
-                    ErrorCode::NotFound,
-                    format!("nothing was learned or collected for {profile:?}"),
-                    "Use a name that is shown.",
-                ));
-            }
-            names = BTreeSet::from([profile]);
-        }
+        let names: BTreeSet<String> = read.into_keys().chain(learned.profiles.keys().cloned()).collect();
+        let names = match request.profile {
+            Some(profile) if !names.contains(&profile) => return Err(unknown_profile(&profile)),
+            Some(profile) => BTreeSet::from([profile]),
+            None => names,
+        };
         for name in names {
             learned.profiles.insert(name, LearnedProfile { since, ..LearnedProfile::default() });
         }
@@ -357,11 +445,25 @@ impl Handle<ResetPersonalization> for Learning {
 
 #[async_trait]
 impl Handle<ExportPersonalization> for Learning {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<PersonalizationExport> {
-        let learned = self.search.learned().await?;
+    async fn handle(&self, _: &Context, request: PersonalizationProfiles) -> Result<PersonalizationExport> {
+        let mut learned = (*self.search.learned().await?).clone();
+        if let Some(profile) = request.profile {
+            learned.profiles.retain(|name, _| *name == profile);
+            if learned.profiles.is_empty() {
+                return Err(unknown_profile(&profile));
+            }
+        }
         let text =
-            serde_json::to_string_pretty(&*learned).map_err(|error| ApiError::internal(error.to_string()))?;
+            serde_json::to_string_pretty(&learned).map_err(|error| ApiError::internal(error.to_string()))?;
         let file = format!("autokit-personalization-{}.json", self.workspace.clock.stamp().date());
         Ok(PersonalizationExport { file, text: text + "\n" })
     }
+}
+
+fn unknown_profile(profile: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("nothing was learned or collected for {profile:?}"),
+        "Use a name that is shown.",
+    )
 }

@@ -7,13 +7,14 @@ use autokit_api::commands::{
     ExportPersonalization, GetPersonalization, LearnPersonalization, ResetPersonalization, SetPersonalization,
 };
 use autokit_api::{
-    Client, LearningState, Nothing, PersonalProfile, Personalization, PersonalizationReset,
+    Client, LearningState, Nothing, PersonalProfile, Personalization, PersonalizationProfiles,
     PersonalizationSet,
 };
 use autokit_error::{ApiError, ErrorCode};
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
+use crate::jobs;
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, printable};
 
@@ -37,6 +38,9 @@ pub enum PersonalizationCommand {
     Export {
         /// The file; standard output if not given.
         file: Option<PathBuf>,
+        /// Only this profile, as shown.
+        #[arg(long)]
+        profile: Option<String>,
     },
 }
 
@@ -53,12 +57,16 @@ pub(crate) async fn run(
         PersonalizationCommand::Off => {
             library.call::<SetPersonalization>(PersonalizationSet { enabled: false }).await?
         }
-        PersonalizationCommand::Learn => library.call::<LearnPersonalization>(Nothing {}).await?,
-        PersonalizationCommand::Reset { profile } => {
-            library.call::<ResetPersonalization>(PersonalizationReset { profile }).await?
+        PersonalizationCommand::Learn => {
+            let started = library.call::<LearnPersonalization>(Nothing {}).await?;
+            jobs::watch(library, out, &started.job).await?;
+            library.call::<GetPersonalization>(Nothing {}).await?
         }
-        PersonalizationCommand::Export { file } => {
-            let export = library.call::<ExportPersonalization>(Nothing {}).await?;
+        PersonalizationCommand::Reset { profile } => {
+            library.call::<ResetPersonalization>(PersonalizationProfiles { profile }).await?
+        }
+        PersonalizationCommand::Export { file, profile } => {
+            let export = library.call::<ExportPersonalization>(PersonalizationProfiles { profile }).await?;
             let Some(file) = file else {
                 Output::raw(export.text.as_bytes())?;
                 return Ok(Outcome::Done);

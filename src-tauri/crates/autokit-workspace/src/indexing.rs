@@ -164,7 +164,7 @@ impl Indexing {
         let changed = self.pending.lock().await.track_changes();
         let vocabulary = self.vocabulary();
         let key = snapshot_key(model, &vocabulary);
-        let Some(content) = library.read_snapshot(SNAPSHOT, &key).await? else { return Ok(None) };
+        let Some(content) = library.read_snapshot(snapshot_name(model), &key).await? else { return Ok(None) };
         let reading = tokio::task::spawn_blocking(move || {
             let index = CardIndex::decode(&content, vocabulary)
                 .inspect_err(|error| tracing::warn!(%error, "ignoring a snapshot of the index"));
@@ -183,10 +183,11 @@ impl Indexing {
             return Ok(());
         }
         let index = self.searcher.index();
-        let key = snapshot_key(index.embedder().map(|embedder| embedder.id()), index.vocabulary());
+        let model = index.embedder().map(|embedder| embedder.id().to_owned());
+        let key = snapshot_key(model.as_deref(), index.vocabulary());
         let content =
             in_background(move || index.encode().map_err(|error| ApiError::internal(error.to_string())));
-        held.write_snapshots(&[(SNAPSHOT, &key, content.await?)]).await?;
+        held.write_snapshots(&[(snapshot_name(model.as_deref()), &key, content.await?)]).await?;
         Ok(())
     }
 
@@ -323,8 +324,11 @@ fn put_entry(
     index.put(&entry).map_err(|error| ApiError::internal(error.to_string()))
 }
 
-/// Name of the snapshot of the index.
-const SNAPSHOT: &str = "index";
+/// Returns the name of the snapshot of an index. Those of keywords alone have another one, so that commands with and
+/// without a model do not replace each other's.
+fn snapshot_name(model: Option<&str>) -> &'static str {
+    if model.is_some() { "index" } else { "keyword-index" }
+}
 
 /// Names what an index depends on besides the cards and their vectors.
 fn snapshot_key(model: Option<&str>, vocabulary: &Vocabulary) -> String {

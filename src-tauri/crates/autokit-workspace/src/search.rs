@@ -28,9 +28,16 @@ const MAX_RESULTS: u32 = 200;
 pub struct Search {
     workspace: Workspace,
     models: Models,
-    /// What is known of each profile, cached.
-    profiles: Arc<Mutex<HashMap<String, Arc<Personal>>>>,
+    profiles: Arc<Mutex<KnownProfiles>>,
     learned: Arc<CachedSetting<Learned>>,
+}
+
+/// What is known of each profile, cached.
+#[derive(Debug, Default)]
+struct KnownProfiles {
+    by_name: HashMap<String, Arc<Personal>>,
+    /// How often it changed: what was read meanwhile may be older.
+    changes: u64,
 }
 
 impl Search {
@@ -75,10 +82,13 @@ impl Search {
 
     /// Returns what is known of a profile: its feedback on earlier answers, and what was learned from its use.
     pub async fn personal(&self, profile: &str) -> Result<Arc<Personal>> {
-        let known = self.profiles.lock().expect("no holder panics").get(profile).cloned();
-        if let Some(known) = known {
-            return Ok(known);
-        }
+        let changes = {
+            let known = self.profiles.lock().expect("no holder panics");
+            if let Some(personal) = known.by_name.get(profile) {
+                return Ok(Arc::clone(personal));
+            }
+            known.changes
+        };
         // Searches work without it.
         let learned = self.learned().await.unwrap_or_else(|error| {
             tracing::error!(%error, "failed to read what was learned from use");
@@ -93,13 +103,17 @@ impl Search {
         let personal =
             Arc::new(Personal { opinions: opinions.collect(), adapter: learned.adapter_of(profile) });
         let mut known = self.profiles.lock().expect("no holder panics");
-        known.insert(profile.to_owned(), Arc::clone(&personal));
+        if known.changes == changes {
+            known.by_name.insert(profile.to_owned(), Arc::clone(&personal));
+        }
         Ok(personal)
     }
 
     /// Drops what is cached of profiles after feedback was added.
     pub fn clear_profile_cache(&self) {
-        self.profiles.lock().expect("no holder panics").clear();
+        let mut known = self.profiles.lock().expect("no holder panics");
+        known.by_name.clear();
+        known.changes += 1;
     }
 
     /// Returns what was learned from use.

@@ -235,29 +235,45 @@ fn key(setting: Setting) -> &'static str {
 #[derive(Debug)]
 pub struct CachedSetting<T> {
     setting: Setting,
-    value: Mutex<Option<Arc<T>>>,
+    cached: Mutex<Cached<T>>,
+}
+
+/// A value and how often it was written by this process: what was read meanwhile may be older.
+#[derive(Debug)]
+struct Cached<T> {
+    value: Option<Arc<T>>,
+    writes: u64,
 }
 
 impl<T: Default + Serialize + DeserializeOwned> CachedSetting<T> {
     /// Creates an empty cache.
     pub fn new(setting: Setting) -> CachedSetting<T> {
-        CachedSetting { setting, value: Mutex::new(None) }
+        CachedSetting { setting, cached: Mutex::new(Cached { value: None, writes: 0 }) }
     }
 
     /// Returns the saved value, or the default if there is none.
     pub async fn read(&self, workspace: &Workspace) -> Result<Arc<T>> {
-        if let Some(known) = &*self.value.lock().expect("no holder panics") {
-            return Ok(Arc::clone(known));
-        }
+        let writes = {
+            let cached = self.cached.lock().expect("no holder panics");
+            if let Some(known) = &cached.value {
+                return Ok(Arc::clone(known));
+            }
+            cached.writes
+        };
         let read = Arc::new(workspace.load_setting(self.setting).await?.unwrap_or_default());
-        *self.value.lock().expect("no holder panics") = Some(Arc::clone(&read));
+        let mut cached = self.cached.lock().expect("no holder panics");
+        if cached.writes == writes {
+            cached.value = Some(Arc::clone(&read));
+        }
         Ok(read)
     }
 
     /// Saves a value and caches it.
     pub async fn write(&self, workspace: &Workspace, value: T) -> Result<()> {
         workspace.save_setting(self.setting, &value).await?;
-        *self.value.lock().expect("no holder panics") = Some(Arc::new(value));
+        let mut cached = self.cached.lock().expect("no holder panics");
+        cached.value = Some(Arc::new(value));
+        cached.writes += 1;
         Ok(())
     }
 }

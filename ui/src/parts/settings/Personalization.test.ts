@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Personalization as State } from "../../lib/bindings";
+import type { Job, Personalization as State } from "../../lib/bindings";
 import { engine } from "../../lib/engine.svelte";
 import type { Host } from "../../lib/host";
 import { stubResizeObserver } from "../../testing/stage";
@@ -11,7 +11,9 @@ import Personalization from "./Personalization.svelte";
 
 const AT = "2026-01-01T00:00:00.000Z";
 
-function stage(initial: Partial<State> = {}) {
+function stage(initial: Partial<State> = {}, failure: object | null = null) {
+  let unreadable = failure;
+  engine.jobs = [];
   let state: State = {
     enabled: true,
     needed: 40,
@@ -36,7 +38,9 @@ function stage(initial: Partial<State> = {}) {
     if (name === "personalization_reset") {
       state = { ...state, profiles: state.profiles.filter((one) => one.profile !== request.profile) };
     }
-    if (name === "personalization_learn") throw { code: "internal", message: "it broke", remedy: "Try again." };
+    if (name === "personalization_get" && unreadable) throw unreadable;
+    if (name === "personalization_reset" && !request.profile) unreadable = null;
+    if (name === "personalization_learn") throw { code: "conflict", message: "it broke", remedy: "Try again." };
     return state;
   };
   engine.use({ desktop: false, call } as unknown as Host);
@@ -93,6 +97,33 @@ describe("personalization", () => {
     await settle();
     expect(screen.getByRole("alert").textContent).toContain("It broke");
     expect(screen.getByRole("button", { name: texts.learn }).hasAttribute("disabled")).toBe(false);
+  });
+
+  it("waits while something is learned", async () => {
+    stage();
+    await settle();
+    engine.jobs = [{ id: "j", kind: "learn", state: "running" } as unknown as Job];
+    await settle();
+    expect(screen.getByRole("button", { name: texts.learning }).hasAttribute("disabled")).toBe(true);
+    expect(screen.getByRole("checkbox", { name: texts.enabled }).hasAttribute("disabled")).toBe(false);
+  });
+
+  it("exports one profile", async () => {
+    const calls = stage();
+    await settle();
+    expect(screen.queryByRole("button", { name: texts.exportOf("ann") })).toBeNull();
+    await fireEvent.click(screen.getByRole("button", { name: texts.exportOf("agents/shop") }));
+    expect(calls).toContainEqual({ name: "personalization_export", request: { profile: "agents/shop" } });
+  });
+
+  it("resets everything where it cannot be read", async () => {
+    const calls = stage({ profiles: [] }, { code: "internal", message: "unreadable", remedy: "" });
+    await settle();
+    await fireEvent.click(screen.getByRole("button", { name: texts.resetAll }));
+    await fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: texts.reset }));
+    await settle();
+    expect(calls).toContainEqual({ name: "personalization_reset", request: {} });
+    expect(screen.getByText(texts.none)).toBeTruthy();
   });
 
   it("says how to begin where there is nothing to learn from", async () => {

@@ -23,8 +23,11 @@ export const personalization = {
   learn: "Learn now",
   learning: "Learning…",
   export: "Export",
+  exportOf: (profile: string) => `Export ${profile}`,
   reset: "Reset",
   resetOf: (profile: string) => `Reset ${profile}`,
+  resetAll: "Reset everything",
+  resetAllText: "Search forgets what it learned for every profile and starts over. Your ratings are kept.",
   resetTitle: "Reset what was learned?",
   resetText: (profile: string) =>
     `Search forgets what it learned for ${profile} and starts over. Your ratings are kept.`,

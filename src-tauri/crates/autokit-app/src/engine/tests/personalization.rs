@@ -2,11 +2,11 @@
 
 use autokit_api::commands::{
     ExportPersonalization, GetPersonalization, GetSession, LearnPersonalization, ResetPersonalization,
-    SetPersonalization, StartAsk, UpdateCard, WaitSession,
+    SetPersonalization, StartAsk, UpdateCard, WaitJob, WaitSession,
 };
 use autokit_api::{
-    AgentQuestion, CardUpdate, LearningState, PersonalProfile, Personalization, PersonalizationReset,
-    PersonalizationSet, SessionWait, TurnState,
+    AgentQuestion, CardUpdate, Job, JobRef, JobState, JobWait, LearningState, PersonalProfile,
+    Personalization, PersonalizationProfiles, PersonalizationSet, SessionWait, Setting, TurnState,
 };
 use autokit_error::ErrorCode;
 use autokit_gateway::{Audit, CallOutcome, DecidedBy, Event as AgentEvent};
@@ -71,7 +71,22 @@ async fn rate(engine: &Engine, profile: &str, verb: impl Fn(usize) -> &'static s
 }
 
 async fn learn(engine: &Engine, context: &Context) -> Personalization {
-    Handle::<LearnPersonalization>::handle(engine, context, Nothing {}).await.expect("learned")
+    let started = Handle::<LearnPersonalization>::handle(engine, context, Nothing {}).await.expect("started");
+    let ended = ended(engine, context, started).await;
+    assert_eq!(ended.state, JobState::Done, "{ended:?}");
+    Handle::<GetPersonalization>::handle(engine, context, Nothing {}).await.expect("read")
+}
+
+async fn ended(engine: &Engine, context: &Context, started: JobRef) -> Job {
+    let mut after = 0;
+    loop {
+        let wait = JobWait { job: started.job.clone(), after };
+        let job = Handle::<WaitJob>::handle(engine, context, wait).await.expect("known");
+        if job.state != JobState::Running {
+            return job;
+        }
+        after = job.version;
+    }
 }
 
 fn of<'a>(all: &'a Personalization, profile: &str) -> &'a PersonalProfile {
@@ -121,15 +136,56 @@ async fn a_word_of_ones_own_is_learned_used_switched_off_and_forgotten() {
     Handle::<SetPersonalization>::handle(&*engine, &ann, on).await.expect("set");
     assert_eq!(archived_first(&engine, &ann).await, after);
 
-    let file = Handle::<ExportPersonalization>::handle(&*engine, &ann, Nothing {}).await.expect("exported");
-    let exported: Learned = serde_json::from_str(&file.text).expect("what was learned");
-    assert!(exported.adapter_of("ann").is_some() && exported.adapter_of("bob").is_none());
+    let of_ann = PersonalizationProfiles { profile: Some("ann".to_owned()) };
+    for which in [of_ann.clone(), PersonalizationProfiles::default()] {
+        let file = Handle::<ExportPersonalization>::handle(&*engine, &ann, which).await.expect("exported");
+        let exported: Learned = serde_json::from_str(&file.text).expect("what was learned");
+        assert!(exported.adapter_of("ann").is_some() && exported.adapter_of("bob").is_none());
+    }
+    let of_bob = PersonalizationProfiles { profile: Some("bob".to_owned()) };
+    let refused = Handle::<ExportPersonalization>::handle(&*engine, &ann, of_bob).await.expect_err("unknown");
+    assert_eq!(refused.code, ErrorCode::NotFound);
 
-    let reset = PersonalizationReset { profile: Some("ann".to_owned()) };
-    let reset = Handle::<ResetPersonalization>::handle(&*engine, &ann, reset).await.expect("reset");
+    let reset = Handle::<ResetPersonalization>::handle(&*engine, &ann, of_ann).await.expect("reset");
     assert_eq!((of(&reset, "ann").ratings, of(&reset, "ann").state), (0, LearningState::Collecting));
     assert_eq!(archived_first(&engine, &ann).await, before);
     assert_eq!(of(&learn(&engine, &ann).await, "ann").state, LearningState::Collecting);
+    engine.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn switching_off_and_resetting_wait_for_no_learning_and_undo_it() {
+    let (engine, ann) = stocked().await;
+    rate(&engine, "ann", |_| "archive").await;
+    let begin = || Handle::<LearnPersonalization>::handle(&*engine, &ann, Nothing {});
+    let started = begin().await.expect("started");
+    let off = PersonalizationSet { enabled: false };
+    Handle::<SetPersonalization>::handle(&*engine, &ann, off).await.expect("off");
+    let job = ended(&engine, &ann, started).await;
+    assert!(matches!(job.state, JobState::Cancelled | JobState::Done), "{job:?}");
+    let on = PersonalizationSet { enabled: true };
+    let on = Handle::<SetPersonalization>::handle(&*engine, &ann, on).await.expect("on");
+    assert_eq!(of(&on, "ann").state, LearningState::Waiting, "nothing is kept that was learned after that");
+
+    let started = begin().await.expect("started");
+    let all = PersonalizationProfiles::default();
+    let reset = Handle::<ResetPersonalization>::handle(&*engine, &ann, all).await.expect("reset");
+    assert_eq!(of(&reset, "ann").state, LearningState::Collecting);
+    assert_eq!(ended(&engine, &ann, started).await.state, JobState::Done);
+    let read = Handle::<GetPersonalization>::handle(&*engine, &ann, Nothing {}).await.expect("read");
+    assert_eq!(of(&read, "ann").state, LearningState::Collecting);
+    engine.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_learned_and_cannot_be_read_is_reset() {
+    let (engine, ann) = stocked().await;
+    engine.workspace.save_setting(Setting::Personalization, "from another version").await.expect("saved");
+    Handle::<GetPersonalization>::handle(&*engine, &ann, Nothing {}).await.expect_err("unreadable");
+    assert!(archived_first(&engine, &ann).await <= 6, "search works without it");
+    let all = PersonalizationProfiles::default();
+    let reset = Handle::<ResetPersonalization>::handle(&*engine, &ann, all).await.expect("reset");
+    assert!(reset.enabled && reset.profiles.is_empty());
     engine.close().await.expect("closed");
 }
 
