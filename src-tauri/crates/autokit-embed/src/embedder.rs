@@ -136,6 +136,12 @@ impl Embedder {
         }
     }
 
+    /// Runs `work` on this model's threads. What it computes in parallel is computed by them, beside embeddings: threads of
+    /// different pools get in each other's way, and each change from one to another costs as much as a short text.
+    pub fn on_its_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
     /// Returns the length of a vector.
     pub fn dim(&self) -> usize {
         self.encoder.dim()
@@ -169,6 +175,18 @@ impl Embedder {
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         let ids = self.tokenise(&self.query_prefix, text, 0)?;
         self.encoder.encode(&[&ids])
+    }
+
+    /// Embeds a few queries as vectors, in order, each `[dim]`. Together they take little longer than one: that is mostly
+    /// reading the weights.
+    ///
+    /// # Errors
+    /// [`Error::Tokenise`] or [`Error::Encode`].
+    pub fn embed_queries<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<Vec<f32>>> {
+        let tokenise = |(index, text): (usize, &S)| self.tokenise(&self.query_prefix, text.as_ref(), index);
+        let ids = texts.iter().enumerate().map(tokenise).collect::<Result<Vec<_>>>()?;
+        let batch: Vec<&[u32]> = ids.iter().map(Vec::as_slice).collect();
+        Ok(self.encoder.encode(&batch)?.chunks_exact(self.dim()).map(<[f32]>::to_vec).collect())
     }
 
     /// Embeds passages as vectors, in order, each `[dim]`.
@@ -283,6 +301,8 @@ mod tests {
         assert!(cosine(&vectors[0], &vectors[1]) > cosine(&vectors[0], &vectors[2]) + 0.2);
         assert!((cosine(&vectors[0], &vectors[0]) - 1.0).abs() < 1e-6);
         assert_eq!(embedder.embed_query(texts[0]).unwrap(), vectors[0]);
+        assert_eq!(embedder.embed_queries(&texts).unwrap(), vectors);
+        assert!(embedder.embed_queries::<&str>(&[]).unwrap().is_empty());
     }
 
     #[test]

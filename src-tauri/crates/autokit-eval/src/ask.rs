@@ -43,7 +43,7 @@ pub struct AskRow {
     pub wrongly_answered: f64,
     /// Share of the answerable questions for which the search reports that nothing fits.
     pub wrongly_refused: f64,
-    /// Area under the ROC curve of the first hit's score, answerable against unanswerable questions, with its 95 %
+    /// Area under the ROC curve of the first hit's score as it is judged, answerable against unanswerable questions, with its 95 %
     /// interval; `None` unless there are both.
     pub auroc: Option<Interval>,
     /// Expected calibration error of the stated confidence over all questions, 0 to 1.
@@ -57,7 +57,7 @@ pub struct AskAnswer {
     pub question: String,
     /// Name of the first hit, if there is one.
     pub first: Option<String>,
-    /// Score of the first hit; 0 if there is none.
+    /// Score of the first hit as it is judged; 0 if there is none.
     pub score: f32,
     /// Stated probability that it is right; 0 if there is none.
     pub confidence: f32,
@@ -210,7 +210,7 @@ fn stage(name: &str, set: &AskSet, searcher: &Searcher) -> Result<(AskRow, Vec<A
         answers.push(AskAnswer {
             question: question.text.clone(),
             first: found.first().map(|name| (*name).to_owned()),
-            score: ranking.hits.first().map_or(0.0, |hit| hit.score),
+            score: ranking.judged_score,
             confidence: ranking.confidence.unwrap_or_default(),
             asks_for: ranking.hits.first().is_some_and(|hit| hit.parts.ask.is_some()),
             right: right == Some(0),

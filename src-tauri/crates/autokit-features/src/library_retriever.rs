@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use autokit_agent::ask::{AgentDeps, Citation, MODEL_IDLE_TIMEOUT, Retrieval, Retrieved, Retriever};
 use autokit_agent::discover::{Discovery, KnownCard, Vocabulary};
 use autokit_error::{ApiError, Result};
-use autokit_search::{SearchRequest, Thresholds, ToolText};
+use autokit_search::{SearchRequest, ToolText};
 use autokit_toolcard::{CardId, fields};
 use autokit_workspace::background::in_background;
 
@@ -71,7 +71,7 @@ impl Retriever for LibraryRetriever<'_> {
             ..SearchRequest::default()
         });
         let ranking = ranking.await.map_err(failed)?;
-        let thresholds = Thresholds::for_hit(ranking.hits.first());
+        let thresholds = ranking.thresholds;
         let mut found = Vec::new();
         for hit in ranking.hits {
             let Some(record) = self.agent.search.card_of(&hit) else { continue };

@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, reason = "the answer is what this program prints")]
 
 use std::error::Error;
+use std::io::{BufReader, Read as _};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -36,11 +37,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (k, organisations) = (number("PEERS_K")?, number("PEERS_NORG")?);
     let start = Instant::now();
     let mut index = VectorIndex::new();
+    index.keep_large_in(&PathBuf::from(std::env::var("PEERS_DIR")?));
     {
-        let base = std::fs::read(&stored)?;
+        let mut base = BufReader::new(std::fs::File::open(&stored)?);
         index.reserve(n, dimension);
-        for (key, row) in base.chunks_exact(dimension * 4).enumerate() {
-            index.upsert(u32::try_from(key)?, &floats(row))?;
+        let mut row = vec![0; dimension * 4];
+        for key in 0..u32::try_from(n)? {
+            base.read_exact(&mut row)?;
+            index.upsert(key, &floats(&row))?;
         }
     }
     let open = start.elapsed().as_secs_f64();
@@ -63,15 +67,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         filtered_ids.push(found.iter().map(|row| row.key).collect::<Vec<u32>>());
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let resident = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    let megabytes = |name: &str| -> Option<f64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.trim().trim_end_matches(" kB").parse::<f64>().ok()? / 1024.0)
+    };
     println!(
         "{}",
         serde_json::json!({
             "query_ms": times, "ids": ids, "filter_ms": filtered_times, "filter_ids": filtered_ids,
-            "open_s": open, "first_ms": times.first(), "rss_mb": resident.map(|kb| kb / 1024.0),
+            "open_s": open, "first_ms": times.first(), "rss_mb": megabytes("VmRSS:"), "anon_mb": megabytes("RssAnon:"),
         })
     );
     Ok(())

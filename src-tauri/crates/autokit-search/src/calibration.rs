@@ -61,9 +61,9 @@ pub struct Calibration {
 /// First hits with a score in one range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReliabilityBin {
-    /// Lower bound, inclusive.
+    /// Lower bound, inclusive; of the first range, 0 and what is below.
     pub from: f32,
-    /// Upper bound, exclusive except for 1.
+    /// Upper bound, exclusive except for 1, with what is above.
     pub to: f32,
     /// Number of first hits.
     pub hits: u32,
@@ -76,7 +76,7 @@ pub struct ReliabilityBin {
 /// The first hit of a judged question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JudgedHit {
-    /// Its score, 0 to 1; 0 where nothing was found.
+    /// Its score as it is judged, about 0 to 1; 0 where nothing was found.
     pub score: f32,
     /// Whether the hit answers the question.
     pub right: bool,
@@ -190,8 +190,10 @@ fn reliability(hits: &[JudgedHit]) -> Vec<ReliabilityBin> {
     (0..BINS)
         .filter_map(|bin| {
             let (from, to) = (edge(bin), edge(bin + 1));
-            let within: Vec<&JudgedHit> =
-                hits.iter().filter(|hit| hit.score >= from && (hit.score < to || bin + 1 == BINS)).collect();
+            let within: Vec<&JudgedHit> = hits
+                .iter()
+                .filter(|hit| (hit.score >= from || bin == 0) && (hit.score < to || bin + 1 == BINS))
+                .collect();
             (!within.is_empty()).then(|| ReliabilityBin {
                 from,
                 to,

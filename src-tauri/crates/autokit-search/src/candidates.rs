@@ -55,6 +55,11 @@ impl Candidate {
     }
 }
 
+/// Most cards from which the background of a request is taken.
+const BACKGROUND_SAMPLE: usize = 256;
+/// Fewest cards that have one.
+const FEWEST_FOR_BACKGROUND: usize = 50;
+
 /// A request to be scored with keywords and vectors.
 struct Request<'a> {
     /// Of the whole request and each of its clauses.
@@ -104,17 +109,22 @@ impl SearchIndex {
         candidates
     }
 
-    /// Returns the best cards by keywords, and by vectors if there are any, best first.
-    pub(crate) fn best_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+    /// Returns the best cards by keywords, and by vectors if there are any, best first; and the background of their scores,
+    /// see [`crate::verdict`].
+    pub(crate) fn best_candidates(
+        &self,
+        query: &Query<'_>,
+        allowed: Option<&BitSet>,
+    ) -> (Vec<Candidate>, Option<f32>) {
         let with_vectors =
             query.mode == Mode::Hybrid && !query.vectors.is_empty() && !self.vectors.is_empty();
-        let mut candidates = if with_vectors {
+        let (mut candidates, background) = if with_vectors {
             self.hybrid_candidates(query, allowed)
         } else {
-            self.keyword_candidates(query, allowed)
+            (self.keyword_candidates(query, allowed), None)
         };
         self.keep_best_with_lookups(&mut candidates, query.limit);
-        candidates
+        (candidates, background)
     }
 
     /// Returns the cards that may be among the best by keywords, in no order.
@@ -134,19 +144,28 @@ impl SearchIndex {
         for (slot, _) in bm25.iter().enumerate().filter(|(_, bm25)| **bm25 > 0.0) {
             possible.add(slot as u32, candidate(slot as u32).raw(), 0.0);
         }
-        let found = self.with_needed(possible, &named, allowed);
+        let found = self.with_named_and_finders(possible, &named, allowed);
         let found = found.iter().filter(|slot| bm25[*slot as usize] > 0.0 || named.contains_key(slot));
         found.map(|slot| Candidate { name: named.get(&slot).copied(), ..candidate(slot) }).collect()
     }
 
-    fn hybrid_candidates(&self, query: &Query<'_>, allowed: Option<&BitSet>) -> Vec<Candidate> {
+    fn hybrid_candidates(
+        &self,
+        query: &Query<'_>,
+        allowed: Option<&BitSet>,
+    ) -> (Vec<Candidate>, Option<f32>) {
         // Nothing is saved where every card has to be exact.
         let exactness = if query.limit < self.len() { Exactness::Bounded } else { Exactness::Exact };
         self.hybrid(query, allowed, exactness)
     }
 
-    /// Returns the cards that may be among the best, in no order, with exact scores.
-    fn hybrid(&self, query: &Query<'_>, allowed: Option<&BitSet>, exactness: Exactness) -> Vec<Candidate> {
+    /// Returns the cards that may be among the best, in no order, with exact scores, and their background.
+    fn hybrid(
+        &self,
+        query: &Query<'_>,
+        allowed: Option<&BitSet>,
+        exactness: Exactness,
+    ) -> (Vec<Candidate>, Option<f32>) {
         let plan = query.plan;
         let clause_terms = if query.vectors.len() > 1 { plan.clause_terms.as_slice() } else { &[] };
         let shift: Vec<f32> = self.vectors.mean().into_iter().map(|x| x * MEAN_SHARE).collect();
@@ -166,17 +185,40 @@ impl SearchIndex {
             Exactness::Exact => self.scored(&request, allowed),
             Exactness::Bounded => {
                 let possible = self.possible(&request, allowed, query.limit);
-                self.scored(&request, Some(&self.with_needed(possible, &named, allowed)))
+                self.scored(&request, Some(&self.with_named_and_finders(possible, &named, allowed)))
             }
         };
         for candidate in &mut candidates {
             candidate.name = named.get(&candidate.slot).copied();
         }
-        candidates
+        (candidates, self.background(&request, allowed))
     }
 
-    /// Returns the cards that may be among the best `limit` once their scores are exact. Names are left aside: cards
-    /// that are named rank first, and so leave no more places to others.
+    /// Returns the mean score of the cards in the second tenth of the ranking, without names and constraints, from a
+    /// sample of the cards; `None` where there are too few.
+    fn background(&self, request: &Request<'_>, allowed: Option<&BitSet>) -> Option<f32> {
+        let count = allowed.map_or(self.len(), BitSet::len);
+        if count < FEWEST_FOR_BACKGROUND {
+            return None;
+        }
+        let sample: BitSet = (0..self.ids.len() as u32)
+            .filter(|&slot| {
+                !self.ids[slot as usize].is_empty() && allowed.is_none_or(|set| set.contains(slot))
+            })
+            .step_by(count.div_ceil(BACKGROUND_SAMPLE))
+            .collect();
+        let mut scores: Vec<f32> = self
+            .scored(request, Some(&sample))
+            .iter()
+            .map(|candidate| fusion::to_score(candidate.keyword + candidate.vector))
+            .collect();
+        scores.sort_unstable_by(|a, b| b.total_cmp(a));
+        let tenth = scores.len() / 10;
+        Some(scores[tenth..2 * tenth].iter().sum::<f32>() / tenth as f32)
+    }
+
+    /// Returns the cards that may be among the best `limit` once their scores are exact. Names are left aside: whoever is
+    /// among the best of those that are not named is among the best of all by score.
     fn possible(&self, request: &Request<'_>, allowed: Option<&BitSet>, limit: usize) -> Possible {
         let closest = self.closest(request, allowed, Exactness::Bounded);
         let add = |possible: &mut Possible, slot: u32, cosines: &[f32], bound: f32| {
@@ -194,8 +236,9 @@ impl SearchIndex {
         Possible::join(parts, limit)
     }
 
-    /// Adds the cards that are named, and those in `allowed` that find what one of all these takes.
-    fn with_needed(
+    /// Adds the cards that are named, and those in `allowed` that find what one of all these takes: they may be raised into
+    /// the best for that.
+    fn with_named_and_finders(
         &self,
         possible: Possible,
         named: &FxHashMap<u32, NameMatch>,
@@ -431,9 +474,9 @@ mod tests {
                 {
                     let query =
                         Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit, filter: None };
-                    let mut expected = index.hybrid(&query, allowed.as_ref(), Exactness::Exact);
+                    let (mut expected, _) = index.hybrid(&query, allowed.as_ref(), Exactness::Exact);
                     index.keep_best_with_lookups(&mut expected, limit);
-                    let found = index.best_candidates(&query, allowed.as_ref());
+                    let (found, _) = index.best_candidates(&query, allowed.as_ref());
                     assert_eq!(parts(&found), parts(&expected), "{text} {limit}");
                     looked_up += found.iter().filter(|candidate| candidate.lookup.is_some()).count();
 
@@ -457,7 +500,7 @@ mod tests {
         let plan = index.plan("calendar");
         let vectors = vectors(1, 0);
         let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit: 20, filter: None };
-        let again = index.hybrid(&query, None, Exactness::Bounded).len();
+        let again = index.hybrid(&query, None, Exactness::Bounded).0.len();
         assert!((20..3000).contains(&again), "{again}");
     }
 }

@@ -1,5 +1,6 @@
 //! The search index of a library's cards: a [`SearchIndex`] with the model of its vectors.
 
+use std::path::Path;
 use std::sync::{Arc, LazyLock, RwLock};
 
 use autokit_embed::Embedder;
@@ -180,6 +181,13 @@ impl CardIndex {
     #[must_use]
     pub fn with_embedder(self, embedder: Option<Arc<Embedder>>) -> CardIndex {
         CardIndex { embedder, ..self }
+    }
+
+    /// Keeps vectors in files in this folder where they are many.
+    #[must_use]
+    pub fn keeping_large_in(self, folder: &Path) -> CardIndex {
+        self.state.write().expect("no holder panics").search.keep_large_in(folder);
+        self
     }
 
     /// Adds a card or replaces the one with the same id.

@@ -1,5 +1,7 @@
 //! Vectors of page chunks, in addition to the one vector per document.
 
+use std::path::Path;
+
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +41,7 @@ impl ClosestChunks {
 }
 
 /// The chunks of all pages in one flat index. Each chunk has a key of its own, which is reused after removal.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ChunkIndex {
     vectors: VectorIndex,
     /// Document slot and position in the page, by key.
@@ -63,6 +65,11 @@ impl ChunkIndex {
 
     pub(crate) fn dimension(&self) -> usize {
         self.vectors.dimension()
+    }
+
+    /// As [`VectorIndex::keep_large_in`].
+    pub(crate) fn keep_large_in(&mut self, folder: &Path) {
+        self.vectors.keep_large_in(folder);
     }
 
     pub(crate) fn memory(&self) -> usize {

@@ -185,7 +185,7 @@ pub(crate) fn bm25_to_cosine(bm25: f32) -> f32 {
 
 /// Maps a sum of cosine and keyword evidence to a score from 0 to [`MAX_UNNAMED`]: `0.9 (1 - 4^-raw)`, so
 /// that a sum of 1/2 maps to half of it.
-fn to_score(raw: f32) -> f32 {
+pub(crate) fn to_score(raw: f32) -> f32 {
     MAX_UNNAMED * (1.0 - (-raw.max(0.0) * 4.0f32.ln()).exp())
 }
 

@@ -1,5 +1,6 @@
 //! The search index: documents in, explained results out.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use autokit_vocabulary::Vocabulary;
@@ -163,7 +164,7 @@ pub struct IndexSize {
 ///
 /// Changes are visible to the next search. Results depend only on the documents, not on the order in which
 /// they were added or on what the index contained before.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct SearchIndex {
     #[serde(skip, default = "shipped")]
     vocabulary: Arc<Vocabulary>,
@@ -382,11 +383,11 @@ impl SearchIndex {
         Ok(true)
     }
 
-    /// Removes all vectors and their dimension, for a change of model.
-    pub fn clear_vectors(&mut self) {
-        self.chunks = ChunkIndex::default();
-        self.asks = ChunkIndex::default();
-        self.vectors = VectorIndex::new();
+    /// Keeps vectors in files in this folder where they are many. Where that is not possible they stay in memory.
+    pub fn keep_large_in(&mut self, folder: &Path) {
+        self.vectors.keep_large_in(folder);
+        self.chunks.keep_large_in(folder);
+        self.asks.keep_large_in(folder);
     }
 
     /// Removes a document. Returns whether it existed.
@@ -427,6 +428,15 @@ impl SearchIndex {
     /// When query vectors have another dimension, are not finite or are all zeros, or when their number does
     /// not fit the plan.
     pub fn search(&self, query: &Query<'_>) -> Result<Vec<Hit>, RetrieveError> {
+        Ok(self.search_with_background(query)?.0)
+    }
+
+    /// As [`SearchIndex::search`], and returns the background of the scores, see [`crate::verdict`]; `None` if only words
+    /// or only vectors are compared, or in a small library.
+    pub(crate) fn search_with_background(
+        &self,
+        query: &Query<'_>,
+    ) -> Result<(Vec<Hit>, Option<f32>), RetrieveError> {
         let plan = query.plan;
         let texts = plan.texts().count();
         if !matches!(query.vectors.len(), 0 | 1) && query.vectors.len() != texts {
@@ -437,7 +447,7 @@ impl SearchIndex {
             check_vector(&format!("the query “{}”", plan.text()), vector, dimension)?;
         }
         if query.limit == 0 || self.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let allowed: Option<BitSet> = query.filter.map(|filter| {
             let mut set = BitSet::with_len(self.ids.len());
@@ -449,11 +459,11 @@ impl SearchIndex {
             set
         });
         let allowed = allowed.as_ref();
-        let candidates = match query.mode {
-            Mode::Vector => self.nearest_candidates(query, allowed),
+        let (candidates, background) = match query.mode {
+            Mode::Vector => (self.nearest_candidates(query, allowed), None),
             Mode::Keyword | Mode::Hybrid => self.best_candidates(query, allowed),
         };
-        Ok(self.explain(query, candidates))
+        Ok((self.explain(query, candidates), background))
     }
 
     /// Returns by how much a request's constraints move cards.

@@ -127,7 +127,7 @@ impl TermMatch {
 pub(crate) struct ResolvedQuery {
     terms: Vec<ResolvedTerm>,
     groups: usize,
-    scale: FieldScale,
+    weights: FieldWeights,
     /// Sum of the inverse document frequencies of each group's terms.
     information: Vec<f32>,
 }
@@ -140,22 +140,50 @@ struct ResolvedTerm {
     uses: Vec<(usize, f32)>,
 }
 
-/// Length normalisation of the fields: `1 - b + b * length / mean`, as a multiple of the length.
-#[derive(Clone, Copy, Debug)]
-struct FieldScale([f32; Field::COUNT]);
+/// Lengths of a field whose weights are computed once for a query.
+const USUAL_LENGTHS: usize = 256;
 
-impl FieldScale {
-    /// Computes `tf (k1 + 1) / (tf + k1)` of a term in a card.
+/// Weights of the fields by their length, `weight / (1 - b + b * length / mean)`.
+#[derive(Debug)]
+struct FieldWeights {
+    /// `b / mean` of each field.
+    scales: [f32; Field::COUNT],
+    usual: Vec<[f32; Field::COUNT]>,
+}
+
+impl FieldWeights {
+    fn new(scales: [f32; Field::COUNT]) -> FieldWeights {
+        let weights = |length| std::array::from_fn(|field| field_weight(&scales, field, length));
+        FieldWeights { scales, usual: (0..USUAL_LENGTHS as u16).map(weights).collect() }
+    }
+
+    /// Computes the weighted count of a term in a card.
     #[inline]
-    fn saturated_tf(&self, counts: Counts, lengths: &[u16; Field::COUNT]) -> f32 {
-        let mut tf = 0.0;
+    fn tf(&self, counts: Counts, lengths: &[u16; Field::COUNT]) -> f32 {
         // Most terms are in one or two fields.
-        for (field, count) in counts.iter() {
-            tf += WEIGHTS[field] * count as f32 / (1.0 - B + self.0[field] * f32::from(lengths[field]));
-        }
-        tf * (K1 + 1.0) / (tf + K1)
+        counts
+            .iter()
+            .map(|(field, count)| {
+                let length = lengths[field];
+                let usual = self.usual.get(usize::from(length)).map(|weights| weights[field]);
+                count as f32 * usual.unwrap_or_else(|| field_weight(&self.scales, field, length))
+            })
+            .sum()
     }
 }
+
+fn field_weight(scales: &[f32; Field::COUNT], field: usize, length: u16) -> f32 {
+    WEIGHTS[field] / (1.0 - B + scales[field] * f32::from(length))
+}
+
+/// Computes `tf (k1 + 1) / (tf + k1)`.
+#[inline]
+fn saturated(tf: f32) -> f32 {
+    tf * (K1 + 1.0) / (tf + K1)
+}
+
+/// Postings scored at a time, so that their divisions are done side by side.
+const AT_ONCE: usize = 16;
 
 /// Where a word of the query was found in a card.
 #[derive(Clone, Debug, PartialEq)]
@@ -455,8 +483,8 @@ impl KeywordIndex {
         found
     }
 
-    fn scale(&self) -> FieldScale {
-        FieldScale(self.totals.map(|(sum, cards)| {
+    fn field_weights(&self) -> FieldWeights {
+        FieldWeights::new(self.totals.map(|(sum, cards)| {
             if sum == 0 { 0.0 } else { (f64::from(B) * f64::from(cards) / sum as f64) as f32 }
         }))
     }
@@ -506,7 +534,7 @@ impl KeywordIndex {
             });
             terms.push(ResolvedTerm { variants, uses });
         }
-        ResolvedQuery { terms, groups: 1 + clauses.len(), scale: self.scale(), information }
+        ResolvedQuery { terms, groups: 1 + clauses.len(), weights: self.field_weights(), information }
     }
 
     /// Scores every card for each group of a query; slots outside `allowed` stay at 0. Cards are divided
@@ -572,24 +600,31 @@ impl KeywordIndex {
             for variant in variants {
                 let entry = &self.terms[variant.term as usize];
                 let weight = self.term_idf(entry) * variant.share;
-                let first = entry.postings.partition_point(|posting| (posting.slot as usize) < band.start);
-                for &Posting { slot, counts } in &entry.postings[first..] {
-                    if slot as usize >= band.end {
-                        break;
+                let before = |end: usize| move |posting: &Posting| (posting.slot as usize) < end;
+                let postings = &entry.postings[entry.postings.partition_point(before(band.start))..];
+                let postings = &postings[..postings.partition_point(before(band.end))];
+                for postings in postings.chunks(AT_ONCE) {
+                    let mut scores = [0.0; AT_ONCE];
+                    for (tf, posting) in scores.iter_mut().zip(postings) {
+                        *tf = query.weights.tf(posting.counts, &self.lengths[posting.slot as usize]);
                     }
-                    if allowed.is_some_and(|set| !set.contains(slot)) {
-                        continue;
+                    for score in &mut scores {
+                        *score = weight * saturated(*score);
                     }
-                    let score = weight * query.scale.saturated_tf(counts, &self.lengths[slot as usize]);
-                    let matched_term = variant.matched_term(score, weight);
-                    let at = slot as usize - band.start;
-                    if variants.len() == 1 {
-                        add(at, matched_term);
-                    } else {
-                        if best[at] == TermMatch::default() {
-                            touched.push(at);
+                    for (&score, posting) in scores.iter().zip(postings) {
+                        if allowed.is_some_and(|set| !set.contains(posting.slot)) {
+                            continue;
                         }
-                        best[at] = best[at].or(matched_term);
+                        let matched_term = variant.matched_term(score, weight);
+                        let at = posting.slot as usize - band.start;
+                        if variants.len() == 1 {
+                            add(at, matched_term);
+                        } else {
+                            if best[at] == TermMatch::default() {
+                                touched.push(at);
+                            }
+                            best[at] = best[at].or(matched_term);
+                        }
                     }
                 }
             }
@@ -611,7 +646,7 @@ impl KeywordIndex {
                 let Ok(posting) = entry.postings.binary_search_by_key(&slot, |p| p.slot) else { continue };
                 let counts = entry.postings[posting].counts;
                 let weight = self.term_idf(entry) * variant.share;
-                let score = weight * query.scale.saturated_tf(counts, &self.lengths[slot as usize]);
+                let score = weight * saturated(query.weights.tf(counts, &self.lengths[slot as usize]));
                 best = best.or(variant.matched_term(score, weight));
                 // If the card has the word itself, its concept is not reported.
                 if variant.concept_information.is_some() && has_word {

@@ -29,11 +29,11 @@
 //! | `card_index` | the cards of a library with the model of their vectors |
 //! | `feedback` | adjusting rankings by feedback on earlier answers |
 //! | `verdict`, `confidence`, `calibration` | whether a first hit is an answer, how probably it is right, and how both were measured |
-//! | `candidates` | the best cards of an index by keywords and vectors |
+//! | `candidates`, `possible` | the best cards of an index by keywords and vectors, and which cards may be among them |
 //! | [`fusion`] | how keywords and vectors become one score, with measurements |
 //! | `analysis` | splitting documents into terms |
 //! | `keyword` | BM25F over an inverted index |
-//! | `vector` | exact nearest neighbours by SIMD |
+//! | `vector` | exact nearest neighbours by SIMD; large indexes as bytes first, with their rows in a file |
 //! | `lookups` | tools that find the identifiers other tools take |
 //! | `names` | queries that name a tool |
 //! | [`tiers`] | the few tools that are found by keyword before the library is searched |

@@ -21,7 +21,7 @@ impl Scored {
 pub(crate) struct Possible {
     /// The best lower ends.
     best: TopK,
-    /// The upper ends of all that reach them as far as is known.
+    /// The upper ends of all that reached the last of them when they were added: more than do in the end.
     reaching: Vec<Scored>,
 }
 
@@ -64,7 +64,7 @@ impl Possible {
 struct TopK {
     k: usize,
     found: Vec<Scored>,
-    /// The score to beat, once there are `k`.
+    /// The last of the best, once there are `k`.
     threshold: Option<Scored>,
 }
 

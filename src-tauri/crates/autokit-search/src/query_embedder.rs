@@ -24,7 +24,7 @@ pub trait QueryEmbedder: fmt::Debug + Send + Sync {
 
 impl QueryEmbedder for Embedder {
     fn queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
-        texts.iter().map(|text| self.embed_query(text).map_err(|error| error.to_string())).collect()
+        self.embed_queries(texts).map_err(|error| error.to_string())
     }
 
     fn passages(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {

@@ -19,7 +19,7 @@ use crate::feedback::{Personal, QuestionVectors};
 use crate::index::{Hit, Mode, Query, ScoreParts};
 use crate::names::NameMatch;
 use crate::query::QueryPlan;
-use crate::verdict::{Verdict, verdict_of};
+use crate::verdict::{Thresholds, Verdict, background_shift};
 
 /// Most cards named by a request that are returned beyond its limit.
 pub const MAX_NAMED: usize = 50;
@@ -47,7 +47,7 @@ pub struct SearchRequest {
 }
 
 /// Result of a search.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     /// Hits, best first.
     pub hits: Vec<Hit>,
@@ -58,6 +58,11 @@ pub struct Ranking {
     pub confidence: Option<f32>,
     /// Whether the first hit answers the request.
     pub verdict: Verdict,
+    /// Thresholds for scores of these hits.
+    pub thresholds: Thresholds,
+    /// The score that verdict and confidence are read from in [`crate::Calibrations`]: that of the first hit, corrected by
+    /// how near the request is to the library as a whole. 0 if there is none.
+    pub judged_score: f32,
     /// What was understood that the request demands of a tool besides what it is to do.
     pub constraints: Vec<Constraint>,
     /// The mode that was used: keyword if there is no model.
@@ -122,6 +127,13 @@ impl Searcher {
             return Err(SearchError::EmptyQuery);
         }
         let index = self.index.load_full();
+        match index.embedder().cloned() {
+            Some(embedder) => embedder.on_its_threads(|| self.search_index(&index, request)),
+            None => self.search_index(&index, request),
+        }
+    }
+
+    fn search_index(&self, index: &CardIndex, request: &SearchRequest) -> Result<Ranking, SearchError> {
         let embedder = index.embedder().filter(|_| request.mode != Mode::Keyword).cloned();
         let mode = match (&embedder, request.mode) {
             (None, Mode::Vector) => return Err(SearchError::NoModel),
@@ -131,17 +143,21 @@ impl Searcher {
         // Feedback reorders these candidates, and excluded ones are removed afterwards.
         let candidates = (request.limit + request.excluded.len()).max(MIN_CANDIDATES);
         let (allowed, adapter) = (request.allowed.as_deref(), request.personal.adapter.as_ref());
-        let mut scored = rank(&index, &request.query, mode, candidates, allowed, adapter)?;
+        let mut scored = rank(index, &request.query, mode, candidates, allowed, adapter)?;
         let named_topic = scored.plan.text().to_owned();
         if let Some(question) = request.question.as_deref().filter(|question| *question != request.query) {
-            scored = rescore(&index, question, mode, scored.hits, adapter)?;
+            // Of the whole library, and not of the cards that are scored again.
+            let background = scored.background;
+            scored = Scored { background, ..rescore(index, question, mode, scored.hits, adapter)? };
         }
-        let Scored { mut hits, vector, plan } = scored;
+        let Scored { mut hits, background, vector, plan } = scored;
         if let (Some(embedder), Some(vector), Mode::Hybrid) = (&embedder, &vector, mode) {
             self.questions.shift(embedder, &mut hits, vector, &request.personal.opinions)?;
         }
         hits.retain(|hit| !request.excluded.contains(&hit.id));
         let named = hits.iter().take_while(|hit| hit.parts.name_match == Some(NameMatch::Exact)).count();
+        let thresholds = Thresholds::for_hit(hits.first(), background);
+        let judged_score = hits.first().map_or(0.0, |hit| hit.score + background_shift(background));
         hits.truncate(request.limit.max(named.min(MAX_NAMED)));
         let mut also_named = Vec::new();
         if mode != Mode::Vector {
@@ -153,15 +169,15 @@ impl Searcher {
                     && allowed.is_none_or(|allowed| allowed.contains(id))
             });
         }
-        let verdict = verdict_of(&hits);
+        let verdict = hits.first().map_or(Verdict::Nothing, |hit| thresholds.verdict(hit.score));
         let confidence = match (&embedder, hits.first(), mode) {
             (Some(embedder), Some(hit), Mode::Hybrid) => {
-                Calibrations::shipped().curve_for(embedder.id(), hit).map(|curve| curve.of(hit.score))
+                Calibrations::shipped().curve_for(embedder.id(), hit).map(|curve| curve.of(judged_score))
             }
             _ => None,
         };
         let constraints = plan.constraints().to_vec();
-        Ok(Ranking { hits, also_named, confidence, verdict, constraints, mode })
+        Ok(Ranking { hits, also_named, confidence, verdict, thresholds, judged_score, constraints, mode })
     }
 
     /// Returns the cards closest to a vector, with their cosines, best first.
@@ -179,6 +195,7 @@ impl Searcher {
 /// A fused ranking.
 struct Scored {
     hits: Vec<Hit>,
+    background: Option<f32>,
     /// The vector of the whole request, not adapted.
     vector: Option<Vec<f32>>,
     plan: QueryPlan,
@@ -197,9 +214,7 @@ fn rank(
     let mut vectors = Vec::new();
     let mut vector = None;
     if let Some(embedder) = index.embedder().filter(|_| mode != Mode::Keyword) {
-        for text in plan.texts_to_embed() {
-            vectors.push(embedder.embed_query(&text)?);
-        }
+        vectors = embedder.embed_queries(&plan.texts_to_embed())?;
         // Feedback compares questions as they are.
         vector = vectors.first().cloned();
         if let Some(adapter) = adapter.filter(|adapter| adapter.model() == embedder.id()) {
@@ -210,12 +225,12 @@ fn rank(
     }
     let candidates = allowed.map(|allowed| move |id: &str| allowed.contains(id));
     let filter = candidates.as_ref().map(|candidates| candidates as &(dyn Fn(&str) -> bool + Sync));
-    let hits = index.read(|search| {
+    let (hits, background) = index.read(|search| {
         // All cards that a request names are included, up to a bound.
         let limit = limit.max(search.named(plan.text()).len().min(MAX_NAMED + limit));
-        search.search(&Query { plan: &plan, vectors: &vectors, mode, limit, filter })
+        search.search_with_background(&Query { plan: &plan, vectors: &vectors, mode, limit, filter })
     })?;
-    Ok(Scored { hits, vector, plan })
+    Ok(Scored { hits, background, vector, plan })
 }
 
 /// Rescores the same cards against a question, best first. Cards with nothing in common with the question

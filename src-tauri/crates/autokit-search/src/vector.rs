@@ -10,8 +10,10 @@
 
 mod kernel;
 mod quantized;
+mod rows;
 
 use std::cmp::Ordering;
+use std::path::Path;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,7 @@ use crate::possible::Possible;
 use crate::stored::packed;
 use kernel::{Kernel, Lane};
 use quantized::{Approximate, QuantizedQuery, QuantizedRows};
+use rows::Rows;
 
 /// A row found by [`VectorIndex::top_k`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,15 +76,14 @@ impl Neighbour {
 ///
 /// Rows are contiguous, each padded to whole cache lines. Removal moves the last row into the gap, so that
 /// the memory is always `rows x dimension` numbers.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct VectorIndex {
     #[serde(skip, default = "Kernel::detect")]
     kernel: Kernel,
     dimension: usize,
     /// Lanes per row.
     stride: usize,
-    #[serde(with = "packed")]
-    lanes: Vec<Lane>,
+    lanes: Rows,
     quantized: QuantizedRows,
     #[serde(with = "packed")]
     keys: Vec<u32>,
@@ -120,7 +122,7 @@ impl VectorIndex {
             kernel: Kernel::detect(),
             dimension: 0,
             stride: 0,
-            lanes: Vec::new(),
+            lanes: Rows::default(),
             quantized: QuantizedRows::default(),
             keys: Vec::new(),
             row_of: Vec::new(),
@@ -143,9 +145,14 @@ impl VectorIndex {
         self.dimension
     }
 
-    /// Returns the memory in bytes.
+    /// Keeps the vectors in a file in this folder where they are many. Where that is not possible they stay in memory.
+    pub fn keep_large_in(&mut self, folder: &Path) {
+        self.lanes.keep_large_in(folder);
+    }
+
+    /// Returns the memory in bytes, without the pages of a file.
     pub fn memory(&self) -> usize {
-        self.lanes.capacity() * size_of::<Lane>()
+        self.lanes.memory()
             + self.quantized.memory()
             + (self.keys.capacity() + self.row_of.capacity()) * size_of::<u32>()
             + self.sum.capacity() * size_of::<i64>()
@@ -188,7 +195,7 @@ impl VectorIndex {
             let row = self.keys.len();
             self.keys.push(key);
             self.row_of[key as usize] = row as u32;
-            self.lanes.resize(self.lanes.len() + self.stride, Lane::ZERO);
+            self.lanes.push_zeros(self.stride);
             row
         } else {
             self.add_to_sum(row as usize, -1);
@@ -389,11 +396,11 @@ impl VectorIndex {
         })
     }
 
-    /// Runs `scan` over all rows, on several threads if that is faster.
-    fn in_parts<S: Send>(&self, scan: impl Fn(std::ops::Range<usize>) -> S + Send + Sync) -> Vec<S> {
+    /// Runs `read` over all rows, on several threads if that is faster.
+    fn in_parts<S: Send>(&self, read: impl Fn(std::ops::Range<usize>) -> S + Send + Sync) -> Vec<S> {
         match self.chunk(self.len()) {
-            None => vec![scan(0..self.len())],
-            Some(chunk) => self.chunks(chunk).into_par_iter().map(scan).collect(),
+            None => vec![read(0..self.len())],
+            Some(chunk) => self.chunks(chunk).into_par_iter().map(read).collect(),
         }
     }
 
@@ -612,6 +619,45 @@ mod tests {
             index.upsert(key as u32, &row.collect::<Vec<f32>>()).unwrap();
         }
         index
+    }
+
+    #[test]
+    fn rows_in_a_file_are_those_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut index = [VectorIndex::new(), VectorIndex::new()];
+        // From about the hundredth row on, and then with more room several times.
+        index[1].lanes.keep_in(folder.path(), 100 * 24 * 64);
+        let mut state = 9_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        for step in 0..900_u32 {
+            let vector: Vec<f32> = (0..370).map(|_| random()).collect();
+            let key = step * 7 % 500;
+            for index in &mut index {
+                if step % 5 == 4 {
+                    index.remove(key);
+                } else {
+                    index.upsert(key, &vector).unwrap();
+                }
+            }
+            assert_eq!(index[0].top_k(&vector, 3, None).unwrap(), index[1].top_k(&vector, 3, None).unwrap());
+        }
+        assert!(!index[0].lanes.are_in_file() && index[1].lanes.are_in_file());
+        assert!(index[1].memory() < index[0].memory() / 10);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the file has no name");
+        let mut state = postcard::to_allocvec(&index[1]).unwrap();
+        assert_eq!(state, postcard::to_allocvec(&index[0]).unwrap());
+        let restored: VectorIndex = postcard::from_bytes(&state).unwrap();
+        assert_eq!(restored.get(7), index[0].get(7));
+        state.clear();
+
+        // Without the folder they stay in memory.
+        let mut nowhere = VectorIndex::new();
+        nowhere.lanes.keep_in(&folder.path().join("nowhere"), 0);
+        nowhere.upsert(1, &[1.0, 2.0]).unwrap();
+        assert!(!nowhere.lanes.are_in_file() && nowhere.len() == 1);
     }
 
     proptest! {

@@ -136,7 +136,8 @@ impl Indexing {
                 None
             })
         {
-            return Ok(BuiltIndex { index: index.with_embedder(embedder), changed, stored: true });
+            let index = keeping_large(index.with_embedder(embedder), library);
+            return Ok(BuiltIndex { index, changed, stored: true });
         }
         let mut pending = self.pending.lock().await;
         let changed = pending.track_changes();
@@ -153,8 +154,9 @@ impl Indexing {
             }
             None => StoredIndexData::default(),
         };
-        let vocabulary = self.vocabulary();
-        let index = in_background(move || build_index(embedder, vocabulary, &records, stored)).await?;
+        let index = CardIndex::with_vocabulary(embedder, self.vocabulary());
+        let index = keeping_large(index, library);
+        let index = in_background(move || build_index(index, &records, stored)).await?;
         Ok(BuiltIndex { index, changed, stored: false })
     }
 
@@ -336,14 +338,16 @@ fn snapshot_key(model: Option<&str>, vocabulary: &Vocabulary) -> String {
     format!("{INDEX_FORMAT}-{recipe}-{}", vocabulary.id())
 }
 
-/// Builds an index over `records`.
-fn build_index(
-    embedder: Option<Arc<Embedder>>,
-    vocabulary: Arc<Vocabulary>,
-    records: &[Arc<CardRecord>],
-    stored: StoredIndexData,
-) -> Result<CardIndex> {
-    let index = CardIndex::with_vocabulary(embedder, vocabulary);
+/// Has the vectors of a large library in a file instead of memory.
+fn keeping_large(index: CardIndex, library: &Library) -> CardIndex {
+    match library.dir() {
+        Some(dir) if library.read_only().is_none() => index.keeping_large_in(dir.root()),
+        _ => index,
+    }
+}
+
+/// Adds `records` to an empty index.
+fn build_index(index: CardIndex, records: &[Arc<CardRecord>], stored: StoredIndexData) -> Result<CardIndex> {
     let [vectors, earlier] = [stored.vectors, stored.earlier].map(by_card);
     for record in records {
         put_entry(&index, record, vectors.get(&record.id), earlier.get(&record.id))?;

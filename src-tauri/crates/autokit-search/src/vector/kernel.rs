@@ -144,8 +144,8 @@ fn portable_bytes(query: &[ByteLane], row: &[ByteLane]) -> i32 {
     lanes.map(|(q, r)| i32::from(*q) * i32::from(r.cast_signed())).sum()
 }
 
-/// Lines of 64 bytes that are prefetched beyond the current one: rows are mostly read in order, and the processor's own
-/// prefetching ends with each page of 4 KiB.
+/// Lines of 64 bytes that are prefetched beyond the current one: four rows of 384 bytes, which was faster than 48 to 192
+/// lines. Rows are mostly read in order, and the processor's own prefetching ends with each page of 4 KiB.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 24;
 
