@@ -148,15 +148,17 @@ impl Library {
         rows.into_iter().map(note).collect()
     }
 
-    /// Returns the stored JSON of every ask session, in no particular order.
+    /// Returns the stored JSON of up to `limit` ask sessions in the order of their ids, after the first `skipped`.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn session_bodies(&self) -> Result<Vec<String>> {
+    pub async fn session_bodies(&self, skipped: usize, limit: usize) -> Result<Vec<String>> {
         let mut response = self
             .db()
             .await?
-            .query("SELECT VALUE body FROM session")
+            .query("SELECT VALUE body FROM session ORDER BY id LIMIT $limit START $skipped")
+            .bind(("limit", limit as i64))
+            .bind(("skipped", skipped as i64))
             .await
             .map_err(|error| self.failed(&error))?;
         response.take(0).map_err(|error| self.failed(&error))

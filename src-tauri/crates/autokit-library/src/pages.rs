@@ -164,10 +164,8 @@ impl Library {
                 }
             })
             .collect();
-        // Of a page, snapshots have the vectors of its current text.
-        let before = self.page(&page.card).await?;
-        let is_same = |before: Page| before.url == page.url && before.hash == page.hash;
-        if !(vectors.is_empty() && before.is_some_and(is_same)) {
+        // Of a page, snapshots have the vectors of its text: they stay right if the same one is stored again.
+        if !(vectors.is_empty() && self.is_stored_page(page).await?) {
             self.remove_snapshots()?;
         }
         self.execute(
@@ -178,6 +176,21 @@ impl Library {
             object! { page: page.row()?, vectors: vectors },
         )
         .await
+    }
+
+    /// Whether the card's stored page has the address and the text of this one.
+    async fn is_stored_page(&self, page: &Page) -> Result<bool> {
+        let mut response = self
+            .db()
+            .await?
+            .query("SELECT VALUE url = $url AND hash = $hash FROM ONLY $page")
+            .bind(("page", RecordId::new("page", page.card.as_str())))
+            .bind(("url", page.url.clone()))
+            .bind(("hash", page.hash.clone()))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let is_same: Option<bool> = response.take(0).map_err(|error| self.failed(&error))?;
+        Ok(is_same.unwrap_or(false))
     }
 
     /// Returns the vectors of one card's page made with `model`.

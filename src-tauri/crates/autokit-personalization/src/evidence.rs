@@ -24,6 +24,8 @@ pub(crate) struct Pair {
     pub(crate) at: Timestamp,
 }
 
+/// Sessions that are in memory at once.
+const SESSIONS_AT_ONCE: usize = 100;
 /// Most pairs of a profile that are learned from, the newest ones.
 const MAX_PAIRS: usize = 2_000;
 
@@ -123,15 +125,21 @@ struct Asked {
 /// Returns the edits of cards within a week after they answered a question of the same person, with their authors.
 async fn edits(library: &Library) -> Result<Vec<(String, Pair)>> {
     let mut found: BTreeMap<CardId, Vec<Asked>> = BTreeMap::new();
-    for body in library.session_bodies().await? {
-        // Sessions of other versions are skipped, as in the list of past sessions.
-        let Ok(session) = serde_json::from_str::<AskSession>(&body) else { continue };
-        for turn in session.turns.into_iter().filter(|turn| turn.kind == TurnKind::Ask) {
-            if let (Some(Found { tool: Some(tool) }), Some(by)) = (turn.answer, turn.by) {
-                let asked = Asked { at: turn.at.unwrap_or(session.at), by, question: turn.asked };
-                found.entry(tool).or_default().push(asked);
+    let mut read = 0;
+    let mut bodies = library.session_bodies(read, SESSIONS_AT_ONCE).await?;
+    while !bodies.is_empty() {
+        read += bodies.len();
+        for body in bodies {
+            // Sessions of other versions are skipped, as in the list of past sessions.
+            let Ok(session) = serde_json::from_str::<AskSession>(&body) else { continue };
+            for turn in session.turns.into_iter().filter(|turn| turn.kind == TurnKind::Ask) {
+                if let (Some(Found { tool: Some(tool) }), Some(by)) = (turn.answer, turn.by) {
+                    let asked = Asked { at: turn.at.unwrap_or(session.at), by, question: turn.asked };
+                    found.entry(tool).or_default().push(asked);
+                }
             }
         }
+        bodies = library.session_bodies(read, SESSIONS_AT_ONCE).await?;
     }
     let mut pairs = Vec::new();
     for (card, questions) in found {

@@ -1,6 +1,7 @@
 //! Fitting and comparing adapters, and the commands.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use autokit_api::commands::{
 };
 use autokit_api::{
     JobKind, JobRef, LearningComparison, LearningState, Nothing, PersonalProfile, Personalization,
-    PersonalizationExport, PersonalizationProfiles, PersonalizationSet,
+    PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Setting,
 };
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -28,7 +29,7 @@ use autokit_workspace::models::Models;
 use autokit_workspace::personal::{Learned, LearnedProfile};
 use autokit_workspace::search::Search;
 use autokit_workspace::workspace::Workspace;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::evidence::{self, Evidence, Pair};
@@ -56,14 +57,14 @@ pub struct Learning {
 struct State {
     /// Held while something is learned: one job at a time.
     learning: tokio::sync::Mutex<()>,
-    /// Held while what was learned is read and written again, which takes no time.
+    /// Held while what was learned is read and written again, and for nothing else.
     changing: tokio::sync::Mutex<()>,
-    /// Notified when personalization is switched off.
-    switched_off: Notify,
+    /// How often personalization was switched off.
+    switched_off: watch::Sender<u64>,
 }
 
-/// The pairs of a profile from which it is to be learned.
-struct Due {
+/// A profile to learn for, and from what.
+struct Learnable {
     profile: String,
     pairs: Vec<Pair>,
     /// When the profile was last reset.
@@ -89,8 +90,12 @@ impl Learning {
                     _ = checks.tick() => {}
                     () = learning.workspace.wait_for_shutdown() => return,
                 }
-                match learning.due(Which::Due).await {
-                    Ok((_, due)) if due.is_empty() => {}
+                let learnable = tokio::select! {
+                    learnable = learning.learnable(Which::Due) => learnable,
+                    () = learning.workspace.wait_for_shutdown() => return,
+                };
+                match learnable {
+                    Ok((_, learnable)) if learnable.is_empty() => {}
                     Ok(_) => {
                         learning.start_job(Which::Due);
                     }
@@ -111,23 +116,28 @@ impl Learning {
 
     /// Learns from what happened until now.
     async fn learn(&self, which: Which, progress: &Progress) -> Result<JobOutcome> {
-        let note = "Waiting until learning has ended";
-        let _learning = progress.wait_for_turn(note, || self.state.learning.lock()).await?;
-        let (embedder, due) = self.due(which).await?;
-        if due.is_empty() {
-            return Ok(JobOutcome { summary: "There is nothing new to learn from".to_owned(), tally: None });
-        }
+        let _learning =
+            progress.wait_for_turn("waiting for another run", || self.state.learning.lock()).await?;
+        let mut switched_off = self.state.switched_off.subscribe();
+        let (embedder, learnable) = self.learnable(which).await?;
         let stored = Arc::new(self.workspace.library.vectors(&vector_recipe(&embedder)).await?);
-        let total = due.len();
+        let ended = |summary: &str| Ok(JobOutcome { summary: summary.to_owned(), tally: None });
+        if learnable.is_empty() {
+            return ended("There is not enough to learn from yet");
+        }
+        if stored.is_empty() {
+            return ended("The cards are still being prepared for semantic search");
+        }
+        let total = learnable.len();
         progress.set_done(0, total as u64);
         let mut in_use = 0;
         let mut failure = None;
-        for (at, Due { profile, pairs, since }) in due.into_iter().enumerate() {
+        for (at, Learnable { profile, pairs, since }) in learnable.into_iter().enumerate() {
             progress.check_cancelled()?;
             let count = pairs.len() as u32;
-            match self.fit(&embedder, &stored, pairs, progress).await {
+            match self.fit(&embedder, &stored, pairs, progress, &mut switched_off).await {
                 Ok((outcome, adapter)) => {
-                    in_use += usize::from(adapter.is_some());
+                    let improves = adapter.is_some();
                     let compared = outcome.refusal != Some(Refusal::TooFewGroups);
                     let learned = LearnedProfile {
                         since,
@@ -136,7 +146,7 @@ impl Learning {
                         comparison: compared.then(|| comparison(&outcome, self.workspace.clock.stamp())),
                         adapter,
                     };
-                    self.keep(profile, learned).await?;
+                    in_use += usize::from(self.keep(profile, learned).await? && improves);
                 }
                 Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
                 // What one profile asked keeps no other one from learning.
@@ -147,15 +157,21 @@ impl Learning {
             }
             progress.set_done(at as u64 + 1, total as u64);
         }
-        if let Some(error) = failure {
+        // Nobody waits for what is learned in the background, and it is tried again.
+        if let Some(error) = failure.filter(|_| which == Which::All) {
             return Err(error);
         }
-        let summary = format!("Searches of {in_use} of {total} profiles are personalized");
-        Ok(JobOutcome { summary, tally: None })
+        ended(&format!(
+            "Learned for {total} {}, {in_use} in use",
+            if total == 1 { "profile" } else { "profiles" }
+        ))
     }
 
-    /// Stores what was learned for a profile, unless it was reset or switched off meanwhile.
-    async fn keep(&self, profile: String, new: LearnedProfile) -> Result<()> {
+    /// Stores what was learned for a profile, unless it was reset meanwhile; returns whether it did.
+    ///
+    /// # Errors
+    /// `cancelled` when personalization was switched off meanwhile.
+    async fn keep(&self, profile: String, new: LearnedProfile) -> Result<bool> {
         let _changing = self.state.changing.lock().await;
         let mut learned = (*self.search.learned().await?).clone();
         if !learned.enabled {
@@ -166,18 +182,19 @@ impl Learning {
             ));
         }
         let known = learned.profiles.entry(profile).or_default();
-        if known.since == new.since {
+        let keeps = known.since == new.since;
+        if keeps {
             *known = new;
             self.search.set_learned(learned).await?;
         }
-        Ok(())
+        Ok(keeps)
     }
 
-    /// Returns the model and the profiles from which it is to be learned; none where it is switched off.
+    /// Returns the model and the profiles to learn for; none where personalization is switched off.
     ///
     /// # Errors
     /// `no_model` if there is none.
-    async fn due(&self, which: Which) -> Result<(Arc<Embedder>, Vec<Due>)> {
+    async fn learnable(&self, which: Which) -> Result<(Arc<Embedder>, Vec<Learnable>)> {
         self.models.wait_until_ready().await;
         let embedder = self.models.embedder().ok_or_else(|| {
             ApiError::new(
@@ -191,7 +208,7 @@ impl Learning {
             return Ok((embedder, Vec::new()));
         }
         let needed = Options::default().min_groups;
-        let mut due = Vec::new();
+        let mut learnable = Vec::new();
         for (profile, pairs) in self.evidence(&learned).await? {
             let known = learned.profiles.get(&profile).cloned().unwrap_or_default();
             // Old pairs go as new ones come.
@@ -202,10 +219,10 @@ impl Learning {
             let is_due =
                 known.model != embedder.id() || new >= MIN_NEW.0.max(known.pairs as usize / MIN_NEW.1);
             if questions(&pairs) >= needed && (which == Which::All || is_due) {
-                due.push(Due { profile, pairs, since: known.since });
+                learnable.push(Learnable { profile, pairs, since: known.since });
             }
         }
-        Ok((embedder, due))
+        Ok((embedder, learnable))
     }
 
     /// Reads what happened since each profile was last reset, of cards that still exist.
@@ -227,20 +244,32 @@ impl Learning {
         stored: &Arc<Vec<StoredVectors>>,
         pairs: Vec<Pair>,
         progress: &Progress,
+        switched_off: &mut watch::Receiver<u64>,
     ) -> Result<(Outcome, Option<Adapter>)> {
         let stopped = Arc::new(AtomicBool::new(false));
         let (searcher, embedder) = (Arc::clone(self.models.searcher()), Arc::clone(embedder));
         let stored = Arc::clone(stored);
         let (now, stop) = (self.workspace.clock.stamp(), Arc::clone(&stopped));
         let fitting = in_background(move || fit(&searcher, &embedder, &stored, &pairs, now, &stop));
+        let mut fitting = pin!(fitting);
         tokio::select! {
-            fitted = fitting => return fitted,
+            fitted = &mut fitting => return fitted,
             () = progress.wait_until_cancelled() => {}
-            () = self.state.switched_off.notified() => {}
+            // The sender lives in `self`.
+            _ = switched_off.changed() => {}
             () = self.workspace.wait_for_shutdown() => {}
         }
         stopped.store(true, Ordering::Relaxed);
+        // Until then the processor is busy with it.
+        let _ = fitting.await;
         Err(ApiError::cancelled())
+    }
+
+    /// Returns what begins anew where what was learned cannot be read: whether it is switched on, as far as that can be.
+    async fn unreadable(&self) -> Result<Learned> {
+        let stored: Option<serde_json::Value> = self.workspace.load_setting(Setting::Personalization).await?;
+        let enabled = stored.as_ref().and_then(|stored| stored.get("enabled")?.as_bool());
+        Ok(Learned { enabled: enabled.unwrap_or(true), ..Learned::default() })
     }
 
     async fn view(&self) -> Result<Personalization> {
@@ -313,9 +342,7 @@ fn fit(
     stopped: &AtomicBool,
 ) -> Result<(Outcome, Option<Adapter>)> {
     let failed = |error: autokit_adapter::Error| match error {
-        autokit_adapter::Error::Cancelled => {
-            ApiError::new(ErrorCode::Cancelled, "learning was cancelled", "Try again.")
-        }
+        autokit_adapter::Error::Cancelled => ApiError::cancelled(),
         error => ApiError::internal(error.to_string()),
     };
     let dim = embedder.dim();
@@ -332,7 +359,10 @@ fn fit(
     let mut texts: BTreeMap<&str, u32> = BTreeMap::new();
     let mut questions = Vec::new();
     let mut asked = Vec::new();
+    let stop = || stopped.load(Ordering::Relaxed);
+    let check = || if stop() { Err(ApiError::cancelled()) } else { Ok(()) };
     for (pair, _) in &known {
+        check()?;
         if !texts.contains_key(pair.question.as_str()) {
             texts.insert(&pair.question, questions.len() as u32);
             asked.push(pair.question.as_str());
@@ -352,6 +382,7 @@ fn fit(
     };
     let place = |hit: &Hit| places.get(hit.id.as_str()).copied();
     for (at, question) in questions.iter_mut().enumerate() {
+        check()?;
         let hits = search(at, None).map_err(failed)?.hits;
         question.prior =
             hits.iter().filter_map(|hit| Some((place(hit)?, hit.parts.keyword_evidence()))).collect();
@@ -370,7 +401,6 @@ fn fit(
     let rank = |question: usize, adapter: Option<&Adapter>| {
         Ok(search(question, adapter)?.hits.iter().filter_map(place).collect::<Vec<u32>>())
     };
-    let stop = || stopped.load(Ordering::Relaxed);
     let options = Options { fit, ..Options::default() };
     // One thread: it is nothing that anybody waits for.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
@@ -393,7 +423,7 @@ impl Handle<SetPersonalization> for Learning {
         self.search.set_learned(learned).await?;
         drop(changing);
         if !request.enabled {
-            self.state.switched_off.notify_waiters();
+            self.state.switched_off.send_modify(|times| *times += 1);
         }
         self.view().await
     }
@@ -409,6 +439,7 @@ impl Handle<LearnPersonalization> for Learning {
                 "Switch it on first.",
             ));
         }
+        self.workspace.library.ensure_writable()?;
         Ok(self.start_job(Which::All))
     }
 }
@@ -416,18 +447,16 @@ impl Handle<LearnPersonalization> for Learning {
 #[async_trait]
 impl Handle<ResetPersonalization> for Learning {
     async fn handle(&self, _: &Context, request: PersonalizationProfiles) -> Result<Personalization> {
-        let changing = self.state.changing.lock().await;
-        let learned = match self.search.learned().await {
-            // What cannot be read is replaced by this.
-            Err(error) if request.profile.is_none() => {
-                tracing::warn!(%error, "forgetting what was learned from use");
-                Arc::default()
-            }
-            learned => learned?,
-        };
-        let mut learned = (*learned).clone();
         let since = Some(self.workspace.clock.stamp());
         let read = evidence::read(&self.workspace.library).await?;
+        let changing = self.state.changing.lock().await;
+        let mut learned = match self.search.learned().await {
+            Err(error) if request.profile.is_none() => {
+                tracing::warn!(%error, "forgetting what was learned from use");
+                self.unreadable().await?
+            }
+            learned => (*learned?).clone(),
+        };
         let names: BTreeSet<String> = read.into_keys().chain(learned.profiles.keys().cloned()).collect();
         let names = match request.profile {
             Some(profile) if !names.contains(&profile) => return Err(unknown_profile(&profile)),
@@ -447,15 +476,21 @@ impl Handle<ResetPersonalization> for Learning {
 impl Handle<ExportPersonalization> for Learning {
     async fn handle(&self, _: &Context, request: PersonalizationProfiles) -> Result<PersonalizationExport> {
         let mut learned = (*self.search.learned().await?).clone();
+        let mut of = String::new();
         if let Some(profile) = request.profile {
             learned.profiles.retain(|name, _| *name == profile);
             if learned.profiles.is_empty() {
-                return Err(unknown_profile(&profile));
+                return Err(ApiError::new(
+                    ErrorCode::NotFound,
+                    format!("nothing was learned for {profile:?} yet"),
+                    "`autokit personalization show` lists what was learned.",
+                ));
             }
+            of = profile.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect::<String>() + "-";
         }
         let text =
             serde_json::to_string_pretty(&learned).map_err(|error| ApiError::internal(error.to_string()))?;
-        let file = format!("autokit-personalization-{}.json", self.workspace.clock.stamp().date());
+        let file = format!("autokit-personalization-{of}{}.json", self.workspace.clock.stamp().date());
         Ok(PersonalizationExport { file, text: text + "\n" })
     }
 }

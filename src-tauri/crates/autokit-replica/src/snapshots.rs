@@ -83,6 +83,10 @@ impl Snapshots {
     /// When a file cannot be written or removed.
     pub fn write(&self, files: &[(&str, String, &[u8])]) -> io::Result<()> {
         *self.state.lock().expect("no holder panics") = State::Unknown;
+        if !self.valid {
+            // Of an earlier state, and the next number would hold for them as well.
+            snapshot::remove_all(&self.folder)?;
+        }
         for (name, key, content) in files {
             snapshot::write(&self.folder.join(name), key, content)?;
         }

@@ -86,6 +86,9 @@ impl Jobs {
         };
         let (state, _) = watch::channel(job);
         let cancel = CancellationToken::new();
+        if self.shutting_down.load(Ordering::Relaxed) {
+            cancel.cancel();
+        }
         let pause = watch::Sender::new(false);
         let progress = Progress {
             state: state.clone(),

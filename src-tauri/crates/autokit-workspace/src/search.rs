@@ -36,7 +36,7 @@ pub struct Search {
 #[derive(Debug, Default)]
 struct KnownProfiles {
     by_name: HashMap<String, Arc<Personal>>,
-    /// How often it changed: what was read meanwhile may be older.
+    /// How often it changed. What was read while it did may be older, and is not cached.
     changes: u64,
 }
 
@@ -109,7 +109,7 @@ impl Search {
         Ok(personal)
     }
 
-    /// Drops what is cached of profiles after feedback was added.
+    /// Drops what is cached of profiles, after feedback was added or something was learned.
     pub fn clear_profile_cache(&self) {
         let mut known = self.profiles.lock().expect("no holder panics");
         known.by_name.clear();

@@ -238,7 +238,8 @@ pub struct CachedSetting<T> {
     cached: Mutex<Cached<T>>,
 }
 
-/// A value and how often it was written by this process: what was read meanwhile may be older.
+/// A value and how often it was written by this process. What was read while it was written may be older, and is not
+/// cached.
 #[derive(Debug)]
 struct Cached<T> {
     value: Option<Arc<T>>,

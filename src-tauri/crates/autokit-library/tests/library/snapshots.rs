@@ -112,6 +112,30 @@ async fn snapshots_are_read_until_a_card_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn snapshots_that_were_ignored_do_not_become_valid_beside_new_ones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = DataDir::new(folder.path().join("library"));
+    let library = on_disk(&dir).await;
+    fill(&library).await;
+    library.close().await.expect("closed");
+    let library = on_disk(&dir).await;
+    library.hold_changes().await.write_snapshots(&[("index", "model", vec![1; 100])]).await.expect("written");
+    library.close().await.expect("closed");
+    // Another version opens and closes the library, and changes vectors only: cards and their key stay the same.
+    fs::write(dir.root().join("snapshots/generation"), "0").expect("written");
+    let library = on_disk(&dir).await;
+    assert_eq!(snapshot(&library).await, None);
+    let other = [("keyword-index", "words", vec![2; 100])];
+    library.hold_changes().await.write_snapshots(&other).await.expect("written");
+    library.close().await.expect("closed");
+    let library = on_disk(&dir).await;
+    assert_eq!(snapshot(&library).await, None);
+    let words = library.read_snapshot("keyword-index", "words").await.expect("readable");
+    assert_eq!(words.map(|content| content.to_vec()), Some(vec![2; 100]));
+    library.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn damaged_snapshots_and_those_of_another_state_are_ignored() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path().join("library"));

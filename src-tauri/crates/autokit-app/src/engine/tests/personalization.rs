@@ -180,12 +180,13 @@ async fn switching_off_and_resetting_wait_for_no_learning_and_undo_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_learned_and_cannot_be_read_is_reset() {
     let (engine, ann) = stocked().await;
-    engine.workspace.save_setting(Setting::Personalization, "from another version").await.expect("saved");
+    let other = json!({ "enabled": false, "profiles": "from another version" });
+    engine.workspace.save_setting(Setting::Personalization, &other).await.expect("saved");
     Handle::<GetPersonalization>::handle(&*engine, &ann, Nothing {}).await.expect_err("unreadable");
     assert!(archived_first(&engine, &ann).await <= 6, "search works without it");
     let all = PersonalizationProfiles::default();
     let reset = Handle::<ResetPersonalization>::handle(&*engine, &ann, all).await.expect("reset");
-    assert!(reset.enabled && reset.profiles.is_empty());
+    assert!(!reset.enabled && reset.profiles.is_empty(), "what was switched off stays off");
     engine.close().await.expect("closed");
 }
 
