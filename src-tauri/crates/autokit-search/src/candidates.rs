@@ -201,12 +201,12 @@ impl SearchIndex {
         if count < FEWEST_FOR_BACKGROUND {
             return None;
         }
-        let sample: BitSet = (0..self.ids.len() as u32)
-            .filter(|&slot| {
-                !self.ids[slot as usize].is_empty() && allowed.is_none_or(|set| set.contains(slot))
-            })
-            .step_by(count.div_ceil(BACKGROUND_SAMPLE))
-            .collect();
+        let step = count.div_ceil(BACKGROUND_SAMPLE);
+        let lives = |slot: &u32| !self.ids[*slot as usize].is_empty();
+        let sample: BitSet = match allowed {
+            Some(allowed) => allowed.iter().step_by(step).filter(lives).collect(),
+            None => (0..self.ids.len() as u32).step_by(step).filter(lives).collect(),
+        };
         let mut scores: Vec<f32> = self
             .scored(request, Some(&sample))
             .iter()
@@ -214,6 +214,9 @@ impl SearchIndex {
             .collect();
         scores.sort_unstable_by(|a, b| b.total_cmp(a));
         let tenth = scores.len() / 10;
+        if tenth == 0 {
+            return None;
+        }
         Some(scores[tenth..2 * tenth].iter().sum::<f32>() / tenth as f32)
     }
 
