@@ -31,6 +31,8 @@ pub enum Code {
     NoSuchHost,
     /// The connection failed or broke.
     NoConnection,
+    /// No request can be sent from this machine, whatever the host.
+    NoClient,
     /// The TLS certificate is not valid.
     Tls,
     /// The API key was rejected.
@@ -145,6 +147,12 @@ pub enum Error {
         /// The system's reason.
         reason: String,
     },
+    /// No request can be sent from this machine: its certificates cannot be read, for example.
+    #[error("requests cannot be sent: {reason}")]
+    NoClient {
+        /// The reason.
+        reason: String,
+    },
     /// The TLS certificate is not valid.
     #[error("{host} has no valid certificate: {reason}")]
     Tls {
@@ -223,6 +231,7 @@ impl Error {
                 }
             }
             Error::NoConnection { reason, .. }
+            | Error::NoClient { reason }
             | Error::Tls { reason, .. }
             | Error::Provider { reason, .. } => {
                 strip(reason);
@@ -249,6 +258,7 @@ impl Error {
             Error::NotText { .. } => Code::NotText,
             Error::NoSuchHost { .. } => Code::NoSuchHost,
             Error::NoConnection { .. } => Code::NoConnection,
+            Error::NoClient { .. } => Code::NoClient,
             Error::Tls { .. } => Code::Tls,
             Error::WrongKey { .. } => Code::WrongKey,
             Error::Status { .. } | Error::WrongAddress { .. } => Code::WrongAddress,
@@ -268,6 +278,9 @@ impl Error {
             Code::Timeout | Code::Provider => "Try again later.",
             Code::TooLarge | Code::NotText => "Enter the page that describes the tool, not a download.",
             Code::NoSuchHost | Code::NoConnection => "Check the URL and your network connection.",
+            Code::NoClient => {
+                "Install your system's certificates (ca-certificates), and start AutoKit again."
+            }
             Code::Tls => "Do not continue unless you know why; the connection is not secure.",
             Code::WrongKey => "Enter the full API key again in Settings, Keys.",
             Code::WrongAddress => "Check the service's URL in Settings, Web search.",
@@ -290,7 +303,7 @@ impl From<Error> for ApiError {
             Code::BadUrl => ErrorCode::BadRequest,
             Code::PrivateAddress | Code::Closed | Code::Robots => ErrorCode::Refused,
             Code::Timeout => ErrorCode::Timeout,
-            Code::NoSuchHost | Code::NoConnection | Code::Tls => ErrorCode::NoConnection,
+            Code::NoSuchHost | Code::NoConnection | Code::NoClient | Code::Tls => ErrorCode::NoConnection,
             Code::WrongKey => ErrorCode::WrongKey,
             Code::WrongAddress => ErrorCode::WrongAddress,
             Code::RateLimited => ErrorCode::RateLimited,

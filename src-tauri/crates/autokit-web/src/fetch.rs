@@ -520,9 +520,7 @@ impl State {
             if guarded {
                 builder = builder.dns_resolver(Arc::new(GuardedNames(policy.clone())));
             }
-            builder
-                .build()
-                .map_err(|error| Error::NoConnection { host: "anything".into(), reason: chain(&error) })
+            builder.build().map_err(|error| Error::NoClient { reason: chain(&error) })
         };
         let (for_pages, for_services) = (policy.clone(), policy.clone());
         Ok(State {
