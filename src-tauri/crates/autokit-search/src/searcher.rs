@@ -127,13 +127,6 @@ impl Searcher {
             return Err(SearchError::EmptyQuery);
         }
         let index = self.index.load_full();
-        match index.embedder().cloned() {
-            Some(embedder) => embedder.on_its_threads(|| self.search_index(&index, request)),
-            None => self.search_index(&index, request),
-        }
-    }
-
-    fn search_index(&self, index: &CardIndex, request: &SearchRequest) -> Result<Ranking, SearchError> {
         let embedder = index.embedder().filter(|_| request.mode != Mode::Keyword).cloned();
         let mode = match (&embedder, request.mode) {
             (None, Mode::Vector) => return Err(SearchError::NoModel),
@@ -143,12 +136,12 @@ impl Searcher {
         // Feedback reorders these candidates, and excluded ones are removed afterwards.
         let candidates = (request.limit + request.excluded.len()).max(MIN_CANDIDATES);
         let (allowed, adapter) = (request.allowed.as_deref(), request.personal.adapter.as_ref());
-        let mut scored = rank(index, &request.query, mode, candidates, allowed, adapter)?;
+        let mut scored = rank(&index, &request.query, mode, candidates, allowed, adapter)?;
         let named_topic = scored.plan.text().to_owned();
         if let Some(question) = request.question.as_deref().filter(|question| *question != request.query) {
             // Of the whole library, and not of the cards that are scored again.
             let background = scored.background;
-            scored = Scored { background, ..rescore(index, question, mode, scored.hits, adapter)? };
+            scored = Scored { background, ..rescore(&index, question, mode, scored.hits, adapter)? };
         }
         let Scored { mut hits, background, vector, plan } = scored;
         if let (Some(embedder), Some(vector), Mode::Hybrid) = (&embedder, &vector, mode) {
@@ -213,7 +206,8 @@ fn rank(
     let plan = index.read(|search| search.plan(query));
     let mut vectors = Vec::new();
     let mut vector = None;
-    if let Some(embedder) = index.embedder().filter(|_| mode != Mode::Keyword) {
+    let embedder = index.embedder().filter(|_| mode != Mode::Keyword);
+    if let Some(embedder) = embedder {
         vectors = embedder.embed_queries(&plan.texts_to_embed())?;
         // Feedback compares questions as they are.
         vector = vectors.first().cloned();
@@ -228,7 +222,11 @@ fn rank(
     let (hits, background) = index.read(|search| {
         // All cards that a request names are included, up to a bound.
         let limit = limit.max(search.named(plan.text()).len().min(MAX_NAMED + limit));
-        search.search_with_background(&Query { plan: &plan, vectors: &vectors, mode, limit, filter })
+        let query = Query { plan: &plan, vectors: &vectors, mode, limit, filter };
+        // Only this runs there: it takes no lock. A thread that waits for parts of its search takes up others meanwhile,
+        // which would wait for a writer that waits for this one.
+        let find = || search.search_with_background(&query);
+        embedder.map_or_else(find, |embedder| embedder.on_its_threads(find))
     })?;
     Ok(Scored { hits, background, vector, plan })
 }
