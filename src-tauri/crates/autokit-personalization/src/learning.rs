@@ -483,7 +483,7 @@ impl Handle<ExportPersonalization> for Learning {
                 return Err(ApiError::new(
                     ErrorCode::NotFound,
                     format!("nothing was learned for {profile:?} yet"),
-                    "`autokit personalization show` lists what was learned.",
+                    "Learn first, or export another profile.",
                 ));
             }
             of = profile.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect::<String>() + "-";
