@@ -120,11 +120,11 @@ impl Learning {
             progress.wait_for_turn("waiting for another run", || self.state.learning.lock()).await?;
         let mut switched_off = self.state.switched_off.subscribe();
         let (embedder, learnable) = self.learnable(which).await?;
-        let stored = Arc::new(self.workspace.library.vectors(&vector_recipe(&embedder)).await?);
         let ended = |summary: &str| Ok(JobOutcome { summary: summary.to_owned(), tally: None });
         if learnable.is_empty() {
             return ended("There is not enough to learn from yet");
         }
+        let stored = Arc::new(self.workspace.library.vectors(&vector_recipe(&embedder)).await?);
         if stored.is_empty() {
             return ended("The cards are still being prepared for semantic search");
         }

@@ -14,9 +14,9 @@ use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, L
 use crate::index::{Mode, Query, SearchIndex};
 use crate::keyword::KeywordScores;
 use crate::names::NameMatch;
-use crate::possible::Possible;
+use crate::possible::{Neighbour, Possible};
 use crate::traits::Traits;
-use crate::vector::{Exactness, Neighbour};
+use crate::vector::Exactness;
 
 // A card's vector score is a mean of cosines with these weights, and so off by no more than the worst of them. Of the
 // clauses the one with the best sum counts, and the best of sums that are off by at most a bound is off by no more.

@@ -84,12 +84,13 @@ pub use error::{EvalError, RetrieveError};
 pub use feedback::{Opinion, Personal};
 pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchIndex};
 pub use names::NameMatch;
+pub use possible::Neighbour;
 pub use query::QueryPlan;
 pub use query_embedder::{QueryEmbedder, dot};
 pub use searcher::{MAX_NAMED, Ranking, SearchError, SearchRequest, Searcher};
 pub use tool_text::{MAX_ASKS_FOR, ToolText};
 pub use traits::Language;
-pub use vector::{Neighbour, VectorIndex};
+pub use vector::VectorIndex;
 pub use verdict::{Thresholds, Verdict};
 
 // Pins one feature set for the whole workspace; nothing to name.

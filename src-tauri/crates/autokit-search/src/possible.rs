@@ -2,16 +2,18 @@
 
 use std::cmp::Ordering;
 
-/// A key and its score.
+/// A key and its score: a row found by [`crate::VectorIndex::top_k`], or a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scored {
-    pub(crate) key: u32,
-    pub(crate) score: f32,
+pub struct Neighbour {
+    /// The key it was added with.
+    pub key: u32,
+    /// Cosine with the query, or the score of the card.
+    pub score: f32,
 }
 
-impl Scored {
+impl Neighbour {
     /// Orders best first: higher score, then lower key.
-    fn order(self, other: Scored) -> Ordering {
+    pub(crate) fn order(self, other: Neighbour) -> Ordering {
         other.score.total_cmp(&self.score).then(self.key.cmp(&other.key))
     }
 }
@@ -22,7 +24,7 @@ pub(crate) struct Possible {
     /// The best lower ends.
     best: TopK,
     /// The upper ends of all that reached the last of them when they were added: more than do in the end.
-    reaching: Vec<Scored>,
+    reaching: Vec<Neighbour>,
 }
 
 impl Possible {
@@ -34,9 +36,9 @@ impl Possible {
     /// Adds a key whose score is off by at most `bound`.
     #[inline]
     pub(crate) fn add(&mut self, key: u32, score: f32, bound: f32) {
-        self.best.push(Scored { key, score: score - bound });
+        self.best.push(Neighbour { key, score: score - bound });
         if self.best.threshold.is_none_or(|threshold| score + bound >= threshold.score) {
-            self.reaching.push(Scored { key, score: score + bound });
+            self.reaching.push(Neighbour { key, score: score + bound });
         }
     }
 
@@ -53,7 +55,7 @@ impl Possible {
     /// Returns the keys, in no order.
     pub(crate) fn into_keys(self) -> impl Iterator<Item = u32> {
         let last = self.best.last();
-        let is_possible = move |found: &Scored| last.is_none_or(|last| found.score >= last);
+        let is_possible = move |found: &Neighbour| last.is_none_or(|last| found.score >= last);
         self.reaching.into_iter().filter(is_possible).map(|found| found.key)
     }
 }
@@ -63,9 +65,9 @@ impl Possible {
 #[derive(Debug)]
 struct TopK {
     k: usize,
-    found: Vec<Scored>,
+    found: Vec<Neighbour>,
     /// The last of the best, once there are `k`.
-    threshold: Option<Scored>,
+    threshold: Option<Neighbour>,
 }
 
 impl TopK {
@@ -74,11 +76,11 @@ impl TopK {
     }
 
     #[inline]
-    fn push(&mut self, scored: Scored) {
-        if self.threshold.is_some_and(|threshold| scored.order(threshold) == Ordering::Greater) {
+    fn push(&mut self, found: Neighbour) {
+        if self.threshold.is_some_and(|threshold| found.order(threshold) == Ordering::Greater) {
             return;
         }
-        self.found.push(scored);
+        self.found.push(found);
         if self.found.len() >= self.k.saturating_mul(2).max(16) {
             self.truncate();
         }
@@ -93,8 +95,8 @@ impl TopK {
     }
 
     fn merge(mut self, other: TopK) -> TopK {
-        for scored in other.found {
-            self.push(scored);
+        for found in other.found {
+            self.push(found);
         }
         self
     }

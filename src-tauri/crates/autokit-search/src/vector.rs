@@ -12,7 +12,6 @@ mod kernel;
 mod quantized;
 mod rows;
 
-use std::cmp::Ordering;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -20,20 +19,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::bitset::BitSet;
 use crate::error::RetrieveError;
-use crate::possible::Possible;
+use crate::possible::{Neighbour, Possible};
 use crate::stored::packed;
 use kernel::{Kernel, Lane};
 use quantized::{Approximate, QuantizedQuery, QuantizedRows};
 use rows::Rows;
-
-/// A row found by [`VectorIndex::top_k`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Neighbour {
-    /// The key it was added with.
-    pub key: u32,
-    /// Cosine with the query.
-    pub score: f32,
-}
 
 /// Whether cosines are to be exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,13 +52,6 @@ impl Scan {
             cosines: Vec::with_capacity(rows * queries),
             bounds: Vec::with_capacity(rows),
         }
-    }
-}
-
-impl Neighbour {
-    /// Orders best first: higher score, then lower key.
-    fn order(self, other: Neighbour) -> Ordering {
-        other.score.total_cmp(&self.score).then(self.key.cmp(&other.key))
     }
 }
 
