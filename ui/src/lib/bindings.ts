@@ -4076,7 +4076,7 @@ reason: string,
 diff: Array<FieldDiff>, };
 
 /**
- * Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback`, up to
+ * Why a card was found. The score is `keyword + vector + constraints + lookup + direction + name + feedback`, up to
  * rounding.
  */
 export type ScoreParts = { 
@@ -4101,6 +4101,10 @@ name: number,
  * Contribution of finding an identifier that a better card takes.
  */
 lookup: number, 
+/**
+ * Change of the score by whether the card turns the same into the same as the request, or the other way round.
+ */
+direction: number, 
 /**
  * Change of the score by feedback on the card for similar requests.
  */

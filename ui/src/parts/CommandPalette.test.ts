@@ -18,6 +18,7 @@ const PARTS = {
   name: 0,
   feedback: 0,
   lookup: 0,
+  direction: 0,
   bm25: 0,
   coverage: 1,
   matched_terms: [],

@@ -69,6 +69,7 @@ export const ask = {
     meaning: "semantic",
     conditions: "conditions",
     lookup: "ID lookup",
+    direction: "direction",
     feedback: "feedback",
   },
 

@@ -2,6 +2,7 @@
 //!
 //! Nothing here depends on the index, so that many documents can be analyzed in parallel.
 
+use crate::directions::{DirectionReader, Directions};
 use crate::document::{Document, Field};
 use autokit_vocabulary::Vocabulary;
 use autokit_vocabulary::synonyms::Reader;
@@ -57,6 +58,7 @@ pub(crate) struct AnalyzedTexts {
 pub(crate) struct AnalyzedText {
     pub(crate) counts: Vec<(u32, Counts)>,
     pub(crate) lengths: [u16; Field::COUNT],
+    pub(crate) directions: Directions,
 }
 
 impl AnalyzedTexts {
@@ -69,9 +71,17 @@ impl AnalyzedTexts {
         let mut reader = Reader::for_cards(thesaurus);
         let concepts = &thesaurus.concepts;
         let mut found: Vec<u32> = Vec::new();
+        let mut directions = DirectionReader::new();
         for (at, document) in documents.iter().enumerate() {
-            let mut text = AnalyzedText { counts: Vec::new(), lengths: [0; Field::COUNT] };
+            let mut text = AnalyzedText {
+                counts: Vec::new(),
+                lengths: [0; Field::COUNT],
+                directions: Directions::default(),
+            };
             let mut add = |field: Field, words: &str| {
+                if !matches!(field, Field::Provider | Field::Parameters) {
+                    directions.read(words, &mut text.directions);
+                }
                 let field = field as usize;
                 let mut count = |term: u32, text: &mut AnalyzedText| {
                     if position_of.len() <= term as usize {
@@ -93,6 +103,7 @@ impl AnalyzedTexts {
                     }
                     // Concepts are counted in addition to words and do not make the field longer.
                     for concept in found.drain(..) {
+                        directions.read_concept(concept, thesaurus, &mut text.directions);
                         count(analyzer.term_id(&concepts[concept as usize].term), &mut text);
                     }
                     if let Some(term) = entry.term {

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::bitset::BitSet;
 use crate::chunks::{ChunkIndex, ClosestChunks};
 use crate::constraints::{self, Constraint};
+use crate::directions;
 use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, LOOKUP_SHARE, MEAN_SHARE};
 use crate::index::{Mode, Query, SearchIndex};
 use crate::keyword::KeywordScores;
@@ -35,6 +36,8 @@ pub(crate) struct Candidate {
     pub(crate) constraints: f32,
     /// Set if the card finds an identifier that a better one takes.
     pub(crate) lookup: Option<Lookup>,
+    /// Change by the direction of the request, in units of cosine.
+    pub(crate) direction: f32,
     pub(crate) clause: Option<usize>,
     pub(crate) chunk: Option<u32>,
     pub(crate) ask: Option<u32>,
@@ -51,7 +54,8 @@ pub(crate) struct Lookup {
 
 impl Candidate {
     fn raw(&self) -> f32 {
-        self.keyword + self.vector + self.constraints + self.lookup.map_or(0.0, |lookup| lookup.by)
+        let lookup = self.lookup.map_or(0.0, |lookup| lookup.by);
+        self.keyword + self.vector + self.constraints + lookup + self.direction
     }
 }
 
@@ -118,12 +122,15 @@ impl SearchIndex {
     ) -> (Vec<Candidate>, Option<f32>) {
         let with_vectors =
             query.mode == Mode::Hybrid && !query.vectors.is_empty() && !self.vectors.is_empty();
+        // Those that are lowered for their direction make room for as many others.
+        let compared = if query.plan.directions().is_empty() { 0 } else { directions::COMPARED };
+        let deeper = Query { limit: query.limit.saturating_add(compared), ..*query };
         let (mut candidates, background) = if with_vectors {
-            self.hybrid_candidates(query, allowed)
+            self.hybrid_candidates(&deeper, allowed)
         } else {
-            (self.keyword_candidates(query, allowed), None)
+            (self.keyword_candidates(&deeper, allowed), None)
         };
-        self.keep_best_with_lookups(&mut candidates, query.limit);
+        self.keep_best_related(&mut candidates, query);
         (candidates, background)
     }
 
@@ -298,13 +305,22 @@ impl SearchIndex {
         candidates.sort_by(|a, b| self.order(a, b));
     }
 
-    /// The same, after raising cards that find an identifier which one of the best takes.
-    fn keep_best_with_lookups(&self, candidates: &mut Vec<Candidate>, limit: usize) {
-        self.move_best_first(candidates, limit);
-        if self.raise_lookups(candidates, limit) {
-            self.move_best_first(candidates, limit);
+    /// The same, after raising cards that find an identifier which one of the best takes, and comparing the direction of
+    /// the best with that of the request.
+    fn keep_best_related(&self, candidates: &mut Vec<Candidate>, query: &Query<'_>) {
+        self.move_best_first(candidates, query.limit);
+        if self.raise_lookups(candidates, query.limit) {
+            self.move_best_first(candidates, query.limit);
         }
-        self.cut(candidates, limit);
+        let wanted = query.plan.directions();
+        if !wanted.is_empty() {
+            self.move_best_first(candidates, directions::COMPARED);
+            for candidate in candidates.iter_mut().take(directions::COMPARED) {
+                candidate.direction = wanted.shift(&self.directions[candidate.slot as usize]);
+            }
+            self.move_best_first(candidates, query.limit);
+        }
+        self.cut(candidates, query.limit);
     }
 
     fn order(&self, a: &Candidate, b: &Candidate) -> Ordering {
@@ -419,7 +435,7 @@ mod tests {
         let names: Vec<String> = (0..cards).map(|at| format!("Tool{at}")).collect();
         let words = ["calendar", "mail", "invoice", "weather", "chess"];
         let descriptions: Vec<String> =
-            (0..cards).map(|at| format!("Reads {} and {}", words[at % 5], words[at % 3])).collect();
+            (0..cards).map(|at| format!("Turns {} into {}", words[at % 5], words[at % 3])).collect();
         let vectors: Vec<Vec<f32>> = (0..cards)
             .map(|at| near(at, if at % 17 == 0 { 0.0 } else { 0.02 }, if at % 3 == 0 { 4 } else { 1 }))
             .collect();
@@ -466,8 +482,9 @@ mod tests {
             "free mail tool",
             "Tool17 and Tool4",
             "read the weather; write an invoice; play chess games",
+            "turn an invoice into a calendar",
         ];
-        let mut looked_up = 0;
+        let (mut looked_up, mut lowered) = (0, 0);
         for (at, text) in texts.into_iter().enumerate() {
             let plan = index.plan(text);
             let vectors = vectors(plan.texts().count(), at);
@@ -478,10 +495,11 @@ mod tests {
                     let query =
                         Query { plan: &plan, vectors: &vectors, mode: Mode::Hybrid, limit, filter: None };
                     let (mut expected, _) = index.hybrid(&query, allowed.as_ref(), Exactness::Exact);
-                    index.keep_best_with_lookups(&mut expected, limit);
+                    index.keep_best_related(&mut expected, &query);
                     let (found, _) = index.best_candidates(&query, allowed.as_ref());
                     assert_eq!(parts(&found), parts(&expected), "{text} {limit}");
                     looked_up += found.iter().filter(|candidate| candidate.lookup.is_some()).count();
+                    lowered += found.iter().filter(|candidate| candidate.direction < 0.0).count();
 
                     let query = Query { mode: Mode::Vector, ..query };
                     let all = index.vectors.scan(&[&vectors[0]], &[], allowed.as_ref(), Exactness::Exact);
@@ -494,7 +512,7 @@ mod tests {
                 }
             }
         }
-        assert!(looked_up > 10, "{looked_up}");
+        assert!(looked_up > 10 && lowered > 10, "{looked_up} {lowered}");
     }
 
     #[test]

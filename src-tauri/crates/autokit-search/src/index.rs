@@ -14,6 +14,7 @@ use crate::bitset::BitSet;
 use crate::candidates::{Candidate, ConstraintShifts};
 use crate::chunks::ChunkIndex;
 use crate::constraints::{self, Constraint};
+use crate::directions::Directions;
 use crate::document::{Document, Field, Vectors};
 use crate::error::RetrieveError;
 use crate::fusion;
@@ -73,7 +74,7 @@ impl ScoreParts {
     }
 }
 
-/// Why a card was found. The score is `keyword + vector + constraints + lookup + name + feedback`, up to
+/// Why a card was found. The score is `keyword + vector + constraints + lookup + direction + name + feedback`, up to
 /// rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ScoreParts {
@@ -90,6 +91,9 @@ pub struct ScoreParts {
     /// Contribution of finding an identifier that a better card takes.
     #[serde(default)]
     pub lookup: f32,
+    /// Change of the score by whether the card turns the same into the same as the request, or the other way round.
+    #[serde(default)]
+    pub direction: f32,
     /// Change of the score by feedback on the card for similar requests.
     #[serde(default)]
     pub feedback: f32,
@@ -180,6 +184,8 @@ pub struct SearchIndex {
     pub(crate) lookups: LookupIndex,
     /// By slot.
     traits: Vec<Traits>,
+    /// By slot.
+    pub(crate) directions: Vec<Directions>,
 }
 
 fn shipped() -> Arc<Vocabulary> {
@@ -215,6 +221,7 @@ impl SearchIndex {
             names: NameIndex::default(),
             lookups: LookupIndex::default(),
             traits: Vec::new(),
+            directions: Vec::new(),
         }
     }
 
@@ -261,7 +268,8 @@ impl SearchIndex {
             + self.asks.memory()
             + self.names.memory()
             + self.lookups.memory()
-            + self.traits.capacity() * size_of::<Traits>();
+            + self.traits.capacity() * size_of::<Traits>()
+            + self.directions.iter().map(|one| size_of::<Directions>() + one.memory()).sum::<usize>();
         IndexSize {
             documents: self.len() as u32,
             vectors: self.vectors.len() as u32,
@@ -308,7 +316,9 @@ impl SearchIndex {
             }
         };
         let mut analyzer = Analyzer::new();
-        for (documents, texts) in documents.chunks(CHUNK).zip(analyzed) {
+        for (documents, mut texts) in documents.chunks(CHUNK).zip(analyzed) {
+            let directions: Vec<Directions> =
+                texts.documents.iter_mut().map(|text| std::mem::take(&mut text.directions)).collect();
             let mut keyword = std::mem::take(&mut self.keyword);
             let mut slots = Vec::with_capacity(documents.len());
             keyword.insert_all(texts, |keyword, at| {
@@ -317,15 +327,17 @@ impl SearchIndex {
                 slot
             });
             self.keyword = keyword;
-            for (document, slot) in documents.iter().zip(slots) {
+            for ((document, slot), directions) in documents.iter().zip(slots).zip(directions) {
                 // Documents with the same id share a slot: the later one overwrites the earlier.
                 self.names.remove(slot);
                 self.names.insert(slot, document.provider, document.name, &document.aliases);
                 self.lookups.insert(slot, document, &mut analyzer);
                 if self.traits.len() <= slot as usize {
                     self.traits.resize(slot as usize + 1, Traits::default());
+                    self.directions.resize(slot as usize + 1, Directions::default());
                 }
                 self.traits[slot as usize] = document.traits();
+                self.directions[slot as usize] = directions;
                 if let Some(Vectors { tool, asks_for }) = document.vectors {
                     self.vectors.upsert(slot, tool)?;
                     self.asks.set(slot, asks_for.chunks_exact(tool.len()))?;
@@ -518,13 +530,14 @@ impl SearchIndex {
                 let (score, parts) = match query.mode {
                     Mode::Vector => {
                         let score = candidate.vector.clamp(0.0, 1.0);
-                        (score, [0.0, score, 0.0, 0.0, 0.0])
+                        (score, [0.0, score, 0.0, 0.0, 0.0, 0.0])
                     }
                     Mode::Keyword | Mode::Hybrid => fusion::score_parts(
                         candidate.keyword,
                         candidate.vector,
                         candidate.constraints,
                         candidate.lookup.map_or(0.0, |lookup| lookup.by),
+                        candidate.direction,
                         candidate.name,
                     ),
                 };
@@ -540,7 +553,8 @@ impl SearchIndex {
                         vector: parts[1],
                         constraints: parts[2],
                         lookup: parts[3],
-                        name: parts[4],
+                        direction: parts[4],
+                        name: parts[5],
                         finds,
                         feedback: 0.0,
                         name_match: candidate.name,

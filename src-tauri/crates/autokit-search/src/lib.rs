@@ -39,6 +39,7 @@
 //! | [`tiers`] | the few tools that are found by keyword before the library is searched |
 //! | `query` | clauses, concepts |
 //! | `constraints`, `traits` | what a request demands besides what a tool is to do, and whether a card meets it |
+//! | `directions` | what a request wants turned into what, and whether a card goes that way |
 //! | [`metrics`], [`eval`] | evaluation |
 
 mod analysis;
@@ -49,6 +50,7 @@ mod card_index;
 mod chunks;
 mod confidence;
 mod constraints;
+mod directions;
 mod document;
 mod error;
 pub mod eval;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::constraints::{Constraint, ParsedRequest, is_company};
+use crate::directions::{DirectionReader, Directions};
 use autokit_vocabulary::Vocabulary;
 use autokit_vocabulary::synonyms::{Reader, Thesaurus};
 use autokit_vocabulary::text::{Analyzer, QueryTerm, Word, is_stop_word, parts, query_terms, words};
@@ -44,6 +45,7 @@ pub struct QueryPlan {
     /// What the request is about: without the names it excludes.
     text: String,
     constraints: Vec<Constraint>,
+    directions: Directions,
     clauses: Vec<String>,
     /// The whole request and each clause with the names of their concepts added, where that adds something.
     expansions: Vec<Option<String>>,
@@ -80,6 +82,7 @@ impl QueryPlan {
         let terms = query_terms(text);
         QueryPlan {
             constraints,
+            directions: directions(text, thesaurus),
             expansions: std::iter::once(text)
                 .chain(clauses.iter().map(String::as_str))
                 .map(|text| expand(text, thesaurus))
@@ -100,6 +103,11 @@ impl QueryPlan {
     /// Returns what the request demands of a tool besides what it is to do.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
+    }
+
+    /// Returns what it wants turned into what.
+    pub(crate) fn directions(&self) -> &Directions {
+        &self.directions
     }
 
     /// Returns its clauses if there are several, else an empty slice.
@@ -163,6 +171,14 @@ fn for_each_concept(text: &str, thesaurus: &Thesaurus, mut found: impl FnMut(u32
             found(concept, &words[from as usize..=to as usize]);
         });
     }
+}
+
+fn directions(text: &str, thesaurus: &Thesaurus) -> Directions {
+    let mut reader = DirectionReader::new();
+    let mut found = Directions::default();
+    reader.read(text, &mut found);
+    for_each_concept(text, thesaurus, |concept, _| reader.read_concept(concept, thesaurus, &mut found));
+    found
 }
 
 fn concepts(text: &str, terms: &[QueryTerm], thesaurus: &Thesaurus) -> Vec<QueryConcept> {

@@ -240,6 +240,9 @@ fn explain_score(parts: &ScoreParts) -> String {
     if let Some(thing) = &parts.finds {
         reasons.push(format!("looks up {} IDs {:+.2}", printable(thing), parts.lookup));
     }
+    if parts.direction.abs() >= 0.005 {
+        reasons.push(format!("direction {:+.2}", parts.direction));
+    }
     if parts.feedback.abs() >= 0.005 {
         reasons.push(format!("feedback {:+.2}", parts.feedback));
     }
