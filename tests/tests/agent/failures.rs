@@ -183,7 +183,7 @@ impl Retriever for OneCard {
         };
         Ok(Retrieval {
             cards: vec![card],
-            thresholds: Thresholds::for_hit(None, None),
+            thresholds: Thresholds::for_hit(None, None, None),
             confidence: None,
             constraints: Vec::new(),
         })

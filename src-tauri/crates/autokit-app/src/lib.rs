@@ -20,7 +20,6 @@ pub use autokit_error::{ApiError, ErrorCode, Result};
 pub use autokit_features::starter;
 pub use autokit_fuel as fuel;
 pub use autokit_policy::{Need, Permission, Permissions, Policy, Rule};
-pub use autokit_search::eval::RetrievalReport;
 pub use autokit_search::{Mode, ScoreParts, Thresholds};
 pub use autokit_toolcard::{CardState, ProposalState, Risk};
 pub use autokit_workspace::{paths, secrets};

@@ -1,9 +1,10 @@
 //! `autokit eval`: results as tables or as JSON.
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use autokit_app::{ApiError, ErrorCode, RetrievalReport, Thresholds};
-use autokit_eval::{AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation};
+use autokit_app::{ApiError, ErrorCode, Thresholds};
+use autokit_eval::{AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation, RetrievalReport};
 use autokit_terminal::output::{Output, printable};
 use autokit_terminal::{EvalCommand, Global, Outcome, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -27,18 +28,15 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
                 autokit_eval::ask(cards.as_deref(), &questions, &vectors, precision, site.as_deref()).await?;
             out.show(&evaluation, |text| write_ask(text, &evaluation, misses))?;
         }
-        EvalCommand::Calibrate { cards, questions, out: file } => {
-            let measured = autokit_eval::calibrate(cards.as_deref(), &questions, &vectors)?;
+        EvalCommand::Calibrate { cards, questions, out: file, vectors_out } => {
+            let (measured, unservable) = autokit_eval::calibrate(cards.as_deref(), &questions, &vectors)?;
             if let Some(file) = file {
                 let text = serde_json::to_string_pretty(&measured)
                     .map_err(|error| ApiError::internal(error.to_string()))?;
-                std::fs::write(&file, text + "\n").map_err(|error| {
-                    ApiError::new(
-                        ErrorCode::BadRequest,
-                        format!("{} cannot be written: {error}", file.display()),
-                        "Pass a file in an existing folder.",
-                    )
-                })?;
+                write_file(&file, (text + "\n").as_bytes())?;
+            }
+            if let Some(file) = vectors_out {
+                write_file(&file, &unservable)?;
             }
             out.show(&measured, |text| write_calibrations(text, &measured))?;
         }
@@ -63,6 +61,13 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
         }
     }
     Ok(Outcome::Done)
+}
+
+fn write_file(file: &Path, content: &[u8]) -> Result<()> {
+    std::fs::write(file, content).map_err(|error| {
+        let message = format!("{} cannot be written: {error}", file.display());
+        ApiError::new(ErrorCode::BadRequest, message, "Pass a file in an existing folder.").into()
+    })
 }
 
 pub(crate) fn table(header: &[&str]) -> Table {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use autokit_embed::Embedder;
 use autokit_embed::encoder::Precision;
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
-use autokit_search::metrics::{Interval, auroc};
+use autokit_metrics::measures::{Interval, auroc};
+use autokit_metrics::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_search::{
     Calibration, Calibrations, CardEntry, CardIndex, CardVectors, JudgedHit, SearchRequest, Searcher,
-    ToolText, Verdict, Vocabulary, calibration_error, embed_by_card,
+    ToolText, Verdict, Vocabulary, calibration_error, embed_by_card, encode_unservable, unservable_requests,
 };
 use autokit_web::{Chunk, ChunkOptions, chunks, extract};
 use serde::Serialize;
@@ -101,7 +101,7 @@ pub async fn ask(
     let passages = |texts: &[String]| embedder.embed_passages(texts);
     let queries = |texts: &[String]| texts.iter().map(|text| embedder.embed_query(text)).collect();
     let embeddings = Embeddings { passages: &passages, queries: &queries };
-    let failed = |error: autokit_search::EvalError| unreadable(&error);
+    let failed = |error: autokit_metrics::EvalError| unreadable(&error);
     let (report, searcher) = tokio::task::block_in_place(|| {
         let report = evaluate_ask(&set.answerable(), &embeddings).map_err(failed)?;
         Ok::<_, ApiError>((report, searcher_over(&set, &objects, &embedder)?))
@@ -118,11 +118,16 @@ pub async fn ask(
 
 /// Measures thresholds for the scores of first hits, on cards with and without `asks_for`.
 /// Questions without right cards count as unanswerable. A kind of card that too few first hits are of keeps the
-/// thresholds AutoKit ships with, if they were measured with the same model.
+/// thresholds AutoKit ships with, if they were measured with the same model. Also returns the serialized vectors of
+/// [`unservable_requests`], which thresholds are shipped with.
 ///
 /// # Errors
 /// When a file cannot be read, there is no model, or there are too few answerable or unanswerable questions.
-pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors) -> Result<Calibrations> {
+pub fn calibrate(
+    cards: Option<&Path>,
+    questions: &[PathBuf],
+    vectors: &Vectors,
+) -> Result<(Calibrations, Vec<u8>)> {
     let (set, objects) = set_of(cards, questions)?;
     let embedder = Arc::new(embedder(vectors, None)?);
     let model = embedder.id().to_owned();
@@ -140,10 +145,13 @@ pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors)
             asks_for: answer.asks_for,
         })
         .collect();
+    let texts: Vec<String> = unservable_requests().map(str::to_owned).collect();
+    let unservable = tokio::task::block_in_place(|| embedder.embed_queries(&texts))?;
+    let level = searcher.index().level_by(&unservable).unwrap_or_default();
     let mut calibrations = Vec::new();
     let mut measured_any = false;
     for asks_for in [false, true] {
-        let measured = Calibration::measure(asks_for, &hits);
+        let measured = Calibration::measure(asks_for, level, &hits);
         measured_any |= measured.is_some();
         calibrations.extend(measured.or_else(|| shipped?.of(asks_for).cloned()));
     }
@@ -154,7 +162,7 @@ pub fn calibrate(cards: Option<&Path>, questions: &[PathBuf], vectors: &Vectors)
             "Provide at least 20 questions that a card answers, and 20 without `gold` that no card answers.",
         ));
     }
-    Ok(Calibrations { model, calibrations })
+    Ok((Calibrations { model, calibrations }, encode_unservable(&unservable)))
 }
 
 /// The cards of a file, or the starter cards, with the questions of the given files.

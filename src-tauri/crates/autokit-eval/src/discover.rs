@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use autokit_agent::discover::{Discovered, Discovery, KnownCard};
 use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_metrics as retrieve;
 use autokit_pages::{PageCache, PageReader};
-use autokit_search::{ToolText, eval as retrieve};
+use autokit_search::ToolText;
 use autokit_web::search::{Provider, Service};
 use serde::{Deserialize, Serialize};
 

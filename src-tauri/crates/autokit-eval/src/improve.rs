@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use autokit_error::Result;
+use autokit_metrics::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_search::ToolText;
-use autokit_search::eval::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_toolcard::fields;
 use serde::Serialize;
 use serde_json::{Map, Value};

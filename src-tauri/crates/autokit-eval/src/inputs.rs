@@ -4,7 +4,7 @@ use autokit_app::engine::Vectors;
 use autokit_embed::encoder::Precision;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_search::eval::Embedder as Embeddings;
+use autokit_metrics::Embedder as Embeddings;
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
 /// Opens the chosen embedding model, in the lowest precision it bears if none is given.
@@ -29,7 +29,7 @@ pub(crate) fn embedder(vectors: &Vectors, precision: Option<Precision>) -> Resul
 }
 
 /// The error for a file that cannot be read as a judged set.
-pub(crate) fn unreadable(error: &autokit_search::EvalError) -> ApiError {
+pub(crate) fn unreadable(error: &autokit_metrics::EvalError) -> ApiError {
     ApiError::new(
         ErrorCode::UnreadableFile,
         error.to_string(),
@@ -41,7 +41,7 @@ pub(crate) fn unreadable(error: &autokit_search::EvalError) -> ApiError {
 pub(crate) fn with_embeddings<T>(
     vectors: &Vectors,
     precision: Option<Precision>,
-    measure: impl FnOnce(&Embeddings<'_, autokit_embed::Error>) -> Result<T, autokit_search::EvalError>,
+    measure: impl FnOnce(&Embeddings<'_, autokit_embed::Error>) -> Result<T, autokit_metrics::EvalError>,
 ) -> Result<T> {
     let embedder = embedder(vectors, precision)?;
     let passages = |texts: &[String]| embedder.embed_passages(texts);

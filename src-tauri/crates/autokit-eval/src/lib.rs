@@ -21,6 +21,7 @@ mod tokens;
 use workspace_hack as _;
 
 pub use ask::{AskEvaluation, AskRow, ask, calibrate};
+pub use autokit_metrics::RetrievalReport;
 pub use autokit_search::Calibrations;
 pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Ratio, discover};
 pub use improve::{ImproveEvaluation, improve};

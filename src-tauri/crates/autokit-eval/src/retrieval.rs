@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use autokit_app::engine::Vectors;
 use autokit_embed::encoder::Precision;
 use autokit_error::Result;
-use autokit_search::eval::{RetrievalReport, RetrievalSet, evaluate_retrieval};
+use autokit_metrics::{RetrievalReport, RetrievalSet, evaluate_retrieval};
 
 use crate::inputs::{unreadable, with_embeddings};
 

@@ -46,6 +46,8 @@ pub struct Calibration {
     pub asks_for: bool,
     /// The measured thresholds.
     pub thresholds: Thresholds,
+    /// Level of the library they were measured in: how high the first hits of requests score that no tool serves.
+    pub level: f32,
     /// Probability that a first hit is right, by its score.
     pub confidence: ConfidenceCurve,
     /// Expected calibration error of `confidence`, cross-validated on these questions.
@@ -92,13 +94,13 @@ impl Calibrations {
         &SHIPPED
     }
 
-    /// Returns the function for first hits like this one; `None` if it was not measured for them: with another model, or
+    /// Returns the calibration for first hits like this one; `None` if it was not measured for them: with another model, or
     /// where only words were compared.
-    pub fn curve_for(&self, model: &str, hit: &Hit) -> Option<ConfidenceCurve> {
+    pub fn measured_for(&self, model: &str, hit: &Hit) -> Option<&Calibration> {
         if self.model != model || hit.parts.cosine.is_none() {
             return None;
         }
-        self.for_hit(Some(hit)).map(|calibration| calibration.confidence)
+        self.for_hit(Some(hit))
     }
 
     /// Returns the calibration for the score of a first hit; without one, of a card without `asks_for`.
@@ -113,14 +115,14 @@ impl Calibrations {
 }
 
 impl Calibration {
-    /// Measures thresholds on the hits of one kind of card; `None` if there are too few answerable or unanswerable
+    /// Measures thresholds on the hits of one kind of card in a library of this level; `None` if there are too few answerable or unanswerable
     /// questions.
     ///
     /// * *sure*: the lowest score from which on 95 % of the first hits are right (93 % on cards with `asks_for`);
     /// * *nothing*: the highest score below which at most one in fifty of the right first hits lies;
     /// * *doubtful*: the score from which on a first hit is at least as often right as wrong, by isotonic
     ///   regression.
-    pub fn measure(asks_for: bool, hits: &[JudgedHit]) -> Option<Calibration> {
+    pub fn measure(asks_for: bool, level: f32, hits: &[JudgedHit]) -> Option<Calibration> {
         let of_kind: Vec<JudgedHit> = hits.iter().filter(|hit| hit.asks_for == asks_for).copied().collect();
         let hits = of_kind.as_slice();
         let answerable = hits.iter().filter(|hit| hit.answerable).count();
@@ -136,18 +138,24 @@ impl Calibration {
         let cuts: Vec<usize> = (1..=ranked.len())
             .filter(|at| ranked.get(*at).is_none_or(|next| next.score < ranked[at - 1].score))
             .collect();
+        // Half way, so that the last bits of a score, which differ between precisions, decide nothing.
+        let between = |at: usize| {
+            let above = ranked[at - 1].score;
+            ranked.get(at).map_or(above, |below| f32::midpoint(above, below.score))
+        };
         let precision = if asks_for { SURE_PRECISION_ASKS_FOR } else { SURE_PRECISION };
         let reliable =
             |at: &&usize| **at >= MIN_QUESTIONS && right(&ranked[..**at]) as f64 >= precision * **at as f64;
-        let sure = cuts.iter().rev().find(reliable).map_or(1.0, |at| ranked[at - 1].score);
+        let sure = cuts.iter().rev().find(reliable).map_or(1.0, |at| between(*at));
         let withheld_limit = (MAX_WITHHELD * right(&ranked) as f64).floor() as usize;
         let nothing = cuts.iter().find(|at| right(&ranked[**at..]) <= withheld_limit);
-        let nothing = nothing.map_or(0.0, |at| ranked[at - 1].score).min(sure);
+        let nothing = nothing.map_or(0.0, |at| between(*at)).min(sure);
         let doubtful =
             isotonic(&ranked).into_iter().find(|level| level.share >= 0.5).map_or(sure, |level| level.from);
         Some(Calibration {
             asks_for,
             thresholds: Thresholds { sure, doubtful: doubtful.clamp(nothing, sure), nothing },
+            level,
             confidence: ConfidenceCurve::fit(&judged),
             calibration_error: ConfidenceCurve::cross_validated_error(&judged),
             answerable: answerable as u32,
@@ -222,10 +230,10 @@ mod tests {
             // Always right from 0.4 on, sometimes from 0.2 on, and unanswerable below 0.2.
             hits.push(hit(score, at >= 40 || (at >= 20 && at % 4 == 0), at >= 20));
         }
-        let measured = Calibration::measure(false, &hits).expect("enough questions");
+        let measured = Calibration::measure(false, 0.2, &hits).expect("enough questions");
         let Thresholds { sure, doubtful, nothing } = measured.thresholds;
-        assert!((0.36..=0.40).contains(&sure), "{sure}");
-        assert!((0.36..=0.40).contains(&doubtful), "{doubtful}");
+        assert!((0.35..=0.40).contains(&sure), "{sure}");
+        assert!((0.35..=0.40).contains(&doubtful), "{doubtful}");
         // One of the 65 right hits may be withheld: the lowest, at 0.2; the next is at 0.24.
         assert!((0.23..=0.25).contains(&nothing), "{nothing}");
         assert_eq!(measured.reliability.iter().map(|bin| bin.hits).sum::<u32>(), 100);
@@ -239,7 +247,7 @@ mod tests {
     fn hits_with_equal_scores_get_the_same_verdict() {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.5, false, false); 30]);
-        let measured = Calibration::measure(false, &hits).expect("enough questions");
+        let measured = Calibration::measure(false, 0.2, &hits).expect("enough questions");
         // No score separates them: nothing is sure, and no right hit is withheld.
         assert_eq!(measured.thresholds, Thresholds { sure: 1.0, doubtful: 0.5, nothing: 0.5 });
     }
@@ -248,17 +256,17 @@ mod tests {
     fn hits_on_another_kind_of_card_do_not_count() {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.3, false, false); 30]);
-        let alone = Calibration::measure(false, &hits);
+        let alone = Calibration::measure(false, 0.2, &hits);
         assert!(alone.is_some());
         let other = |hit: &JudgedHit| JudgedHit { right: !hit.right, asks_for: true, ..*hit };
         hits.extend(hits.clone().iter().map(other));
-        assert_eq!(Calibration::measure(false, &hits), alone);
+        assert_eq!(Calibration::measure(false, 0.2, &hits), alone);
     }
 
     #[test]
     fn a_handful_of_questions_gives_no_thresholds() {
-        assert_eq!(Calibration::measure(false, &vec![hit(0.9, true, true); 100]), None);
-        assert_eq!(Calibration::measure(false, &vec![hit(0.9, false, false); 100]), None);
+        assert_eq!(Calibration::measure(false, 0.2, &vec![hit(0.9, true, true); 100]), None);
+        assert_eq!(Calibration::measure(false, 0.2, &vec![hit(0.9, false, false); 100]), None);
     }
 
     #[test]
@@ -295,9 +303,9 @@ mod tests {
             score: 0.6,
             parts: ScoreParts { cosine, ..ScoreParts::default() },
         };
-        let curve = shipped.curve_for(model, &hit(Some(0.5))).expect("measured");
+        let curve = shipped.measured_for(model, &hit(Some(0.5))).expect("measured").confidence;
         assert!(curve.of(0.6) > curve.of(0.3));
-        assert_eq!(shipped.curve_for(model, &hit(None)), None);
-        assert_eq!(shipped.curve_for("another", &hit(Some(0.5))), None);
+        assert_eq!(shipped.measured_for(model, &hit(None)), None);
+        assert_eq!(shipped.measured_for("another", &hit(Some(0.5))), None);
     }
 }

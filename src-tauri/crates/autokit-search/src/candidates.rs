@@ -62,7 +62,7 @@ impl Candidate {
 /// Most cards from which the background of a request is taken.
 const BACKGROUND_SAMPLE: usize = 256;
 /// Fewest cards that have one.
-const FEWEST_FOR_BACKGROUND: usize = 50;
+pub(crate) const FEWEST_FOR_BACKGROUND: usize = 50;
 
 /// A request to be scored with keywords and vectors.
 struct Request<'a> {

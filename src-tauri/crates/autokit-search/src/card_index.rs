@@ -1,7 +1,8 @@
 //! The search index of a library's cards: a [`SearchIndex`] with the model of its vectors.
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, RwLock};
 
 use autokit_embed::Embedder;
 use autokit_vocabulary::Vocabulary;
@@ -10,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use crate::calibration::Calibrations;
 use crate::document::Vectors;
 use crate::error::RetrieveError;
 use crate::index::SearchIndex;
+use crate::level;
 use crate::tool_text::ToolText;
 
 /// Names the form of a stored index, see [`CardIndex::encode`].
@@ -126,7 +129,25 @@ pub struct CardIndex {
     embedder: Option<Arc<Embedder>>,
     vocabulary: Arc<Vocabulary>,
     state: RwLock<State>,
+    /// Never taken while `state` is held.
+    level: Mutex<Option<MeasuredLevel>>,
+    /// Cards put and removed; wraps around.
+    changes: AtomicU32,
 }
+
+/// The level of the index, see [`mod@crate::level`].
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct MeasuredLevel {
+    /// `None` where there is none.
+    level: Option<f32>,
+    /// [`CardIndex::changes`] when it was measured.
+    after: u32,
+    /// Changes after which it is measured again.
+    good_for: u32,
+}
+
+/// A level is measured again after changes to one card in this many.
+const LEVEL_SHARE: u32 = 64;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct State {
@@ -144,8 +165,18 @@ impl CardIndex {
     /// As [`CardIndex::new`], with further names and synonyms.
     pub fn with_vocabulary(embedder: Option<Arc<Embedder>>, vocabulary: Arc<Vocabulary>) -> CardIndex {
         let search = SearchIndex::with_vocabulary(Arc::clone(&vocabulary));
-        let state = RwLock::new(State { search, embedded: FxHashMap::default() });
-        CardIndex { embedder, vocabulary, state }
+        let state = State { search, embedded: FxHashMap::default() };
+        CardIndex::of(embedder, vocabulary, state, None)
+    }
+
+    fn of(
+        embedder: Option<Arc<Embedder>>,
+        vocabulary: Arc<Vocabulary>,
+        state: State,
+        level: Option<MeasuredLevel>,
+    ) -> CardIndex {
+        let changes = AtomicU32::new(level.map_or(0, |level| level.after));
+        CardIndex { embedder, vocabulary, state: RwLock::new(state), level: Mutex::new(level), changes }
     }
 
     /// Returns the names and synonyms that the index knows.
@@ -158,12 +189,15 @@ impl CardIndex {
         self.embedder.as_ref()
     }
 
-    /// Serializes the index without its model.
+    /// Serializes the index with its level and without its model.
     ///
     /// # Errors
     /// Never for an index that was built by this type.
     pub fn encode(&self) -> Result<Vec<u8>, postcard::Error> {
-        postcard::to_allocvec(&*self.state.read().expect("no holder panics"))
+        // Whoever reads the index then need not measure it.
+        self.level();
+        let level = *self.level.lock().expect("no holder panics");
+        postcard::to_allocvec(&(&*self.state.read().expect("no holder panics"), level))
     }
 
     /// Restores an index that was serialized by the same version of this program, over the same vectors and
@@ -172,9 +206,9 @@ impl CardIndex {
     /// # Errors
     /// When the bytes are not an index.
     pub fn decode(bytes: &[u8], vocabulary: Arc<Vocabulary>) -> Result<CardIndex, postcard::Error> {
-        let State { search, embedded } = postcard::from_bytes(bytes)?;
+        let (State { search, embedded }, level) = postcard::from_bytes(bytes)?;
         let search = search.restored(Arc::clone(&vocabulary));
-        Ok(CardIndex { embedder: None, vocabulary, state: RwLock::new(State { search, embedded }) })
+        Ok(CardIndex::of(None, vocabulary, State { search, embedded }, level))
     }
 
     /// Gives a restored index the model of its vectors.
@@ -209,6 +243,7 @@ impl CardIndex {
         } else {
             state.embedded.remove(entry.id);
         }
+        self.changes.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -217,6 +252,31 @@ impl CardIndex {
         let mut state = self.state.write().expect("no holder panics");
         state.search.remove(id);
         state.embedded.remove(id);
+        self.changes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the level of the library, as it was no more than one change in 64 cards ago: how high the first hits of
+    /// requests score that no tool serves. `None` with another model than thresholds were measured with, and where there
+    /// are too few cards. It takes as long as 160 searches to measure.
+    pub(crate) fn level(&self) -> Option<f32> {
+        let embedder = self.embedder.as_ref()?;
+        if embedder.id() != Calibrations::shipped().model {
+            return None;
+        }
+        let mut known = self.level.lock().expect("no holder panics");
+        let changes = self.changes.load(Ordering::Relaxed);
+        if let Some(known) = known.filter(|known| changes.wrapping_sub(known.after) <= known.good_for) {
+            return known.level;
+        }
+        let (level, cards) =
+            self.read(|search| (embedder.on_its_threads(|| level::measure(search)), search.len()));
+        *known = Some(MeasuredLevel { level, after: changes, good_for: cards as u32 / LEVEL_SHARE });
+        level
+    }
+
+    /// Returns the level by these vectors of [`crate::unservable_requests`], for measuring thresholds with another model.
+    pub fn level_by(&self, vectors: &[Vec<f32>]) -> Option<f32> {
+        self.read(|search| level::measure_with(search, vectors))
     }
 
     /// Sets the vectors of the chunks of a card's page, concatenated, replacing previous ones; an empty slice
@@ -248,5 +308,27 @@ impl CardIndex {
     /// Runs `read` on the search index. Changes wait meanwhile.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&SearchIndex) -> T) -> T {
         read(&self.state.read().expect("no holder panics").search)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_restored_index_need_not_measure_its_level_again() {
+        let index = CardIndex::new(None);
+        let known = MeasuredLevel { level: Some(0.25), after: 7, good_for: 3 };
+        *index.level.lock().unwrap() = Some(known);
+        let restored = CardIndex::decode(&index.encode().unwrap(), Arc::clone(index.vocabulary())).unwrap();
+        let level = restored.level.lock().unwrap().expect("restored");
+        assert_eq!((level.level, level.good_for), (known.level, known.good_for));
+        assert_eq!(restored.changes.load(Ordering::Relaxed), known.after, "no change since then");
+    }
+
+    #[test]
+    fn there_is_no_level_for_vectors_of_another_model() {
+        assert_eq!(CardIndex::new(Some(Arc::new(Embedder::stand_in(8)))).level(), None);
+        assert_eq!(CardIndex::new(None).level(), None);
     }
 }

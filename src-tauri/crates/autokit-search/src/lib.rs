@@ -29,6 +29,7 @@
 //! | `card_index` | the cards of a library with the model of their vectors |
 //! | `feedback` | adjusting rankings by feedback on earlier answers |
 //! | `verdict`, `confidence`, `calibration` | whether a first hit is an answer, how probably it is right, and how both were measured |
+//! | `level` | how high requests score in a library that no tool serves |
 //! | `candidates`, `possible` | the best cards of an index by keywords and vectors, and which cards may be among them |
 //! | [`fusion`] | how keywords and vectors become one score, with measurements |
 //! | `analysis` | splitting documents into terms |
@@ -40,7 +41,6 @@
 //! | `query` | clauses, concepts |
 //! | `constraints`, `traits` | what a request demands besides what a tool is to do, and whether a card meets it |
 //! | `directions` | what a request wants turned into what, and whether a card goes that way |
-//! | [`metrics`], [`eval`] | evaluation |
 
 mod analysis;
 mod bitset;
@@ -53,13 +53,12 @@ mod constraints;
 mod directions;
 mod document;
 mod error;
-pub mod eval;
 mod feedback;
 pub mod fusion;
 mod index;
 mod keyword;
+mod level;
 mod lookups;
-pub mod metrics;
 mod names;
 mod possible;
 mod query;
@@ -82,15 +81,16 @@ pub use card_index::{
 pub use confidence::{ConfidenceCurve, calibration_error};
 pub use constraints::{Constraint, understood};
 pub use document::{Document, Field, Parameter, Vectors};
-pub use error::{EvalError, RetrieveError};
+pub use error::RetrieveError;
 pub use feedback::{Opinion, Personal};
 pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchIndex};
+pub use level::{encode as encode_unservable, requests as unservable_requests};
 pub use names::NameMatch;
 pub use possible::Neighbour;
 pub use query::QueryPlan;
 pub use query_embedder::{QueryEmbedder, dot};
 pub use searcher::{MAX_NAMED, Ranking, SearchError, SearchRequest, Searcher};
-pub use tool_text::{MAX_ASKS_FOR, ToolText};
+pub use tool_text::{MAX_ASKS_FOR, ToolText, parameter_texts};
 pub use traits::Language;
 pub use vector::VectorIndex;
 pub use verdict::{Thresholds, Verdict};

@@ -16,10 +16,10 @@ use crate::card_index::CardIndex;
 use crate::constraints::Constraint;
 use crate::error::RetrieveError;
 use crate::feedback::{Personal, QuestionVectors};
-use crate::index::{Hit, Mode, Query, ScoreParts};
+use crate::index::{Hit, Mode, Query, ScoreParts, SearchIndex};
 use crate::names::NameMatch;
 use crate::query::QueryPlan;
-use crate::verdict::{Thresholds, Verdict, background_shift};
+use crate::verdict::{Thresholds, Verdict, background_shift, level_shift};
 
 /// Most cards named by a request that are returned beyond its limit.
 pub const MAX_NAMED: usize = 50;
@@ -60,8 +60,8 @@ pub struct Ranking {
     pub verdict: Verdict,
     /// Thresholds for scores of these hits.
     pub thresholds: Thresholds,
-    /// The score that verdict and confidence are read from in [`crate::Calibrations`]: that of the first hit, corrected by
-    /// how near the request is to the library as a whole. 0 if there is none.
+    /// The score that verdict and confidence are read from in [`crate::Calibrations`], but for the level of the library:
+    /// that of the first hit, corrected by how near the request is to the library as a whole. 0 if there is none.
     pub judged_score: f32,
     /// What was understood that the request demands of a tool besides what it is to do.
     pub constraints: Vec<Constraint>,
@@ -149,7 +149,10 @@ impl Searcher {
         }
         hits.retain(|hit| !request.excluded.contains(&hit.id));
         let named = hits.iter().take_while(|hit| hit.parts.name_match == Some(NameMatch::Exact)).count();
-        let thresholds = Thresholds::for_hit(hits.first(), background);
+        // The few cards of a profile have another level than the library; thresholds were measured with few.
+        let few = allowed.is_some_and(|allowed| 2 * allowed.len() < index.read(SearchIndex::len));
+        let level = if mode == Mode::Hybrid && !few { index.level() } else { None };
+        let thresholds = Thresholds::for_hit(hits.first(), background, level);
         let judged_score = hits.first().map_or(0.0, |hit| hit.score + background_shift(background));
         hits.truncate(request.limit.max(named.min(MAX_NAMED)));
         let mut also_named = Vec::new();
@@ -165,7 +168,8 @@ impl Searcher {
         let verdict = hits.first().map_or(Verdict::Nothing, |hit| thresholds.verdict(hit.score));
         let confidence = match (&embedder, hits.first(), mode) {
             (Some(embedder), Some(hit), Mode::Hybrid) => {
-                Calibrations::shipped().curve_for(embedder.id(), hit).map(|curve| curve.of(judged_score))
+                let measured = Calibrations::shipped().measured_for(embedder.id(), hit);
+                measured.map(|measured| measured.confidence.of(judged_score - level_shift(level, measured)))
             }
             _ => None,
         };

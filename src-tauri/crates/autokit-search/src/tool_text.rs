@@ -101,7 +101,7 @@ impl ToolText {
 }
 
 /// Returns names and descriptions of the parameters in a JSON Schema, or in a list of parameters.
-pub(crate) fn parameter_texts(parameters: &Value) -> Vec<(String, String)> {
+pub fn parameter_texts(parameters: &Value) -> Vec<(String, String)> {
     let text =
         |value: &Value, field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     match parameters {

@@ -117,7 +117,7 @@ impl Toolbox for Serving {
         let search = Search {
             query: definition.description.clone(),
             limit: 4,
-            threshold: Thresholds::for_hit(None, None).nothing,
+            threshold: Thresholds::for_hit(None, None, None).nothing,
             rerank: Duration::ZERO,
             profile: profile.to_owned(),
             always: HashSet::new(),

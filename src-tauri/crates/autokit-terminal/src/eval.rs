@@ -67,6 +67,10 @@ pub enum EvalCommand {
         /// Write the thresholds to this file; AutoKit's own are in `autokit-search/src/thresholds.json`.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+        /// Write the vectors of requests that no tool serves to this file; AutoKit's own are in
+        /// `autokit-search/src/unservable.bin`.
+        #[arg(long, value_name = "FILE")]
+        vectors_out: Option<PathBuf>,
     },
     /// Tools found on a web site for needs the library does not answer, without a language model.
     Discover {

@@ -1,9 +1,9 @@
 //! What a delta changes on judged sets, paired by query.
 
 use anyhow::{Result, anyhow};
+use autokit_metrics::RetrievalSet;
+use autokit_metrics::measures::{Interval, bootstrap, mean, ndcg};
 use autokit_search::Vocabulary;
-use autokit_search::eval::RetrievalSet;
-use autokit_search::metrics::{Interval, bootstrap, mean, ndcg};
 use candle_core::{Device, Tensor};
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use autokit_embed::encoder::Precision;
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
-use autokit_search::eval::RetrievalSet;
+use autokit_metrics::RetrievalSet;
 use candle_core::{Device, Tensor, Var};
 use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;

@@ -126,7 +126,7 @@ impl AgentDeps {
                 tried: Vec::new(),
                 tries: 0,
                 retrieved: Vec::new(),
-                thresholds: Thresholds::for_hit(None, None),
+                thresholds: Thresholds::for_hit(None, None, None),
                 confidence: None,
                 ranked: Vec::new(),
                 draft: None,

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::EvalError;
-use crate::tool_text::{ToolText, parameter_texts};
+use autokit_search::{ToolText, parameter_texts};
 
 /// A query with its relevant tools.
 #[derive(Clone, Debug, PartialEq, Eq)]

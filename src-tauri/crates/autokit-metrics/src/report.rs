@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::index::Mode;
-use crate::metrics::Interval;
+use autokit_search::Mode;
+
+use crate::measures::Interval;
 
 /// Means over the queries of a set, each between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]

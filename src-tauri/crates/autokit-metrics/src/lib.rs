@@ -1,4 +1,4 @@
-//! Evaluation on judged data sets.
+//! Measures of rankings on judged data sets: NDCG, recall, reciprocal rank, hits, and their bootstrap intervals.
 //!
 //! Two kinds of sets. A *retrieval set* is a folder with `tools.jsonl` (`id`, `name`,
 //! `description`, `parameters`, `server`) and `queries.jsonl` (`id`, `query`, `relevant`: ids of
@@ -9,22 +9,25 @@
 //! Each set is ranked by keyword, by vector and by both, with vectors from an embedder that the caller
 //! provides.
 
+mod error;
 mod load;
+pub mod measures;
 mod report;
 
 use std::collections::HashSet;
 
+pub use error::EvalError;
 pub use load::{AskSet, JudgedQuery, JudgedQuestion, RetrievalSet, card_objects, json_lines};
 pub use report::{AskMeasures, AskOutcome, AskReport, Measures, RetrievalReport};
 
-use crate::card_index::embed_by_card;
-use crate::document::{Document, Vectors};
-use crate::error::EvalError;
-use crate::index::{Mode, Query, SearchIndex};
-use crate::metrics::{bootstrap, hit, mean, ndcg, recall, reciprocal_rank};
-use crate::query::QueryPlan;
-use crate::tool_text::ToolText;
-use autokit_vocabulary::Vocabulary;
+use autokit_search::{
+    Document, Mode, Query, QueryPlan, SearchIndex, ToolText, Vectors, Vocabulary, embed_by_card,
+};
+
+use crate::measures::{bootstrap, hit, mean, ndcg, recall, reciprocal_rank};
+
+// Pins one feature set for the whole workspace; nothing to name.
+use workspace_hack as _;
 
 /// A function that embeds texts as unit vectors, one each, in order.
 pub type EmbedFn<'a, E> = dyn Fn(&[String]) -> Result<Vec<Vec<f32>>, E> + 'a;
@@ -189,7 +192,7 @@ where
     let mut vectors = embed(embedder.queries, &to_embed)?.into_iter();
     let mut ranked = Vec::with_capacity(plans.len());
     for plan in &plans {
-        let vectors: Vec<Vec<f32>> = vectors.by_ref().take(plan.texts().count()).collect();
+        let vectors: Vec<Vec<f32>> = vectors.by_ref().take(plan.texts_to_embed().len()).collect();
         let mut rankings: [Vec<String>; 3] = Default::default();
         for (ranking, mode) in rankings.iter_mut().zip(MODES) {
             let hits = index.search(&Query { plan, vectors: &vectors, mode, limit, filter: None })?;

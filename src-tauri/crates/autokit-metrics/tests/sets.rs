@@ -6,8 +6,8 @@ use workspace_hack as _;
 use std::convert::Infallible;
 use std::path::Path;
 
-use autokit_search::eval::{AskSet, Embedder, RetrievalSet, evaluate_ask, evaluate_retrieval};
-use autokit_search::{EvalError, Mode, ToolText};
+use autokit_metrics::{AskSet, Embedder, EvalError, RetrievalSet, evaluate_ask, evaluate_retrieval};
+use autokit_search::{Mode, ToolText};
 use serde_json::json;
 
 /// Embeds texts as letter frequencies.
@@ -74,7 +74,7 @@ fn a_retrieval_set_is_read_and_measured() {
     assert!(report.hybrid_minus_best.reaches_zero());
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["best_single"], "keyword");
-    assert_eq!(serde_json::from_value::<autokit_search::eval::RetrievalReport>(json).unwrap(), report);
+    assert_eq!(serde_json::from_value::<autokit_metrics::RetrievalReport>(json).unwrap(), report);
 }
 
 #[test]
