@@ -79,7 +79,8 @@ impl AnalyzedTexts {
                 directions: Directions::default(),
             };
             let mut add = |field: Field, words: &str| {
-                if !matches!(field, Field::Provider | Field::Parameters) {
+                let says_what_it_does = !matches!(field, Field::Provider | Field::Parameters);
+                if says_what_it_does {
                     directions.read(words, &mut text.directions);
                 }
                 let field = field as usize;
@@ -103,7 +104,9 @@ impl AnalyzedTexts {
                     }
                     // Concepts are counted in addition to words and do not make the field longer.
                     for concept in found.drain(..) {
-                        directions.read_concept(concept, thesaurus, &mut text.directions);
+                        if says_what_it_does {
+                            directions.read_concept(concept, thesaurus, &mut text.directions);
+                        }
                         count(analyzer.term_id(&concepts[concept as usize].term), &mut text);
                     }
                     if let Some(term) = entry.term {

@@ -67,11 +67,17 @@ impl Plain for Change {
     }
 }
 
-/// The changes that a text speaks of.
+/// The changes that a text speaks of, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Directions(#[serde(with = "packed")] Vec<Change>);
 
 impl Directions {
+    fn add(&mut self, change: Change) {
+        if !self.0.contains(&change) {
+            self.0.push(change);
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -164,11 +170,13 @@ impl DirectionReader {
             }
             self.concepts.insert(concept, changes.0);
         }
-        found.0.extend_from_slice(&self.concepts[&concept]);
+        for change in &self.concepts[&concept] {
+            found.add(*change);
+        }
     }
 
     fn end_sentence(&mut self, found: &mut Directions) {
-        each_change(&self.sentence, |change| found.0.push(change));
+        each_change(&self.sentence, |change| found.add(change));
         self.sentence.clear();
     }
 
