@@ -71,7 +71,7 @@ impl AnalyzedTexts {
         let mut reader = Reader::for_cards(thesaurus);
         let concepts = &thesaurus.concepts;
         let mut found: Vec<u32> = Vec::new();
-        let mut directions = DirectionReader::new();
+        let mut directions = DirectionReader::default();
         for (at, document) in documents.iter().enumerate() {
             let mut text = AnalyzedText {
                 counts: Vec::new(),
@@ -81,7 +81,7 @@ impl AnalyzedTexts {
             let mut add = |field: Field, words: &str| {
                 let says_what_it_does = !matches!(field, Field::Provider | Field::Parameters);
                 if says_what_it_does {
-                    directions.read(words, &mut text.directions);
+                    directions.read(words, &mut analyzer, &mut text.directions);
                 }
                 let field = field as usize;
                 let mut count = |term: u32, text: &mut AnalyzedText| {
@@ -105,7 +105,7 @@ impl AnalyzedTexts {
                     // Concepts are counted in addition to words and do not make the field longer.
                     for concept in found.drain(..) {
                         if says_what_it_does {
-                            directions.read_concept(concept, thesaurus, &mut text.directions);
+                            directions.read_concept(concept, thesaurus, &mut analyzer, &mut text.directions);
                         }
                         count(analyzer.term_id(&concepts[concept as usize].term), &mut text);
                     }

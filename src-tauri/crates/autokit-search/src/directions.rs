@@ -117,22 +117,17 @@ enum Token {
     Out,
 }
 
-/// Reads directions out of texts.
-#[allow(missing_debug_implementations, reason = "the analyzer has none")]
+/// Reads directions out of texts, with the stems of the caller's analyzer.
+#[derive(Debug, Default)]
 pub(crate) struct DirectionReader {
-    analyzer: Analyzer<'static>,
     sentence: Vec<Token>,
     /// Those of concepts that were met, by number.
     concepts: FxHashMap<u32, Vec<Change>>,
 }
 
 impl DirectionReader {
-    pub(crate) fn new() -> DirectionReader {
-        DirectionReader { analyzer: Analyzer::new(), sentence: Vec::new(), concepts: FxHashMap::default() }
-    }
-
     /// Adds the directions of a text.
-    pub(crate) fn read(&mut self, text: &str, found: &mut Directions) {
+    pub(crate) fn read(&mut self, text: &str, analyzer: &mut Analyzer<'_>, found: &mut Directions) {
         let mut end = 0;
         each_word(text, |word, range, is_compound| {
             if is_compound {
@@ -150,23 +145,29 @@ impl DirectionReader {
                     if before.len() != 1 && after.len() > 1 && is_name(before) && is_name(after) =>
                 {
                     if !before.is_empty() {
-                        self.push(before);
+                        self.push(before, analyzer);
                     }
                     self.sentence.push(Token::Forward);
-                    self.push(after);
+                    self.push(after, analyzer);
                 }
-                _ => self.push(word),
+                _ => self.push(word, analyzer),
             }
         });
         self.end_sentence(found);
     }
 
     /// Adds the directions in the names of a concept: "transcribe" means "speech to text".
-    pub(crate) fn read_concept(&mut self, concept: u32, thesaurus: &Thesaurus, found: &mut Directions) {
+    pub(crate) fn read_concept(
+        &mut self,
+        concept: u32,
+        thesaurus: &Thesaurus,
+        analyzer: &mut Analyzer<'_>,
+        found: &mut Directions,
+    ) {
         if !self.concepts.contains_key(&concept) {
             let mut changes = Directions::default();
             for name in &thesaurus.concepts[concept as usize].names {
-                self.read(name, &mut changes);
+                self.read(name, analyzer, &mut changes);
             }
             self.concepts.insert(concept, changes.0);
         }
@@ -180,13 +181,13 @@ impl DirectionReader {
         self.sentence.clear();
     }
 
-    fn push(&mut self, word: &str) {
+    fn push(&mut self, word: &str, analyzer: &mut Analyzer<'_>) {
         self.sentence.push(match word {
             "to" | "into" => Token::Forward,
             "from" => Token::Backward,
             "out" => Token::Out,
             "of" if self.sentence.last() == Some(&Token::Out) => Token::Backward,
-            _ => match self.analyzer.term(word) {
+            _ => match analyzer.term(word) {
                 Some(stem) => Token::Stem(hash(stem)),
                 None => Token::StopWord,
             },
@@ -244,7 +245,7 @@ mod tests {
 
     fn of(text: &str) -> Directions {
         let mut found = Directions::default();
-        DirectionReader::new().read(text, &mut found);
+        DirectionReader::default().read(text, &mut Analyzer::new(), &mut found);
         found
     }
 

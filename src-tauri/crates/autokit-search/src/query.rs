@@ -80,14 +80,15 @@ impl QueryPlan {
             clauses.push(rest);
         }
         let terms = query_terms(text);
+        let (concepts, directions) = concepts(text, &terms, thesaurus);
         QueryPlan {
             constraints,
-            directions: directions(text, thesaurus),
+            directions,
             expansions: std::iter::once(text)
                 .chain(clauses.iter().map(String::as_str))
                 .map(|text| expand(text, thesaurus))
                 .collect(),
-            concepts: concepts(text, &terms, thesaurus),
+            concepts,
             terms,
             clause_terms: clauses.iter().map(|clause| query_terms(clause)).collect(),
             clauses,
@@ -173,20 +174,17 @@ fn for_each_concept(text: &str, thesaurus: &Thesaurus, mut found: impl FnMut(u32
     }
 }
 
-fn directions(text: &str, thesaurus: &Thesaurus) -> Directions {
-    let mut reader = DirectionReader::new();
-    let mut found = Directions::default();
-    reader.read(text, &mut found);
-    for_each_concept(text, thesaurus, |concept, _| reader.read_concept(concept, thesaurus, &mut found));
-    found
-}
-
-fn concepts(text: &str, terms: &[QueryTerm], thesaurus: &Thesaurus) -> Vec<QueryConcept> {
+/// Returns the concepts that a request means, and the directions of its words and of the concepts' names.
+fn concepts(text: &str, terms: &[QueryTerm], thesaurus: &Thesaurus) -> (Vec<QueryConcept>, Directions) {
     let position_of: FxHashMap<&str, usize> =
         terms.iter().zip(0..).map(|(term, at)| (&*term.term, at)).collect();
     let mut analyzer = Analyzer::new();
+    let mut reader = DirectionReader::default();
+    let mut directions = Directions::default();
+    reader.read(text, &mut analyzer, &mut directions);
     let mut found: FxHashSet<QueryConcept> = FxHashSet::default();
     for_each_concept(text, thesaurus, |concept, words| {
+        reader.read_concept(concept, thesaurus, &mut analyzer, &mut directions);
         let mut terms: Vec<usize> =
             words.iter().filter_map(|word| position_of.get(analyzer.term(&word.folded)?).copied()).collect();
         terms.sort_unstable();
@@ -209,7 +207,7 @@ fn concepts(text: &str, terms: &[QueryTerm], thesaurus: &Thesaurus) -> Vec<Query
             minimal.push(candidate);
         }
     }
-    minimal
+    (minimal, directions)
 }
 
 /// Returns a text with names of its concepts that it does not contain, if there are any. Long texts are left
