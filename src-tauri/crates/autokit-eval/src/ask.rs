@@ -147,7 +147,7 @@ pub fn calibrate(
         .collect();
     let texts: Vec<String> = unservable_requests().map(str::to_owned).collect();
     let unservable = tokio::task::block_in_place(|| embedder.embed_queries(&texts))?;
-    let level = searcher.index().level_by(&unservable).unwrap_or_default();
+    let level = searcher.index().level_by(&unservable);
     let mut calibrations = Vec::new();
     let mut measured_any = false;
     for asks_for in [false, true] {

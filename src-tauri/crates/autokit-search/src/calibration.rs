@@ -46,8 +46,9 @@ pub struct Calibration {
     pub asks_for: bool,
     /// The measured thresholds.
     pub thresholds: Thresholds,
-    /// Level of the library they were measured in: how high the first hits of requests score that no tool serves.
-    pub level: f32,
+    /// Level of the library they were measured in: how high the first hits of requests score that no tool serves;
+    /// `None` where it had too few cards.
+    pub level: Option<f32>,
     /// Probability that a first hit is right, by its score.
     pub confidence: ConfidenceCurve,
     /// Expected calibration error of `confidence`, cross-validated on these questions.
@@ -122,7 +123,7 @@ impl Calibration {
     /// * *nothing*: the highest score below which at most one in fifty of the right first hits lies;
     /// * *doubtful*: the score from which on a first hit is at least as often right as wrong, by isotonic
     ///   regression.
-    pub fn measure(asks_for: bool, level: f32, hits: &[JudgedHit]) -> Option<Calibration> {
+    pub fn measure(asks_for: bool, level: Option<f32>, hits: &[JudgedHit]) -> Option<Calibration> {
         let of_kind: Vec<JudgedHit> = hits.iter().filter(|hit| hit.asks_for == asks_for).copied().collect();
         let hits = of_kind.as_slice();
         let answerable = hits.iter().filter(|hit| hit.answerable).count();
@@ -230,7 +231,7 @@ mod tests {
             // Always right from 0.4 on, sometimes from 0.2 on, and unanswerable below 0.2.
             hits.push(hit(score, at >= 40 || (at >= 20 && at % 4 == 0), at >= 20));
         }
-        let measured = Calibration::measure(false, 0.2, &hits).expect("enough questions");
+        let measured = Calibration::measure(false, Some(0.2), &hits).expect("enough questions");
         let Thresholds { sure, doubtful, nothing } = measured.thresholds;
         assert!((0.35..=0.40).contains(&sure), "{sure}");
         assert!((0.35..=0.40).contains(&doubtful), "{doubtful}");
@@ -247,7 +248,7 @@ mod tests {
     fn hits_with_equal_scores_get_the_same_verdict() {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.5, false, false); 30]);
-        let measured = Calibration::measure(false, 0.2, &hits).expect("enough questions");
+        let measured = Calibration::measure(false, Some(0.2), &hits).expect("enough questions");
         // No score separates them: nothing is sure, and no right hit is withheld.
         assert_eq!(measured.thresholds, Thresholds { sure: 1.0, doubtful: 0.5, nothing: 0.5 });
     }
@@ -256,17 +257,17 @@ mod tests {
     fn hits_on_another_kind_of_card_do_not_count() {
         let mut hits = vec![hit(0.5, true, true); 30];
         hits.extend(vec![hit(0.3, false, false); 30]);
-        let alone = Calibration::measure(false, 0.2, &hits);
+        let alone = Calibration::measure(false, Some(0.2), &hits);
         assert!(alone.is_some());
         let other = |hit: &JudgedHit| JudgedHit { right: !hit.right, asks_for: true, ..*hit };
         hits.extend(hits.clone().iter().map(other));
-        assert_eq!(Calibration::measure(false, 0.2, &hits), alone);
+        assert_eq!(Calibration::measure(false, Some(0.2), &hits), alone);
     }
 
     #[test]
     fn a_handful_of_questions_gives_no_thresholds() {
-        assert_eq!(Calibration::measure(false, 0.2, &vec![hit(0.9, true, true); 100]), None);
-        assert_eq!(Calibration::measure(false, 0.2, &vec![hit(0.9, false, false); 100]), None);
+        assert_eq!(Calibration::measure(false, Some(0.2), &vec![hit(0.9, true, true); 100]), None);
+        assert_eq!(Calibration::measure(false, Some(0.2), &vec![hit(0.9, false, false); 100]), None);
     }
 
     #[test]

@@ -80,7 +80,8 @@ pub(crate) fn background_shift(background: Option<f32>) -> f32 {
 
 /// Returns by how much thresholds are raised in a library of this level.
 pub(crate) fn level_shift(level: Option<f32>, measured: &Calibration) -> f32 {
-    level.map_or(0.0, |level| (level - measured.level).clamp(-MAX_LEVEL_SHIFT, MAX_LEVEL_SHIFT))
+    let above = level.zip(measured.level).map_or(0.0, |(level, usual)| level - usual);
+    above.clamp(-MAX_LEVEL_SHIFT, MAX_LEVEL_SHIFT)
 }
 
 #[cfg(test)]
@@ -101,9 +102,10 @@ mod tests {
     #[test]
     fn thresholds_follow_the_level_of_the_library_within_bounds() {
         let measured = Calibrations::shipped().of(false).expect("measured");
+        let level = measured.level.expect("measured");
         let usual = Thresholds::for_hit(None, None, None);
         for (above, shift) in [(0.0, 0.0), (0.1, 0.1), (-0.05, -0.05), (0.5, 0.15)] {
-            let shifted = Thresholds::for_hit(None, None, Some(measured.level + above));
+            let shifted = Thresholds::for_hit(None, None, Some(level + above));
             for (usual, shifted) in [(usual.sure, shifted.sure), (usual.nothing, shifted.nothing)] {
                 assert!((shifted - usual - shift).abs() < 1e-6, "{above}: {usual} {shifted}");
             }
