@@ -10,6 +10,9 @@ use half::f16;
 use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest as _, Sha256};
 
+use crate::kernel::Isa;
+use crate::kernel::low_rank::add_product;
+
 /// The deltas that are part of this program, by the name the manifest gives them.
 const BUILT_IN: &[(&str, &[u8])] =
     &[("all-MiniLM-L6-v2-tools", include_bytes!("../../../../models/all-MiniLM-L6-v2-tools.safetensors"))];
@@ -24,7 +27,6 @@ pub struct Delta {
 /// `b [outputs, rank]` times `a [rank, inputs]`.
 #[derive(Clone)]
 struct LowRank {
-    rank: usize,
     inputs: usize,
     outputs: usize,
     a: Vec<f32>,
@@ -58,7 +60,7 @@ impl Delta {
             if rank != other_rank {
                 return Err(format!("the matrices of {weight} have ranks {rank} and {other_rank}"));
             }
-            matrices.insert(weight.to_owned(), LowRank { rank, inputs, outputs, a, b });
+            matrices.insert(weight.to_owned(), LowRank { inputs, outputs, a, b });
         }
         let sha256 = hex::encode(Sha256::digest(bytes));
         Ok(Self { sha256, matrices })
@@ -84,17 +86,12 @@ impl Delta {
     /// # Errors
     /// When the weight has another shape than its delta.
     pub fn add_to(&self, name: &str, weight: &mut [f32], shape: &[usize]) -> Result<bool, String> {
-        let Some(LowRank { rank, inputs, outputs, a, b }) = self.matrices.get(name) else { return Ok(false) };
+        let Some(LowRank { inputs, outputs, a, b }) = self.matrices.get(name) else { return Ok(false) };
         if shape != [*outputs, *inputs] {
             return Err(format!("{name} is {shape:?}, its delta is for {:?}", [outputs, inputs]));
         }
-        for (row, factors) in weight.chunks_exact_mut(*inputs).zip(b.chunks_exact(*rank)) {
-            for (factor, direction) in factors.iter().zip(a.chunks_exact(*inputs)) {
-                for (value, step) in row.iter_mut().zip(direction) {
-                    *value += factor * step;
-                }
-            }
-        }
+        // SAFETY: the instruction set was found on this processor.
+        unsafe { add_product(Isa::detect(), weight, a, b, *inputs) };
         Ok(true)
     }
 }

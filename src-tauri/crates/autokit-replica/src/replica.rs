@@ -1,11 +1,11 @@
 //! The current cards, in memory.
 
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use autokit_toolcard::{CardId, CardKey, Kind, MatchKey, Timestamp, Toolcard, fields};
 use memchr::memmem::Finder;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 
 /// A card, with the columns that lists need.
@@ -118,10 +118,10 @@ impl CardRecord {
 /// All cards by id and by key, as of a position in the journal.
 #[derive(Clone, Debug, Default)]
 pub struct Replica {
-    cards: HashMap<CardId, Arc<CardRecord>>,
-    by_key: HashMap<CardKey, CardId>,
+    cards: FxHashMap<CardId, Arc<CardRecord>>,
+    by_key: FxHashMap<CardKey, CardId>,
     /// Last revision number and creation time of deleted cards.
-    pub deleted: HashMap<CardId, (u32, Timestamp)>,
+    pub deleted: FxHashMap<CardId, (u32, Timestamp)>,
     /// Sequence number of the newest revision included.
     pub cursor: u64,
 }
@@ -141,8 +141,8 @@ impl Replica {
     /// Creates a replica with room for this many cards.
     pub fn with_capacity(cards: usize) -> Replica {
         Replica {
-            cards: HashMap::with_capacity(cards),
-            by_key: HashMap::with_capacity(cards),
+            cards: FxHashMap::with_capacity_and_hasher(cards, FxBuildHasher),
+            by_key: FxHashMap::with_capacity_and_hasher(cards, FxBuildHasher),
             ..Replica::default()
         }
     }

@@ -11,11 +11,27 @@ use std::path::Path;
 /// Longest header, in bytes.
 const MAX_HEADER: usize = 1024;
 
-/// The content of a file. It is read, not mapped: some systems do not remove a file that is.
+/// The content of a file. It is mapped where a mapped file can be removed, and read elsewhere.
 #[derive(Debug)]
 pub struct Content {
+    #[cfg(unix)]
+    bytes: memmap2::Mmap,
+    #[cfg(not(unix))]
     bytes: Vec<u8>,
     start: usize,
+}
+
+#[cfg(unix)]
+fn load(path: &Path) -> io::Result<memmap2::Mmap> {
+    let file = File::open(path)?;
+    // SAFETY: nobody changes a snapshot in place: it is replaced by renaming and removed by name. Whoever truncates one
+    // while it is in use ends this process, without undefined results.
+    unsafe { memmap2::MmapOptions::new().populate().map(&file) }
+}
+
+#[cfg(not(unix))]
+fn load(path: &Path) -> io::Result<Vec<u8>> {
+    fs::read(path)
 }
 
 impl Deref for Content {
@@ -33,7 +49,7 @@ fn header(key: &str, content: &[u8]) -> String {
 /// Returns the content of a file if it was written with this key and is undamaged; `None` otherwise,
 /// also if there is no such file.
 pub fn read(path: &Path, key: &str) -> Option<Content> {
-    let bytes = fs::read(path).ok()?;
+    let bytes = load(path).ok()?;
     let end = bytes.iter().take(MAX_HEADER).position(|byte| *byte == b'\n')?;
     let expected = format!("autokit {key} {} ", bytes.len() - end - 1);
     let checksum = bytes[..end].strip_prefix(expected.as_bytes())?.to_vec();

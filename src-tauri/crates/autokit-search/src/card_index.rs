@@ -15,8 +15,10 @@ use crate::calibration::Calibrations;
 use crate::document::Vectors;
 use crate::error::RetrieveError;
 use crate::index::SearchIndex;
+use crate::keyword::KeywordIndex;
 use crate::level;
 use crate::tool_text::ToolText;
+use crate::vector::VectorIndex;
 
 /// Names the form of a stored index, see [`CardIndex::encode`].
 pub const INDEX_FORMAT: &str = env!("INDEX_FORMAT");
@@ -146,6 +148,13 @@ struct MeasuredLevel {
     good_for: u32,
 }
 
+/// Splits off the part that its length follows.
+fn split_last_part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (rest, length) = bytes.split_last_chunk()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    rest.split_at_checked(rest.len().checked_sub(length)?)
+}
+
 /// A level is measured again after changes to one card in this many.
 const LEVEL_SHARE: u32 = 64;
 
@@ -197,7 +206,15 @@ impl CardIndex {
         // Whoever reads the index then need not measure it.
         self.level();
         let level = *self.level.lock().expect("no holder panics");
-        postcard::to_allocvec(&(&*self.state.read().expect("no holder panics"), level))
+        let state = self.state.read().expect("no holder panics");
+        let mut bytes = postcard::to_allocvec(&(&*state, level))?;
+        for part in
+            [postcard::to_allocvec(&state.search.keyword)?, postcard::to_allocvec(&state.search.vectors)?]
+        {
+            bytes.extend_from_slice(&part);
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        }
+        Ok(bytes)
     }
 
     /// Restores an index that was serialized by the same version of this program, over the same vectors and
@@ -206,8 +223,14 @@ impl CardIndex {
     /// # Errors
     /// When the bytes are not an index.
     pub fn decode(bytes: &[u8], vocabulary: Arc<Vocabulary>) -> Result<CardIndex, postcard::Error> {
-        let (State { search, embedded }, level) = postcard::from_bytes(bytes)?;
-        let search = search.restored(Arc::clone(&vocabulary));
+        let (bytes, vectors) = split_last_part(bytes).ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        let (state, keyword) = split_last_part(bytes).ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        let (vectors, (keyword, state)) = rayon::join(
+            || postcard::from_bytes::<VectorIndex>(vectors),
+            || rayon::join(|| KeywordIndex::decode(keyword), || postcard::from_bytes(state)),
+        );
+        let (State { search, embedded }, level) = state?;
+        let search = search.restored(Arc::clone(&vocabulary), keyword?, vectors?);
         Ok(CardIndex::of(None, vocabulary, State { search, embedded }, level))
     }
 

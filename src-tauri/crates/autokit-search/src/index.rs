@@ -175,7 +175,10 @@ pub struct SearchIndex {
     pub(crate) slots: FxHashMap<Box<str>, u32>,
     pub(crate) ids: Vec<Box<str>>,
     free: Vec<u32>,
+    /// Serialized apart, as the vectors are: they are most of an index.
+    #[serde(skip)]
     pub(crate) keyword: KeywordIndex,
+    #[serde(skip)]
     pub(crate) vectors: VectorIndex,
     pub(crate) chunks: ChunkIndex,
     /// Vectors of the phrases of `asks_for`.
@@ -225,12 +228,15 @@ impl SearchIndex {
         }
     }
 
-    /// Completes an index that was deserialized, and searches it with these names and synonyms, which are those it was
+    /// Completes an index that was deserialized with what is serialized apart. The names and synonyms are those it was
     /// built with.
-    pub(crate) fn restored(mut self, vocabulary: Arc<Vocabulary>) -> SearchIndex {
-        self.keyword.find_terms();
-        self.vocabulary = vocabulary;
-        self
+    pub(crate) fn restored(
+        self,
+        vocabulary: Arc<Vocabulary>,
+        keyword: KeywordIndex,
+        vectors: VectorIndex,
+    ) -> SearchIndex {
+        SearchIndex { vocabulary, keyword, vectors, ..self }
     }
 
     /// Returns the number of documents.

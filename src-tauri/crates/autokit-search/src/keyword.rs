@@ -395,8 +395,18 @@ impl KeywordIndex {
         self.by_text.insert(text, id);
     }
 
+    /// Restores an index from its serialized form.
+    ///
+    /// # Errors
+    /// When the bytes are not an index.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<KeywordIndex, postcard::Error> {
+        let mut index: KeywordIndex = postcard::from_bytes(bytes)?;
+        index.find_terms();
+        Ok(index)
+    }
+
     /// Makes all terms be found by their texts, after they were deserialized.
-    pub(crate) fn find_terms(&mut self) {
+    fn find_terms(&mut self) {
         self.by_text.reserve(self.terms.len());
         for id in 0..self.terms.len() {
             // Removed terms have no postings.

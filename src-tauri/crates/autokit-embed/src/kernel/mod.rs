@@ -17,6 +17,7 @@ pub(crate) mod gemm;
 mod isa;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod low_precision;
+pub(crate) mod low_rank;
 pub(crate) mod norm;
 pub(crate) mod simd;
 pub(crate) mod softmax;
