@@ -3,17 +3,17 @@
 //!
 //! `PEERS_TEXTS` is a JSON list of texts, `PEERS_SHORT` the number of them (from the start) in the short run,
 //! `PEERS_QUESTIONS` a JSON list of individual questions, `PEERS_THREADS` the number of threads,
-//! `PEERS_EMB_OUT` the file to write all vectors to as raw little-endian f32. The model comes from
-//! `AUTOKIT_MODEL_DIR` or the user's store; `AUTOKIT_BACKEND=candle` measures candle's network instead of the
-//! built-in encoder, `AUTOKIT_PRECISION=f32`, `bf16` or `int8` the built-in one in another
-//! precision than it would choose.
+//! `PEERS_EMB_OUT` the file to write all vectors to as raw little-endian f32. The model is `all-MiniLM-L6-v2`, which the
+//! others run too, or `AUTOKIT_MODEL`; its files come from `AUTOKIT_MODEL_DIR` or the user's store.
+//! `AUTOKIT_BACKEND=candle` measures candle's network instead of the built-in encoder, `AUTOKIT_PRECISION=f32`, `bf16`
+//! or `int8` the built-in one in another precision than it would choose.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use autokit_embed::encoder::Precision;
-use autokit_embed::{Backend, Embedder, EmbedderOptions, Manifest, ModelStore};
+use autokit_embed::{Backend, Embedder, EmbedderOptions, ModelStore};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -44,7 +44,8 @@ fn main() -> Result<(), Failure> {
     let started = Instant::now();
     let root = ModelStore::default_root().ok_or("neither HOME nor XDG_DATA_HOME is set")?;
     let folder = std::env::var_os("AUTOKIT_MODEL_DIR").map(PathBuf::from);
-    let files = ModelStore::new(root).resolve(&Manifest::built_in().default, folder.as_deref())?;
+    let model = std::env::var("AUTOKIT_MODEL").unwrap_or_else(|_| "all-MiniLM-L6-v2".to_owned());
+    let files = ModelStore::new(root).resolve(&model, folder.as_deref())?;
     let backend = match std::env::var("AUTOKIT_BACKEND").as_deref() {
         Ok("candle") => Backend::Other(autokit_candle::open),
         _ => Backend::Own,
