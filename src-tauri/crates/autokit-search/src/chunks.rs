@@ -67,6 +67,11 @@ impl ChunkIndex {
         self.vectors.dimension()
     }
 
+    /// As [`VectorIndex::mean`].
+    pub(crate) fn mean(&self) -> Vec<f32> {
+        self.vectors.mean()
+    }
+
     /// As [`VectorIndex::keep_large_in`].
     pub(crate) fn keep_large_in(&mut self, folder: &Path) {
         self.vectors.keep_large_in(folder);

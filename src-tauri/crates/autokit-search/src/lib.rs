@@ -38,6 +38,7 @@
 //! | `lookups` | tools that find the identifiers other tools take |
 //! | `names` | queries that name a tool |
 //! | [`tiers`] | the few tools that are found by keyword before the library is searched |
+//! | `passages` | pieces of documents and functions of repositories |
 //! | `query` | clauses, concepts |
 //! | `constraints`, `traits` | what a request demands besides what a tool is to do, and whether a card meets it |
 //! | `directions` | what a request wants turned into what, and whether a card goes that way |
@@ -60,6 +61,7 @@ mod keyword;
 mod level;
 mod lookups;
 mod names;
+mod passages;
 mod possible;
 mod query;
 mod query_embedder;
@@ -86,6 +88,7 @@ pub use feedback::{Opinion, Personal};
 pub use index::{Hit, IndexSize, MatchedTerm, Mode, Query, ScoreParts, SearchIndex};
 pub use level::{encode as encode_unservable, requests as unservable_requests};
 pub use names::NameMatch;
+pub use passages::{Passage, PassageHit, PassageIndex, PassageWeights};
 pub use possible::Neighbour;
 pub use query::QueryPlan;
 pub use query_embedder::{QueryEmbedder, dot};

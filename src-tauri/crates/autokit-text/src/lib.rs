@@ -1,6 +1,9 @@
-//! Texts about sizes: tokens and bytes.
+//! Texts: their size in tokens and bytes, and how alike two of them are.
 
+mod bleu;
 pub mod output;
+
+pub use bleu::bleu;
 
 /// Formats a number of bytes for people.
 pub fn format_bytes(count: u64) -> String {

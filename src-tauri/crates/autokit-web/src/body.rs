@@ -52,7 +52,7 @@ pub(crate) fn essence(content_type: Option<&str>) -> String {
 }
 
 /// Returns the type of a body that is not text: its declared type, or what its bytes show. `None` for text.
-pub(crate) fn not_text(content_type: Option<&str>, start: &[u8]) -> Option<String> {
+pub fn not_text(content_type: Option<&str>, start: &[u8]) -> Option<String> {
     let essence = essence(content_type);
     let declared = essence.is_empty()
         || essence.starts_with("text/")
@@ -81,7 +81,7 @@ pub(crate) fn not_text(content_type: Option<&str>, start: &[u8]) -> Option<Strin
 }
 
 /// Decodes by byte order mark, header, the page's own declaration, or else by detection.
-pub(crate) fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
+pub fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
     let encoding = Encoding::for_bom(bytes)
         .map(|(encoding, _)| encoding)
         .or_else(|| content_type.and_then(charset).and_then(|label| Encoding::for_label(label.as_bytes())))

@@ -211,7 +211,8 @@ fn without_tags(html: &str) -> String {
     out
 }
 
-fn looks_like_html(text: &str) -> bool {
+/// Whether a text begins like a page of HTML.
+pub fn looks_like_html(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(512).collect::<String>().to_ascii_lowercase();
     start.starts_with("<!doctype html") || start.contains("<html") || start.contains("<body")
 }

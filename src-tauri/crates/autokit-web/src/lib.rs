@@ -22,9 +22,10 @@ mod robots;
 pub mod search;
 mod validators;
 
+pub use body::{decode, not_text};
 pub use chunk::{Chunk, ChunkOptions, chunks};
 pub use error::{Code, Error, Result};
-pub use extract::{Block, Document, Link, extract};
+pub use extract::{Block, Document, Link, extract, looks_like_html};
 pub use fetch::download::Download;
 pub use fetch::send::{ApiAnswer, ApiRequest};
 pub use fetch::{Fetched, Fetcher, Limits};

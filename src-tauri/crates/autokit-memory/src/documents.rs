@@ -1,0 +1,51 @@
+//! Pieces of documents as passages.
+
+use autokit_documents::Piece;
+use autokit_search::Passage;
+
+/// Words of a piece that are embedded at once. 180 words are about 240 tokens, which is what the default model reads.
+pub const WINDOW_WORDS: usize = 160;
+
+/// Returns the id of a piece: the path or address of its document, and its number from 1.
+pub fn piece_id(document: &str, number: usize) -> String {
+    format!("{document}#{number}")
+}
+
+/// The texts of a piece that are searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PieceText {
+    id: String,
+    title: String,
+    name: String,
+    text: String,
+    windows: Vec<String>,
+}
+
+impl PieceText {
+    /// Prepares piece `number`, counted from 1, of the document at a path or address.
+    pub fn new(document: &str, number: usize, piece: &Piece) -> PieceText {
+        let name = document.rsplit('/').next().unwrap_or(document);
+        PieceText {
+            id: piece_id(document, number),
+            title: piece.path.join(" > "),
+            name: name.to_owned(),
+            text: piece.text.clone(),
+            windows: piece.passages(WINDOW_WORDS),
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The texts to embed as passages.
+    pub fn windows(&self) -> &[String] {
+        &self.windows
+    }
+
+    /// The words to search.
+    pub fn passage(&self) -> Passage<'_> {
+        Passage { id: &self.id, title: &self.title, text: &self.text, keywords: vec![&self.name] }
+    }
+}
