@@ -10,6 +10,8 @@ mod links;
 mod options;
 mod tray;
 
+use std::process::ExitCode;
+
 use autokit_app::node::Node;
 use clap::Parser;
 use tauri::{Manager, RunEvent};
@@ -17,7 +19,10 @@ use tauri::{Manager, RunEvent};
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;
 
-fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<ExitCode> {
+    if let Some(exit) = autokit_app::read_document_if_asked() {
+        return Ok(exit);
+    }
     let options = options::Options::parse();
     tracing_subscriber::fmt()
         .with_env_filter(
@@ -61,5 +66,5 @@ fn main() -> anyhow::Result<()> {
             }
         }
     });
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

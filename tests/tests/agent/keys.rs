@@ -107,6 +107,11 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         // Of one card: those AutoKit comes with name pages on the network.
         ("pages_fetch", json!({ "cards": ["NewsAPI"] })),
         ("pages_get", json!({ "card": "NewsAPI" })),
+        ("memory_add", json!({ "kind": "documents", "location": "/nothing/is/here" })),
+        ("memory_list", json!({})),
+        ("memory_search", json!({ "query": "mail" })),
+        ("memory_refresh", json!({ "source": "none" })),
+        ("memory_remove", json!({ "source": "none" })),
         ("providers_get", json!({})),
         ("spending_reset", json!({})),
         ("providers_test", json!({ "connection": "llm" })),

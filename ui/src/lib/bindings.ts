@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 13;
+export const PROTOCOL = 14;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -2293,7 +2293,7 @@ export type JobId = string;
 /**
  * Kind of job.
  */
-export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "review" | "verify" | "call" | "learn";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "memory" | "review" | "verify" | "call" | "learn";
 
 /**
  * Request to pause or resume a job.
@@ -2957,6 +2957,205 @@ meaning?: string, };
  * It is another kind of session than the one in which a person asks questions.
  */
 export type McpSessionId = string;
+
+/**
+ * Request to add a source and to read it in the background.
+ */
+export type MemoryAdd = { 
+/**
+ * What it holds.
+ */
+kind: MemoryKind, 
+/**
+ * Absolute path of a file or folder, or the address of a page. Code is in folders.
+ */
+location: string, };
+
+/**
+ * What a search found.
+ */
+export type MemoryFound = { 
+/**
+ * Best first.
+ */
+hits: Array<MemoryHit>, 
+/**
+ * Number of passages searched.
+ */
+searched: number, 
+/**
+ * What the results lack, e.g. that only words were searched; `null` if nothing.
+ */
+note: string | null, };
+
+/**
+ * A passage that was found.
+ */
+export type MemoryHit = { 
+/**
+ * How it is cited: `path#piece` of a document, `path:line` of code.
+ */
+citation: string, 
+/**
+ * Path or address of the file.
+ */
+file: string, 
+/**
+ * Title of the document; the file's name for code.
+ */
+title: string, 
+/**
+ * Headings above it, from the title down; empty for code.
+ */
+heading: Array<string>, 
+/**
+ * Page it begins on, from 1, where there are pages.
+ */
+page: number | null, 
+/**
+ * The text of the piece, or the comment of a function.
+ */
+text: string, 
+/**
+ * Set for code.
+ */
+symbol: MemorySymbol | null, 
+/**
+ * Between 0 and 1. Comparable between searches.
+ */
+score: number, };
+
+/**
+ * What a source holds.
+ */
+export type MemoryKind = "documents" | "code";
+
+/**
+ * Request for the list of sources.
+ */
+export type MemoryListQuery = { 
+/**
+ * Only sources of this kind.
+ */
+kind: MemoryKind | null, };
+
+/**
+ * A file that could not be read.
+ */
+export type MemoryProblem = { 
+/**
+ * Its path or address.
+ */
+file: string, 
+/**
+ * Why.
+ */
+reason: string, };
+
+/**
+ * A search of documents or code.
+ */
+export type MemoryQuery = { 
+/**
+ * What to search.
+ */
+kind: MemoryKind, 
+/**
+ * The question, or what a function does.
+ */
+query: string, 
+/**
+ * Most results; 5 if not given, at most 50.
+ */
+limit: number | null, };
+
+/**
+ * A source.
+ */
+export type MemorySource = { 
+/**
+ * Id, unique in the library.
+ */
+id: string, 
+/**
+ * What it holds.
+ */
+kind: MemoryKind, 
+/**
+ * Path or address.
+ */
+location: string, 
+/**
+ * When it was added.
+ */
+added_at: Timestamp, 
+/**
+ * When it was last read to the end; `null` before that.
+ */
+read_at: Timestamp | null, 
+/**
+ * Number of files with something to search.
+ */
+files: number, 
+/**
+ * Number of pieces of documents, or of functions and types.
+ */
+passages: number, 
+/**
+ * Number of `passages` that are also found by meaning.
+ */
+embedded: number, 
+/**
+ * Why the source as a whole could not be read; `null` if it could.
+ */
+problem: string | null, 
+/**
+ * Files that could not be read.
+ */
+problems: Array<MemoryProblem>, };
+
+/**
+ * Reference to a source.
+ */
+export type MemorySourceRef = { 
+/**
+ * Its id or its location.
+ */
+source: string, };
+
+/**
+ * All sources.
+ */
+export type MemorySources = { 
+/**
+ * In the order of their locations.
+ */
+sources: Array<MemorySource>, };
+
+/**
+ * A function, method or type that was found.
+ */
+export type MemorySymbol = { 
+/**
+ * `function`, `method` or `type`.
+ */
+kind: string, 
+/**
+ * Name with what it is inside of, separated by dots.
+ */
+name: string, 
+/**
+ * Everything before its body.
+ */
+signature: string, 
+/**
+ * First and last line, from 1.
+ */
+lines: [number, number], 
+/**
+ * What calls something of this name: file and symbol, at most ten.
+ */
+callers: Array<string>, };
 
 /**
  * Ranking mode.
@@ -5611,6 +5810,16 @@ export interface Commands {
   pages_fetch: { request: PagesFetch; response: JobRef };
   /** Returns the documentation page of a card, as last fetched. */
   pages_get: { request: CardRef; response: CardPage };
+  /** Adds documents or code, and reads them in the background. */
+  memory_add: { request: MemoryAdd; response: JobRef };
+  /** Lists the documents and code that were added. */
+  memory_list: { request: MemoryListQuery; response: MemorySources };
+  /** Reads a source again in the background; files that did not change are skipped. */
+  memory_refresh: { request: MemorySourceRef; response: JobRef };
+  /** Removes a source with all that was read from it. */
+  memory_remove: { request: MemorySourceRef; response: Nothing };
+  /** Searches documents or code. */
+  memory_search: { request: MemoryQuery; response: MemoryFound };
   /** Returns the settings and status of services. */
   providers_get: { request: Nothing; response: Providers };
   /** Changes the settings of services, with immediate effect. */

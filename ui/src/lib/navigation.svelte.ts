@@ -16,8 +16,8 @@ export const PANES: { pane: Pane; name: string }[] = [
 
 export interface Place {
   pane: Pane;
-  /** Where Discover searches: the web or the marketplace sources. */
-  where: "web" | "market";
+  /** Where Discover searches: the web, the marketplace sources, or the documents and the code that were added. */
+  where: "web" | "market" | "documents" | "code";
   /** Id of the proposal open in Review. */
   proposal: number | null;
   /** Id of the card open in the library. */

@@ -20,19 +20,20 @@ use crate::{
     Doctor, DoctorRequest, Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest,
     ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef,
     JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef,
-    MarketSource, MarketSourceAdd, MarketSourceRef, ModelChoice, Models, Nothing, PagesFetch,
-    Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
-    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
-    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
-    Providers, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd,
-    ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
-    Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef,
-    ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList,
+    MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery,
+    MemorySourceRef, MemorySources, ModelChoice, Models, Nothing, PagesFetch, Personalization,
+    PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile, ProfileChange, ProfileRef,
+    Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet, ProposalRef, ProposalReject,
+    Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers, ReviewPolicy,
+    RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead,
+    ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status, Subscription,
+    SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
+    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList,
     VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 13;
+pub const PROTOCOL: u32 = 14;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -284,6 +285,16 @@ commands! {
     FetchPages = "pages_fetch" (PagesFetch) -> JobRef;
     /// Returns the documentation page of a card, as last fetched.
     GetPage = "pages_get" (CardRef) -> CardPage;
+    /// Adds documents or code, and reads them in the background.
+    AddMemory = "memory_add" (MemoryAdd) -> JobRef;
+    /// Lists the documents and code that were added.
+    ListMemory = "memory_list" (MemoryListQuery) -> MemorySources;
+    /// Reads a source again in the background; files that did not change are skipped.
+    RefreshMemory = "memory_refresh" (MemorySourceRef) -> JobRef;
+    /// Removes a source with all that was read from it.
+    RemoveMemory = "memory_remove" (MemorySourceRef) -> Nothing;
+    /// Searches documents or code.
+    SearchMemory = "memory_search" (MemoryQuery) -> MemoryFound;
     /// Returns the settings and status of services.
     GetProviders = "providers_get" (Nothing) -> Providers;
     /// Changes the settings of services, with immediate effect.

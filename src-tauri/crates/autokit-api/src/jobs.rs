@@ -23,6 +23,8 @@ pub enum JobKind {
     Download,
     /// Fetching of documentation pages.
     Pages,
+    /// Reading of documents or code.
+    Memory,
     /// Acceptance of several proposals.
     Review,
     /// Check of cards against their pages.

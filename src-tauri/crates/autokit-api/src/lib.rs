@@ -20,6 +20,7 @@ pub mod commands;
 mod health;
 mod jobs;
 mod market;
+mod memory;
 mod models;
 mod pages;
 mod personalization;
@@ -48,6 +49,10 @@ pub use jobs::{Job, JobId, JobKind, JobPause, JobRef, JobState, JobTally, JobWai
 pub use market::{
     MarketFound, MarketInput, MarketInstall, MarketKind, MarketOffer, MarketQuery, MarketRef, MarketSource,
     MarketSourceAdd, MarketSourceRef,
+};
+pub use memory::{
+    MemoryAdd, MemoryFound, MemoryHit, MemoryKind, MemoryListQuery, MemoryProblem, MemoryQuery, MemorySource,
+    MemorySourceRef, MemorySources, MemorySymbol,
 };
 pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};

@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use autokit_agent::rerank::Reranker;
 use autokit_api::commands::{Context, GetStatus, Handle};
 use autokit_api::{Event, JobRef, Nothing, Status};
+use autokit_documents::Reader;
 use autokit_error::{ApiError, Result};
 use autokit_features::agent::Agent;
 use autokit_features::catalogue::Catalogue;
@@ -37,6 +38,7 @@ use autokit_features::verify::Checking;
 use autokit_features::vocabulary::NamesAndSynonyms;
 use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
+use autokit_memory::Memory;
 use autokit_personalization::Learning;
 use autokit_serving::address::AgentHttpServer;
 use autokit_serving::approvals::Approvals;
@@ -79,6 +81,7 @@ pub struct Engine {
     models: Models,
     providers: Providers,
     asking: Asking,
+    memory: Memory,
     cards: Cards,
     review: Review,
     exchange: Exchange,
@@ -247,6 +250,8 @@ impl Engine {
                 catalogue,
                 pages,
             };
+            let reader = Reader::new(options.document_reader.clone(), &["read-document"]);
+            let memory = Memory::new(workspace.clone(), models.clone(), providers.clone(), reader);
             let agent = Agent::new(
                 workspace.clone(),
                 models.clone(),
@@ -295,6 +300,7 @@ impl Engine {
             let tools = CallableTools::new(workspace.clone(), known_servers, profiles.clone());
             let assistant: Arc<dyn Assistant> = Arc::new(Features {
                 agent: agent.clone(),
+                memory: memory.clone(),
                 proposals: review.proposals.clone(),
                 market: connections.market.clone(),
                 providers: providers.clone(),
@@ -350,6 +356,7 @@ impl Engine {
                 models,
                 providers,
                 asking: Asking { search, agent, learning },
+                memory,
                 cards,
                 review,
                 exchange,
@@ -394,6 +401,8 @@ impl Engine {
     pub fn start_background_tasks(&self) {
         self.cards.checking.start_background_checks(self.exchange.subscriptions.clone());
         self.connections.servers.watch_servers();
+        let memory = self.memory.clone();
+        tokio::spawn(async move { memory.keep_current().await });
         self.asking.learning.start();
         self.maintenance.backups.verify_later();
         self.maintenance.backups.start_daily_backups();

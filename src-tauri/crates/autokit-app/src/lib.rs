@@ -42,3 +42,10 @@ pub fn person() -> String {
 pub fn default_model() -> &'static str {
     &autokit_embed::Manifest::built_in().default
 }
+
+/// Reads a document and ends, if this program was started for that by `autokit_documents::Reader`.
+pub fn read_document_if_asked() -> Option<std::process::ExitCode> {
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    let (first, limits) = arguments.split_first()?;
+    (first == "read-document").then(|| autokit_documents::worker::run(limits))
+}

@@ -24,6 +24,9 @@ use workspace_hack as _;
 const LOG_FILTER: &str = "off,autokit=error";
 
 fn main() -> ExitCode {
+    if let Some(exit) = autokit_app::read_document_if_asked() {
+        return exit;
+    }
     let cli = Cli::parse();
     tracing_subscriber::fmt()
         .with_env_filter(

@@ -36,7 +36,7 @@ use crate::snapshot::Snapshot;
 use crate::store::Library;
 
 /// Tables included in a backup.
-const BACKED_UP: [&str; 22] = [
+const BACKED_UP: [&str; 23] = [
     "commit_log",
     "revision",
     "card",
@@ -58,11 +58,13 @@ const BACKED_UP: [&str; 22] = [
     "agent",
     "activity",
     "vocabulary",
+    "memory_source",
     "schema_version",
 ];
 /// Tables that are rebuilt, or that are empty between changes.
 #[cfg(test)]
-const LEFT_OUT: [&str; 5] = ["vector", "page_vector", "redo", "redo_whole", "staging"];
+const LEFT_OUT: [&str; 7] =
+    ["vector", "page_vector", "redo", "redo_whole", "staging", "memory_file", "memory_vector"];
 /// How many backups are kept.
 const RETAINED: usize = 7;
 /// File name suffix of a backup.

@@ -9,7 +9,6 @@
 //! SurrealDB objects do not preserve key order, so a card is stored as its JSON text next to the columns the
 //! database needs for uniqueness and access.
 
-mod activity;
 mod backup;
 mod checks;
 mod clock;
@@ -45,7 +44,6 @@ mod write;
 
 pub use autokit_replica::{CardRecord, Replica};
 
-pub use activity::{Activity, AgentSession};
 pub use backup::Backup;
 pub use checks::{Checks, HealthCounts, HealthDay, LastCheck, Verification};
 pub use clock::Clock;

@@ -28,7 +28,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// with a filter (and filtered HNSW is reported to drop results, surrealdb/surrealdb#7423). Ranking happens
 /// in memory instead; vectors are packed bytes.
 const MIGRATIONS: &[&str] =
-    &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS, COMMIT_LOG, VOCABULARY];
+    &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS, COMMIT_LOG, VOCABULARY, MEMORY];
 
 /// The first schema version whose libraries store the head of the commit log in a file.
 pub(crate) const WITH_HEAD: u32 = 7;
@@ -232,6 +232,34 @@ const VOCABULARY: &str = "
     DEFINE FIELD added_by ON vocabulary TYPE string;
     DEFINE FIELD added_at ON vocabulary TYPE string;
     DEFINE FIELD names ON vector TYPE option<string>;
+";
+
+/// Version 9: documents and code that people add, as last read, and the vectors of their passages.
+const MEMORY: &str = "
+    DEFINE TABLE memory_source SCHEMAFULL;
+    DEFINE FIELD kind ON memory_source TYPE string;
+    DEFINE FIELD location ON memory_source TYPE string;
+    DEFINE FIELD added_at ON memory_source TYPE string;
+    DEFINE FIELD read_at ON memory_source TYPE option<string>;
+    DEFINE FIELD problem ON memory_source TYPE option<string>;
+
+    DEFINE TABLE memory_file SCHEMAFULL;
+    DEFINE FIELD source ON memory_file TYPE string;
+    DEFINE FIELD path ON memory_file TYPE string;
+    DEFINE FIELD hash ON memory_file TYPE string;
+    DEFINE FIELD title ON memory_file TYPE string;
+    DEFINE FIELD problem ON memory_file TYPE option<string>;
+    DEFINE FIELD content ON memory_file TYPE string;
+    DEFINE INDEX memory_file_source ON memory_file FIELDS source;
+
+    DEFINE TABLE memory_vector SCHEMAFULL;
+    DEFINE FIELD source ON memory_vector TYPE string;
+    DEFINE FIELD file ON memory_vector TYPE string;
+    DEFINE FIELD model ON memory_vector TYPE string;
+    DEFINE FIELD hash ON memory_vector TYPE string;
+    DEFINE FIELD dim ON memory_vector TYPE int;
+    DEFINE FIELD data ON memory_vector TYPE bytes;
+    DEFINE INDEX memory_vector_source ON memory_vector FIELDS source;
 ";
 
 #[derive(Serialize, Deserialize)]

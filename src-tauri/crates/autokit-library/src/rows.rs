@@ -193,13 +193,6 @@ pub(crate) struct SessionRow {
     pub question: String,
 }
 
-/// The activity of agents between two writes, as JSON.
-#[derive(Clone, Debug, SurrealValue)]
-#[surreal(crate = "surrealdb::types")]
-pub(crate) struct ActivityRow {
-    pub done: String,
-}
-
 /// Returns the text of a string record id.
 pub(crate) fn key_text(id: &RecordId) -> String {
     match &id.key {

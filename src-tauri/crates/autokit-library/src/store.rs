@@ -11,7 +11,7 @@ use autokit_replica::{CardRecord, Replica, Snapshots};
 use autokit_toolcard::{CardId, Timestamp, Toolcard};
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
-use surrealdb::types::{RecordId, SurrealValue, object};
+use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
 use crate::checks::Checks;
 use crate::clock::Clock;
@@ -187,13 +187,24 @@ impl Library {
         LibraryError::database(self.root(), error)
     }
 
-    /// Runs statements that return nothing; calls are serialized.
+    /// Runs statements that return nothing; calls are serialized. Cards and what belongs to them change by
+    /// [`Library::commit`] only: this is for the tables of others.
     ///
     /// # Errors
     /// [`LibraryError::DiskFull`] when there is not enough space, or the failure, in which case nothing of
     /// the write remains.
-    pub(crate) async fn execute(&self, query: &str, variables: surrealdb::types::Object) -> Result<()> {
+    pub async fn execute(&self, query: &str, variables: Object) -> Result<()> {
         self.database.execute(query, variables, || self.mark_stale()).await
+    }
+
+    /// Returns the rows that a statement selects.
+    ///
+    /// # Errors
+    /// When the database fails, or a row has another shape.
+    pub async fn select<T: SurrealValue>(&self, query: &str, variables: Object) -> Result<Vec<T>> {
+        let response = self.db().await?.query(query).bind(variables).await;
+        let mut response = response.map_err(|error| self.failed(&error))?;
+        response.take(0).map_err(|error| self.failed(&error))
     }
 
     /// Returns the rows with these ids; missing ones are left out.

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use autokit_code::{CodeFile, read_file, source_files};
 use autokit_documents::{PieceOptions, pieces, read};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
-use autokit_memory::{PieceText, SymbolText};
+use autokit_memory::{PieceText, SymbolText, cite_piece, cite_symbol};
 use autokit_search::{PassageIndex, PassageWeights};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -64,7 +64,7 @@ fn documents(folder: &Path, questions: &[Value], embedder: &Embedder) -> Result<
                     pieces
                         .iter()
                         .enumerate()
-                        .map(|(at, piece)| PieceText::new(&name, at + 1, piece))
+                        .map(|(at, piece)| PieceText::new(cite_piece(&name, at + 1), &name, piece))
                         .collect()
                 });
             (name, result)
@@ -133,14 +133,18 @@ fn code(folder: &Path, questions: &[Value], embedder: &Embedder) -> Result<()> {
     let lines: u64 = read.iter().map(|file| u64::from(file.lines)).sum();
     let texts: Vec<SymbolText> = read
         .iter()
-        .flat_map(|file| file.symbols.iter().map(|symbol| SymbolText::new(&file.path, symbol)))
+        .flat_map(|file| {
+            file.symbols
+                .iter()
+                .map(|symbol| SymbolText::new(cite_symbol(&file.path, symbol), &file.path, symbol))
+        })
         .collect();
     println!("{lines} lines, {} symbols parsed in {:.1} s", texts.len(), started.elapsed().as_secs_f32());
     let names: HashMap<String, (String, String)> = read
         .iter()
         .flat_map(|file| {
             file.symbols.iter().map(|symbol| {
-                let id = autokit_memory::symbol_id(&file.path, symbol);
+                let id = cite_symbol(&file.path, symbol);
                 (id, (file.path.clone(), symbol.name.clone()))
             })
         })

@@ -7,8 +7,8 @@ use autokit_vocabulary::name_words;
 /// Most words of a comment that are embedded.
 const COMMENT_WORDS: usize = 120;
 
-/// Returns the id of a symbol: its file and its first line.
-pub fn symbol_id(file: &str, symbol: &Symbol) -> String {
+/// Returns how a symbol is cited: its file and its first line.
+pub fn cite_symbol(file: &str, symbol: &Symbol) -> String {
     format!("{file}:{}", symbol.lines.0)
 }
 
@@ -25,8 +25,8 @@ pub struct SymbolText {
 }
 
 impl SymbolText {
-    /// Prepares a symbol of a file, whose path counts from the root of the repository.
-    pub fn new(file: &str, symbol: &Symbol) -> SymbolText {
+    /// Prepares a symbol of a file, whose path counts from the root of the repository. `id` is its id in the index.
+    pub fn new(id: String, file: &str, symbol: &Symbol) -> SymbolText {
         let name = name_words(&symbol.name);
         let inside = symbol.inside.iter().map(|part| name_words(part)).collect::<Vec<_>>().join(" ");
         let comment =
@@ -37,7 +37,7 @@ impl SymbolText {
         }
         to_embed = format!("{to_embed} ({})", symbol.signature);
         SymbolText {
-            id: symbol_id(file, symbol),
+            id,
             name,
             text: format!("{}\n{}", symbol.documentation, symbol.signature),
             file: file.to_owned(),

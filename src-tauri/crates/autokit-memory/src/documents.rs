@@ -6,8 +6,8 @@ use autokit_search::Passage;
 /// Words of a piece that are embedded at once. 180 words are about 240 tokens, which is what the default model reads.
 pub const WINDOW_WORDS: usize = 160;
 
-/// Returns the id of a piece: the path or address of its document, and its number from 1.
-pub fn piece_id(document: &str, number: usize) -> String {
+/// Returns how a piece is cited: the path or address of its document, and its number from 1.
+pub fn cite_piece(document: &str, number: usize) -> String {
     format!("{document}#{number}")
 }
 
@@ -22,11 +22,11 @@ pub struct PieceText {
 }
 
 impl PieceText {
-    /// Prepares piece `number`, counted from 1, of the document at a path or address.
-    pub fn new(document: &str, number: usize, piece: &Piece) -> PieceText {
+    /// Prepares a piece of the document at a path or address. `id` is its id in the index.
+    pub fn new(id: String, document: &str, piece: &Piece) -> PieceText {
         let name = document.rsplit('/').next().unwrap_or(document);
         PieceText {
-            id: piece_id(document, number),
+            id,
             title: piece.path.join(" > "),
             name: name.to_owned(),
             text: piece.text.clone(),

@@ -6,8 +6,8 @@ use autokit_adapter::Source;
 use autokit_api::TurnKind;
 use autokit_error::Result;
 use autokit_gateway::{CallOutcome, Event};
-use autokit_library::{Activity, Library};
-use autokit_serving::feedback_profile;
+use autokit_library::Library;
+use autokit_serving::{Activity, activity_since, feedback_profile};
 use autokit_toolcard::{CardId, Operation, Timestamp};
 use serde::Deserialize;
 
@@ -44,7 +44,7 @@ pub(crate) async fn read(library: &Library) -> Result<Evidence> {
             at: feedback.at,
         });
     }
-    for (profile, pair) in calls(&library.activity_since(Timestamp::EPOCH).await?) {
+    for (profile, pair) in calls(&activity_since(library, Timestamp::EPOCH).await?) {
         evidence.entry(profile).or_default().push(pair);
     }
     for (profile, pair) in edits(library).await? {

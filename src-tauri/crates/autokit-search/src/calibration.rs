@@ -21,6 +21,9 @@ const SURE_PRECISION: f64 = 0.95;
 const SURE_PRECISION_ASKS_FOR: f64 = 0.93;
 /// Largest share of right first hits that may score below [`Thresholds::nothing`].
 const MAX_WITHHELD: f64 = 0.02;
+/// The same for cards with `asks_for`, of which a library has an answer to most requests: with 0.02, a fourth more of what
+/// it cannot answer is not refused.
+const MAX_WITHHELD_ASKS_FOR: f64 = 0.03;
 /// Fewest first hits that a threshold may be based on.
 const MIN_QUESTIONS: usize = 20;
 /// Number of score ranges in the reliability table.
@@ -120,7 +123,7 @@ impl Calibration {
     /// questions.
     ///
     /// * *sure*: the lowest score from which on 95 % of the first hits are right (93 % on cards with `asks_for`);
-    /// * *nothing*: the highest score below which at most one in fifty of the right first hits lies;
+    /// * *nothing*: the highest score below which at most 2 % of the right first hits lie (3 % on cards with `asks_for`);
     /// * *doubtful*: the score from which on a first hit is at least as often right as wrong, by isotonic
     ///   regression.
     pub fn measure(asks_for: bool, level: Option<f32>, hits: &[JudgedHit]) -> Option<Calibration> {
@@ -148,7 +151,8 @@ impl Calibration {
         let reliable =
             |at: &&usize| **at >= MIN_QUESTIONS && right(&ranked[..**at]) as f64 >= precision * **at as f64;
         let sure = cuts.iter().rev().find(reliable).map_or(1.0, |at| between(*at));
-        let withheld_limit = (MAX_WITHHELD * right(&ranked) as f64).floor() as usize;
+        let withheld = if asks_for { MAX_WITHHELD_ASKS_FOR } else { MAX_WITHHELD };
+        let withheld_limit = (withheld * right(&ranked) as f64).floor() as usize;
         let nothing = cuts.iter().find(|at| right(&ranked[**at..]) <= withheld_limit);
         let nothing = nothing.map_or(0.0, |at| between(*at)).min(sure);
         let doubtful =

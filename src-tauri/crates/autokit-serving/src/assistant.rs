@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autokit_agent::ask::Citation;
 use autokit_agent::rerank::{Candidate, NotReranked};
-use autokit_api::{Turn, TurnKind};
+use autokit_api::{MemoryFound, MemoryQuery, Turn, TurnKind};
 use autokit_error::Result;
 use autokit_gateway::{Search, SearchResults};
 use autokit_toolcard::{Author, CardId, Draft, ProposalId};
@@ -37,6 +37,10 @@ pub trait Assistant: fmt::Debug + Send + Sync {
     async fn run_turn(&self, request: TurnRequest, cancel: &CancellationToken) -> Result<Turn>;
     /// Quotes a chunk of a card's documentation page; `None` if there is none.
     async fn cite(&self, card: &CardId, chunk: u32) -> Result<Option<Citation>>;
+    /// Searches the documents or the code that the user added.
+    async fn search_memory(&self, query: MemoryQuery) -> Result<MemoryFound>;
+    /// Adds a document, and returns in words what was read once it has been.
+    async fn add_document(&self, location: &str, cancel: &CancellationToken) -> Result<String>;
     /// Drafts a card from a description in words.
     async fn draft(&self, description: &str) -> Result<Draft>;
     /// Adds a proposal to Review.

@@ -5,8 +5,8 @@ use autokit_api::commands::{Context, GetAudit, Handle};
 use autokit_api::{AuditEntry, AuditLog, AuditQuery};
 use autokit_error::Result;
 use autokit_gateway::{Audit, Event, McpSessionId};
-use autokit_library::Activity as ActivityRow;
 
+use crate::activity_rows::Activity as ActivityRow;
 use crate::report::Activity;
 
 fn entry(row: ActivityRow) -> Option<AuditEntry> {

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use autokit_agent::ask::Citation;
+use autokit_api::{MemoryKind, MemoryQuery};
 use autokit_error::Result;
 use autokit_gateway::{Definition, Hit, HitKind, Refusal, Tier};
 use autokit_library::CardRecord;
@@ -20,7 +21,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::assistant::Assistant;
-use crate::external::ExternalTools;
+use crate::external::{ExternalTools, document_location};
 use crate::profiles::ResolvedScope;
 use crate::refusal::refused;
 
@@ -30,6 +31,10 @@ const PREFIX: &str = "autokit:";
 const MIN_SCORE: f32 = 0.6;
 /// Most passages of documentation in one answer.
 const MAX_PASSAGES: usize = 5;
+/// Most pieces of documents, or functions, in one answer.
+const MAX_MEMORY_HITS: usize = 20;
+/// Their number by default.
+const MEMORY_HITS: usize = 5;
 /// Default number of sentences of a summary.
 const DEFAULT_SENTENCES: usize = 3;
 
@@ -50,6 +55,33 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
             }),
             &["query"],
         ),
+        tool(
+            "rag_search",
+            "Searches the user's documents (PDF, DOCX, HTML, Markdown, text) and quotes the pieces that answer a question, with citations.",
+            &json!({
+                "question": {"type": "string", "maxLength": 4000},
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_MEMORY_HITS}
+            }),
+            &["question"],
+        ),
+        tool(
+            "code_search",
+            "Searches the user's code for functions, methods and types by what they do, with signature, comment and callers.",
+            &json!({
+                "description": {"type": "string", "maxLength": 4000},
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_MEMORY_HITS}
+            }),
+            &["description"],
+        ),
+        Definition {
+            annotations: Some(json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true})),
+            ..tool(
+                "add_document",
+                "Adds a document file, a folder of documents or the address of a page to what rag_search searches.",
+                &json!({"location": {"type": "string", "description": "Path in an opened project, or http(s) address"}}),
+                &["location"],
+            )
+        },
         tool(
             "summarize_text",
             "Shortens a text to its most significant sentences, verbatim.",
@@ -209,10 +241,43 @@ impl Builtins {
                 let found = self.passages(scoped, text("query"), number("limit", MAX_PASSAGES)).await;
                 found.map_err(|error| refused(&error))?
             }
+            "rag_search" => {
+                self.memory(MemoryKind::Documents, text("question"), number("limit", MEMORY_HITS)).await?
+            }
+            "code_search" => {
+                self.memory(MemoryKind::Code, text("description"), number("limit", MEMORY_HITS)).await?
+            }
+            "add_document" => {
+                let location = document_location(scoped.policy(), text("location"));
+                let location = location.map_err(Refusal::Rejected)?;
+                let read = self.assistant.add_document(&location, cancel).await;
+                json!({"location": location, "read": read.map_err(|error| refused(&error))?}).to_string()
+            }
             "summarize_text" => summary(text("text"), number("sentences", DEFAULT_SENTENCES)),
             name => self.external.call(scoped.policy(), name, arguments, cancel).await?,
         };
         Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
+    }
+
+    /// Searches documents or code, and returns what was found as JSON.
+    async fn memory(
+        &self,
+        kind: MemoryKind,
+        query: &str,
+        limit: usize,
+    ) -> std::result::Result<String, Refusal> {
+        let query = MemoryQuery { kind, query: query.to_owned(), limit: Some(limit as u32) };
+        let found = self.assistant.search_memory(query).await.map_err(|error| refused(&error))?;
+        let hits = found.hits.iter().map(|hit| match &hit.symbol {
+            Some(symbol) => json!({
+                "name": symbol.name, "kind": symbol.kind, "source": hit.citation, "signature": symbol.signature,
+                "comment": hit.text, "callers": symbol.callers,
+            }),
+            None => json!({
+                "source": hit.citation, "under": hit.heading.join(" > "), "page": hit.page, "text": hit.text,
+            }),
+        });
+        Ok(json!({"pieces": hits.collect::<Vec<_>>(), "note": found.note.unwrap_or_default()}).to_string())
     }
 
     fn time(&self, zone: &str) -> std::result::Result<String, Refusal> {
@@ -324,6 +389,9 @@ mod tests {
         assert_eq!(names("summarize a long text"), ["summarize_text"]);
         assert_eq!(names("search documentation"), ["docs_search"]);
         assert_eq!(names("search the web"), ["web_search"]);
+        assert_eq!(names("search my documents"), ["rag_search"]);
+        assert_eq!(names("search code for a function"), ["code_search"]);
+        assert_eq!(names("add a document"), ["add_document"]);
         assert_eq!(names("open a web page"), ["browse_page"]);
         assert_eq!(names("run python code"), ["code_exec"]);
         assert_eq!(names("read a file of the project"), ["read_project_file"]);

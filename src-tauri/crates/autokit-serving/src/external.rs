@@ -81,6 +81,17 @@ impl ExternalTools {
         match tool {
             "web_search" => self.search_need().into_iter().collect(),
             "browse_page" => host_need(text(arguments, "url")).into_iter().collect(),
+            "add_document" => {
+                let location = text(arguments, "location");
+                if let Some(need) = host_need(location) {
+                    return vec![need];
+                }
+                match resolve_path(policy, "", location) {
+                    Ok(path) => vec![Need::Files { folder: path.resolved().display().to_string() }],
+                    // The call itself will be refused with an explanation.
+                    Err(_) => Vec::new(),
+                }
+            }
             "code_exec" => vec![Need::Code { language: text(arguments, "language").to_owned() }],
             "read_project_file" => {
                 match resolve_path(policy, text(arguments, "folder"), text(arguments, "path")) {
@@ -270,6 +281,26 @@ fn resolve_path(policy: &Policy, folder: &str, path: &str) -> Result<Project, St
         ([root], true) => Ok(Project { root: PathBuf::from(root), path: path.to_owned() }),
         (all, _) => Err(format!("set `folder` to the full path of one of these: {}", all.join(", "))),
     }
+}
+
+/// Returns the address or the whole path of a document that an agent may add, without symlinks.
+///
+/// # Errors
+/// When it is in no folder that the agent may read as a whole, or is not there.
+pub(crate) fn document_location(policy: &Policy, location: &str) -> Result<String, String> {
+    if host_need(location).is_some() {
+        return Ok(location.trim().to_owned());
+    }
+    let project = resolve_path(policy, "", location)?;
+    let real = |path: &Path| path.canonicalize().map_err(|error| format!("{location}: {error}"));
+    let (root, path) = (real(&project.root)?, real(&project.resolved())?);
+    if !path.starts_with(&root) {
+        return Err(format!("{location} leads out of the folder you can read"));
+    }
+    if path.is_dir() && policy.divides(&path) {
+        return Err(format!("not all of {location} is open to you; add its files one by one"));
+    }
+    Ok(path.to_string_lossy().into_owned())
 }
 
 async fn read(policy: Policy, arguments: Map<String, Value>) -> ToolOutput {

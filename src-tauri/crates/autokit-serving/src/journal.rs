@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use autokit_error::{ApiError, Result};
 use autokit_gateway::{Audit, Event, McpSessionId, SessionRecord};
-use autokit_library::{Activity, AgentSession};
 use autokit_toolcard::Timestamp;
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
 use tokio::sync::Notify;
 
+use crate::activity_rows::{Activity, AgentSession, delete_activity, record_activity};
 use crate::profiles::AgentProfiles;
 
 /// Days for which activity is kept: a quarter, which is enough to show a trend.
@@ -201,7 +201,7 @@ impl Journal {
     /// If the database fails.
     async fn delete_before(&self, unused: Timestamp, before: Timestamp) -> Result<()> {
         let closed = self.state.writing.lock().await;
-        if closed.0 { Ok(()) } else { Ok(self.workspace.library.delete_activity(unused, before).await?) }
+        if closed.0 { Ok(()) } else { Ok(delete_activity(&self.workspace.library, unused, before).await?) }
     }
 
     async fn write_all(&self) -> Result<()> {
@@ -226,7 +226,7 @@ impl Journal {
         // instant.
         let first = pending.activity.first().map_or_else(String::new, |done| done.at.to_string());
         let key = format!("{first}-{}", autokit_workspace::token(4));
-        let written = self.workspace.library.record_activity(&key, &sessions, &pending.activity).await;
+        let written = record_activity(&self.workspace.library, &key, &sessions, &pending.activity).await;
         if let Err(error) = written {
             let mut now = self.state.pending.lock().expect("no holder panics");
             for (id, session) in pending.sessions {
@@ -248,6 +248,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::activity_rows::activity_since;
 
     fn audit(name: &str) -> Audit {
         Audit {
@@ -278,7 +279,7 @@ mod tests {
         journal.close().await.unwrap();
         // Too late: the call has been recorded.
         journal.end_call(interrupted, &session, &audit("slow"));
-        let rows = workspace.library.activity_since(Timestamp::EPOCH).await.unwrap();
+        let rows = activity_since(&workspace.library, Timestamp::EPOCH).await.unwrap();
         let recorded: Vec<(String, CallOutcome, String)> = rows
             .iter()
             .filter_map(|row| match serde_json::from_str(&row.event) {

@@ -18,6 +18,7 @@
 //! | [`address`], [`tokens`], [`listen`], [`http`], [`messages`] | MCP over HTTP |
 //! | [`clients`] | AutoKit in the settings of agent programs |
 
+mod activity_rows;
 pub mod address;
 pub mod approvals;
 mod arguments;
@@ -46,6 +47,7 @@ pub mod serving;
 pub mod tokens;
 pub mod tools;
 
+pub use activity_rows::{Activity, activity_since, record_activity};
 pub use find::feedback_profile;
 pub use measure::Searched;
 pub use serving::Serving;

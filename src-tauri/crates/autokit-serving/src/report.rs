@@ -8,12 +8,12 @@ use autokit_api::commands::{Context, GetActivity, Handle};
 use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Event, EvictionReason, Gateway, McpSessionId, Tier};
-use autokit_library::Activity as ActivityRow;
 use autokit_toolcard::CardId;
 use autokit_toolcard::Timestamp;
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
 
+use crate::activity_rows::{Activity as ActivityRow, activity_since};
 use crate::builtin;
 use crate::days::{Day, each_day};
 use crate::journal::Journal;
@@ -136,7 +136,7 @@ impl Activity {
         let now = self.workspace.clock.now();
         let length = SignedDuration::from_hours(i64::from(days) * 24);
         let since = now.checked_sub(length).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(self.workspace.library.activity_since(since.into()).await?)
+        Ok(activity_since(&self.workspace.library, since.into()).await?)
     }
 }
 

@@ -12,6 +12,7 @@ use autokit_gateway::{
 use autokit_search::Thresholds;
 use rmcp::model::CallToolResult;
 
+use crate::activity_rows::agent_session;
 use crate::assistant::Assistant;
 use crate::find::ToolSearch;
 use crate::journal::Journal;
@@ -142,7 +143,7 @@ impl Toolbox for Serving {
         if let Some(record) = self.journal.unsaved_session(id) {
             return Some(record);
         }
-        let text = match self.tools.workspace.library.agent_session(id.as_str()).await {
+        let text = match agent_session(&self.tools.workspace.library, id.as_str()).await {
             Ok(text) => text?,
             Err(error) => {
                 tracing::warn!(%error, "failed to load an agent session");

@@ -110,6 +110,12 @@ pub enum Command {
     /// Read and show documentation pages of cards.
     #[command(subcommand)]
     Pages(PagesCommand),
+    /// Add documents, and search them with citations.
+    #[command(subcommand)]
+    Docs(crate::memory::DocsCommand),
+    /// Add code, and find functions by what they do.
+    #[command(subcommand)]
+    Code(crate::memory::CodeCommand),
     /// Search cards and show how each score is composed.
     Search {
         /// The query.

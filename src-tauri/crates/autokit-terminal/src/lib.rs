@@ -27,6 +27,7 @@ mod global;
 mod jobs;
 mod market;
 mod mcp_http;
+mod memory;
 mod models;
 mod outcome;
 pub mod output;
@@ -95,6 +96,8 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Review(command) => Box::pin(review::run(library, out, command)).await,
         Command::Providers(command) => Box::pin(providers::run(library, out, command)).await,
         Command::Pages(command) => Box::pin(agent::pages(library, out, command)).await,
+        Command::Docs(command) => Box::pin(memory::docs(library, out, command)).await,
+        Command::Code(command) => Box::pin(memory::code(library, out, command)).await,
         Command::Verify { cards, all, stale, due, improve, anew } => {
             let scope = match stale {
                 Some(days) => VerifyScope::Older { days },

@@ -49,6 +49,8 @@ pub struct EngineOptions {
     pub server_limits: Limits,
     /// How long an agent's search waits for marketplace sources.
     pub market_timeout: Duration,
+    /// A program that reads a document when it is started with `read-document`; by default this one.
+    pub document_reader: PathBuf,
 }
 
 impl EngineOptions {
@@ -64,6 +66,7 @@ impl EngineOptions {
             config_dir: crate::paths::config_dir(),
             server_limits: Limits::default(),
             market_timeout: MARKET_TIMEOUT,
+            document_reader: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("autokit")),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autokit_agent::ask::Citation;
 use autokit_agent::rerank::{Candidate, NotReranked, Reranker};
-use autokit_api::Turn;
+use autokit_api::{MemoryFound, MemoryQuery, Turn};
 use autokit_error::{ApiError, Result};
 use autokit_features::agent::Agent;
 use autokit_features::library_retriever::AgentCaller;
@@ -13,6 +13,7 @@ use autokit_features::market::Market;
 use autokit_features::review::Proposals;
 use autokit_features::sessions::running;
 use autokit_gateway::{Search, SearchResults};
+use autokit_memory::Memory;
 use autokit_serving::assistant::{Assistant, TurnRequest};
 use autokit_toolcard::{Author, CardId, Draft, ProposalId};
 use autokit_workspace::providers::Providers;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub(super) struct Features {
     pub(super) agent: Agent,
+    pub(super) memory: Memory,
     pub(super) proposals: Proposals,
     pub(super) market: Market,
     pub(super) providers: Providers,
@@ -51,6 +53,14 @@ impl Assistant for Features {
 
     async fn cite(&self, card: &CardId, chunk: u32) -> Result<Option<Citation>> {
         self.agent.cite(card, chunk).await
+    }
+
+    async fn search_memory(&self, query: MemoryQuery) -> Result<MemoryFound> {
+        self.memory.search(query).await
+    }
+
+    async fn add_document(&self, location: &str, cancel: &CancellationToken) -> Result<String> {
+        self.memory.add_document(location, cancel).await
     }
 
     async fn draft(&self, description: &str) -> Result<Draft> {

@@ -2,19 +2,20 @@
 
 use async_trait::async_trait;
 use autokit_api::commands::{
-    AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddServer, AddSubscription,
-    AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard, CheckSubscriptions, Command,
-    CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard, DeleteCards, DescribeCard,
-    DisconnectAgent, Export, ExportPersonalization, FetchPages, ForgetKey, GetActivity, GetAgentsHttp,
-    GetAudit, GetCard, GetCheckSettings, GetFacets, GetHealth, GetHistory, GetPage, GetPersonalization,
-    GetProposal, GetProviders, GetReviewPolicy, GetSession, GetTool, GetToolOutcome, GetVerification,
-    GiveFeedback, Handle, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards,
-    ListClients, ListImports, ListJobs, ListKeys, ListMarketSources, ListModels, ListProfiles, ListProposals,
-    ListServers, ListSessions, ListSubscriptions, ListTools, ListVocabulary, LoadStarter, MakeKey, PauseJob,
-    PreviewAccept, PreviewExport, PreviewImport, ProposeFinding, PullModel, ReadServers, RefreshServer,
-    RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveProfile, RemoveServer, RemoveSubscription,
-    RemoveVocabulary, RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard,
-    RunDoctor, RunTool, Search, SearchMarket, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings,
+    AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddMemory, AddServer,
+    AddSubscription, AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard,
+    CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard,
+    DeleteCards, DescribeCard, DisconnectAgent, Export, ExportPersonalization, FetchPages, ForgetKey,
+    GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetHealth, GetHistory,
+    GetPage, GetPersonalization, GetProposal, GetProviders, GetReviewPolicy, GetSession, GetTool,
+    GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket, LearnPersonalization,
+    ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys, ListMarketSources,
+    ListMemory, ListModels, ListProfiles, ListProposals, ListServers, ListSessions, ListSubscriptions,
+    ListTools, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport,
+    ProposeFinding, PullModel, ReadServers, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey,
+    RemoveMarketSource, RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary,
+    RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard, RunDoctor, RunTool,
+    Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings,
     SetKeyTrust, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVocabulary,
     SignBundle, StartAsk, StartDiscover, StartImport, StartVerify, TestConnection, Undo, UndoImport,
     UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
@@ -69,6 +70,7 @@ route!(
 );
 route!(exchange.vocabulary: ListVocabulary, RemoveVocabulary, SetVocabulary);
 route!(exchange.imports: ListImports, LoadStarter, PreviewImport, StartImport);
+route!(memory: AddMemory, ListMemory, RefreshMemory, RemoveMemory, SearchMemory);
 route!(models: ListModels, PullModel, UseModel);
 route!(cards.pages: FetchPages, GetPage);
 route!(review.proposals: DescribeCard, GetProposal, ListProposals);

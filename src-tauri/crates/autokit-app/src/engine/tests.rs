@@ -26,6 +26,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 
+mod memory;
 mod personalization;
 
 /// Returns what an agent of a profile finds; a language model may take as long as it needs to rerank it.
@@ -61,8 +62,17 @@ async fn serve(status: StatusCode, body: String) -> (String, Arc<AtomicU32>) {
 }
 
 async fn open() -> (Arc<Engine>, Context) {
+    open_with(Vectors::Off).await
+}
+
+/// An engine whose vectors are those of the test model.
+async fn open_with_vectors() -> (Arc<Engine>, Context) {
+    open_with(Vectors::StandIn(64)).await
+}
+
+async fn open_with(vectors: Vectors) -> (Arc<Engine>, Context) {
     let options = EngineOptions {
-        vectors: Vectors::Off,
+        vectors,
         key_storage: Some(KeyStorage::Memory),
         // Far longer than it takes, even on a busy machine.
         market_timeout: Duration::from_mins(2),

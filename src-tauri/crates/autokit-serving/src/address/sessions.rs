@@ -6,9 +6,10 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use autokit_library::AgentSession;
 use autokit_workspace::workspace::Workspace;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
+
+use crate::activity_rows::{AgentSession, agent_session, delete_agent_session, record_activity};
 
 /// Stores `initialize` requests in the library, beside the sessions they started.
 pub(super) struct SavedSessions {
@@ -29,7 +30,7 @@ impl SavedSessions {
 
     async fn save(&self, session: &str, record: String) -> Result<(), SessionStoreError> {
         let row = AgentSession { id: row_id(session), used: self.workspace.clock.stamp(), record };
-        Ok(self.workspace.library.record_activity("", &[row], &[]).await?)
+        Ok(record_activity(&self.workspace.library, "", &[row], &[]).await?)
     }
 }
 
@@ -41,7 +42,7 @@ impl SessionStore for SavedSessions {
         Self: 'c,
     {
         Box::pin(async move {
-            let Some(record) = self.workspace.library.agent_session(&row_id(session)).await? else {
+            let Some(record) = agent_session(&self.workspace.library, &row_id(session)).await? else {
                 return Ok(None);
             };
             let state = serde_json::from_str(&record)?;
@@ -67,6 +68,6 @@ impl SessionStore for SavedSessions {
         'b: 'c,
         Self: 'c,
     {
-        Box::pin(async move { Ok(self.workspace.library.delete_agent_session(&row_id(session)).await?) })
+        Box::pin(async move { Ok(delete_agent_session(&self.workspace.library, &row_id(session)).await?) })
     }
 }

@@ -10,7 +10,8 @@ use autokit_api::{
 };
 use autokit_error::ErrorCode;
 use autokit_gateway::{Audit, CallOutcome, DecidedBy, Event as AgentEvent};
-use autokit_library::{Activity, Feedback};
+use autokit_library::Feedback;
+use autokit_serving::{Activity, record_activity};
 use autokit_toolcard::{CardId, Timestamp};
 use autokit_workspace::personal::Learned;
 
@@ -244,7 +245,7 @@ async fn what_agents_called_after_they_found_it_is_learned_for_their_profile_alo
             done.push(Activity { at: time(number), session: format!("session-{number}"), event });
         }
     }
-    engine.workspace.library.record_activity("1", &[], &done).await.expect("recorded");
+    record_activity(&engine.workspace.library, "1", &[], &done).await.expect("recorded");
     let learned = learn(&engine, &ann).await;
     let shop = of(&learned, "agents/shop");
     assert_eq!((shop.state, shop.calls, shop.ratings), (LearningState::InUse, 50, 0), "{shop:?}");

@@ -1,0 +1,79 @@
+//! What a file was read into.
+
+use autokit_code::Symbol;
+use autokit_documents::Piece;
+use autokit_search::Passage;
+use serde::{Deserialize, Serialize};
+
+use crate::code::SymbolText;
+use crate::documents::PieceText;
+
+/// The passages of a file, as they are stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Content {
+    /// A document.
+    Pieces(Vec<Piece>),
+    /// A file of code.
+    Symbols(Vec<Symbol>),
+}
+
+/// The texts of a passage.
+pub(crate) enum PassageText {
+    Piece(PieceText),
+    Symbol(SymbolText),
+}
+
+/// Returns the id in the index of a passage of a file, counted from 0.
+pub(crate) fn passage_id(file: &str, at: usize) -> String {
+    format!("{file}#{at}")
+}
+
+/// Splits the id of a passage into that of its file and its number from 0.
+pub(crate) fn split_passage_id(id: &str) -> Option<(&str, usize)> {
+    let (file, at) = id.rsplit_once('#')?;
+    Some((file, at.parse().ok()?))
+}
+
+impl Content {
+    /// Returns the number of passages.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Content::Pieces(pieces) => pieces.len(),
+            Content::Symbols(symbols) => symbols.len(),
+        }
+    }
+
+    /// Prepares the passages of the file with this id. `path` is what is searched of its name.
+    pub(crate) fn texts(&self, id: &str, path: &str) -> Vec<PassageText> {
+        match self {
+            Content::Pieces(pieces) => pieces
+                .iter()
+                .enumerate()
+                .map(|(at, piece)| PassageText::Piece(PieceText::new(passage_id(id, at), path, piece)))
+                .collect(),
+            Content::Symbols(symbols) => symbols
+                .iter()
+                .enumerate()
+                .map(|(at, symbol)| PassageText::Symbol(SymbolText::new(passage_id(id, at), path, symbol)))
+                .collect(),
+        }
+    }
+}
+
+impl PassageText {
+    pub(crate) fn passage(&self) -> Passage<'_> {
+        match self {
+            PassageText::Piece(text) => text.passage(),
+            PassageText::Symbol(text) => text.passage(),
+        }
+    }
+
+    /// Returns the texts whose vectors are those of the passage.
+    pub(crate) fn windows(&self) -> Vec<&str> {
+        match self {
+            PassageText::Piece(text) => text.windows().iter().map(String::as_str).collect(),
+            PassageText::Symbol(text) => vec![text.to_embed()],
+        }
+    }
+}

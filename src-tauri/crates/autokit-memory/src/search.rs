@@ -1,0 +1,157 @@
+//! Searching what was read.
+
+use autokit_api::{MemoryFound, MemoryHit, MemoryKind, MemoryQuery, MemorySymbol};
+use autokit_code::SymbolKind;
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_search::{PassageHit, PassageWeights};
+use autokit_workspace::background::in_background;
+use rustc_hash::FxHashSet;
+
+use crate::code::cite_symbol;
+use crate::content::{Content, split_passage_id};
+use crate::documents::cite_piece;
+use crate::files::absolute;
+use crate::memory::Memory;
+use crate::rows::{self, Source, StoredFile};
+
+/// Results when no number is given.
+const LIMIT: u32 = 5;
+/// Most results.
+const MAX_LIMIT: u32 = 50;
+/// Most callers of a function.
+const CALLERS: usize = 10;
+/// Longest question, in characters.
+const LONGEST_QUERY: usize = 4000;
+
+/// Chosen on the open halves of `documents-questions.jsonl` and `code-questions.jsonl`.
+fn weights(kind: MemoryKind) -> PassageWeights {
+    match kind {
+        MemoryKind::Documents => PassageWeights { keyword: 0.5, mean: 0.0, discount: true },
+        MemoryKind::Code => PassageWeights { keyword: 0.5, mean: 0.5, discount: true },
+    }
+}
+
+impl Memory {
+    /// Returns the passages that fit a question best.
+    ///
+    /// # Errors
+    /// `bad_request` for an empty or too long question; when the database or the model fails.
+    pub async fn search(&self, query: MemoryQuery) -> Result<MemoryFound> {
+        let text = query.query.trim().to_owned();
+        if text.is_empty() || text.chars().count() > LONGEST_QUERY {
+            let message = format!("a question has 1 to {LONGEST_QUERY} characters");
+            return Err(ApiError::new(ErrorCode::BadRequest, message, "Say in a sentence what to find."));
+        }
+        let limit = query.limit.unwrap_or(LIMIT).clamp(1, MAX_LIMIT) as usize;
+        self.models().wait_until_ready().await;
+        self.load().await?;
+        let sources = self.sources().await?;
+        if !sources.iter().any(|source| source.kind == query.kind) {
+            return Ok(MemoryFound { hits: Vec::new(), searched: 0, note: Some(nothing_added(query.kind)) });
+        }
+        let (memory, embedder, kind) = (self.clone(), self.models().embedder(), query.kind);
+        let (hits, searched) = in_background(move || {
+            let vector = embedder.map(|embedder| embedder.embed_query(&text)).transpose()?;
+            let index = memory.lock(kind).read().expect("no holder panics");
+            let hits = index.index.search(&text, vector.as_deref(), limit, None, weights(kind));
+            let hits = hits.map_err(|error| ApiError::internal(error.to_string()))?;
+            Ok((hits, index.index.len() as u32))
+        })
+        .await?;
+        let hits = self.describe(&sources, kind, &hits).await?;
+        Ok(MemoryFound { hits, searched, note: self.models().keyword_only_reason() })
+    }
+
+    /// Reads the texts of what was found.
+    async fn describe(
+        &self,
+        sources: &[Source],
+        kind: MemoryKind,
+        hits: &[PassageHit],
+    ) -> Result<Vec<MemoryHit>> {
+        let mut ids: Vec<String> =
+            hits.iter().filter_map(|hit| Some(split_passage_id(&hit.id)?.0.to_owned())).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let files = rows::files_by_id(&self.workspace().library, &ids).await?;
+        let mut found: Vec<MemoryHit> = hits
+            .iter()
+            .filter_map(|hit| {
+                let (id, at) = split_passage_id(&hit.id)?;
+                let file = files.iter().find(|file| file.id == id)?;
+                let source = sources.iter().find(|source| source.id == file.source)?;
+                // A file that was read again meanwhile may have fewer passages.
+                describe_passage(source, file, at, hit.score)
+            })
+            .collect();
+        if kind == MemoryKind::Code {
+            let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+            let names: Vec<String> =
+                found.iter().filter_map(|hit| Some(last(&hit.symbol.as_ref()?.name))).collect();
+            let names: FxHashSet<&str> = names.iter().map(String::as_str).collect();
+            let index = self.lock(kind).read().expect("no holder panics");
+            let callers = index.callers(&names, CALLERS);
+            for symbol in found.iter_mut().filter_map(|hit| hit.symbol.as_mut()) {
+                let of_name = callers.get(&last(&symbol.name)).into_iter().flatten();
+                symbol.callers = of_name
+                    .map(|caller| format!("{}:{} {}", caller.file, caller.line, caller.name))
+                    .collect();
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn nothing_added(kind: MemoryKind) -> String {
+    match kind {
+        MemoryKind::Documents => "No documents were added yet.".to_owned(),
+        MemoryKind::Code => "No code was added yet.".to_owned(),
+    }
+}
+
+fn describe_passage(source: &Source, file: &StoredFile, at: usize, score: f32) -> Option<MemoryHit> {
+    let path = if source.kind == MemoryKind::Code {
+        absolute(source, &file.path).to_string_lossy().into_owned()
+    } else {
+        file.path.clone()
+    };
+    match &file.content {
+        Content::Pieces(pieces) => {
+            let piece = pieces.get(at)?;
+            Some(MemoryHit {
+                citation: cite_piece(&path, at + 1),
+                file: path,
+                title: file.title.clone(),
+                heading: piece.path.clone(),
+                page: piece.page,
+                text: piece.text.clone(),
+                symbol: None,
+                score,
+            })
+        }
+        Content::Symbols(symbols) => {
+            let symbol = symbols.get(at)?;
+            let kind = match symbol.kind {
+                SymbolKind::Function => "function",
+                SymbolKind::Method => "method",
+                _ => "type",
+            };
+            Some(MemoryHit {
+                citation: cite_symbol(&path, symbol),
+                file: path,
+                title: file.title.clone(),
+                heading: Vec::new(),
+                page: None,
+                text: symbol.documentation.clone(),
+                symbol: Some(MemorySymbol {
+                    kind: kind.to_owned(),
+                    name: symbol.path(),
+                    signature: symbol.signature.clone(),
+                    lines: symbol.lines,
+                    callers: Vec::new(),
+                }),
+                score,
+            })
+        }
+    }
+}
