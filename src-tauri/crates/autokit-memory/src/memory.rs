@@ -388,7 +388,9 @@ impl Memory {
                     in_background(move || {
                         memory.change(kind, |index| {
                             index.put(&files);
-                            removed.iter().for_each(|file| index.remove(file));
+                            for file in &removed {
+                                index.remove(file);
+                            }
                         });
                         Ok(())
                     })
@@ -576,21 +578,20 @@ impl Memory {
         let kind = request.kind;
         let location = in_background(move || files::checked_location(kind, &request.location)).await?;
         let known = self.sources().await?;
-        let source = match known.into_iter().find(|known| known.kind == kind && known.location == location) {
-            Some(known) => known,
-            None => {
-                let kind_name = format!("{kind:?}");
-                let source = Source {
-                    id: short_hash(&[&kind_name, &location]),
-                    kind,
-                    location,
-                    added_at: self.0.workspace.clock.stamp(),
-                    read_at: None,
-                    problem: None,
-                };
-                rows::put_source(&self.0.workspace.library, &source).await?;
-                source
-            }
+        let known = known.into_iter().find(|known| known.kind == kind && known.location == location);
+        let source = if let Some(known) = known {
+            known
+        } else {
+            let source = Source {
+                id: short_hash(&[&format!("{kind:?}"), &location]),
+                kind,
+                location,
+                added_at: self.0.workspace.clock.stamp(),
+                read_at: None,
+                problem: None,
+            };
+            rows::put_source(&self.0.workspace.library, &source).await?;
+            source
         };
         self.watch(&source);
         Ok(self.start(source))

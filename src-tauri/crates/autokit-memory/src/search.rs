@@ -134,7 +134,7 @@ fn describe_passage(source: &Source, file: &StoredFile, at: usize, score: f32) -
             let kind = match symbol.kind {
                 SymbolKind::Function => "function",
                 SymbolKind::Method => "method",
-                _ => "type",
+                SymbolKind::Type => "type",
             };
             Some(MemoryHit {
                 citation: cite_symbol(&path, symbol),

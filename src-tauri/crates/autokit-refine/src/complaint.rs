@@ -320,8 +320,8 @@ mod tests {
 
     use super::*;
 
-    fn complaint(error: Value) -> Complaint {
-        Complaint::new(&error, &["limit", "sort_by", "region"])
+    fn complaint(error: &Value) -> Complaint {
+        Complaint::new(error, &["limit", "sort_by", "region"])
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
             (json!({"error": {"param": "region", "message": "must be provided"}}), "region"),
             (json!({"message": "`sort_by` needs region"}), "sort_by"),
         ] {
-            let complaint = complaint(error.clone());
+            let complaint = complaint(&error);
             assert_eq!(complaint.names.first().map(String::as_str), Some(name), "{error}: {complaint:?}");
         }
     }
@@ -348,16 +348,16 @@ mod tests {
             json!({"error": "invalid", "allowed_values": ["asc", "desc"]}),
             json!("Expected one of [\"asc\", \"desc\"]"),
         ] {
-            assert_eq!(complaint(error.clone()).allowed, ["asc", "desc"], "{error}");
+            assert_eq!(complaint(&error).allowed, ["asc", "desc"], "{error}");
         }
     }
 
     #[test]
     fn bounds_and_kinds_are_read() {
-        let too_large = complaint(json!({"error": "limit must be between 1 and 50"}));
+        let too_large = complaint(&json!({"error": "limit must be between 1 and 50"}));
         assert_eq!(too_large.bounds, [1.0, 50.0]);
-        assert!(complaint(json!("unknown parameter limit")).is_unknown);
-        assert!(complaint(json!("region and sort_by are mutually exclusive")).is_conflict);
-        assert!(complaint(json!("region is required")).is_missing);
+        assert!(complaint(&json!("unknown parameter limit")).is_unknown);
+        assert!(complaint(&json!("region and sort_by are mutually exclusive")).is_conflict);
+        assert!(complaint(&json!("region is required")).is_missing);
     }
 }

@@ -207,23 +207,14 @@ fn write_found(text: &mut dyn io::Write, found: &MemoryFound) -> io::Result<()> 
 fn write_hit(text: &mut dyn io::Write, hit: &MemoryHit) -> io::Result<()> {
     let score = format!("{:.2}", hit.score);
     let page = hit.page.map(|page| format!(", page {page}")).unwrap_or_default();
-    match &hit.symbol {
-        Some(symbol) => {
-            writeln!(
-                text,
-                "{}  {} {}",
-                score.dimmed(),
-                printable(&symbol.name).bold(),
-                symbol.kind.dimmed()
-            )?;
-            writeln!(text, "      {}", printable(&hit.citation).cyan())?;
-            writeln!(text, "      {}", shortened(&printable(&symbol.signature)))?;
-        }
-        None => {
-            let heading = printable(&hit.heading.join(" › "));
-            writeln!(text, "{}  {}", score.dimmed(), heading.bold())?;
-            writeln!(text, "      {}{}", printable(&hit.citation).cyan(), page.dimmed())?;
-        }
+    if let Some(symbol) = &hit.symbol {
+        writeln!(text, "{}  {} {}", score.dimmed(), printable(&symbol.name).bold(), symbol.kind.dimmed())?;
+        writeln!(text, "      {}", printable(&hit.citation).cyan())?;
+        writeln!(text, "      {}", shortened(&printable(&symbol.signature)))?;
+    } else {
+        let heading = printable(&hit.heading.join(" › "));
+        writeln!(text, "{}  {}", score.dimmed(), heading.bold())?;
+        writeln!(text, "      {}{}", printable(&hit.citation).cyan(), page.dimmed())?;
     }
     for line in hit.text.lines().filter(|line| !line.trim().is_empty()).take(LINES) {
         writeln!(text, "      {}", shortened(&printable(line)).dimmed())?;
