@@ -19,7 +19,7 @@ use crate::feedback::{Personal, QuestionVectors};
 use crate::index::{Hit, Mode, Query, ScoreParts, SearchIndex};
 use crate::names::NameMatch;
 use crate::query::QueryPlan;
-use crate::verdict::{Thresholds, Verdict, background_shift, level_shift};
+use crate::verdict::{Thresholds, Verdict, background_shift, level_shift, provider_shift};
 
 /// Most cards named by a request that are returned beyond its limit.
 pub const MAX_NAMED: usize = 50;
@@ -153,7 +153,9 @@ impl Searcher {
         let few = allowed.is_some_and(|allowed| 2 * allowed.len() < index.read(SearchIndex::len));
         let level = if mode == Mode::Hybrid && !few { index.level() } else { None };
         let thresholds = Thresholds::for_hit(hits.first(), background, level);
-        let judged_score = hits.first().map_or(0.0, |hit| hit.score + background_shift(background));
+        let judged_score = hits
+            .first()
+            .map_or(0.0, |hit| hit.score + background_shift(background) + provider_shift(Some(hit)));
         hits.truncate(request.limit.max(named.min(MAX_NAMED)));
         let mut also_named = Vec::new();
         if mode != Mode::Vector {

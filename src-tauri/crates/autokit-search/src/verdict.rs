@@ -13,13 +13,22 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use autokit_vocabulary::synonyms::MARK;
+
 use crate::calibration::{Calibration, Calibrations};
+use crate::document::Field;
 use crate::index::Hit;
 
 /// Weight of the background.
 const BACKGROUND_SHARE: f32 = 0.5;
 /// Mean background of the requests that were measured.
 const USUAL_BACKGROUND: f32 = 0.155;
+
+/// How much a first hit with phrases is lowered before it is judged if the request names its provider. "Give a customer
+/// his money back in Stripe" names the provider of every operation of Stripe, the one that is not there included. On three
+/// sets over the starter cards the area under the ROC curve rises from 0.945, 0.954 and 0.946 to 0.949, 0.958 and 0.961.
+/// On 231 cards without phrases, most of them the only one of their vendor, it falls by 0.01, so there it does not apply.
+const NAMED_PROVIDER: f32 = 0.08;
 
 /// Most that the level of a library moves thresholds: about what lies between 143 cards and 1,591.
 const MAX_LEVEL_SHIFT: f32 = 0.15;
@@ -57,7 +66,7 @@ impl Thresholds {
     pub fn for_hit(hit: Option<&Hit>, background: Option<f32>, level: Option<f32>) -> Thresholds {
         let measured = Calibrations::shipped().for_hit(hit).expect("the built-in file covers every score");
         let Thresholds { sure, doubtful, nothing } = measured.thresholds;
-        let by = background_shift(background) - level_shift(level, measured);
+        let by = background_shift(background) + provider_shift(hit) - level_shift(level, measured);
         Thresholds { sure: sure - by, doubtful: doubtful - by, nothing: nothing - by }
     }
 
@@ -78,6 +87,17 @@ pub(crate) fn background_shift(background: Option<f32>) -> f32 {
     background.map_or(0.0, |background| BACKGROUND_SHARE * (background - USUAL_BACKGROUND))
 }
 
+/// Returns by how much the score of a first hit is raised before it is judged because of how the request names it.
+pub(crate) fn provider_shift(hit: Option<&Hit>) -> f32 {
+    let names = |hit: &Hit| {
+        let mut fields = hit.parts.matched_terms.iter().filter(|term| term.field == Field::Provider);
+        // A meaning that the provider's name happens to have is no name.
+        let has_phrases = hit.parts.ask.is_some();
+        has_phrases && hit.parts.name_match.is_none() && fields.any(|term| !term.term.starts_with(MARK))
+    };
+    if hit.is_some_and(names) { -NAMED_PROVIDER } else { 0.0 }
+}
+
 /// Returns by how much thresholds are raised in a library of this level.
 pub(crate) fn level_shift(level: Option<f32>, measured: &Calibration) -> f32 {
     let above = level.zip(measured.level).map_or(0.0, |(level, usual)| level - usual);
@@ -87,6 +107,8 @@ pub(crate) fn level_shift(level: Option<f32>, measured: &Calibration) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::{MatchedTerm, ScoreParts};
+    use crate::names::NameMatch;
 
     #[test]
     fn requests_near_to_many_cards_are_answered_by_lower_scores() {
@@ -109,6 +131,31 @@ mod tests {
             for (usual, shifted) in [(usual.sure, shifted.sure), (usual.nothing, shifted.nothing)] {
                 assert!((shifted - usual - shift).abs() < 1e-6, "{above}: {usual} {shifted}");
             }
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_provider_says_little_about_its_operations() {
+        let term = |field: Field, term: &str| MatchedTerm {
+            word: "stripe".to_owned(),
+            field,
+            term: term.to_owned(),
+            meaning: None,
+        };
+        let shift = |terms: Vec<MatchedTerm>, ask: Option<u32>, name_match: Option<NameMatch>| {
+            let parts = ScoreParts { matched_terms: terms, ask, name_match, ..ScoreParts::default() };
+            provider_shift(Some(&Hit { id: String::new(), score: 0.5, parts }))
+        };
+        let provider = || vec![term(Field::Provider, "stripe")];
+        assert!((shift(provider(), Some(0), None) + NAMED_PROVIDER).abs() < f32::EPSILON);
+        for none in [
+            shift(provider(), None, None),
+            shift(provider(), Some(0), Some(NameMatch::Exact)),
+            shift(vec![term(Field::Description, "stripe")], Some(0), None),
+            shift(vec![term(Field::Provider, "=money")], Some(0), None),
+            provider_shift(None),
+        ] {
+            assert!(none.abs() < f32::EPSILON);
         }
     }
 }
