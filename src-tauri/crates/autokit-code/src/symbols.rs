@@ -43,6 +43,10 @@ pub struct Symbol {
     pub is_defined: bool,
     /// Names of what it calls, each once, in the order of the first call.
     pub calls: Vec<String>,
+    /// Names, texts, numbers and comments of its body, each once, in their order: what a function that nobody
+    /// documented says about itself.
+    #[serde(default)]
+    pub body: String,
 }
 
 impl Symbol {
@@ -58,6 +62,10 @@ const SIGNATURE: usize = 600;
 const DOCUMENTATION: usize = 4_000;
 /// Most characters of a name that is called; what is longer is an expression.
 const LONGEST_NAME: usize = 120;
+/// Most characters of what is kept of a body. A longer function does many things, of which it says the first.
+const BODY: usize = 2_000;
+/// Most characters of a text or comment in a body.
+const BODY_PART: usize = 200;
 /// Longest time to parse one file: grammars are fast, but not for every input.
 const PARSING: Duration = Duration::from_secs(20);
 
@@ -89,6 +97,10 @@ struct Open {
     /// Its position among the symbols, if it is one.
     symbol: Option<usize>,
     called: FxHashSet<String>,
+    /// First byte of its body.
+    body: usize,
+    /// Parts of its body that were kept.
+    said: FxHashSet<String>,
 }
 
 struct Walk<'a> {
@@ -137,8 +149,13 @@ impl Walk<'_> {
                     Some(self.found.len() - 1)
                 }
             };
-            self.open.push(Open { name, definition, symbol, called: FxHashSet::default() });
-        } else if let Some(callee) = self.language.callee(node) {
+            let body = body_of(node).map_or(usize::MAX, |body| body.start_byte());
+            let (called, said) = (FxHashSet::default(), FxHashSet::default());
+            self.open.push(Open { name, definition, symbol, called, body, said });
+            return;
+        }
+        self.keep_word(node);
+        if let Some(callee) = self.language.callee(node) {
             let name = self.text(callee).to_owned();
             let caller = self.open.iter_mut().rev().find(|open| open.definition == Definition::Function);
             if let Some(Open { symbol: Some(symbol), called, .. }) = caller
@@ -148,6 +165,29 @@ impl Walk<'_> {
             {
                 self.found[*symbol].calls.push(name);
             }
+        }
+    }
+
+    /// Keeps what a leaf of the tree says for the innermost definition whose body it is in.
+    fn keep_word(&mut self, node: Node<'_>) {
+        let says = node.is_named() && (node.child_count() == 0 || is_comment(node));
+        let Some(open) = self.open.last_mut().filter(|_| says) else { return };
+        let Some(symbol) = open.symbol.filter(|_| node.start_byte() >= open.body) else { return };
+        let text = self.source.get(node.byte_range()).unwrap_or_default();
+        let text =
+            if is_comment(node) { words(text) } else { text.trim_matches(['"', '\'', '`']).to_owned() };
+        let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = text.get(..text.floor_char_boundary(BODY_PART)).unwrap_or_default();
+        let kept = &mut self.found[symbol].body;
+        if text.chars().any(char::is_alphanumeric)
+            && kept.len() + text.len() < BODY
+            && !open.said.contains(text)
+        {
+            open.said.insert(text.to_owned());
+            if !kept.is_empty() {
+                kept.push(' ');
+            }
+            kept.push_str(text);
         }
     }
 
@@ -172,12 +212,7 @@ impl Walk<'_> {
 
     fn symbol(&self, node: Node<'_>, definition: Definition, inside: &[String], name: &str) -> Symbol {
         let outer = outermost(node);
-        let body = node
-            .child_by_field_name("body")
-            .or_else(|| node.child_by_field_name("value").and_then(|value| value.child_by_field_name("body")))
-            .or_else(|| {
-                node.child_by_field_name("right").and_then(|value| value.child_by_field_name("body"))
-            });
+        let body = body_of(node);
         let mut above: Vec<String> =
             self.open.iter().map(|open| open.name.clone()).filter(|name| !name.is_empty()).collect();
         above.extend(inside.iter().cloned());
@@ -206,6 +241,7 @@ impl Walk<'_> {
             is_public: self.is_public(node, name),
             is_defined: body.is_some() || matches!(node.kind(), "macro_definition" | "preproc_function_def"),
             calls: Vec::new(),
+            body: String::new(),
         }
     }
 
@@ -299,6 +335,12 @@ impl Walk<'_> {
             Language::C | Language::Cpp => !has_child("storage_class_specifier", "static"),
         }
     }
+}
+
+/// Returns the body of a definition, also where it is the value of a variable or property.
+fn body_of(node: Node<'_>) -> Option<Node<'_>> {
+    let of_value = |field| node.child_by_field_name(field)?.child_by_field_name("body");
+    node.child_by_field_name("body").or_else(|| of_value("value")).or_else(|| of_value("right"))
 }
 
 /// Whether a function of Rust stands in an `impl`.

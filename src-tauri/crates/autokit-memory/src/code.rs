@@ -20,7 +20,7 @@ pub struct SymbolText {
     text: String,
     file: String,
     inside: String,
-    calls: String,
+    body: String,
     to_embed: String,
 }
 
@@ -42,7 +42,7 @@ impl SymbolText {
             text: format!("{}\n{}", symbol.documentation, symbol.signature),
             file: file.to_owned(),
             inside,
-            calls: symbol.calls.join(" "),
+            body: symbol.body.clone(),
             to_embed,
         }
     }
@@ -63,7 +63,8 @@ impl SymbolText {
             id: &self.id,
             title: &self.name,
             text: &self.text,
-            keywords: vec![&self.file, &self.inside, &self.calls],
+            keywords: vec![&self.file, &self.inside],
+            body: &self.body,
         }
     }
 }

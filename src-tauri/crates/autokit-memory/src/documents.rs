@@ -46,6 +46,6 @@ impl PieceText {
 
     /// The words to search.
     pub fn passage(&self) -> Passage<'_> {
-        Passage { id: &self.id, title: &self.title, text: &self.text, keywords: vec![&self.name] }
+        Passage { id: &self.id, title: &self.title, text: &self.text, keywords: vec![&self.name], body: "" }
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::AnalyzedTexts;
 use crate::bitset::BitSet;
 use crate::chunks::ChunkIndex;
-use crate::document::Document;
+use crate::document::{Document, Parameter};
 use crate::error::RetrieveError;
 use crate::fusion;
 use crate::keyword::KeywordIndex;
@@ -31,6 +31,8 @@ pub struct Passage<'a> {
     pub text: &'a str,
     /// Further text that counts less: the file's name, what a function calls.
     pub keywords: Vec<&'a str>,
+    /// What counts as little as the keywords and is longer: the body of a function.
+    pub body: &'a str,
 }
 
 /// A passage that was found.
@@ -122,6 +124,7 @@ impl PassageIndex {
                 name: passage.title,
                 description: passage.text,
                 keywords: passage.keywords.clone(),
+                parameters: vec![Parameter { name: "", description: passage.body }],
                 ..Document::default()
             })
             .collect();
