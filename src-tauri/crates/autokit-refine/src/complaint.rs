@@ -128,8 +128,10 @@ impl Complaint {
     }
 
     pub(crate) fn mentions(&self, name: &str) -> bool {
+        // A message names a field of the body without what it is inside of.
+        let own = name.rsplit('.').next().unwrap_or(name);
         self.names.iter().any(|known| known == name)
-            || WORD.find_iter(&self.text).any(|word| word.as_str().eq_ignore_ascii_case(name))
+            || WORD.find_iter(&self.text).any(|word| word.as_str().eq_ignore_ascii_case(own))
     }
 }
 

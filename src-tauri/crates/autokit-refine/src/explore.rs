@@ -64,6 +64,8 @@ const BASELINE: usize = 16;
 const VALUES: usize = 16;
 /// Values that were not documented and are tried.
 const NEW_VALUES: usize = 8;
+/// Calls that return something, for comparing what they return.
+const OTHER_THINGS: usize = 4;
 /// Pairs of optional parameters that are tried.
 const PAIRS: usize = 15;
 
@@ -108,9 +110,23 @@ struct Explorer<'a> {
     accepted: BTreeMap<String, (Value, usize)>,
 }
 
+/// Returns the name of a field without what it is inside of.
+fn last_part(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
 impl Explorer<'_> {
     async fn run(&mut self) -> Result<(), Stop> {
         self.find_baseline().await?;
+        let probed = self.probe().await;
+        // What the calls returned is compared also where they ended early.
+        self.compare_results();
+        self.describe_errors();
+        probed?;
+        self.give_example().await
+    }
+
+    async fn probe(&mut self) -> Result<(), Stop> {
         self.try_required().await?;
         self.try_optional().await?;
         self.try_values().await?;
@@ -118,9 +134,25 @@ impl Explorer<'_> {
         self.try_formats().await?;
         self.try_pairs().await?;
         self.try_defaults().await?;
-        self.compare_results();
-        self.describe_errors();
-        self.give_example().await
+        self.try_other_things().await
+    }
+
+    /// Makes the call that works for other things, if few calls returned something: one thing alone may be an exception.
+    async fn try_other_things(&mut self) -> Result<(), Stop> {
+        let mut results = self.trials.iter().filter(|trial| trial.outcome.is_success()).count();
+        let names: Vec<String> = self.base.keys().cloned().collect();
+        for name in names {
+            for value in self.valid_values(&name).into_iter().take(OTHER_THINGS) {
+                if results >= OTHER_THINGS {
+                    return Ok(());
+                }
+                if self.base.get(&name) != Some(&value) {
+                    let at = self.call_with(&name, &value).await?;
+                    results += usize::from(self.is_success(at));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Calls the tool, unless it was called with these arguments before. Returns the position of the call.
@@ -176,13 +208,24 @@ impl Explorer<'_> {
     fn complaint(&self, at: usize) -> Option<Complaint> {
         let trial = &self.trials[at];
         let Outcome::Refused { error, .. } = &trial.outcome else { return None };
-        let known: Vec<&str> = self
+        let names: Vec<&str> = self
             .tool
             .properties()
             .map(|(name, _)| name)
             .chain(trial.arguments.keys().map(String::as_str))
             .collect();
-        Some(Complaint::new(error, &known))
+        // A message names a field of the body without what it is inside of.
+        let known: Vec<&str> =
+            names.iter().map(|name| last_part(name)).chain(names.iter().copied()).collect();
+        let mut complaint = Complaint::new(error, &known);
+        for name in &mut complaint.names {
+            if !names.contains(&name.as_str())
+                && let Some(full) = names.iter().find(|full| last_part(full) == name.as_str())
+            {
+                (*full).clone_into(name);
+            }
+        }
+        Some(complaint)
     }
 
     fn note(&mut self, finding: Finding, trials: impl Into<Vec<usize>>) {

@@ -54,6 +54,11 @@ pub enum Outcome {
         /// What it said; text that is not JSON as a string.
         error: Value,
     },
+    /// The call cannot be made at all, which says nothing about the tool: a part of its address is missing.
+    NotMade {
+        /// Why.
+        reason: String,
+    },
     /// The call says nothing about the documentation: no connection, no permission, too many requests, a failure of the
     /// server.
     Unavailable {

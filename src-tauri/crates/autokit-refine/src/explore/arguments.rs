@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Explorer, NEW_VALUES, PAIRS, Stop, VALUES, is_name};
+use super::{Explorer, NEW_VALUES, PAIRS, Stop, VALUES, is_name, last_part};
 use crate::finding::Finding;
 use crate::values::{type_of, typed, valid};
 
@@ -109,10 +109,12 @@ impl Explorer<'_> {
             arguments.remove(other);
             let at = self.call(&format!("{name} instead of {other}"), &arguments).await?;
             if self.is_success(at) {
-                self.note(
-                    Finding::Excludes { parameter: name.to_owned(), other: other.to_owned() },
-                    [refused, at, self.base_trial],
-                );
+                if !self.says_relation(name, other) {
+                    self.note(
+                        Finding::Excludes { parameter: name.to_owned(), other: other.to_owned() },
+                        [refused, at, self.base_trial],
+                    );
+                }
                 return Ok(true);
             }
             return Ok(false);
@@ -121,14 +123,29 @@ impl Explorer<'_> {
             arguments.insert(other.to_owned(), other_value);
             let at = self.call(&format!("{name} together with {other}"), &arguments).await?;
             if self.is_success(at) {
-                self.note(
-                    Finding::Needs { parameter: name.to_owned(), other: other.to_owned() },
-                    [refused, at],
-                );
+                if !self.says_relation(name, other) {
+                    self.note(
+                        Finding::Needs { parameter: name.to_owned(), other: other.to_owned() },
+                        [refused, at],
+                    );
+                }
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether the documentation of one of two parameters, or of the tool, speaks of both.
+    fn says_relation(&self, name: &str, other: &str) -> bool {
+        let has_word = |text: &str, name: &str| {
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+            text.split(|c| !is_part(c)).any(|word| word.eq_ignore_ascii_case(last_part(name)))
+        };
+        let of =
+            |name: &str| self.schema_of(name).get("description").and_then(Value::as_str).map(str::to_owned);
+        of(name).is_some_and(|text| has_word(&text, other))
+            || of(other).is_some_and(|text| has_word(&text, name))
+            || (has_word(&self.tool.description, name) && has_word(&self.tool.description, other))
     }
 
     /// Tries each documented value of parameters that take one of several, and a value that is none of them.
@@ -301,7 +318,7 @@ impl Explorer<'_> {
                 let is_about_both = self.complaint(at).is_some_and(|complaint| {
                     complaint.is_conflict || (complaint.mentions(a) && complaint.mentions(b))
                 });
-                if is_about_both {
+                if is_about_both && !self.says_relation(a, b) {
                     let finding = Finding::Excludes { parameter: a.clone(), other: b.clone() };
                     self.note(finding, [at, *a_at, *b_at]);
                 }

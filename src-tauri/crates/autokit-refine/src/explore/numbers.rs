@@ -9,6 +9,7 @@ use super::results::main_list;
 use super::{Explorer, Stop};
 use crate::complaint::Complaint;
 use crate::finding::Finding;
+use crate::tool::Outcome;
 use crate::values::type_of;
 
 /// Values that are tried upwards where no maximum is documented.
@@ -38,7 +39,7 @@ impl Explorer<'_> {
             .tool
             .properties()
             .filter(|(name, schema)| {
-                type_of(schema) == Some("integer")
+                matches!(type_of(schema), Some("integer" | "number"))
                     && schema.get("enum").is_none()
                     // An identifier is not larger or smaller than what exists, but another.
                     && !name.to_lowercase().trim_end_matches('s').ends_with("id")
@@ -77,7 +78,7 @@ impl Explorer<'_> {
                 continue;
             }
             let Some(complaint) = self.complaint(at) else { continue };
-            if !is_about_limit(&complaint, name) {
+            if !self.may_be_limit(&complaint, name, at) {
                 return Ok(());
             }
             let found = self.find_limit(name, low, step, &complaint, End::Highest).await?;
@@ -107,7 +108,7 @@ impl Explorer<'_> {
                 continue;
             }
             let Some(complaint) = self.complaint(at) else { continue };
-            if !is_about_limit(&complaint, name) {
+            if !self.may_be_limit(&complaint, name, at) {
                 return Ok(());
             }
             let found = self.find_limit(name, step, high, &complaint, End::Lowest).await?;
@@ -159,7 +160,37 @@ impl Explorer<'_> {
         let accepted_at = self.call_with(name, &json!(accepted)).await?;
         let refused_at = self.call_with(name, &json!(refused)).await?;
         let is_limit = self.is_success(accepted_at) && self.is_refused(refused_at);
+        // Of fractions, the limit may lie between the two.
+        let fraction = if end == End::Highest { accepted as f64 + 0.01 } else { accepted as f64 - 0.01 };
+        if is_limit && type_of(&self.schema_of(name)) == Some("number") {
+            let between = self.call_with(name, &json!(fraction)).await?;
+            if !self.is_refused(between) {
+                return Ok(None);
+            }
+        }
+        // Of a few allowed numbers, the largest one is no limit: the next one towards the others is refused as well.
+        let inside = if end == End::Highest { accepted - 1 } else { accepted + 1 };
+        if is_limit && !is_about_limit(complaint, name) {
+            let inside = self.call_with(name, &json!(inside)).await?;
+            if !self.is_success(inside) {
+                return Ok(None);
+            }
+        }
         Ok(is_limit.then(|| (accepted, vec![accepted_at, refused_at])))
+    }
+
+    /// Whether a refusal may be about a limit: it says so, or it says nothing about what is wrong.
+    fn may_be_limit(&self, complaint: &Complaint, name: &str, at: usize) -> bool {
+        let is_vague = complaint.bounds.is_empty()
+            && complaint.allowed.is_empty()
+            && !complaint.is_missing
+            && !complaint.is_unknown
+            && !complaint.is_conflict
+            && complaint.names.iter().all(|other| other == name || self.tool.property(other).is_none());
+        // What does not exist is refused in the same way as what is out of range.
+        let is_bad_request =
+            matches!(self.trials[at].outcome, Outcome::Refused { status: Some(400 | 422), .. });
+        is_about_limit(complaint, name) || (is_vague && is_bad_request)
     }
 
     fn narrow(&self, value: i64, at: usize, end: End, low: &mut i64, high: &mut i64) {

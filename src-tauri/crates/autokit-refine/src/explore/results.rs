@@ -34,6 +34,8 @@ impl Explorer<'_> {
         let Some(returns) = &self.tool.returns else { return };
         let mut documented: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         documented_fields(returns, "", &mut documented, 0);
+        let mut always: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        required_fields(returns, "", &mut always, 0);
         let mut actual: Fields = Fields::new();
         // How many objects were seen at each path: what was seen once may be an exception.
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -44,18 +46,20 @@ impl Explorer<'_> {
                 trials.push(at);
             }
         }
-        if trials.len() < RESULTS {
+        if trials.is_empty() {
             return;
         }
         trials.truncate(3);
         let mut findings = Vec::new();
         for (path, fields) in &documented {
-            let Some(found) =
-                actual.get(path).filter(|_| seen.get(path).is_some_and(|seen| *seen >= RESULTS))
-            else {
-                continue;
-            };
-            let mut absent: Vec<&String> = fields.keys().filter(|name| !found.contains_key(*name)).collect();
+            let Some(found) = actual.get(path) else { continue };
+            // One object shows what there is, and that something is absent only if it is said to be always there.
+            let is_certain = seen.get(path).is_some_and(|seen| *seen >= RESULTS);
+            let is_always = |name: &String| always.get(path).is_some_and(|names| names.contains(name));
+            let mut absent: Vec<&String> = fields
+                .keys()
+                .filter(|name| !found.contains_key(*name) && (is_certain || is_always(name)))
+                .collect();
             let mut extra: Vec<&String> = found.keys().filter(|name| !fields.contains_key(*name)).collect();
             let mut renamed = Vec::new();
             for name in &absent {
@@ -65,14 +69,9 @@ impl Explorer<'_> {
                 };
                 let alike: Vec<&&String> =
                     extra.iter().filter(fits).filter(|other| are_alike(name, other)).collect();
-                let only: Vec<&&String> = extra.iter().filter(fits).collect();
-                let other = match (alike.as_slice(), only.as_slice()) {
-                    ([other], _) => Some((***other).clone()),
-                    ([], [other]) if absent.len() == 1 && extra.len() == 1 => Some((***other).clone()),
-                    _ => None,
-                };
-                if let Some(other) = other {
-                    renamed.push(((*name).clone(), other));
+                // One that is absent and another one that is new need not be the same.
+                if let [other] = alike.as_slice() {
+                    renamed.push(((*name).clone(), (***other).clone()));
                 }
             }
             absent.retain(|name| !renamed.iter().any(|(old, _)| old == *name));
@@ -157,6 +156,20 @@ fn documented_fields(
         let of_type = type_of(own).unwrap_or("").to_owned();
         found.entry(path.to_owned()).or_default().insert(name.clone(), of_type);
         documented_fields(own, &join(path, name), found, depth + 1);
+    }
+}
+
+fn required_fields(schema: &Value, path: &str, found: &mut BTreeMap<String, BTreeSet<String>>, depth: usize) {
+    if depth > DEEPEST {
+        return;
+    }
+    if let Some(items) = schema.get("items") {
+        return required_fields(items, &format!("{path}[]"), found, depth + 1);
+    }
+    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    found.entry(path.to_owned()).or_default().extend(names.filter_map(Value::as_str).map(str::to_owned));
+    for (name, own) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        required_fields(own, &join(path, name), found, depth + 1);
     }
 }
 
