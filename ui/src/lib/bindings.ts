@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 14;
+export const PROTOCOL = 15;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -2293,7 +2293,7 @@ export type JobId = string;
 /**
  * Kind of job.
  */
-export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "memory" | "review" | "verify" | "call" | "learn";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "memory" | "review" | "verify" | "call" | "learn" | "refine";
 
 /**
  * Request to pause or resume a job.
@@ -2728,6 +2728,36 @@ price_out: number | null,
  * spending is reset.
  */
 cap: number | null, };
+
+/**
+ * Request to propose a tool made of recorded calls.
+ */
+export type MacroPropose = { 
+/**
+ * Numbers of the calls; they are made in the order they were made in.
+ */
+calls: number[], 
+/**
+ * Name of the tool; empty for one made of the tools' names.
+ */
+name: string, 
+/**
+ * What it does; empty for a list of its calls.
+ */
+description: string, };
+
+/**
+ * A proposed tool.
+ */
+export type MacroProposed = { 
+/**
+ * The proposal that waits in Review.
+ */
+proposal: ProposalId, 
+/**
+ * Name of the tool.
+ */
+name: string, };
 
 /**
  * Search results from all sources.
@@ -3311,7 +3341,7 @@ export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "u
 /**
  * Origin of a proposal.
  */
-export type Origin = "discovery" | "description" | "repair" | "refresh" | "improvement" | "import";
+export type Origin = "discovery" | "description" | "use" | "repair" | "refresh" | "improvement" | "import";
 
 /**
  * Outcome of a step.
@@ -4111,6 +4141,182 @@ judged: number | null,
 justification: string | null, };
 
 /**
+ * A recent call that succeeded.
+ */
+export type RecordedCall = { 
+/**
+ * Number of the call in this process; later calls have higher ones.
+ */
+number: number, 
+/**
+ * When it ended.
+ */
+at: Timestamp, 
+/**
+ * The session it was made in.
+ */
+session: string, 
+/**
+ * The client program's own name.
+ */
+client: string, 
+/**
+ * Name of the tool.
+ */
+name: string, 
+/**
+ * Provider of the tool.
+ */
+provider: string, 
+/**
+ * The arguments as JSON, shortened.
+ */
+arguments: string, 
+/**
+ * Numbers of earlier calls of the session that returned what it was given.
+ */
+uses: number[], };
+
+/**
+ * Recent calls of which one tool can be made. They are kept in memory only.
+ */
+export type RecordedCalls = { 
+/**
+ * The calls, newest first.
+ */
+calls: Array<RecordedCall>, 
+/**
+ * Sequences that were repeated, the most frequent first.
+ */
+repeated: Array<RepeatedCalls>, };
+
+/**
+ * What a run would do with a tool.
+ */
+export type RefinePlan = { 
+/**
+ * Id of its card.
+ */
+tool: string, 
+/**
+ * Provider and name.
+ */
+title: string, 
+/**
+ * Method and address of an operation, or server and tool.
+ */
+place: string, 
+/**
+ * Whether calls may change something.
+ */
+may_change: boolean, 
+/**
+ * Why it is left out; `null` if it is not.
+ */
+skipped: string | null, 
+/**
+ * Arguments of the calls that would be made if each succeeded, as JSON; what answers say leads to others.
+ */
+calls: Array<string>, };
+
+/**
+ * Request to refine the documentation of tools by trial calls.
+ */
+export type RefineRequest = { 
+/**
+ * The tools.
+ */
+scope: RefineScope, 
+/**
+ * Profile whose permissions apply; empty for the one that applies to all agents.
+ */
+profile: string, 
+/**
+ * Whether tools that may change something are called as well.
+ */
+allow_changes: boolean, 
+/**
+ * Most calls of each tool.
+ */
+calls?: number, 
+/**
+ * Most that language models may cost in this run, in US dollars.
+ */
+budget?: number, 
+/**
+ * Permissions the person granted for this run.
+ */
+granted: Array<Need>, 
+/**
+ * Only return what would be called.
+ */
+dry_run: boolean, };
+
+/**
+ * Which tools to refine.
+ */
+export type RefineScope = { "of": "tools", 
+/**
+ * Ids or names of their cards.
+ */
+tools: Array<string>, } | { "of": "all" } | { "of": "resume" };
+
+/**
+ * Response to a request to refine tools.
+ */
+export type RefineStart = { "state": "asks", 
+/**
+ * Permissions to grant.
+ */
+needs: Array<Need>, 
+/**
+ * The permissions in words.
+ */
+words: Array<string>, } | { "state": "planned", 
+/**
+ * The tools in the order of their calls.
+ */
+tools: Array<RefinePlan>, } | { "state": "started", 
+/**
+ * Job id.
+ */
+job: JobId, 
+/**
+ * Tools that are left out, with the reason.
+ */
+skipped: Array<RefinePlan>, };
+
+/**
+ * A run that was interrupted.
+ */
+export type RefineState = { 
+/**
+ * Number of tools it has left; 0 if there is none.
+ */
+left: number, 
+/**
+ * Number of tools it began with.
+ */
+total: number, };
+
+/**
+ * Calls that were made one after the other again and again.
+ */
+export type RepeatedCalls = { 
+/**
+ * Names of the tools, in order.
+ */
+names: Array<string>, 
+/**
+ * How often they were made in this order.
+ */
+occurrences: number, 
+/**
+ * Numbers of the calls of the last time.
+ */
+calls: number[], };
+
+/**
  * Everything one examination found out about a card.
  */
 export type Report = { 
@@ -4787,7 +4993,7 @@ after: number, };
 /**
  * Setting stored in the library, by its key in the store.
  */
-export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
+export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
 
 /**
  * Severity of a problem.
@@ -5324,7 +5530,7 @@ job: JobId, };
 /**
  * Source of a callable tool.
  */
-export type ToolSource = "session" | "builtin" | "server" | "api";
+export type ToolSource = "session" | "builtin" | "server" | "api" | "macro";
 
 /**
  * Usage of a tool.
@@ -5455,6 +5661,10 @@ events: Array<StepEvent>,
  * Answer of an `ask` or `refine` turn.
  */
 answer: AgentAnswer | null, 
+/**
+ * Pieces of the person's documents that bear on the question; only for people.
+ */
+documents: Array<MemoryHit>, 
 /**
  * Tools found on the web by a `discover` turn.
  */
@@ -5820,6 +6030,14 @@ export interface Commands {
   memory_remove: { request: MemorySourceRef; response: Nothing };
   /** Searches documents or code. */
   memory_search: { request: MemoryQuery; response: MemoryFound };
+  /** Lists recent calls of which one tool can be made. */
+  macros_list: { request: Nothing; response: RecordedCalls };
+  /** Proposes a tool made of recorded calls. */
+  macros_propose: { request: MacroPropose; response: MacroProposed };
+  /** Refines the documentation of tools by trial calls, or returns what would be called. */
+  refine_start: { request: RefineRequest; response: RefineStart };
+  /** Returns what an interrupted run of trial calls has left. */
+  refine_get: { request: Nothing; response: RefineState };
   /** Returns the settings and status of services. */
   providers_get: { request: Nothing; response: Providers };
   /** Changes the settings of services, with immediate effect. */

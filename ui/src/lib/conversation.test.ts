@@ -10,6 +10,7 @@ const turn = (asked: string, state: Turn["state"]): Turn => ({
   state,
   events: [],
   answer: null,
+  documents: [],
   discovered: null,
   said: null,
   error: null,

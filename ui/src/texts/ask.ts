@@ -85,6 +85,7 @@ export const ask = {
 
   // Turn
   foundOnTheWeb: "Found on the web",
+  fromYourDocuments: "From your documents",
   propose: "Propose as card",
   closestInLibrary: "Closest matches in the library",
   firstLook: "Preliminary result from search:",

@@ -11,6 +11,7 @@ export const review = {
   origins: {
     discovery: "Found on the web",
     description: "Added by hand",
+    use: "From recorded calls",
     repair: "Broken link",
     refresh: "Stale field",
     improvement: "Enrichment",

@@ -7,6 +7,8 @@ use autokit_toolcard::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use super::memory::MemoryHit;
+
 /// Request to ask the agent a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct AgentQuestion {
@@ -112,6 +114,9 @@ pub struct Turn {
     /// Answer of an `ask` or `refine` turn.
     #[serde(alias = "told")]
     pub answer: Option<AgentAnswer>,
+    /// Pieces of the person's documents that bear on the question; only for people.
+    #[serde(default)]
+    pub documents: Vec<MemoryHit>,
     /// Tools found on the web by a `discover` turn.
     pub discovered: Option<Discovered>,
     /// Feedback on the answer.

@@ -19,21 +19,22 @@ use crate::{
     CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient,
     Doctor, DoctorRequest, Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest,
     ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef,
-    JobWait, KeyRef, KeyTrust, LibraryHealth, MarketFound, MarketInstall, MarketQuery, MarketRef,
-    MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery,
-    MemorySourceRef, MemorySources, ModelChoice, Models, Nothing, PagesFetch, Personalization,
-    PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile, ProfileChange, ProfileRef,
-    Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet, ProposalRef, ProposalReject,
-    Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers, ReviewPolicy,
-    RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead,
-    ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status, Subscription,
-    SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
-    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList,
-    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
+    JobWait, KeyRef, KeyTrust, LibraryHealth, MacroPropose, MacroProposed, MarketFound, MarketInstall,
+    MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd, MemoryFound,
+    MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice, Models, Nothing, PagesFetch,
+    Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
+    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
+    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
+    Providers, RecordedCalls, RefineRequest, RefineStart, RefineState, ReviewPolicy, RevisionView,
+    SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText,
+    Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status, Subscription, SubscriptionAdd,
+    SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
+    ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery,
+    VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 14;
+pub const PROTOCOL: u32 = 15;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -295,6 +296,14 @@ commands! {
     RemoveMemory = "memory_remove" (MemorySourceRef) -> Nothing;
     /// Searches documents or code.
     SearchMemory = "memory_search" (MemoryQuery) -> MemoryFound;
+    /// Lists recent calls of which one tool can be made.
+    ListRecordedCalls = "macros_list" (Nothing) -> RecordedCalls;
+    /// Proposes a tool made of recorded calls.
+    ProposeMacro = "macros_propose" (MacroPropose) -> MacroProposed;
+    /// Refines the documentation of tools by trial calls, or returns what would be called.
+    StartRefine = "refine_start" (RefineRequest) -> RefineStart;
+    /// Returns what an interrupted run of trial calls has left.
+    GetRefineState = "refine_get" (Nothing) -> RefineState;
     /// Returns the settings and status of services.
     GetProviders = "providers_get" (Nothing) -> Providers;
     /// Changes the settings of services, with immediate effect.

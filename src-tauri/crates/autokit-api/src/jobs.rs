@@ -33,6 +33,8 @@ pub enum JobKind {
     Call,
     /// Learning from use.
     Learn,
+    /// Trial calls of tools, which refine their documentation.
+    Refine,
 }
 
 /// State of a job.

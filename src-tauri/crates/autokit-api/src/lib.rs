@@ -19,6 +19,7 @@ mod client;
 pub mod commands;
 mod health;
 mod jobs;
+mod macros;
 mod market;
 mod memory;
 mod models;
@@ -26,6 +27,7 @@ mod pages;
 mod personalization;
 mod profiles;
 mod providers;
+mod refine;
 mod review;
 mod serve;
 mod system;
@@ -46,6 +48,7 @@ pub use cards::{
 pub use client::Client;
 pub use health::{HealthPoint, LibraryHealth};
 pub use jobs::{Job, JobId, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};
+pub use macros::{MacroPropose, MacroProposed, RecordedCall, RecordedCalls, RepeatedCalls};
 pub use market::{
     MarketFound, MarketInput, MarketInstall, MarketKind, MarketOffer, MarketQuery, MarketRef, MarketSource,
     MarketSourceAdd, MarketSourceRef,
@@ -69,6 +72,7 @@ pub use providers::{
     Connection, KeyName, KeyState, KeyStorage, LlmKind, LlmSettings, NetworkSettings, ProviderSettings,
     Providers, SearchKind, SearchSettings, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
 };
+pub use refine::{RefinePlan, RefineRequest, RefineScope, RefineStart, RefineState};
 pub use review::{
     AcceptPreview, CardDescribe, FieldSide, FlaggedText, ProposalAccept, ProposalComment, ProposalDetail,
     ProposalGet, ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsAccept, ProposalsQuery,

@@ -98,6 +98,8 @@ pub enum Setting {
     Personalization,
     /// Profiles of agents, and settings of their sessions.
     Profiles,
+    /// Interrupted run of trial calls.
+    RefineRun,
     /// Review policy.
     Review,
     /// Usage of language models.

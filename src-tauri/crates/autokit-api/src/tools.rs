@@ -38,6 +38,8 @@ pub enum ToolSource {
     Server,
     /// Web API.
     Api,
+    /// Calls of other tools, composed from recorded ones.
+    Macro,
 }
 
 /// Callable tool as shown in lists.

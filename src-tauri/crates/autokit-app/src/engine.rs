@@ -38,6 +38,8 @@ use autokit_features::verify::Checking;
 use autokit_features::vocabulary::NamesAndSynonyms;
 use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
+use autokit_lifecycle::macros::Macros;
+use autokit_lifecycle::refine::Refining;
 use autokit_memory::Memory;
 use autokit_personalization::Learning;
 use autokit_serving::address::AgentHttpServer;
@@ -67,7 +69,7 @@ use rmcp::model::Tool;
 use tokio::sync::broadcast;
 use tokio_util::sync::DropGuard;
 
-use assistant::Features;
+use assistant::{CitedDocuments, Features};
 use backups::Backups;
 use doctor::Diagnostics;
 
@@ -81,12 +83,12 @@ pub struct Engine {
     models: Models,
     providers: Providers,
     asking: Asking,
-    memory: Memory,
     cards: Cards,
     review: Review,
     exchange: Exchange,
     connections: Connections,
     mcp: Mcp,
+    lifecycle: Lifecycle,
     maintenance: Maintenance,
     /// Ends background tasks when the engine is dropped.
     _background: DropGuard,
@@ -97,7 +99,15 @@ pub struct Engine {
 struct Asking {
     search: Search,
     agent: Agent,
+    memory: Memory,
     learning: Learning,
+}
+
+/// Tools that get better by use.
+#[derive(Debug)]
+struct Lifecycle {
+    refining: Refining,
+    macros: Macros,
 }
 
 /// Cards, their pages and their checks.
@@ -258,6 +268,7 @@ impl Engine {
                 search.clone(),
                 providers.clone(),
                 review.proposals.clone(),
+                Arc::new(CitedDocuments(memory.clone())),
             );
             let bundle_keys = BundleKeys::new(workspace.clone(), providers.clone());
             let sources = Sources::new(workspace.clone(), providers.clone(), bundle_keys.clone());
@@ -331,7 +342,18 @@ impl Engine {
             );
             let clock = workspace.clock.clone();
             let gateway = Gateway::new(serving, Arc::new(move || clock.now()));
+            let tool_runs = ToolRuns::new(workspace.clone(), tools.clone(), calls.clone());
             let engine = Arc::new(Engine {
+                lifecycle: Lifecycle {
+                    macros: Macros::new(review.proposals.clone(), calls.clone()),
+                    refining: Refining::new(
+                        workspace.clone(),
+                        models.clone(),
+                        providers.clone(),
+                        review.proposals.clone(),
+                        tool_runs.clone(),
+                    ),
+                },
                 mcp: Mcp {
                     address: AgentHttpServer::new(
                         workspace.clone(),
@@ -340,7 +362,7 @@ impl Engine {
                         gateway.clone(),
                     ),
                     clients: Clients::new(workspace.clone()),
-                    tool_runs: ToolRuns::new(workspace.clone(), tools.clone(), calls),
+                    tool_runs,
                     activity: Activity::new(workspace.clone(), journal.clone(), tools, gateway.clone()),
                     gateway,
                     profiles,
@@ -355,8 +377,7 @@ impl Engine {
                 workspace,
                 models,
                 providers,
-                asking: Asking { search, agent, learning },
-                memory,
+                asking: Asking { search, agent, memory, learning },
                 cards,
                 review,
                 exchange,
@@ -401,7 +422,7 @@ impl Engine {
     pub fn start_background_tasks(&self) {
         self.cards.checking.start_background_checks(self.exchange.subscriptions.clone());
         self.connections.servers.watch_servers();
-        let memory = self.memory.clone();
+        let memory = self.asking.memory.clone();
         tokio::spawn(async move { memory.keep_current().await });
         self.asking.learning.start();
         self.maintenance.backups.verify_later();

@@ -15,7 +15,7 @@ mod sequences;
 
 pub use contest::{Contest, Posterior, Variant, Withdrawal};
 pub use macros::{Argument, Macro, MacroError, MacroStep, StepRunner};
-pub use sequences::{RecordedCall, Sequence, SequenceOptions, sequences};
+pub use sequences::{RecordedCall, Sequence, SequenceOptions, recorded, sequences};
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

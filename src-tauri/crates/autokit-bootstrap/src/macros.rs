@@ -40,6 +40,9 @@ pub enum Argument {
         step: usize,
         /// JSON pointer into the result (RFC 6901).
         pointer: String,
+        /// Whether a number there is passed on as a text: one tool returns `"id": 7` and the next one takes `"7"`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_text: bool,
     },
 }
 
@@ -116,11 +119,17 @@ impl Macro {
         match argument {
             Argument::Constant(value) => Ok(value.clone()),
             Argument::Parameter(name) => {
-                arguments.get(name).cloned().ok_or_else(|| MacroError::Missing(name.clone()))
+                let default = || self.parameters.get("properties")?.get(name)?.get("default").cloned();
+                let value = arguments.get(name).cloned().or_else(default);
+                value.ok_or_else(|| MacroError::Missing(name.clone()))
             }
-            Argument::Result { step, pointer } => {
-                let found = results.get(*step).and_then(|result| result.pointer(pointer));
-                found.cloned().ok_or_else(|| MacroError::NothingThere {
+            Argument::Result { step, pointer, as_text } => {
+                let found = results.get(*step).and_then(|result| result.pointer(pointer)).cloned();
+                let found = found.map(|value| match value {
+                    Value::Number(number) if *as_text => Value::String(number.to_string()),
+                    other => other,
+                });
+                found.ok_or_else(|| MacroError::NothingThere {
                     step: step + 1,
                     tool: self.steps.get(*step).map(|step| step.tool.clone()).unwrap_or_default(),
                     pointer: pointer.clone(),
@@ -167,7 +176,7 @@ mod tests {
     }
 
     fn films() -> Macro {
-        let result = Argument::Result { step: 0, pointer: "/results/0/id".to_owned() };
+        let result = Argument::Result { step: 0, pointer: "/results/0/id".to_owned(), as_text: false };
         Macro {
             name: "films_of".to_owned(),
             description: String::new(),

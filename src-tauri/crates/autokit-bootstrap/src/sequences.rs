@@ -105,14 +105,35 @@ enum Source {
     /// Always the same.
     Constant(Value),
     /// What an earlier step returned, at a JSON pointer.
-    Result(usize, String),
+    Result { step: usize, pointer: String, as_text: bool },
     /// Different each time; with the values.
     Varies(Vec<Value>),
+}
+
+/// Makes one tool of calls that were made once, in order. Every argument that no earlier call returned becomes an
+/// optional parameter with its value as default. `None` without calls.
+pub fn recorded(calls: &[RecordedCall]) -> Option<Macro> {
+    let mut composed = compose_any(&[calls], true)?.0;
+    if let Some(properties) = composed.parameters.get_mut("properties").and_then(Value::as_object_mut) {
+        for schema in properties.values_mut().filter_map(Value::as_object_mut) {
+            if let Some(value) = schema.shift_remove("example") {
+                schema.insert("default".to_owned(), value);
+            }
+        }
+    }
+    composed.parameters["required"] = Value::Array(Vec::new());
+    Some(composed)
 }
 
 /// Makes one tool of occurrences of a sequence. `None` if no step uses what another one returned and no argument is the same
 /// in two of them.
 fn compose(occurrences: &[&[RecordedCall]]) -> Option<Macro> {
+    compose_any(occurrences, false).filter(|(_, is_connected)| *is_connected).map(|(composed, _)| composed)
+}
+
+/// Returns the tool, and whether its calls have anything in common. With `vary`, values that are always the same become
+/// parameters too.
+fn compose_any(occurrences: &[&[RecordedCall]], vary: bool) -> Option<(Macro, bool)> {
     let first = occurrences.first()?;
     let mut steps: Vec<MacroStep> = Vec::new();
     let mut properties = Map::new();
@@ -128,11 +149,15 @@ fn compose(occurrences: &[&[RecordedCall]]) -> Option<Macro> {
                 occurrences.iter().map(|calls| calls[step].arguments.get(name)).collect();
             // An argument that is not always given is optional for the tool, and left out.
             let Some(values) = values.into_iter().collect::<Option<Vec<&Value>>>() else { continue };
-            let argument = match source(occurrences, step, &values) {
+            let found = match source(occurrences, step, &values) {
+                Source::Constant(value) if vary => Source::Varies(vec![value]),
+                found => found,
+            };
+            let argument = match found {
                 Source::Constant(value) => Argument::Constant(value),
-                Source::Result(of, pointer) => {
+                Source::Result { step, pointer, as_text } => {
                     is_connected = true;
-                    Argument::Result { step: of, pointer }
+                    Argument::Result { step, pointer, as_text }
                 }
                 Source::Varies(values) => {
                     let known = parameters.iter().find(|(_, known)| *known == values);
@@ -153,17 +178,15 @@ fn compose(occurrences: &[&[RecordedCall]]) -> Option<Macro> {
         }
         steps.push(MacroStep { tool: call.tool.clone(), arguments });
     }
-    if !is_connected {
-        return None;
-    }
     let required: Vec<Value> = parameters.iter().map(|(name, _)| Value::from(name.as_str())).collect();
     let tools: Vec<&str> = first.iter().map(|call| call.tool.as_str()).collect();
-    Some(Macro {
+    let composed = Macro {
         name: tools.join("_then_"),
         description: format!("Calls {} one after the other.", tools.join(", ")),
         parameters: serde_json::json!({"type": "object", "properties": properties, "required": required}),
         steps,
-    })
+    };
+    Some((composed, is_connected))
 }
 
 fn source(occurrences: &[&[RecordedCall]], step: usize, values: &[&Value]) -> Source {
@@ -182,13 +205,14 @@ fn source(occurrences: &[&[RecordedCall]], step: usize, values: &[&Value]) -> So
             let mut pointers = Vec::new();
             pointers_to(&occurrences[0][of].result, values[0], "", &mut pointers, 0);
             let everywhere = |pointer: &String| {
-                occurrences
-                    .iter()
-                    .zip(values)
-                    .all(|(calls, value)| calls[of].result.pointer(pointer) == Some(value))
+                occurrences.iter().zip(values).all(|(calls, value)| {
+                    calls[of].result.pointer(pointer).is_some_and(|own| is_same(own, value))
+                })
             };
             if let Some(pointer) = pointers.into_iter().find(everywhere) {
-                return Source::Result(of, pointer);
+                let as_text = occurrences[0][of].result.pointer(&pointer).is_some_and(Value::is_number)
+                    && values[0].is_string();
+                return Source::Result { step: of, pointer, as_text };
             }
         }
     }
@@ -198,6 +222,14 @@ fn source(occurrences: &[&[RecordedCall]], step: usize, values: &[&Value]) -> So
     Source::Varies(values.iter().map(|value| (*value).clone()).collect())
 }
 
+/// Whether a returned value is what a later call was given: the same, or a number written as a text.
+fn is_same(returned: &Value, given: &Value) -> bool {
+    match (returned, given) {
+        (Value::Number(number), Value::String(text)) => number.to_string() == *text,
+        _ => returned == given,
+    }
+}
+
 /// Most places at which a value is looked for in a result.
 const PLACES: usize = 64;
 
@@ -205,7 +237,7 @@ fn pointers_to(within: &Value, wanted: &Value, at: &str, found: &mut Vec<String>
     if found.len() >= PLACES || depth > 12 {
         return;
     }
-    if within == wanted {
+    if is_same(within, wanted) {
         found.push(at.to_owned());
     }
     match within {
@@ -312,7 +344,10 @@ mod tests {
         );
         assert_eq!(
             composed.steps[1].arguments[1],
-            ("person".to_owned(), Argument::Result { step: 0, pointer: "/results/0/id".to_owned() })
+            (
+                "person".to_owned(),
+                Argument::Result { step: 0, pointer: "/results/0/id".to_owned(), as_text: false }
+            )
         );
         assert_eq!(composed.steps[2].arguments[0], ("about".to_owned(), Argument::Parameter("q".to_owned())));
         assert!(found.iter().all(|sequence| sequence.tools != ["search", "films"]), "part of the longer one");
@@ -334,5 +369,37 @@ mod tests {
         let paging = |word: &str| vec![call("list", json!({"q": word}), json!([])); 4];
         let sessions = [paging("a"), paging("b"), paging("c")];
         assert!(sequences(&sessions, SequenceOptions::default()).is_empty());
+    }
+
+    #[test]
+    fn calls_made_once_become_a_tool_with_defaults() {
+        let calls = [
+            RecordedCall {
+                tool: "search".to_owned(),
+                arguments: json!({"q": "Ada"}).as_object().cloned().unwrap(),
+                result: json!({"results": [{"id": 71}]}),
+            },
+            RecordedCall {
+                tool: "films".to_owned(),
+                arguments: json!({"person": 71, "limit": 5}).as_object().cloned().unwrap(),
+                result: json!({}),
+            },
+        ];
+        let composed = recorded(&calls).unwrap();
+        assert!(composed.is_sound());
+        assert_eq!(
+            composed.parameters,
+            json!({
+                "type": "object",
+                "properties": {
+                    "q": {"type": "string", "default": "Ada"},
+                    "limit": {"type": "integer", "default": 5},
+                },
+                "required": [],
+            })
+        );
+        let from = Argument::Result { step: 0, pointer: "/results/0/id".to_owned(), as_text: false };
+        assert!(composed.steps[1].arguments.contains(&("person".to_owned(), from)));
+        assert!(recorded(&[]).is_none());
     }
 }

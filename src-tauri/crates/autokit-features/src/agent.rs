@@ -12,7 +12,7 @@ use autokit_api::commands::{
     StartDiscover, WaitSession,
 };
 use autokit_api::{
-    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, Nothing, ProposalDetail, Session,
+    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, MemoryHit, Nothing, ProposalDetail, Session,
     SessionNote, SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -32,6 +32,16 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Most past sessions in one list.
 const MAX_SESSIONS: u32 = 200;
 
+/// Documents that people added, as answers cite them.
+#[async_trait]
+pub trait DocumentCitations: std::fmt::Debug + Send + Sync {
+    /// Returns the pieces that bear on a question, best first; none if none do.
+    ///
+    /// # Errors
+    /// When the database or the model fails.
+    async fn cite(&self, question: &str) -> Result<Vec<MemoryHit>>;
+}
+
 /// The agent, its sessions and their dependencies. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Agent {
@@ -40,6 +50,7 @@ pub struct Agent {
     pub(crate) search: Search,
     pub(crate) providers: Providers,
     proposals: Proposals,
+    documents: Arc<dyn DocumentCitations>,
     /// Sessions in memory, running or finished.
     pub sessions: Arc<Sessions>,
     pub(crate) discovery: Arc<DiscoveryCache>,
@@ -53,9 +64,10 @@ impl Agent {
         search: Search,
         providers: Providers,
         proposals: Proposals,
+        documents: Arc<dyn DocumentCitations>,
     ) -> Agent {
         let (sessions, discovery) = (Arc::default(), Arc::default());
-        Agent { workspace, models, search, providers, proposals, sessions, discovery }
+        Agent { workspace, models, search, providers, proposals, documents, sessions, discovery }
     }
 
     /// Runs a turn until it is done, fails or is cancelled, and stores the session.
@@ -102,8 +114,16 @@ impl Agent {
         if !caller.web {
             deps.web = None;
         }
+        let cites = caller.documents;
         let retriever = LibraryRetriever { agent: self, caller };
         let mut answer = deps.ask(&retriever, &question, &now, &mut on).await?;
+        if cites {
+            match self.documents.cite(&question.full_text()).await {
+                Ok(documents) => self.change(entry, |session| session.turns[at].documents = documents),
+                // An answer without them is better than none.
+                Err(error) => answer.notes.push(format!("Documents were not searched: {}.", error.message)),
+            }
+        }
         // Services that are chosen in Settings but unavailable are reported with the answer too.
         for missing in &self.providers.services().missing {
             answer.notes.push(format!("Unavailable: {} {}", missing.sentence(), missing.remedy));

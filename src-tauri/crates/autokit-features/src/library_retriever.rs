@@ -33,6 +33,8 @@ pub struct AgentCaller {
     pub allowed: Option<Arc<HashSet<String>>>,
     /// Whether the agent may fall back to the web.
     pub web: bool,
+    /// Whether the answer cites the person's documents.
+    pub documents: bool,
     /// Number of candidates that come with the answer; `None` for the default.
     pub candidates: Option<usize>,
 }
@@ -40,7 +42,8 @@ pub struct AgentCaller {
 impl AgentCaller {
     /// A person, who may find every card and use the web.
     pub(crate) fn person(name: &str) -> AgentCaller {
-        AgentCaller { feedback_profile: name.to_owned(), allowed: None, web: true, candidates: None }
+        let feedback_profile = name.to_owned();
+        AgentCaller { feedback_profile, allowed: None, web: true, documents: true, candidates: None }
     }
 }
 

@@ -151,6 +151,7 @@ impl Agent {
             state: TurnState::Running,
             events: Vec::new(),
             answer: None,
+            documents: Vec::new(),
             discovered: None,
             said: None,
             error: None,

@@ -96,7 +96,7 @@ pub struct SearchResults {
 }
 
 /// A call to be made.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Call {
     /// Session it is made in.
     pub session: McpSessionId,

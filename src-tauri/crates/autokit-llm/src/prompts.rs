@@ -130,6 +130,12 @@ prompts! {
     REPAIR = "repair" ["card", "problem"];
     /// Improves the description of a tool.
     IMPROVE = "improve" ["card", "page"];
+    /// Makes up a request to try a tool with (DRAFT, explorer).
+    REFINE_EXPLORE = "refine_explore" ["tool", "direction", "history", "reflection"];
+    /// Compares a tool's documentation with a call (DRAFT, analyzer).
+    REFINE_ANALYZE = "refine_analyze" ["tool", "call", "versions"];
+    /// Rewrites a tool's description (DRAFT, rewriter).
+    REFINE_REWRITE = "refine_rewrite" ["tool", "call", "suggestion", "versions"];
     /// Writes starter code for a use case.
     STARTER = "starter" ["use_case", "tool", "documentation"];
 }

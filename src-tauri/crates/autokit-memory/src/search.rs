@@ -20,6 +20,12 @@ const LIMIT: u32 = 5;
 const MAX_LIMIT: u32 = 50;
 /// Most callers of a function.
 const CALLERS: usize = 10;
+/// Most pieces that an answer cites.
+const CITED: u32 = 3;
+/// Score of a piece from which on it bears on a question.
+const CITABLE: f32 = 0.5;
+/// How far below the best piece the others may be.
+const CITED_MARGIN: f32 = 0.1;
 /// Longest question, in characters.
 const LONGEST_QUERY: usize = 4000;
 
@@ -60,6 +66,25 @@ impl Memory {
         .await?;
         let hits = self.describe(&sources, kind, &hits).await?;
         Ok(MemoryFound { hits, searched, note: self.models().keyword_only_reason() })
+    }
+
+    /// Returns the pieces of documents that bear on a question, best first.
+    ///
+    /// # Errors
+    /// When the database or the model fails.
+    pub async fn cite(&self, question: &str) -> Result<Vec<MemoryHit>> {
+        let text = question.trim();
+        let kind = MemoryKind::Documents;
+        // Without a model, any piece that shares a word would do.
+        let can_tell = self.models().embedder().is_some() && text.chars().count() <= LONGEST_QUERY;
+        if text.is_empty() || !can_tell || !self.sources().await?.iter().any(|source| source.kind == kind) {
+            return Ok(Vec::new());
+        }
+        let query = MemoryQuery { kind, query: text.to_owned(), limit: Some(CITED) };
+        let found = self.search(query).await?;
+        let best = found.hits.first().map_or(0.0, |hit| hit.score);
+        let bears = |hit: &MemoryHit| hit.score >= CITABLE && hit.score >= best - CITED_MARGIN;
+        Ok(found.hits.into_iter().filter(bears).collect())
     }
 
     /// Reads the texts of what was found.

@@ -116,6 +116,9 @@ fn attempt(
     object.insert(fields::PARAMETERS.to_owned(), parameters_schema(arguments, body, defs));
     let written = serde_json::to_value(&call).map_err(|error| error.to_string())?;
     object.insert(CALL_FIELD.to_owned(), written);
+    if let Some(schema) = returns(document, value) {
+        object.insert(fields::RETURNS.to_owned(), schema);
+    }
     let notes = notes.into_iter().map(|note| Problem::warning("", note)).collect();
     Ok(Some(Candidate { position: operation.position, object, notes }))
 }
@@ -233,6 +236,29 @@ fn accept(document: &Document, operation: &Value) -> Option<String> {
     }
     let first = types.iter().find(|name| media::of(name) == Media::Json).or(types.first())?;
     Some(if *first == "*/*" { "*/*".to_owned() } else { format!("{first}, */*;q=0.5") })
+}
+
+/// Most bytes of the schema of a result. Names and types of its fields are for comparing with what is returned; a
+/// larger one would fill the card with what nobody reads.
+const RESULT_BYTES: usize = 16 << 10;
+
+/// The JSON Schema of the first successful response in JSON, as detailed as fits; `None` where it is not documented,
+/// cannot be resolved or is larger than [`RESULT_BYTES`].
+fn returns(document: &Document, operation: &Value) -> Option<Value> {
+    let (_, response) =
+        operation.get("responses")?.as_object()?.iter().find(|(status, _)| status.starts_with('2'))?;
+    let content = document.resolve(response).ok()?.get("content")?.as_object()?;
+    let (_, described) = content.iter().find(|(name, _)| media::of(name) == Media::Json)?;
+    let schema = document.resolve(described).ok()?.get("schema")?;
+    [Detail::Inline, Detail::Shared, Detail::Bare].into_iter().find_map(|detail| {
+        let mut schemas = Schemas::new(document, detail);
+        let mut written = schemas.add(schema).ok()?;
+        let (defs, _) = schemas.finish().ok()?;
+        if let (false, Value::Object(schema)) = (defs.is_empty(), &mut written) {
+            schema.insert("$defs".to_owned(), Value::Object(defs));
+        }
+        (written.to_string().len() <= RESULT_BYTES).then_some(written)
+    })
 }
 
 /// The JSON Schema of all arguments.

@@ -10,10 +10,12 @@
 //! | [`tools`] | the cards whose tools can be called |
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
 //! | [`builtin`], [`external`] | built-in tools that a search finds; those for web, files and sandbox |
+//! | [`macro_card`] | cards whose tool is a sequence of calls |
 //! | [`plan`] | a call: what it calls, the permissions it needs, and its execution |
 //! | [`permit`], [`approvals`], [`profiles`] | whether a call may be made: by rules or by approval |
 //! | [`arguments`], [`capped`], [`rest`] | validation of arguments, capped results, operations of web APIs |
-//! | [`manual`] | the list of callable tools, and manual calls by a person |
+//! | [`manual`], [`explored`] | the list of callable tools, manual calls by a person, and trial calls |
+//! | [`recordings`] | recent calls with their results, in memory |
 //! | [`journal`], [`report`], [`audit`], [`days`], [`measure`] | what agents did, recorded and counted |
 //! | [`address`], [`tokens`], [`listen`], [`http`], [`messages`] | MCP over HTTP |
 //! | [`clients`] | AutoKit in the settings of agent programs |
@@ -28,11 +30,13 @@ pub mod builtin;
 mod capped;
 pub mod clients;
 mod days;
+pub mod explored;
 pub mod external;
 pub mod find;
 pub mod http;
 pub mod journal;
 pub mod listen;
+pub mod macro_card;
 pub mod manual;
 mod measure;
 pub mod messages;
@@ -40,6 +44,7 @@ pub mod own;
 mod permit;
 pub mod plan;
 pub mod profiles;
+pub mod recordings;
 mod refusal;
 pub mod report;
 pub mod rest;

@@ -29,6 +29,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::macro_card::MACRO;
 use crate::permit::ONLY_THE_USER;
 use crate::plan::{Calls, ManualCall};
 use crate::profiles::{ResolvedScope, no_profile};
@@ -60,11 +61,11 @@ impl Default for Outcomes {
 }
 
 /// A tool and where it comes from.
-struct ListedTool {
-    definition: Definition,
-    source: ToolSource,
+pub(crate) struct ListedTool {
+    pub definition: Definition,
+    pub source: ToolSource,
     /// Whether agents of the profile may not find it.
-    closed: bool,
+    pub closed: bool,
 }
 
 impl ListedTool {
@@ -105,11 +106,25 @@ impl ToolRuns {
         ToolRuns { workspace, tools, calls, outcomes: Arc::default() }
     }
 
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
     /// Returns a card's tool, if it can be called.
     async fn listed(&self, record: &CardRecord, scoped: &ResolvedScope) -> Option<ListedTool> {
         let definition = self.tools.definition(record).await?;
         let upstream = record.card().object().contains_key(autokit_upstream::tools::UPSTREAM);
-        let source = if upstream { ToolSource::Server } else { ToolSource::Api };
+        let source = if upstream {
+            ToolSource::Server
+        } else if record.card().object().contains_key(MACRO) {
+            ToolSource::Macro
+        } else {
+            ToolSource::Api
+        };
         Some(ListedTool { definition, source, closed: !scoped.may_find(&record.id) })
     }
 
@@ -124,7 +139,7 @@ impl ToolRuns {
         if includes(ToolSource::Builtin) {
             all.extend(builtin::all().cloned().map(listed(ToolSource::Builtin)));
         }
-        if includes(ToolSource::Server) || includes(ToolSource::Api) {
+        if [ToolSource::Server, ToolSource::Api, ToolSource::Macro].into_iter().any(includes) {
             let mut records = self.tools.cards();
             records.sort_by(|a, b| (&a.key.provider, &a.key.name).cmp(&(&b.key.provider, &b.key.name)));
             for record in records {
@@ -139,7 +154,7 @@ impl ToolRuns {
     }
 
     /// Finds a tool by its id or name; AutoKit's own come first.
-    async fn tool(&self, request: &ToolRef) -> Result<(ListedTool, Arc<ResolvedScope>)> {
+    pub(crate) async fn tool(&self, request: &ToolRef) -> Result<(ListedTool, Arc<ResolvedScope>)> {
         let scoped =
             self.tools.profiles.scoped(&request.profile).ok_or_else(|| no_profile(&request.profile))?;
         let tool = request.tool.trim();
@@ -248,7 +263,7 @@ async fn forward_progress(mut receiver: mpsc::Receiver<autokit_gateway::Progress
 }
 
 /// Converts the refusal of a call to an error for a person.
-fn rejected(name: &str, closed: bool, refusal: Refusal) -> ApiError {
+pub(crate) fn rejected(name: &str, closed: bool, refusal: Refusal) -> ApiError {
     let why = match refusal {
         Refusal::Cancelled => return ApiError::cancelled(),
         _ if closed => "your rules deny it".to_owned(),

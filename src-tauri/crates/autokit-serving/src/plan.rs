@@ -1,11 +1,15 @@
 //! An agent's call from the tool's name to the result: which tool it calls, the permissions it needs,
 //! whether it is permitted, and its execution. Every call is recorded in the journal.
 
+mod macros;
+mod trial;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_api::ServerReach;
+use autokit_bootstrap::Macro;
 use autokit_error::ApiError;
 use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Definition, McpSessionId, Refusal, Target};
 use autokit_mcp_client::{Progress, UpstreamError};
@@ -21,13 +25,18 @@ use tokio::sync::mpsc;
 use crate::approvals::Approvals;
 use crate::builtin::Builtins;
 use crate::journal::Journal;
+use crate::macro_card::macro_of;
 use crate::own::OwnTools;
 use crate::permit::{CallRequest, not_permitted};
 use crate::profiles::{ResolvedScope, no_profile};
+use crate::recordings::Recordings;
 use crate::refusal::refused;
 use crate::rest::RestCalls;
 use crate::tools::CallableTools;
 use crate::{arguments, builtin, capped, external, own};
+
+pub use trial::TrialAnswer;
+pub(crate) use trial::TrialCall;
 
 /// How a call is executed.
 enum Executor {
@@ -39,6 +48,8 @@ enum Executor {
     Upstream(Box<SavedServer>, Upstream),
     /// An operation of a web API.
     Rest(Box<openapi::Call>, Keys),
+    /// Calls of other tools, with what they need.
+    Macro(Box<Macro>, Vec<Need>),
 }
 
 /// The outcome of preparing a manual call.
@@ -83,13 +94,19 @@ pub struct Calls {
     approvals: Approvals,
     executors: Executors,
     journal: Journal,
+    recordings: Recordings,
 }
 
 impl Calls {
     /// Creates an executor of calls of `tools`. Calls are approved by a person where the rules require it,
     /// and all of them are recorded in the journal.
     pub fn new(tools: CallableTools, approvals: Approvals, executors: Executors, journal: Journal) -> Calls {
-        Calls { tools, approvals, executors, journal }
+        Calls { tools, approvals, executors, journal, recordings: Recordings::default() }
+    }
+
+    /// Returns the recent calls.
+    pub fn recordings(&self) -> &Recordings {
+        &self.recordings
     }
 
     /// Decides on a call, makes it if it is permitted, and records it.
@@ -135,20 +152,9 @@ impl Calls {
     /// `granted`; otherwise nothing is done.
     pub(crate) async fn prepare_manual(&self, call: Call, granted: &[Need]) -> Result<ManualCall, Refusal> {
         let PreparedCall { executor, request } = self.prepare(&call).await?;
-        let policy =
-            self.tools.profiles.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
-        let decision = policy.decide(&request.all_needs());
-        let decided = match decision.permission {
-            Permission::Allow => DecidedBy::Rules,
-            Permission::Ask if decision.reasons.iter().all(|need| granted.contains(need)) => {
-                DecidedBy::Person
-            }
-            Permission::Ask => return Ok(ManualCall::NeedsApproval(decision.reasons)),
-            Permission::Deny => {
-                let recorder =
-                    CallRecorder::start(&self.journal, &call, request.audit(&call, DecidedBy::Rules));
-                return Err(recorder.refused(not_permitted(&decision.reasons)));
-            }
+        let decided = match self.decide_manual(&request, &call, granted)? {
+            Ok(decided) => decided,
+            Err(needs) => return Ok(ManualCall::NeedsApproval(needs)),
         };
         let recorder = CallRecorder::start(&self.journal, &call, request.audit(&call, decided));
         let calls = self.clone();
@@ -156,6 +162,31 @@ impl Calls {
             let result = calls.execute(executor, call).await;
             recorder.finish(result)
         })))
+    }
+
+    /// Decides on a call by the rules of its profile and what a person granted: who decided, or what has to be
+    /// granted first. A call that is denied is recorded.
+    fn decide_manual(
+        &self,
+        request: &CallRequest,
+        call: &Call,
+        granted: &[Need],
+    ) -> Result<Result<DecidedBy, Vec<Need>>, Refusal> {
+        let policy =
+            self.tools.profiles.policy(&call.profile).ok_or_else(|| refused(&no_profile(&call.profile)))?;
+        let decision = policy.decide(&request.all_needs());
+        match decision.permission {
+            Permission::Allow => Ok(Ok(DecidedBy::Rules)),
+            Permission::Ask if decision.reasons.iter().all(|need| granted.contains(need)) => {
+                Ok(Ok(DecidedBy::Person))
+            }
+            Permission::Ask => Ok(Err(decision.reasons)),
+            Permission::Deny => {
+                let recorder =
+                    CallRecorder::start(&self.journal, call, request.audit(call, DecidedBy::Rules));
+                Err(recorder.refused(not_permitted(&decision.reasons)))
+            }
+        }
     }
 
     async fn resolve(&self, call: &Call) -> Result<PreparedCall, Refusal> {
@@ -194,6 +225,12 @@ impl Calls {
                 request.provider.clone_from(&upstream.server);
                 let needs = server_needs(&server);
                 (Executor::Upstream(Box::new(server), upstream), needs)
+            } else if let Some(composed) = macro_of(&card) {
+                if self.impersonates(&request.provider).await {
+                    request.provider = format!("{} (according to its card)", request.provider);
+                }
+                let needs = self.macro_needs(&composed).await?;
+                (Executor::Macro(Box::new(composed), needs.clone()), needs)
             } else {
                 let operation = openapi::Call::from_card(&card)
                     .map_err(|error| Refusal::Rejected(error.to_string()))?
@@ -210,7 +247,17 @@ impl Calls {
     }
 
     async fn execute(&self, executor: Executor, call: Call) -> Result<CallToolResult, Refusal> {
+        let recorded = call.clone();
+        let result = self.execute_unrecorded(executor, call).await;
+        if let Ok(result) = &result {
+            self.recordings.add(&recorded, result, self.tools.workspace.clock.stamp());
+        }
+        result
+    }
+
+    async fn execute_unrecorded(&self, executor: Executor, call: Call) -> Result<CallToolResult, Refusal> {
         match executor {
+            Executor::Macro(composed, covered) => self.run_macro(&composed, &covered, &call).await,
             Executor::Own(name) => self.executors.own.call(&name, call).await,
             Executor::Builtin(builtin, scoped) => {
                 self.executors.builtins.call(&scoped, builtin, &call.arguments, &call.cancel).await

@@ -42,9 +42,20 @@ impl RestCalls {
         arguments: &Map<String, Value>,
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, Refusal> {
+        self.answer(operation, keys, arguments, cancel).await.map(|answer| result(&answer))
+    }
+
+    /// Calls an operation and returns the response as it came.
+    pub(crate) async fn answer(
+        &self,
+        operation: &openapi::Call,
+        keys: &Keys,
+        arguments: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> Result<ApiAnswer, Refusal> {
         let fetcher = self.providers.services().fetcher.clone();
         match self.rest.call(&fetcher, operation, arguments, keys, cancel).await {
-            Ok(answer) => Ok(result(&answer)),
+            Ok(answer) => Ok(answer),
             Err(RestError::Cancelled) => Err(Refusal::Cancelled),
             Err(error @ RestError::Call(openapi::CallError::MissingCredentials { .. })) => {
                 Err(Refusal::Rejected(format!("{error}. The user can add it in Settings, Web API keys.")))
@@ -56,7 +67,7 @@ impl RestCalls {
 }
 
 /// Converts a response to a tool result: texts and images as they are, anything else as a description.
-fn result(answer: &ApiAnswer) -> CallToolResult {
+pub(crate) fn result(answer: &ApiAnswer) -> CallToolResult {
     let kind = answer.content_type.as_deref().unwrap_or("").split(';').next().unwrap_or("").trim();
     let good = (200..300).contains(&answer.status);
     let mut content = Vec::new();

@@ -13,6 +13,7 @@ use autokit_workspace::cards::shorten;
 use autokit_workspace::workspace::Workspace;
 use serde_json::{Map, Value, json};
 
+use crate::macro_card::macro_of;
 use crate::profiles::{AgentProfiles, ResolvedScope, no_profile};
 use crate::refusal::refused;
 
@@ -35,7 +36,7 @@ impl CallableTools {
 
     /// Returns the cards whose tools might be callable.
     pub(crate) fn cards(&self) -> Vec<Arc<CardRecord>> {
-        self.workspace.cards_containing(&["\"upstream\"", "\"call\""])
+        self.workspace.cards_containing(&["\"upstream\"", "\"call\"", "\"macro\""])
     }
 
     /// Returns the definition of a card's tool, if it can be called.
@@ -46,7 +47,7 @@ impl CallableTools {
             self.servers.get(&upstream.server).await.ok()?;
             // A card's own claim is not enough: the server must have confirmed it.
             self.servers.is_bound(&record.id, &upstream).await.ok().filter(|is_bound| *is_bound)?;
-        } else {
+        } else if macro_of(&card).is_none() {
             // A call of a later version, or an invalid one, cannot be made.
             let operation = openapi::Call::from_card(&card).ok().flatten()?;
             origin_of(&operation)?;

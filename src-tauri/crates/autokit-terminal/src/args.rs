@@ -104,6 +104,8 @@ pub enum Command {
         #[arg(long)]
         anew: bool,
     },
+    /// Call tools to find out what their documentation does not say; changes go to `autokit review`.
+    Refine(crate::refine::RefineArgs),
     /// Configure scheduled checks.
     #[command(subcommand)]
     Checks(crate::checks::ChecksCommand),
@@ -209,6 +211,9 @@ pub enum Command {
     /// List and call tools.
     #[command(subcommand)]
     Tools(crate::tools::ToolsCommand),
+    /// Make one tool of recorded calls.
+    #[command(subcommand)]
+    Macros(crate::macros::MacrosCommand),
     /// Connect AutoKit to Claude, Codex, Cursor, VS Code and other MCP clients.
     #[command(subcommand)]
     Clients(crate::clients::ClientsCommand),

@@ -7,7 +7,7 @@ use autokit_agent::ask::{AgentAnswer, StepEvent};
 use autokit_api::Client;
 use autokit_api::commands::{GetCard, GetStatus, Search, StartAsk};
 use autokit_api::{
-    AgentQuestion, Answer, Candidate, CardRef, Nothing, SearchRequest, SearchResponse, Verdict,
+    AgentQuestion, Answer, Candidate, CardRef, MemoryHit, Nothing, SearchRequest, SearchResponse, Verdict,
 };
 use autokit_error::{ApiError, ErrorCode};
 use autokit_search::{Field, Mode, ScoreParts};
@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::agent;
 use crate::cards::one_line;
+use crate::memory;
 use crate::outcome::{Failure, Outcome, Result};
 use crate::output::{Output, count, printable};
 use crate::places::with_commands;
@@ -40,6 +41,7 @@ struct AskOutput<'a> {
     ranked: &'a Answer,
     session: &'a SessionId,
     answer: &'a AgentAnswer,
+    documents: &'a [MemoryHit],
     events: &'a [StepEvent],
 }
 
@@ -68,13 +70,21 @@ pub(crate) async fn ask(
         searched: status.cards,
         took_ms: f64::from(turn.ms),
     };
-    let output =
-        AskOutput { ranked: &answer, session: &session.id, answer: agent_answer, events: &turn.events };
+    let output = AskOutput {
+        ranked: &answer,
+        session: &session.id,
+        answer: agent_answer,
+        documents: &turn.documents,
+        events: &turn.events,
+    };
     out.show(&output, |text| {
         write_answer(text, &answer, agent_answer)?;
+        write_documents(text, &turn.documents)?;
         agent::write_follow_up(text, agent_answer, status.read_only.as_deref())
     })?;
-    let nothing = agent_answer.verdict == Verdict::Nothing && agent_answer.findings.is_empty();
+    let nothing = agent_answer.verdict == Verdict::Nothing
+        && agent_answer.findings.is_empty()
+        && turn.documents.is_empty();
     Ok(if nothing { Outcome::NothingFound } else { Outcome::Done })
 }
 
@@ -165,6 +175,17 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, agent_answer: &AgentAnswer
         "{}",
         format!("{} searched in {:.0} ms", count(answer.searched, "card"), answer.took_ms).dimmed()
     )
+}
+
+fn write_documents(out: &mut dyn Write, documents: &[MemoryHit]) -> io::Result<()> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", "From your documents".bold())?;
+    for hit in documents {
+        memory::write_hit(out, hit)?;
+    }
+    Ok(())
 }
 
 fn write_best(

@@ -25,6 +25,7 @@ mod eval;
 mod filter;
 mod global;
 mod jobs;
+mod macros;
 mod market;
 mod mcp_http;
 mod memory;
@@ -35,6 +36,7 @@ mod personalization;
 pub mod places;
 mod profiles;
 mod providers;
+mod refine;
 mod report;
 mod review;
 mod servers;
@@ -107,6 +109,8 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
             };
             Box::pin(verify::run(library, out, scope, improve, anew)).await
         }
+        Command::Macros(command) => macros::run(library, out, command).await,
+        Command::Refine(args) => Box::pin(refine::run(library, out, args)).await,
         Command::Checks(command) => Box::pin(checks::run(library, out, command)).await,
         Command::Search { query, limit, mode } => {
             ask::search(library, out, query.join(" "), limit, mode).await

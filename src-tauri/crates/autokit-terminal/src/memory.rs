@@ -204,7 +204,8 @@ fn write_found(text: &mut dyn io::Write, found: &MemoryFound) -> io::Result<()> 
     Ok(())
 }
 
-fn write_hit(text: &mut dyn io::Write, hit: &MemoryHit) -> io::Result<()> {
+/// Writes a piece of a document, or a function, with its citation.
+pub(crate) fn write_hit(text: &mut dyn io::Write, hit: &MemoryHit) -> io::Result<()> {
     let score = format!("{:.2}", hit.score);
     let page = hit.page.map(|page| format!(", page {page}")).unwrap_or_default();
     if let Some(symbol) = &hit.symbol {

@@ -103,6 +103,7 @@ fn source(source: ToolSource) -> &'static str {
         ToolSource::Builtin => "built-in",
         ToolSource::Server => "MCP server",
         ToolSource::Api => "web API",
+        ToolSource::Macro => "macro",
     }
 }
 

@@ -38,6 +38,8 @@ pub mod fields {
     pub const KIND: &str = "kind";
     /// JSON Schema of the call's arguments.
     pub const PARAMETERS: &str = "parameters";
+    /// JSON Schema of what a call returns.
+    pub const RETURNS: &str = "returns";
     /// Free labels.
     pub const TAGS: &str = "tags";
     /// One or two lines that call the tool, for tools that are not a class.
@@ -46,7 +48,7 @@ pub mod fields {
     pub const SOURCES: &str = "sources";
 
     /// All fields in reading order.
-    pub const ALL: [&str; 17] = [
+    pub const ALL: [&str; 18] = [
         NAME,
         PROVIDER,
         KIND,
@@ -57,6 +59,7 @@ pub mod fields {
         CLASS,
         INIT_ARGS,
         PARAMETERS,
+        RETURNS,
         USAGE,
         OPENAPI,
         PRICING,

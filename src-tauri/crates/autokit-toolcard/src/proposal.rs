@@ -69,6 +69,8 @@ pub enum Origin {
     Discovery,
     /// A card made from a person's text.
     Description,
+    /// A tool made of calls that were recorded.
+    Use,
     /// A dead link, replaced by the page's new URL.
     Repair,
     /// A field that its page now contradicts.
@@ -84,7 +86,7 @@ const GROUPS: &[(&str, &[Origin])] = &[
     ("Broken link", &[Origin::Repair]),
     ("Stale field", &[Origin::Refresh]),
     ("Enrichment", &[Origin::Improvement]),
-    ("New card", &[Origin::Discovery, Origin::Description]),
+    ("New card", &[Origin::Discovery, Origin::Description, Origin::Use]),
     ("Imported", &[Origin::Import]),
 ];
 

@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 pub const UPSTREAM: &str = "upstream";
 
 /// Fields of a card whose values come from the server.
-pub(crate) const SERVER_FIELDS: [&str; 5] =
-    [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, "annotations", UPSTREAM];
+pub(crate) const SERVER_FIELDS: [&str; 6] =
+    [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, fields::RETURNS, "annotations", UPSTREAM];
 
 /// Returns the name under which a server's tools are proposed.
 pub fn proposer(server: &str) -> String {
@@ -67,6 +67,9 @@ fn card_of(server: &SavedServer, tool: &Tool) -> Map<String, Value> {
     let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
     put(fields::DESCRIPTION, description.into());
     put(fields::PARAMETERS, Value::Object((*tool.input_schema).clone()));
+    if let Some(schema) = &tool.output_schema {
+        put(fields::RETURNS, Value::Object((**schema).clone()));
+    }
     if let Some(hints) = tool.annotations.as_ref().and_then(|hints| serde_json::to_value(hints).ok()) {
         put("annotations", hints);
     }

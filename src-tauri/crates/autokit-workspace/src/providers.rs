@@ -272,6 +272,11 @@ impl Providers {
         })
     }
 
+    /// Returns what language models have cost so far, in US dollars.
+    pub fn spent(&self) -> f64 {
+        self.spending.ledger.cost()
+    }
+
     /// Returns the settings with what else is known: where keys are stored, and what was spent.
     pub async fn view(&self) -> ProvidersView {
         let services = self.services.load_full();

@@ -222,6 +222,7 @@ fn key(setting: Setting) -> &'static str {
         Setting::McpServers => "mcp_servers",
         Setting::Personalization => "personalization",
         Setting::Profiles => "profiles",
+        Setting::RefineRun => "refine_run",
         Setting::Review => "review",
         Setting::Spending => "spending",
         Setting::Subscriptions => "subscriptions",

@@ -85,7 +85,7 @@ pub struct Question {
 
 impl Question {
     /// Returns the question with the refinement appended.
-    fn full_text(&self) -> String {
+    pub fn full_text(&self) -> String {
         match &self.refinement {
             Some(reason) if !reason.trim().is_empty() => format!("{} ({})", self.text.trim(), reason.trim()),
             _ => self.text.trim().to_owned(),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autokit_agent::ask::Citation;
 use autokit_agent::rerank::{Candidate, NotReranked, Reranker};
-use autokit_api::{MemoryFound, MemoryQuery, Turn};
+use autokit_api::{MemoryFound, MemoryHit, MemoryQuery, Turn};
 use autokit_error::{ApiError, Result};
-use autokit_features::agent::Agent;
+use autokit_features::agent::{Agent, DocumentCitations};
 use autokit_features::library_retriever::AgentCaller;
 use autokit_features::market::Market;
 use autokit_features::review::Proposals;
@@ -18,6 +18,17 @@ use autokit_serving::assistant::{Assistant, TurnRequest};
 use autokit_toolcard::{Author, CardId, Draft, ProposalId};
 use autokit_workspace::providers::Providers;
 use tokio_util::sync::CancellationToken;
+
+/// The documents that people added, as answers cite them.
+#[derive(Debug)]
+pub(super) struct CitedDocuments(pub(super) Memory);
+
+#[async_trait]
+impl DocumentCitations for CitedDocuments {
+    async fn cite(&self, question: &str) -> Result<Vec<MemoryHit>> {
+        self.0.cite(question).await
+    }
+}
 
 /// The agent, the review queue, the registries and the language model.
 #[derive(Debug)]
@@ -35,7 +46,8 @@ impl Assistant for Features {
     async fn run_turn(&self, request: TurnRequest, cancel: &CancellationToken) -> Result<Turn> {
         let TurnRequest { kind, query, feedback_profile, allowed, web } = request;
         let (entry, at) = self.agent.start_turn_in(None, kind, &query, None).await?;
-        let caller = AgentCaller { feedback_profile, allowed, web, candidates: None };
+        // Agents have a tool of its own for documents, with a permission of its own.
+        let caller = AgentCaller { feedback_profile, allowed, web, documents: false, candidates: None };
         self.agent.sessions.spawn(self.agent.clone().run_turn(entry.clone(), at, caller));
         let mut watch = entry.state.subscribe();
         tokio::select! {

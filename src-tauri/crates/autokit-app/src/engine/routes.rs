@@ -7,18 +7,19 @@ use autokit_api::commands::{
     CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard,
     DeleteCards, DescribeCard, DisconnectAgent, Export, ExportPersonalization, FetchPages, ForgetKey,
     GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetHealth, GetHistory,
-    GetPage, GetPersonalization, GetProposal, GetProviders, GetReviewPolicy, GetSession, GetTool,
-    GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket, LearnPersonalization,
+    GetPage, GetPersonalization, GetProposal, GetProviders, GetRefineState, GetReviewPolicy, GetSession,
+    GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket, LearnPersonalization,
     ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys, ListMarketSources,
-    ListMemory, ListModels, ListProfiles, ListProposals, ListServers, ListSessions, ListSubscriptions,
-    ListTools, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport,
-    ProposeFinding, PullModel, ReadServers, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey,
-    RemoveMarketSource, RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary,
-    RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard, RunDoctor, RunTool,
-    Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings,
-    SetKeyTrust, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVocabulary,
-    SignBundle, StartAsk, StartDiscover, StartImport, StartVerify, TestConnection, Undo, UndoImport,
-    UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
+    ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions,
+    ListSubscriptions, ListTools, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept,
+    PreviewExport, PreviewImport, ProposeFinding, ProposeMacro, PullModel, ReadServers, RefreshMemory,
+    RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveMemory, RemoveProfile,
+    RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
+    ResetPersonalization, ResetSpending, RestoreCard, RunDoctor, RunTool, Search, SearchMarket, SearchMemory,
+    SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust, SetPersonalization,
+    SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVocabulary, SignBundle, StartAsk, StartDiscover,
+    StartImport, StartRefine, StartVerify, TestConnection, Undo, UndoImport, UpdateCard, UseModel,
+    WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -70,10 +71,12 @@ route!(
 );
 route!(exchange.vocabulary: ListVocabulary, RemoveVocabulary, SetVocabulary);
 route!(exchange.imports: ListImports, LoadStarter, PreviewImport, StartImport);
-route!(memory: AddMemory, ListMemory, RefreshMemory, RemoveMemory, SearchMemory);
+route!(asking.memory: AddMemory, ListMemory, RefreshMemory, RemoveMemory, SearchMemory);
 route!(models: ListModels, PullModel, UseModel);
 route!(cards.pages: FetchPages, GetPage);
 route!(review.proposals: DescribeCard, GetProposal, ListProposals);
+route!(lifecycle.macros: ListRecordedCalls, ProposeMacro);
+route!(lifecycle.refining: GetRefineState, StartRefine);
 route!(providers: GetProviders, SetSecret, ResetSpending, SetProviders, TestConnection);
 route!(asking.search: Ask, Search);
 route!(connections.servers: AddServer, ListServers, ReadServers, RefreshServer, RemoveServer);

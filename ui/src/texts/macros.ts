@@ -1,0 +1,21 @@
+// Texts of macros: one tool made of recorded calls.
+
+import { count } from "../lib/format";
+
+export const macros = {
+  title: "Create a tool from calls",
+  about:
+    "Select the first call of a sequence; the later calls of its session are included. What one call returned and another was given is passed on, and everything else becomes an optional argument. The tool waits in Review.",
+  none: "No calls since AutoKit was opened. Recent calls are kept in memory only.",
+  repeated: (times: number) => `repeated ${count(times, "time")}`,
+  createRepeated: (names: string) => `Create a tool: ${names}`,
+  create: "Create tool",
+  createOf: (n: number) => `Create tool from ${count(n, "call")}`,
+  name: "Name",
+  namePlaceholder: "e.g. films_of_director",
+  clear: "Clear selection",
+  uses: (names: string) => `uses the result of ${names}`,
+  select: (name: string, when: string) => `${name}, ${when}`,
+  proposed: (name: string) => `${name} waits in Review`,
+  then: ", then ",
+} as const;
