@@ -15,7 +15,7 @@ use crate::content::Content;
 use crate::rows::Source;
 
 /// Part of every hash of a file: it changes when files are read in another way, so that they are read again.
-const READING: &str = "1";
+const READING: &str = "2";
 
 /// Longest path of a source, in bytes.
 const LONGEST_LOCATION: usize = 4096;
