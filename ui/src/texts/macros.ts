@@ -6,7 +6,6 @@ export const macros = {
   title: "Create a tool from calls",
   about:
     "Select the first call of a sequence; the later calls of its session are included. What one call returned and another was given is passed on, and everything else becomes an optional argument. The tool waits in Review.",
-  none: "No calls since AutoKit was opened. Recent calls are kept in memory only.",
   repeated: (times: number) => `repeated ${count(times, "time")}`,
   createRepeated: (names: string) => `Create a tool: ${names}`,
   create: "Create tool",
