@@ -19,6 +19,8 @@ use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
 use autokit_app::{ErrorCode, Permission};
 use autokit_tests::Workplace;
+use autokit_tests::agent::provider_settings;
+use autokit_tests::model::{ModelRequest, Reply, ScriptedModel};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -126,7 +128,7 @@ fn document(at: SocketAddr) -> Value {
                         "type": "object",
                         "properties": {"items": {"type": "array", "items": {
                             "type": "object",
-                            "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}
+                            "properties": {"id": {"type": "integer"}, "item_label": {"type": "string"}}
                         }}}
                     }}}}}
                 },
@@ -237,7 +239,7 @@ async fn what_calls_show_becomes_a_proposal_with_the_calls_as_evidence() -> Resu
     ensure!(schema["properties"]["limit"]["maximum"] == json!(20), "{schema}");
     let description = proposed(detail, "description")?;
     let text = description.value.as_ref().and_then(Value::as_str).unwrap_or_default();
-    ensure!(text.contains("`items[].label` instead of `items[].name`"), "{text}");
+    ensure!(text.contains("`items[].label` instead of `items[].item_label`"), "{text}");
     ensure!(text.contains("`error.message`"), "{text}");
     for evidence in parameters.evidence.iter().chain(&description.evidence) {
         ensure!(evidence.url == format!("http://{at}/items"), "{evidence:?}");
@@ -256,6 +258,72 @@ async fn what_calls_show_becomes_a_proposal_with_the_calls_as_evidence() -> Resu
     let job = finished(&node, job).await?;
     ensure!(proposals(&node).await?.len() == 1, "{:?}", proposals(&node).await?.last());
     ensure!(job.summary.as_deref() == Some("Nothing to change"), "{job:?}");
+    node.close().await?;
+    Ok(())
+}
+
+/// What a request asks a model for, by the name of its schema.
+fn schema_name(request: &ModelRequest) -> &str {
+    request.body.pointer("/response_format/json_schema/name").and_then(Value::as_str).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_rewrites_the_description_from_real_calls() -> Result<()> {
+    let (place, shop) = (Workplace::with_stand_in()?, Shop::default());
+    let at = shop.serve().await?;
+    let node = owner(&place, at).await?;
+    let model = ScriptedModel::with_script(|request| match schema_name(request) {
+        "refine_explore" if request.prompt().contains("\"region\":\"south\"") => Reply::Json(
+            json!({"query": "Two things in the north", "arguments": {"region": "north", "limit": 2}}),
+        ),
+        "refine_explore" => {
+            Reply::Json(json!({"query": "What is sold in the south?", "arguments": {"region": "south"}}))
+        }
+        "refine_analyze" => Reply::Json(json!({"suggestion": "Say that the result is a list of things."})),
+        "refine_rewrite" => Reply::Json(json!({
+            "description": "Lists what is for sale in a region, up to 20 things at a time.",
+            "direction": "Try another region."
+        })),
+        other => Reply::status(500, other),
+    })
+    .await?;
+    let mut settings = provider_settings(Some(&model), None);
+    settings.network.allowed_hosts.push(at.to_string());
+    node.call::<SetProviders>(settings).await?;
+    let job = start(&node, request(named(&["listItems"]))).await?;
+    ensure!(finished(&node, job).await?.state == JobState::Done);
+    let all = proposals(&node).await?;
+    let detail = all.first().context("a proposal")?;
+    let description = proposed(detail, "description")?;
+    let text = description.value.as_ref().and_then(Value::as_str).unwrap_or_default();
+    ensure!(text.starts_with("Lists what is for sale in a region"), "{text}");
+    ensure!(
+        description.evidence.iter().any(|one| one.quote.contains("\"region\":\"south\"")),
+        "{description:?}"
+    );
+    // What the rules found of the parameters stays theirs.
+    let parameters = proposed(detail, "parameters")?.value.clone().context("a schema")?;
+    ensure!(parameters["required"] == json!(["region"]), "{parameters}");
+    // The rules do not ask for two things.
+    ensure!(shop.count("GET /items {\"limit\": \"2\", \"region\": \"north\"}") == 1, "{:?}", shop.requests);
+    node.close().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_budget_no_model_is_asked() -> Result<()> {
+    let (place, shop) = (Workplace::with_stand_in()?, Shop::default());
+    let at = shop.serve().await?;
+    let node = owner(&place, at).await?;
+    let model = ScriptedModel::with_script(|request| Reply::status(500, schema_name(request))).await?;
+    let mut settings = provider_settings(Some(&model), None);
+    settings.network.allowed_hosts.push(at.to_string());
+    node.call::<SetProviders>(settings).await?;
+    let job = start(&node, RefineRequest { budget: Some(0.0), ..request(named(&["listItems"])) }).await?;
+    ensure!(finished(&node, job).await?.state == JobState::Done);
+    ensure!(model.requests().is_empty(), "{:?}", model.kinds());
+    // What the rules found is proposed all the same.
+    ensure!(proposals(&node).await?.len() == 1);
     node.close().await?;
     Ok(())
 }
