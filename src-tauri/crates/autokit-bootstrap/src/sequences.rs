@@ -113,6 +113,7 @@ enum Source {
 /// Makes one tool of calls that were made once, in order. Every argument that no earlier call returned becomes an
 /// optional parameter with its value as default. `None` without calls.
 pub fn recorded(calls: &[RecordedCall]) -> Option<Macro> {
+    calls.first()?;
     let mut composed = compose_any(&[calls], true)?.0;
     if let Some(properties) = composed.parameters.get_mut("properties").and_then(Value::as_object_mut) {
         for schema in properties.values_mut().filter_map(Value::as_object_mut) {

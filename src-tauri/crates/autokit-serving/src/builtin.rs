@@ -389,7 +389,8 @@ mod tests {
         assert_eq!(names("summarize a long text"), ["summarize_text"]);
         assert_eq!(names("search documentation"), ["docs_search"]);
         assert_eq!(names("search the web"), ["web_search"]);
-        assert_eq!(names("search my documents"), ["rag_search"]);
+        // The tool that adds documents may follow.
+        assert_eq!(names("search my documents")[0], "rag_search");
         assert_eq!(names("search code for a function"), ["code_search"]);
         assert_eq!(names("add a document"), ["add_document"]);
         assert_eq!(names("open a web page"), ["browse_page"]);
