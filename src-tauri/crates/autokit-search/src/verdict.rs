@@ -26,7 +26,8 @@ const USUAL_BACKGROUND: f32 = 0.155;
 
 /// How much a first hit with phrases is lowered before it is judged if the request names its provider. "Give a customer
 /// his money back in Stripe" names the provider of every operation of Stripe, the one that is not there included. On three
-/// sets over the starter cards the area under the ROC curve rises from 0.945, 0.954 and 0.946 to 0.949, 0.958 and 0.961.
+/// sets over the starter cards the area under the ROC curve rises by 0.004, 0.004 and 0.014. A request that also says a word
+/// of the tool's own name, like "integrate with my Google calendar", means this tool.
 /// On 231 cards without phrases, most of them the only one of their vendor, it falls by 0.01, so there it does not apply.
 const NAMED_PROVIDER: f32 = 0.08;
 
@@ -90,10 +91,17 @@ pub(crate) fn background_shift(background: Option<f32>) -> f32 {
 /// Returns by how much the score of a first hit is raised before it is judged because of how the request names it.
 pub(crate) fn provider_shift(hit: Option<&Hit>) -> f32 {
     let names = |hit: &Hit| {
-        let mut fields = hit.parts.matched_terms.iter().filter(|term| term.field == Field::Provider);
-        // A meaning that the provider's name happens to have is no name.
+        // A meaning that a name happens to have is no name.
+        let terms = |field: Field| {
+            let of_field = hit.parts.matched_terms.iter().filter(move |term| term.field == field);
+            of_field.map(|term| term.term.as_str()).filter(|term| !term.starts_with(MARK))
+        };
+        let names_tool = terms(Field::Name).any(|term| terms(Field::Provider).all(|other| other != term));
         let has_phrases = hit.parts.ask.is_some();
-        has_phrases && hit.parts.name_match.is_none() && fields.any(|term| !term.term.starts_with(MARK))
+        has_phrases
+            && hit.parts.name_match.is_none()
+            && terms(Field::Provider).next().is_some()
+            && !names_tool
     };
     if hit.is_some_and(names) { -NAMED_PROVIDER } else { 0.0 }
 }
@@ -153,6 +161,7 @@ mod tests {
             shift(provider(), Some(0), Some(NameMatch::Exact)),
             shift(vec![term(Field::Description, "stripe")], Some(0), None),
             shift(vec![term(Field::Provider, "=money")], Some(0), None),
+            shift(vec![term(Field::Provider, "google"), term(Field::Name, "calendar")], Some(0), None),
             provider_shift(None),
         ] {
             assert!(none.abs() < f32::EPSILON);
