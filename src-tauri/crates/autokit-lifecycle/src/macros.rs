@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, ListRecordedCalls, ProposeMacro};
 use autokit_api::{MacroPropose, MacroProposed, Nothing, RecordedCall, RecordedCalls, RepeatedCalls};
 use autokit_bootstrap::{
-    Argument, Macro, RecordedCall as Made, Sequence, SequenceOptions, recorded, sequences,
+    Argument, Macro, MacroStep, RecordedCall as Made, Sequence, SequenceOptions, recorded, sequences,
 };
 use autokit_bundle::may_be_secret;
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -80,8 +80,10 @@ impl Macros {
         let all = self.calls.recordings().all();
         let sessions = Sessions::new(&all);
         let mut calls: Vec<RecordedCall> = Vec::new();
-        for session in &sessions.calls {
-            for (at, call) in session.iter().enumerate() {
+        for (session, made) in sessions.calls.iter().zip(&sessions.made) {
+            // Where the arguments of a call come from depends on the calls before it only.
+            let steps = recorded(made).map(|composed| composed.steps).unwrap_or_default();
+            for (call, step) in session.iter().zip(&steps) {
                 calls.push(RecordedCall {
                     number: call.number,
                     at: call.at,
@@ -90,7 +92,7 @@ impl Macros {
                     name: call.name.clone(),
                     provider: call.provider.clone(),
                     arguments: shown(&Value::Object(call.arguments.clone())),
-                    uses: uses(&session[..=at]),
+                    uses: uses(session, step),
                 });
             }
         }
@@ -174,15 +176,13 @@ fn chosen(all: &[Arc<Recording>], numbers: &[u64]) -> Result<Vec<Arc<Recording>>
     Ok(found)
 }
 
-/// Returns the numbers of the earlier calls that returned what the last one was given.
-fn uses(calls: &[Arc<Recording>]) -> Vec<u64> {
-    let made: Vec<Made> = calls.iter().map(|call| made(call)).collect();
-    let last = recorded(&made).and_then(|composed| composed.steps.last().cloned());
-    let mut numbers: Vec<u64> = last
-        .into_iter()
-        .flat_map(|step| step.arguments)
+/// Returns the numbers of the calls of a session that returned what a step is given.
+fn uses(session: &[Arc<Recording>], step: &MacroStep) -> Vec<u64> {
+    let mut numbers: Vec<u64> = step
+        .arguments
+        .iter()
         .filter_map(|(_, argument)| match argument {
-            Argument::Result { step, .. } => calls.get(step).map(|call| call.number),
+            Argument::Result { step, .. } => session.get(*step).map(|call| call.number),
             _ => None,
         })
         .collect();
@@ -276,8 +276,6 @@ impl Handle<ProposeMacro> for Macros {
 
 #[cfg(test)]
 mod tests {
-    use autokit_bootstrap::MacroStep;
-
     use super::*;
 
     #[test]

@@ -117,10 +117,10 @@ impl ToolRuns {
     /// Returns a card's tool, if it can be called.
     async fn listed(&self, record: &CardRecord, scoped: &ResolvedScope) -> Option<ListedTool> {
         let definition = self.tools.definition(record).await?;
-        let upstream = record.card().object().contains_key(autokit_upstream::tools::UPSTREAM);
-        let source = if upstream {
+        let card = record.card();
+        let source = if card.object().contains_key(autokit_upstream::tools::UPSTREAM) {
             ToolSource::Server
-        } else if record.card().object().contains_key(MACRO) {
+        } else if card.object().contains_key(MACRO) {
             ToolSource::Macro
         } else {
             ToolSource::Api

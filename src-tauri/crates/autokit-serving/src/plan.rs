@@ -225,32 +225,33 @@ impl Calls {
                 request.provider.clone_from(&upstream.server);
                 let needs = server_needs(&server);
                 (Executor::Upstream(Box::new(server), upstream), needs)
-            } else if let Some(composed) = macro_of(&card) {
-                if self.impersonates(&request.provider).await {
-                    request.provider = format!("{} (according to its card)", request.provider);
-                }
-                let needs = self.macro_needs(&composed).await?;
-                (Executor::Macro(Box::new(composed), needs.clone()), needs)
             } else {
-                let operation = openapi::Call::from_card(&card)
-                    .map_err(|error| Refusal::Rejected(error.to_string()))?
-                    .ok_or_else(not_callable)?;
                 if self.impersonates(&request.provider).await {
                     request.provider = format!("{} (according to its card)", request.provider);
                 }
-                let keys = self.executors.rest.keys_for(&operation).await.map_err(|error| refused(&error))?;
-                let needs = needs(&operation, &keys);
-                (Executor::Rest(Box::new(operation), keys), needs)
+                if let Some(composed) = macro_of(&card) {
+                    let needs = self.macro_needs(&composed).await?;
+                    (Executor::Macro(Box::new(composed), needs.clone()), needs)
+                } else {
+                    let operation = openapi::Call::from_card(&card)
+                        .map_err(|error| Refusal::Rejected(error.to_string()))?
+                        .ok_or_else(not_callable)?;
+                    let keys =
+                        self.executors.rest.keys_for(&operation).await.map_err(|error| refused(&error))?;
+                    let needs = needs(&operation, &keys);
+                    (Executor::Rest(Box::new(operation), keys), needs)
+                }
             }
         };
         Ok(PreparedCall { executor, request: request.with(needs, &definition.schema, arguments) })
     }
 
     async fn execute(&self, executor: Executor, call: Call) -> Result<CallToolResult, Refusal> {
-        let recorded = call.clone();
+        // AutoKit's own tools, which every session calls all the time, are not recorded.
+        let recorded = matches!(call.tool, Target::Discovered(_)).then(|| call.clone());
         let result = self.execute_unrecorded(executor, call).await;
-        if let Ok(result) = &result {
-            self.recordings.add(&recorded, result, self.tools.workspace.clock.stamp());
+        if let (Some(call), Ok(result)) = (recorded, &result) {
+            self.recordings.add(&call, result, self.tools.workspace.clock.stamp());
         }
         result
     }

@@ -96,11 +96,17 @@ impl Recordings {
 
 /// Returns what a tool returned: its structured content, or else its text, as JSON if it is JSON.
 pub fn value_of(result: &CallToolResult) -> Value {
-    if let Some(value) = &result.structured_content {
-        return value.clone();
-    }
+    result.structured_content.clone().unwrap_or_else(|| text_value_of(result))
+}
+
+/// Returns the text of a result, as JSON if it is JSON.
+pub fn text_value_of(result: &CallToolResult) -> Value {
     let texts: Vec<&str> =
         result.content.iter().filter_map(|block| block.as_text().map(|text| text.text.as_str())).collect();
-    let text = texts.join("\n");
-    serde_json::from_str(&text).unwrap_or(Value::String(text))
+    json_or_text(&texts.join("\n"))
+}
+
+/// Reads a text as JSON, or returns it as a string.
+pub fn json_or_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }

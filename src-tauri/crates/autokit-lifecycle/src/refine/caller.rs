@@ -9,8 +9,8 @@ use autokit_policy::Need;
 use autokit_refine::{Outcome, ToolCaller};
 use autokit_serving::explored::ExploredTool;
 use autokit_serving::plan::TrialAnswer;
+use autokit_serving::recordings::{json_or_text, text_value_of, value_of};
 use autokit_workspace::jobs::Progress;
-use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -60,11 +60,6 @@ impl ToolCaller for Caller<'_> {
     }
 }
 
-/// Returns what a text says: JSON if it is JSON.
-fn value_of(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
-}
-
 fn outcome(answer: Result<TrialAnswer, Refusal>) -> Outcome {
     match answer {
         Ok(TrialAnswer::NotMade(reason)) => Outcome::NotMade { reason },
@@ -75,30 +70,21 @@ fn outcome(answer: Result<TrialAnswer, Refusal>) -> Outcome {
                 200..300 if answer.cut => {
                     Outcome::Unavailable { reason: "the response is too long to be compared".to_owned() }
                 }
-                200..300 => Outcome::Success { result: value_of(&text) },
+                200..300 => Outcome::Success { result: json_or_text(&text) },
                 // These are about who calls and how often, not about the arguments.
                 401 | 402 | 403 | 407 | 408 | 425 | 429 => {
                     Outcome::Unavailable { reason: format!("the API answered with status {}", answer.status) }
                 }
-                400..500 => Outcome::Refused { status: Some(answer.status), error: value_of(&text) },
+                400..500 => Outcome::Refused { status: Some(answer.status), error: json_or_text(&text) },
                 status => Outcome::Unavailable { reason: format!("the API answered with status {status}") },
             }
         }
-        Ok(TrialAnswer::Tool(result)) => of_tool(result),
+        Ok(TrialAnswer::Tool(result)) if result.is_error == Some(true) => {
+            Outcome::Refused { status: None, error: text_value_of(&result) }
+        }
+        Ok(TrialAnswer::Tool(result)) => Outcome::Success { result: value_of(&result) },
         Err(Refusal::Cancelled) => Outcome::Unavailable { reason: "the call was stopped".to_owned() },
         Err(Refusal::Rejected(reason) | Refusal::Failed(reason)) => Outcome::Unavailable { reason },
-    }
-}
-
-fn of_tool(result: CallToolResult) -> Outcome {
-    let failed = result.is_error == Some(true);
-    let texts: Vec<&str> =
-        result.content.iter().filter_map(|block| block.as_text().map(|text| text.text.as_str())).collect();
-    let text = texts.join("\n");
-    match (failed, result.structured_content) {
-        (true, _) => Outcome::Refused { status: None, error: value_of(&text) },
-        (false, Some(result)) => Outcome::Success { result },
-        (false, None) => Outcome::Success { result: value_of(&text) },
     }
 }
 

@@ -11,7 +11,7 @@ use autokit_gateway::{Call, DecidedBy, Definition, Refusal, Target};
 use autokit_openapi as openapi;
 use autokit_openapi::rest::needs;
 use autokit_policy::{Need, Permission};
-use autokit_toolcard::CardId;
+use autokit_toolcard::{CardId, Toolcard};
 use autokit_upstream::tools::Upstream;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value};
@@ -26,17 +26,18 @@ use crate::recordings::value_of;
 use crate::refusal::refused;
 
 impl Calls {
-    /// Returns the tool of a step, if it can be called and is no macro itself.
-    async fn step_definition(&self, tool: &str) -> Option<Definition> {
+    /// Returns the tool of a step and its card, if it can be called and is no macro itself. Built-in tools have no card.
+    async fn step_tool(&self, tool: &str) -> Option<(Definition, Option<Toolcard>)> {
         if let Some(builtin) = builtin::by_id(tool) {
-            return Some(builtin.clone());
+            return Some((builtin.clone(), None));
         }
         let id = CardId::new(tool);
         let record = self.tools.workspace.library.read(|replica| replica.get(&id).cloned())?;
-        if record.card().object().contains_key(MACRO) {
+        let card = record.card();
+        if card.object().contains_key(MACRO) {
             return None;
         }
-        self.tools.definition(&record).await
+        Some((self.tools.definition(&record).await?, Some(card)))
     }
 
     /// Returns what the calls of a macro need, as far as it does not depend on their arguments.
@@ -46,13 +47,12 @@ impl Calls {
     pub(super) async fn macro_needs(&self, composed: &Macro) -> Result<Vec<Need>, Refusal> {
         let mut all: Vec<Need> = Vec::new();
         for (at, step) in composed.steps.iter().enumerate() {
-            let definition = self.step_definition(&step.tool).await.ok_or_else(|| {
+            let (definition, card) = self.step_tool(&step.tool).await.ok_or_else(|| {
                 Refusal::Rejected(format!("the tool of step {} can no longer be called", at + 1))
             })?;
-            let Definition { id, name, provider, .. } = &definition;
-            let mut own = vec![Need::Tool { id: id.clone(), name: name.clone(), provider: provider.clone() }];
-            let record = self.tools.workspace.library.read(|replica| replica.get(&CardId::new(id)).cloned());
-            if let Some(card) = record.map(|record| record.card()) {
+            let Definition { id, name, provider, .. } = definition;
+            let mut own = vec![Need::Tool { id, name, provider }];
+            if let Some(card) = card {
                 if let Some(upstream) = Upstream::of(&card) {
                     let server = self.tools.servers.get(&upstream.server).await;
                     own.extend(server_needs(&server.map_err(|error| refused(&error))?));
@@ -129,7 +129,7 @@ struct Steps<'a> {
 #[async_trait]
 impl StepRunner for Steps<'_> {
     async fn run(&self, tool: &str, arguments: &Map<String, Value>) -> Result<Value, String> {
-        let definition = self.calls.step_definition(tool).await.ok_or("it can no longer be called")?;
+        let (definition, _) = self.calls.step_tool(tool).await.ok_or("it can no longer be called")?;
         // The macro's own progress is the number of its calls; those of its tools would run back and forth.
         let (progress, _) = mpsc::channel(1);
         let call = Call {

@@ -43,18 +43,15 @@ impl Calls {
         let answer = match executor {
             Executor::Rest(operation, keys) => {
                 let operation = relaxed(&operation, &call.arguments);
-                // A request is made once more by the call; what it says cannot be told from an answer of the server.
+                // Checked before, because a refusal does not say whether something was sent.
                 if let Err(error) = writable(&operation, &call.arguments) {
                     recorder.finish(Err(Refusal::Rejected(error.clone()))).ok();
                     return Ok(TrialCall::Answered(TrialAnswer::NotMade(error)));
                 }
-                match self.executors.rest.answer(&operation, &keys, &call.arguments, &call.cancel).await {
-                    Ok(answer) => {
-                        recorder.finish(Ok(rest::result(&answer)))?;
-                        TrialAnswer::Http(answer)
-                    }
-                    Err(refusal) => return Err(recorder.finish(Err(refusal)).expect_err("it was one")),
-                }
+                let rest = &self.executors.rest;
+                let answer = rest.answer(&operation, &keys, &call.arguments, &call.cancel).await;
+                recorder.finish(answer.as_ref().map(rest::result).map_err(Refusal::clone))?;
+                TrialAnswer::Http(answer?)
             }
             Executor::Upstream(server, upstream) => {
                 let result = self.call_upstream(&server, &upstream, call).await;
