@@ -129,10 +129,15 @@ impl Complaint {
 
     pub(crate) fn mentions(&self, name: &str) -> bool {
         // A message names a field of the body without what it is inside of.
-        let own = name.rsplit('.').next().unwrap_or(name);
+        let own = last_part(name);
         self.names.iter().any(|known| known == name)
             || WORD.find_iter(&self.text).any(|word| word.as_str().eq_ignore_ascii_case(own))
     }
+}
+
+/// Returns the name of a field without what it is inside of.
+pub(crate) fn last_part(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 /// Collects the texts of a structured error, the arguments it names and the lists of values it gives.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::complaint::Complaint;
+use crate::complaint::{Complaint, last_part};
 use crate::finding::{Finding, Observation};
 use crate::tool::{Outcome, ToolCaller, ToolDocument, Trial};
 use crate::values::{ValuePool, typed, valid};
@@ -108,11 +108,6 @@ struct Explorer<'a> {
     base_trial: usize,
     /// Values of further parameters that work together with them, and the calls that show it.
     accepted: BTreeMap<String, (Value, usize)>,
-}
-
-/// Returns the name of a field without what it is inside of.
-fn last_part(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
 }
 
 impl Explorer<'_> {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Explorer, NEW_VALUES, PAIRS, Stop, VALUES, is_name, last_part};
+use super::{Explorer, NEW_VALUES, PAIRS, Stop, VALUES, is_name};
+use crate::complaint::last_part;
 use crate::finding::Finding;
 use crate::values::{type_of, typed, valid};
 

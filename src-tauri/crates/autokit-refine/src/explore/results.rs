@@ -32,10 +32,8 @@ impl Explorer<'_> {
     /// Compares the fields of all results with the documented ones.
     pub(super) fn compare_results(&mut self) {
         let Some(returns) = &self.tool.returns else { return };
-        let mut documented: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        let mut documented: BTreeMap<String, BTreeMap<String, DocumentedField>> = BTreeMap::new();
         documented_fields(returns, "", &mut documented, 0);
-        let mut always: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        required_fields(returns, "", &mut always, 0);
         let mut actual: Fields = Fields::new();
         // How many objects were seen at each path: what was seen once may be an exception.
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -55,17 +53,17 @@ impl Explorer<'_> {
             let Some(found) = actual.get(path) else { continue };
             // One object shows what there is, and that something is absent only if it is said to be always there.
             let is_certain = seen.get(path).is_some_and(|seen| *seen >= RESULTS);
-            let is_always = |name: &String| always.get(path).is_some_and(|names| names.contains(name));
             let mut absent: Vec<&String> = fields
-                .keys()
-                .filter(|name| !found.contains_key(*name) && (is_certain || is_always(name)))
+                .iter()
+                .filter(|(name, field)| !found.contains_key(*name) && (is_certain || field.is_required))
+                .map(|(name, _)| name)
                 .collect();
             let mut extra: Vec<&String> = found.keys().filter(|name| !fields.contains_key(*name)).collect();
             let mut renamed = Vec::new();
             for name in &absent {
                 let fits = |other: &&&String| {
                     let types = &found[**other];
-                    types.iter().any(|actual| is_type(actual, &fields[*name]))
+                    types.iter().any(|actual| is_type(actual, &fields[*name].of_type))
                 };
                 let alike: Vec<&&String> =
                     extra.iter().filter(fits).filter(|other| are_alike(name, other)).collect();
@@ -85,7 +83,7 @@ impl Explorer<'_> {
                 let of_type = found[name].iter().find(|of_type| **of_type != "null")?;
                 Some(Finding::FieldUndocumented { field: join(path, name), of_type: (*of_type).to_owned() })
             }));
-            for (name, of_type) in fields {
+            for (name, DocumentedField { of_type, .. }) in fields {
                 let Some(types) = found.get(name) else { continue };
                 let known: Vec<&&str> = types.iter().filter(|actual| **actual != "null").collect();
                 if let [actual] = known.as_slice()
@@ -139,10 +137,18 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
+/// A field of a result, as documented.
+struct DocumentedField {
+    /// Its type, or an empty string.
+    of_type: String,
+    /// Whether it is said to be always there.
+    is_required: bool,
+}
+
 fn documented_fields(
     schema: &Value,
     path: &str,
-    found: &mut BTreeMap<String, BTreeMap<String, String>>,
+    found: &mut BTreeMap<String, BTreeMap<String, DocumentedField>>,
     depth: usize,
 ) {
     if depth > DEEPEST {
@@ -152,24 +158,14 @@ fn documented_fields(
         return documented_fields(items, &format!("{path}[]"), found, depth + 1);
     }
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let required = schema.get("required").and_then(Value::as_array);
     for (name, own) in properties {
-        let of_type = type_of(own).unwrap_or("").to_owned();
-        found.entry(path.to_owned()).or_default().insert(name.clone(), of_type);
+        let field = DocumentedField {
+            of_type: type_of(own).unwrap_or("").to_owned(),
+            is_required: required.is_some_and(|names| names.iter().any(|required| required == name)),
+        };
+        found.entry(path.to_owned()).or_default().insert(name.clone(), field);
         documented_fields(own, &join(path, name), found, depth + 1);
-    }
-}
-
-fn required_fields(schema: &Value, path: &str, found: &mut BTreeMap<String, BTreeSet<String>>, depth: usize) {
-    if depth > DEEPEST {
-        return;
-    }
-    if let Some(items) = schema.get("items") {
-        return required_fields(items, &format!("{path}[]"), found, depth + 1);
-    }
-    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    found.entry(path.to_owned()).or_default().extend(names.filter_map(Value::as_str).map(str::to_owned));
-    for (name, own) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        required_fields(own, &join(path, name), found, depth + 1);
     }
 }
 
