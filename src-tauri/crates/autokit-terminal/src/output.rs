@@ -1,9 +1,9 @@
 //! Output as text or JSON. `anstream` strips colors if the output is not a terminal or `NO_COLOR` is set.
 
-use std::io::{self, BufRead as _, Write};
+use std::io::{self, BufRead as _, IsTerminal as _, Write};
 
 use autokit_api::{CheckState, Doctor};
-use autokit_error::ApiError;
+use autokit_error::{ApiError, ErrorCode};
 use autokit_toolcard::Timestamp;
 use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
@@ -63,6 +63,21 @@ impl Output {
         out.flush()?;
         Ok(())
     }
+}
+
+/// Asks whether what calls need is approved, unless `yes` says so. `what` needs it; `refused` begins the error's message.
+///
+/// # Errors
+/// `refused` where nobody approves it or there is no terminal to ask in.
+pub fn approve(what: &str, words: &[String], yes: bool, refused: &str) -> Result<()> {
+    let words = words.join(" and ");
+    let question = format!("{what} {}. Continue?", printable(&words));
+    if yes || (io::stdin().is_terminal() && confirmed(&question)?) {
+        return Ok(());
+    }
+    let message = format!("{refused} {words}");
+    let remedy = "Approve it with --yes, or permanently with `autokit profiles allow`.";
+    Err(ApiError::new(ErrorCode::Refused, message, remedy).into())
 }
 
 /// Asks a question in the terminal and returns whether the answer is yes.

@@ -1,17 +1,16 @@
 //! `autokit refine`: documentation of tools, refined by trial calls.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 
 use autokit_api::Client;
 use autokit_api::commands::StartRefine;
 use autokit_api::{RefinePlan, RefineRequest, RefineScope, RefineStart};
-use autokit_error::{ApiError, ErrorCode};
 use clap::Args;
 use owo_colors::OwoColorize as _;
 
 use crate::jobs;
 use crate::outcome::{Outcome, Result};
-use crate::output::{Output, confirmed, count, printable};
+use crate::output::{Output, approve, count, printable};
 
 /// Calls of one tool that a dry run shows.
 const CALLS_SHOWN: usize = 12;
@@ -78,17 +77,7 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, args: RefineArgs) ->
                 return Ok(Outcome::Done);
             }
             RefineStart::Asks { needs, words } => {
-                let words = words.join(" and ");
-                let question = format!("Trial calls need {}. Continue?", printable(&words));
-                let granted = args.yes || (io::stdin().is_terminal() && confirmed(&question)?);
-                if !granted {
-                    return Err(ApiError::new(
-                        ErrorCode::Refused,
-                        format!("nothing was called: trial calls need {words}"),
-                        "Approve it with --yes, or permanently with `autokit profiles allow`.",
-                    )
-                    .into());
-                }
+                approve("Trial calls need", &words, args.yes, "nothing was called: trial calls need")?;
                 request.granted.extend(needs);
             }
         }

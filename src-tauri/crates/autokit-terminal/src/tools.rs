@@ -1,6 +1,6 @@
 //! `autokit tools`: lists and calls tools.
 
-use std::io::{self, IsTerminal as _, Read as _, Write};
+use std::io::{self, Read as _, Write};
 
 use autokit_api::Client;
 use autokit_api::commands::{GetTool, GetToolOutcome, ListTools, RunTool};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::jobs;
 use crate::outcome::{Outcome, Result};
-use crate::output::{Output, confirmed, printable};
+use crate::output::{Output, approve, printable};
 
 /// Tools per request.
 const PAGE_SIZE: u32 = 1_000;
@@ -184,22 +184,8 @@ async fn call(library: &dyn Client, out: &Output, mut run: ToolRun, yes: bool) -
         match library.call::<RunTool>(run.clone()).await? {
             ToolRunStart::Started { job } => break job,
             ToolRunStart::Asks { needs, words } => {
-                let question = || {
-                    format!(
-                        "{} needs {}. Continue?",
-                        printable(&run.tool).bold(),
-                        printable(&words.join(" and "))
-                    )
-                };
-                let granted = yes || (io::stdin().is_terminal() && confirmed(&question())?);
-                if !granted {
-                    return Err(ApiError::new(
-                        ErrorCode::Refused,
-                        format!("`{}` wasn't called: it needs {}", run.tool, words.join(" and ")),
-                        "Approve it with --yes, or permanently with `autokit profiles allow`.",
-                    )
-                    .into());
-                }
+                let what = format!("{} needs", printable(&run.tool).bold());
+                approve(&what, &words, yes, &format!("`{}` wasn't called: it needs", run.tool))?;
                 run.granted = needs;
             }
         }
