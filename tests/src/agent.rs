@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use autokit_agent::ask::AgentAnswer;
 use autokit_api::commands::{GiveFeedback, ListJobs, SetProviders, StartAsk, WaitJob, WaitSession};
 use autokit_api::{
@@ -122,23 +122,32 @@ pub fn answer_of(session: &Session) -> Result<&AgentAnswer> {
     turn.answer.as_ref().with_context(|| format!("{:?}: {:?}", turn.state, turn.error))
 }
 
+/// Waits until a job has ended, however it ends.
+///
+/// # Errors
+/// When it does not end.
+pub async fn job_end(node: &Node, job: &JobId) -> Result<Job> {
+    let wait = async {
+        let mut after = 0;
+        loop {
+            let state = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
+            if state.state != JobState::Running {
+                return Ok(state);
+            }
+            after = state.version;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, wait).await.context("the job did not end")?
+}
+
 /// Waits until a job has ended.
 ///
 /// # Errors
 /// When it does not end well.
 pub async fn wait_for_job(node: &Node, job: &JobId) -> Result<Job> {
-    let wait = async {
-        let mut after = 0;
-        loop {
-            let state = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
-            match state.state {
-                JobState::Running => after = state.version,
-                JobState::Done => return Ok(state),
-                other => bail!("the job is {other:?}: {state:?}"),
-            }
-        }
-    };
-    tokio::time::timeout(TIMEOUT, wait).await.context("the job did not end")?
+    let ended = job_end(node, job).await?;
+    ensure!(ended.state == JobState::Done, "the job is {:?}: {ended:?}", ended.state);
+    Ok(ended)
 }
 
 /// Waits until no job is under way.

@@ -23,6 +23,7 @@ pub mod model;
 pub mod review;
 pub mod site;
 pub mod sockets;
+pub mod tools;
 pub mod window;
 
 // Pins one feature set for the whole workspace; nothing to name.

@@ -8,19 +8,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_api::commands::{
-    AcceptProposal, GetAudit, GetCard, GetToolOutcome, ListRecordedCalls, ProposeMacro, RunTool, SetProfile,
-    SetProviders, WaitJob,
+    AcceptProposal, GetAudit, GetCard, ListRecordedCalls, ProposeMacro, RunTool, SetProfile,
 };
 use autokit_api::{
-    AuditQuery, CardRef, JobRef, JobState, JobWait, MacroPropose, Nothing, Profile, ProposalAccept,
-    ProviderSettings, ToolOutcome, ToolRun, ToolRunStart,
+    AuditQuery, CardRef, JobState, MacroPropose, Nothing, Profile, ProposalAccept, ToolOutcome, ToolRun,
+    ToolRunStart,
 };
-use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
-use autokit_app::secrets::KeyStorage;
 use autokit_app::{ErrorCode, Need, Permission};
 use autokit_tests::Workplace;
+use autokit_tests::agent::job_end;
 use autokit_tests::mcp::{Agent, Generation};
+use autokit_tests::tools::{call_by_hand, node_with_api};
 use axum::extract::{Query, State};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -73,31 +72,11 @@ async fn owner(place: &Workplace, at: SocketAddr) -> Result<Node> {
             "/posters": operation("getPoster", "Returns the poster of a film.", "film")
         }
     });
-    let file = place.path("films.json");
-    std::fs::write(&file, document.to_string())?;
-    place.json(&["import", &file.display().to_string()])?;
-    let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
-    let mut settings = ProviderSettings::default();
-    settings.network.allowed_hosts = vec![at.to_string()];
-    node.call::<SetProviders>(settings).await?;
-    Ok(node)
+    node_with_api(place, &document.to_string(), vec![at.to_string()]).await
 }
 
 async fn call(node: &Node, tool: &str, arguments: Value) -> Result<ToolOutcome> {
-    let Value::Object(arguments) = arguments else { anyhow::bail!("arguments are an object") };
-    let run = ToolRun { tool: tool.to_owned(), profile: String::new(), arguments, granted: Vec::new() };
-    let ToolRunStart::Started { job } = node.call::<RunTool>(run).await? else {
-        anyhow::bail!("{tool} waits for a person");
-    };
-    let mut after = 0;
-    loop {
-        let now = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
-        match now.state {
-            JobState::Running => after = now.version,
-            JobState::Done => return Ok(node.call::<GetToolOutcome>(JobRef { job }).await?),
-            _ => anyhow::bail!("{tool}: {:?}", now.error),
-        }
-    }
+    call_by_hand(node, tool, arguments, Vec::new()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -163,14 +142,7 @@ async fn three_recorded_calls_become_one_tool() -> Result<()> {
     ensure!(needs == [need], "{needs:?}");
     let started = node.call::<RunTool>(ToolRun { granted: needs, ..run }).await?;
     let ToolRunStart::Started { job } = started else { anyhow::bail!("it was granted") };
-    let mut after = 0;
-    let state = loop {
-        let now = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
-        match now.state {
-            JobState::Running => after = now.version,
-            state => break state,
-        }
-    };
+    let state = job_end(&node, &job).await?.state;
     ensure!(state == JobState::Done && asked.load(Ordering::SeqCst) == before + 1);
 
     let gone = MacroPropose { calls: vec![9_999], name: String::new(), description: String::new() };

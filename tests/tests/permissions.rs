@@ -8,15 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_api::commands::{
-    AnswerApproval, GetActivity, GetAudit, GetCard, GetTool, GetToolOutcome, ListApiKeys, ListProfiles,
-    ListTools, RemoveApiKey, RemoveProfile, RunTool, SetAgentSessions, SetApiKey, SetProfile, SetProviders,
-    WaitApprovals, WaitJob,
+    AnswerApproval, GetActivity, GetAudit, GetCard, GetTool, ListApiKeys, ListProfiles, ListTools,
+    RemoveApiKey, RemoveProfile, RunTool, SetAgentSessions, SetApiKey, SetProfile, WaitApprovals,
 };
 use autokit_api::{
     ActivityQuery, AgentSessions, Allowlist, ApiKeyRef, ApiKeySet, ApiSecret, ApprovalAnswer,
     ApprovalDecision, ApprovalRequest, ApprovalsWait, AuditLog, AuditQuery, CallOutcome, CardRef, DecidedBy,
-    JobRef, JobState, JobWait, Nothing, Profile, ProviderSettings, ToolBlock, ToolOutcome, ToolRef, ToolRun,
-    ToolRunStart, ToolSource, ToolsQuery,
+    Nothing, Profile, ToolBlock, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolsQuery,
 };
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
@@ -24,6 +22,7 @@ use autokit_app::secrets::KeyStorage;
 use autokit_app::{ErrorCode, Need, Permission, Permissions, Policy};
 use autokit_tests::Workplace;
 use autokit_tests::mcp::{Agent, Generation, add_server};
+use autokit_tests::tools::{call_by_hand, node_with_api};
 use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
@@ -85,14 +84,8 @@ fn specification(at: SocketAddr) -> Value {
 
 /// The process that owns the library, with the API's operation as a card and this machine's site open.
 async fn owner(place: &Workplace, at: SocketAddr) -> Result<Node> {
-    let file = place.path("skies.json");
-    std::fs::write(&file, specification(at).to_string())?;
-    place.json(&["import", &file.display().to_string()])?;
-    let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
-    let mut settings = ProviderSettings::default();
-    settings.network.allowed_hosts = vec![at.to_string(), format!("localhost:{}", at.port())];
-    node.call::<SetProviders>(settings).await?;
-    Ok(node)
+    let hosts = vec![at.to_string(), format!("localhost:{}", at.port())];
+    node_with_api(place, &specification(at).to_string(), hosts).await
 }
 
 async fn profile(node: &Node, name: &str, change: impl FnOnce(&mut Profile)) -> Result<()> {
@@ -188,24 +181,6 @@ async fn an_operation_is_called_with_the_key_of_its_origin() -> Result<()> {
     Ok(())
 }
 
-/// Calls a tool as a person does, and gives what it answers.
-async fn by_hand(node: &Node, tool: &str, arguments: Value, granted: Vec<Need>) -> Result<ToolOutcome> {
-    let Value::Object(arguments) = arguments else { anyhow::bail!("arguments are an object") };
-    let run = ToolRun { tool: tool.to_owned(), profile: String::new(), arguments, granted };
-    let ToolRunStart::Started { job } = node.call::<RunTool>(run).await? else {
-        anyhow::bail!("{tool} waits for a person");
-    };
-    let mut after = 0;
-    loop {
-        let now = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
-        match now.state {
-            JobState::Running => after = now.version,
-            JobState::Done => return Ok(node.call::<GetToolOutcome>(JobRef { job }).await?),
-            _ => anyhow::bail!("{tool}: {:?}", now.error),
-        }
-    }
-}
-
 fn text_of(outcome: &ToolOutcome) -> &str {
     match outcome.blocks.first() {
         Some(ToolBlock::Text { text }) => text,
@@ -239,10 +214,10 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
     let view = node.call::<GetTool>(ToolRef { tool: "getWeather".into(), profile: String::new() }).await?;
     ensure!(view.example.contains_key("city") && view.schema["required"] == json!(["city"]), "{view:?}");
 
-    let time = by_hand(&node, "get_time", json!({"zone": "Europe/Berlin"}), Vec::new()).await?;
+    let time = call_by_hand(&node, "get_time", json!({"zone": "Europe/Berlin"}), Vec::new()).await?;
     ensure!(!time.failed && text_of(&time).contains("Europe/Berlin"), "{time:?}");
     key(&node, format!("http://{at}")).await?;
-    let weather = by_hand(&node, "getWeather", json!({"city": "Ulm"}), Vec::new()).await?;
+    let weather = call_by_hand(&node, "getWeather", json!({"city": "Ulm"}), Vec::new()).await?;
     ensure!(!weather.failed && text_of(&weather) == r#"{"city":"Ulm","let_in":true}"#, "{weather:?}");
 
     // What has to be asked for is told, and nothing is done before it is granted.
@@ -258,7 +233,7 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
         anyhow::bail!("it is asked for");
     };
     ensure!(words == ["to run code in python"], "{words:?}");
-    let ran = by_hand(&node, "code_exec", code, needs.clone()).await?;
+    let ran = call_by_hand(&node, "code_exec", code, needs.clone()).await?;
     ensure!(!ran.failed && text_of(&ran).contains("42"), "{ran:?}");
     // A grant opens nothing that is denied.
     word(&node, |permissions| permissions.set(&needs[0], Permission::Deny)).await?;
@@ -267,12 +242,12 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
     word(&node, |permissions| permissions.tools.otherwise = Some(Permission::Deny)).await?;
     ensure!(all("getWeather").await?.tools[0].permission == Permission::Deny);
     let before = site.asked.load(Ordering::SeqCst);
-    let closed = by_hand(&node, "getWeather", json!({"city": "Ulm"}), Vec::new()).await;
+    let closed = call_by_hand(&node, "getWeather", json!({"city": "Ulm"}), Vec::new()).await;
     ensure!(closed.as_ref().is_err_and(|error| error.to_string().contains("rules deny it")), "{closed:?}");
     ensure!(site.asked.load(Ordering::SeqCst) == before, "nothing was sent");
     word(&node, |_| {}).await?;
 
-    let wrong = by_hand(&node, "getWeather", json!({}), Vec::new()).await;
+    let wrong = call_by_hand(&node, "getWeather", json!({}), Vec::new()).await;
     ensure!(wrong.as_ref().is_err_and(|error| error.to_string().contains("required")), "{wrong:?}");
     let none = node.call::<GetTool>(ToolRef { tool: "none".into(), profile: String::new() }).await;
     ensure!(none.is_err_and(|error| error.code == ErrorCode::NotFound));

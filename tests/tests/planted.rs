@@ -10,13 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_api::commands::{GetProposal, ListProposals, SetProviders, StartRefine, WaitJob};
-use autokit_api::{
-    JobState, JobWait, ProposalGet, ProposalsQuery, ProviderSettings, RefineRequest, RefineScope, RefineStart,
-};
-use autokit_app::engine::Vectors;
-use autokit_app::secrets::KeyStorage;
+use autokit_api::commands::{GetProposal, ListProposals, StartRefine};
+use autokit_api::{JobState, ProposalGet, ProposalsQuery, RefineRequest, RefineScope, RefineStart};
 use autokit_tests::Workplace;
+use autokit_tests::agent::job_end;
+use autokit_tests::tools::node_with_api;
 use serde_json::Value;
 
 /// Fewest defects of the open half that are found and rightly described, in percent.
@@ -140,13 +138,7 @@ fn defects(file: &str) -> Result<Vec<Value>> {
 async fn explore(api: &Api, place: &Workplace) -> Result<BTreeMap<String, Said>> {
     let at = format!("127.0.0.1:{}", api.port);
     let document = std::fs::read_to_string(fixture().join("openapi.json"))?;
-    let file = place.path("planted.json");
-    std::fs::write(&file, document.replace("PORT", &api.port.to_string()))?;
-    place.json(&["import", &file.display().to_string()])?;
-    let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
-    let mut settings = ProviderSettings::default();
-    settings.network.allowed_hosts = vec![at];
-    node.call::<SetProviders>(settings).await?;
+    let node = node_with_api(place, &document.replace("PORT", &api.port.to_string()), vec![at]).await?;
     let mut request = RefineRequest {
         scope: RefineScope::All,
         profile: String::new(),
@@ -163,14 +155,7 @@ async fn explore(api: &Api, place: &Workplace) -> Result<BTreeMap<String, Said>>
             RefineStart::Planned { .. } => anyhow::bail!("nothing was to be planned"),
         }
     };
-    let mut after = 0;
-    let ended = loop {
-        let now = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
-        if now.state != JobState::Running {
-            break now;
-        }
-        after = now.version;
-    };
+    let ended = job_end(&node, &job).await?;
     ensure!(ended.state == JobState::Done, "{ended:?}");
     println!("{}", ended.summary.unwrap_or_default());
     let mut said: BTreeMap<String, Said> = BTreeMap::new();

@@ -8,19 +8,17 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context as _, Result, ensure};
 use autokit_api::commands::{
     CancelJob, GetCard, GetProposal, GetRefineState, ListProposals, SetProfile, SetProviders, StartRefine,
-    WaitJob,
 };
 use autokit_api::{
-    CardRef, Job, JobId, JobRef, JobState, JobWait, Nothing, Profile, ProposalDetail, ProposalGet,
-    ProposalsQuery, ProviderSettings, RefineRequest, RefineScope, RefineStart,
+    CardRef, JobId, JobRef, JobState, Nothing, Profile, ProposalDetail, ProposalGet, ProposalsQuery,
+    RefineRequest, RefineScope, RefineStart,
 };
-use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
-use autokit_app::secrets::KeyStorage;
 use autokit_app::{ErrorCode, Permission};
 use autokit_tests::Workplace;
-use autokit_tests::agent::provider_settings;
+use autokit_tests::agent::{job_end, provider_settings};
 use autokit_tests::model::{ModelRequest, Reply, ScriptedModel};
+use autokit_tests::tools::node_with_api;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -157,14 +155,7 @@ fn document(at: SocketAddr) -> Value {
 
 /// The process that owns the library, with the shop's operations as cards.
 async fn owner(place: &Workplace, at: SocketAddr) -> Result<Node> {
-    let file = place.path("shop.json");
-    std::fs::write(&file, document(at).to_string())?;
-    place.json(&["import", &file.display().to_string()])?;
-    let node = place.node_with(Vectors::StandIn(32), KeyStorage::Memory).await?;
-    let mut settings = ProviderSettings::default();
-    settings.network.allowed_hosts = vec![at.to_string()];
-    node.call::<SetProviders>(settings).await?;
-    Ok(node)
+    node_with_api(place, &document(at).to_string(), vec![at.to_string()]).await
 }
 
 fn request(scope: RefineScope) -> RefineRequest {
@@ -197,17 +188,6 @@ async fn start(node: &Node, mut request: RefineRequest) -> Result<JobId> {
     }
 }
 
-async fn finished(node: &Node, job: JobId) -> Result<Job> {
-    let mut after = 0;
-    loop {
-        let now = node.call::<WaitJob>(JobWait { job: job.clone(), after }).await?;
-        if now.state != JobState::Running {
-            return Ok(now);
-        }
-        after = now.version;
-    }
-}
-
 async fn proposals(node: &Node) -> Result<Vec<ProposalDetail>> {
     let rows = node.call::<ListProposals>(ProposalsQuery::default()).await?.rows;
     let mut all = Vec::new();
@@ -227,7 +207,7 @@ async fn what_calls_show_becomes_a_proposal_with_the_calls_as_evidence() -> Resu
     let at = shop.serve().await?;
     let node = owner(&place, at).await?;
     let job = start(&node, request(named(&["listItems"]))).await?;
-    let job = finished(&node, job).await?;
+    let job = job_end(&node, &job).await?;
     ensure!(job.state == JobState::Done, "{job:?}");
     ensure!(job.summary.as_deref() == Some("1 proposal in Review"), "{job:?}");
     let all = proposals(&node).await?;
@@ -251,11 +231,11 @@ async fn what_calls_show_becomes_a_proposal_with_the_calls_as_evidence() -> Resu
 
     // The same calls show the same again, which is one proposal and no second one.
     let job = start(&node, request(named(&["listItems"]))).await?;
-    finished(&node, job).await?;
+    job_end(&node, &job).await?;
     ensure!(proposals(&node).await?.len() == 1);
     // Documentation that is right stays as it is.
     let job = start(&node, request(named(&["openingHours"]))).await?;
-    let job = finished(&node, job).await?;
+    let job = job_end(&node, &job).await?;
     ensure!(proposals(&node).await?.len() == 1, "{:?}", proposals(&node).await?.last());
     ensure!(job.summary.as_deref() == Some("Nothing to change"), "{job:?}");
     node.close().await?;
@@ -291,7 +271,7 @@ async fn a_model_rewrites_the_description_from_real_calls() -> Result<()> {
     settings.network.allowed_hosts.push(at.to_string());
     node.call::<SetProviders>(settings).await?;
     let job = start(&node, request(named(&["listItems"]))).await?;
-    ensure!(finished(&node, job).await?.state == JobState::Done);
+    ensure!(job_end(&node, &job).await?.state == JobState::Done);
     let all = proposals(&node).await?;
     let detail = all.first().context("a proposal")?;
     let description = proposed(detail, "description")?;
@@ -320,7 +300,7 @@ async fn without_budget_no_model_is_asked() -> Result<()> {
     settings.network.allowed_hosts.push(at.to_string());
     node.call::<SetProviders>(settings).await?;
     let job = start(&node, RefineRequest { budget: Some(0.0), ..request(named(&["listItems"])) }).await?;
-    ensure!(finished(&node, job).await?.state == JobState::Done);
+    ensure!(job_end(&node, &job).await?.state == JobState::Done);
     ensure!(model.requests().is_empty(), "{:?}", model.kinds());
     // What the rules found is proposed all the same.
     ensure!(proposals(&node).await?.len() == 1);
@@ -365,7 +345,7 @@ async fn nothing_is_called_without_consent() -> Result<()> {
     profile.permissions.tools.otherwise = Some(Permission::Ask);
     node.call::<SetProfile>(profile).await?;
     let job = start(&node, RefineRequest { allow_changes: true, ..request(named(&["addItem"])) }).await?;
-    finished(&node, job).await?;
+    job_end(&node, &job).await?;
     ensure!(shop.count("POST") > 3 && shop.count("GET") == 0, "{:?}", shop.requests);
     let all = proposals(&node).await?;
     let schema =
@@ -382,7 +362,7 @@ async fn an_interrupted_run_goes_on_where_it_was() -> Result<()> {
     let at = shop.serve().await?;
     let node = owner(&place, at).await?;
     let job = start(&node, request(named(&["openingHours"]))).await?;
-    finished(&node, job).await?;
+    job_end(&node, &job).await?;
     let calls_of_hours = shop.count("GET /hours");
 
     shop.held.send_replace(true);
@@ -390,14 +370,14 @@ async fn an_interrupted_run_goes_on_where_it_was() -> Result<()> {
     let job = start(&node, request(named(&["listItems"]))).await?;
     shop.arrived.subscribe().wait_for(|count| *count > before).await?;
     node.call::<CancelJob>(JobRef { job: job.clone() }).await?;
-    ensure!(finished(&node, job).await?.state == JobState::Cancelled);
+    ensure!(job_end(&node, &job).await?.state == JobState::Cancelled);
     let state = node.call::<GetRefineState>(Nothing {}).await?;
     ensure!((state.left, state.total) == (1, 1), "{state:?}");
     ensure!(proposals(&node).await?.is_empty());
 
     shop.held.send_replace(false);
     let job = start(&node, request(RefineScope::Resume)).await?;
-    ensure!(finished(&node, job).await?.state == JobState::Done);
+    ensure!(job_end(&node, &job).await?.state == JobState::Done);
     let state = node.call::<GetRefineState>(Nothing {}).await?;
     ensure!(state.left == 0 && proposals(&node).await?.len() == 1, "{state:?}");
     ensure!(shop.count("GET /hours") == calls_of_hours, "what was done is not done again");

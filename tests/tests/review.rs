@@ -3,16 +3,16 @@
 use anyhow::{Context, Result, ensure};
 use autokit_api::commands::{
     AcceptProposal, AcceptProposals, GetProposal, ListProposals, PreviewAccept, ReopenProposal,
-    SetReviewPolicy, Undo, WaitJob,
+    SetReviewPolicy, Undo,
 };
 use autokit_api::{
-    FieldSide, JobRef, JobState, JobWait, Nothing, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept,
-    ProposalsQuery, ProposalsRef, ReviewPolicy,
+    FieldSide, JobState, Nothing, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept, ProposalsQuery,
+    ProposalsRef, ReviewPolicy,
 };
-use autokit_app::node::Node;
 use autokit_app::{ErrorCode, Risk};
 use autokit_library::{Clock, Library, Storage};
 use autokit_tests::Workplace;
+use autokit_tests::agent::job_end;
 use autokit_tests::review::{put_cards, refresh};
 use autokit_toolcard::{Author, Draft, ProposalEventKind, ProposalId, ProposalState};
 use serde_json::{Value, json};
@@ -42,17 +42,6 @@ fn drafts(count: usize) -> impl Iterator<Item = (String, Draft)> {
     })
 }
 
-async fn done(node: &Node, job: JobRef) -> Result<autokit_api::Job> {
-    let mut after = 0;
-    loop {
-        let state = node.call::<WaitJob>(JobWait { job: job.job.clone(), after }).await?;
-        if state.state != JobState::Running {
-            return Ok(state);
-        }
-        after = state.version;
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn safe_proposals_are_accepted_as_previewed_and_undone_together() -> Result<()> {
     let place = place_with(drafts(30)).await?;
@@ -76,7 +65,7 @@ async fn safe_proposals_are_accepted_as_previewed_and_undone_together() -> Resul
 
     let preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
     let request = ProposalsAccept { ids, seen: preview.seen, by: "ann".into() };
-    let job = done(&node, node.call::<AcceptProposals>(request).await?).await?;
+    let job = job_end(&node, &node.call::<AcceptProposals>(request).await?.job).await?;
     ensure!(job.state == JobState::Done && job.summary.as_deref() == Some("20 accepted"), "{job:?}");
     ensure!(node.call::<ListProposals>(waiting.clone()).await?.waiting == 10);
 
