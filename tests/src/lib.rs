@@ -24,6 +24,7 @@ pub mod review;
 pub mod site;
 pub mod sockets;
 pub mod tools;
+pub mod web;
 pub mod window;
 
 // Pins one feature set for the whole workspace; nothing to name.

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use crate::web::IndexedPage;
+
 /// A page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
@@ -93,6 +95,8 @@ struct Shared {
     base: String,
     pages: Mutex<BTreeMap<String, Answer>>,
     requests: Mutex<Vec<Hit>>,
+    /// Pages found by a search that ranks; without them, pages that share words are listed.
+    indexed: Mutex<Vec<IndexedPage>>,
 }
 
 /// The site, and what it was asked.
@@ -116,6 +120,7 @@ impl Site {
             base: base.clone(),
             pages: Mutex::new(pages.collect()),
             requests: Mutex::default(),
+            indexed: Mutex::default(),
         });
         let app = Router::new().fallback(answer).with_state(Arc::clone(&shared));
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -145,6 +150,11 @@ impl Site {
     /// From now on a path answers with this HTML.
     pub fn html(&self, path: &str, html: &str) {
         self.text(path, "text/html; charset=utf-8", html);
+    }
+
+    /// Lets the search rank these pages.
+    pub(crate) fn index(&self, pages: Vec<IndexedPage>) {
+        *self.shared.indexed.lock().expect("no holder panics") = pages;
     }
 
     /// From now on a path answers with this text of this type.
@@ -248,10 +258,31 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
+fn url_decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits: String = rest.by_ref().take(2).map(char::from).collect();
+                bytes.extend(u8::from_str_radix(&digits, 16).ok());
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// The pages that share words with the query, those that share more first.
 fn results(shared: &Shared, query: &str) -> Vec<Value> {
     let q = query.split('&').find_map(|part| part.strip_prefix("q=")).unwrap_or_default();
-    let mut query_words = words(&q.replace('+', " ").replace("%20", " "));
+    let query = url_decoded(q);
+    let indexed = shared.indexed.lock().expect("no holder panics");
+    if !indexed.is_empty() {
+        return crate::web::search(&indexed, &shared.base, &query);
+    }
+    let mut query_words = words(&query);
     query_words.sort_unstable();
     query_words.dedup();
     let pages = shared.pages.lock().expect("no holder panics");

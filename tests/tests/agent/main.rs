@@ -3,6 +3,7 @@
 
 mod cancel;
 mod failures;
+mod fallback;
 mod feedback;
 mod keys;
 mod lies;

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 15;
+export const PROTOCOL = 16;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -12,6 +12,8 @@ export const SESSION_DEFAULTS: AgentSessions = {
     "capacity": 12,
     "ttl_secs": 1800,
     "always": [],
+    "preload": 0,
+    "full_context_percent": 100,
     "context_tokens": 128000,
     "reserved_tokens": 112000,
     "reply_tokens": 800,
@@ -190,7 +192,11 @@ static_tokens: number,
 /**
  * Number of events of another version, which are not counted.
  */
-unknown: number, };
+unknown: number, 
+/**
+ * Past sessions replayed with preloading; `null` if there were too few.
+ */
+preloading: PreloadingReplay | null, };
 
 /**
  * Request to propose a tool found on the web as a card.
@@ -275,6 +281,10 @@ candidates: Array<Ranked>,
  * Tools found on the web.
  */
 findings: Array<Finding>, 
+/**
+ * If neither the library nor the web has a suitable tool: one that may be used in its place.
+ */
+substitute: Finding | null, 
 /**
  * What ran and what did not, as messages for the person.
  */
@@ -1364,7 +1374,15 @@ dismissed: Array<Finding>,
 /**
  * Number of pages read.
  */
-read: number, };
+read: number, 
+/**
+ * The preferred source that has the findings; `null` if they are from any.
+ */
+preferred: string | null, 
+/**
+ * If nothing is suitable: a tool that was not made for the need, but may be used in its place.
+ */
+substitute: Finding | null, };
 
 /**
  * Diagnostics of the installation.
@@ -3578,6 +3596,31 @@ outcome: Outcome, } | { "kind": "trace",
 trace: Trace, };
 
 /**
+ * Past sessions, replayed with the tools that the sessions before them predict.
+ */
+export type PreloadingReplay = { 
+/**
+ * Number of sessions.
+ */
+sessions: number, 
+/**
+ * Most tools preloaded.
+ */
+tools: number, 
+/**
+ * Searches of a session.
+ */
+searches: ReplayedMeasure, 
+/**
+ * Share of its tools that it called.
+ */
+used: ReplayedMeasure, 
+/**
+ * Tokens of responses to its searches and of tools preloaded.
+ */
+tokens: ReplayedMeasure, };
+
+/**
  * A problem with a field.
  */
 export type Problem = { 
@@ -4317,6 +4360,27 @@ occurrences: number,
 calls: number[], };
 
 /**
+ * A measure of past sessions, as it was and as it would have been with preloading.
+ */
+export type ReplayedMeasure = { 
+/**
+ * Mean over sessions.
+ */
+actual: number, 
+/**
+ * Mean over sessions with preloading.
+ */
+preloaded: number, 
+/**
+ * Lower end of the 95 % interval of the difference.
+ */
+low: number, 
+/**
+ * Upper end of it.
+ */
+high: number, };
+
+/**
  * Everything one examination found out about a card.
  */
 export type Report = { 
@@ -4357,9 +4421,166 @@ offline: boolean,
  */
 cut: boolean, 
 /**
+ * What GitHub knows about the tool's repository; `null` if that was not looked up.
+ */
+repository: RepositoryNote | null, 
+/**
  * Who judged: `rules`, or `rules` and a model's name.
  */
 judged_by: string, };
+
+/**
+ * What GitHub knows about the repository of a tool.
+ */
+export type RepositoryNote = { 
+/**
+ * `owner/name`.
+ */
+full_name: string, 
+/**
+ * Its page.
+ */
+url: string, 
+/**
+ * Number of stars.
+ */
+stars: number, 
+/**
+ * SPDX identifier of its license.
+ */
+license: string | null, 
+/**
+ * Topics that its owner chose.
+ */
+topics: Array<string>, 
+/**
+ * Tag of its newest release.
+ */
+release: string | null, 
+/**
+ * When it was last changed, RFC 3339.
+ */
+changed_at: string | null, 
+/**
+ * Whether it is archived, and thus no longer maintained.
+ */
+archived: boolean, };
+
+/**
+ * The state of a research: what was searched and found so far. Rounds continue from it.
+ */
+export type Research = { 
+/**
+ * Whether the sources answer the question.
+ */
+answered: boolean, 
+/**
+ * The summary: indexes into `passages`, in the order in which they are read.
+ */
+summary: Array<number>, 
+/**
+ * The best passages, best first.
+ */
+passages: Array<ResearchPassage>, 
+/**
+ * The sources of the passages.
+ */
+sources: Array<ResearchSource>, 
+/**
+ * Queries sent to the web.
+ */
+queries: Array<string>, 
+/**
+ * Addresses of pages opened, including those that could not be read.
+ */
+visited: Array<string>, 
+/**
+ * Number of pages read.
+ */
+read: number, 
+/**
+ * Number of rounds on the web.
+ */
+rounds: number, 
+/**
+ * Whether it ran to its end; otherwise it can be resumed.
+ */
+complete: boolean, 
+/**
+ * Language model that chose the passages; `null` if rules did.
+ */
+model: string | null, 
+/**
+ * What limits the result, e.g. that no search service is configured.
+ */
+notes: Array<string>, };
+
+/**
+ * A sentence, table row or code block as it is in its source.
+ */
+export type ResearchPassage = { 
+/**
+ * The text.
+ */
+text: string, 
+/**
+ * Index of its source in [`Research::sources`].
+ */
+source: number, 
+/**
+ * Headings above it, from the title down.
+ */
+heading: Array<string>, 
+/**
+ * Whether it is code.
+ */
+code: boolean, 
+/**
+ * Whether its page says that it is outdated.
+ */
+outdated: boolean, 
+/**
+ * How well it fits the question, 0 to 1.
+ */
+score: number, };
+
+/**
+ * Request to research a question, or to continue a research that was stopped.
+ */
+export type ResearchRequest = { 
+/**
+ * The question; ignored when a research is continued.
+ */
+question: string, 
+/**
+ * Session whose last research is continued from where it stopped. Default: a new session.
+ */
+resume?: SessionId, 
+/**
+ * Most rounds on the web, 0 to 10; 0 for sources on this machine alone. Default: 3.
+ */
+rounds?: number, };
+
+/**
+ * Where a passage is from.
+ */
+export type ResearchSource = { 
+/**
+ * Kind of source.
+ */
+kind: SourceKind, 
+/**
+ * Title of the page or document; name of the tool or function.
+ */
+title: string, 
+/**
+ * Address of the page; citation of a document or function.
+ */
+location: string, 
+/**
+ * The card, for a source in the library.
+ */
+card?: CardId, };
 
 /**
  * Rules of review.
@@ -4680,13 +4901,17 @@ kind: SearchKind,
  */
 base: string, 
 /**
- * Name of the source searched first; empty for none.
+ * Names of the sources searched first, in this order, separated by commas; empty for none.
  */
 preferred: string, 
 /**
  * Whether to query GitHub for facts about repositories.
  */
-github: boolean, };
+github: boolean, 
+/**
+ * Base URL of GitHub's API; empty for github.com.
+ */
+github_base: string, };
 
 /**
  * Secret that prevents a card from being exported.
@@ -4933,6 +5158,16 @@ ttl_secs: number,
  */
 always: Array<string>, 
 /**
+ * Most tools that a session gets because past sessions of its profile called them; 0 for none. Off unless
+ * `autokit eval sessions` shows that it spares searches on a person's own sessions.
+ */
+preload: number, 
+/**
+ * Percent of the budget for tools that is left when the results of calls have filled the context; the budget shrinks
+ * towards it as they do. 100 keeps the budget whatever the session has read.
+ */
+full_context_percent: number, 
+/**
  * Size of the model's context in tokens (C_max in equation 1): the minimum of common models.
  */
 context_tokens: number, 
@@ -5112,6 +5347,11 @@ digest: string,
  * Signature of the bundle.
  */
 signature: SignatureView, };
+
+/**
+ * What kind of source a passage is from.
+ */
+export type SourceKind = "library" | "documents" | "code" | "web";
 
 /**
  * A run of words with its side. The `Equal` and `Delete` spans joined are the text before, the `Equal` and
@@ -5670,6 +5910,10 @@ documents: Array<MemoryHit>,
  */
 discovered: Discovered | null, 
 /**
+ * What a `research` turn found so far.
+ */
+research?: Research, 
+/**
  * Feedback on the answer.
  */
 said: AnswerFeedback | null, 
@@ -5685,7 +5929,7 @@ ms: number, };
 /**
  * Kind of work a turn does.
  */
-export type TurnKind = "ask" | "refine" | "discover";
+export type TurnKind = "ask" | "refine" | "discover" | "research";
 
 /**
  * State of a turn.
@@ -5980,6 +6224,8 @@ export interface Commands {
   sessions_ask: { request: AgentQuestion; response: SessionRef };
   /** Searches the web for a tool, without the library. */
   sessions_discover: { request: AgentQuestion; response: SessionRef };
+  /** Researches a question over the library, documents, code and the web, or continues a research. */
+  sessions_research: { request: ResearchRequest; response: SessionRef };
   /** Waits until a session changes. */
   sessions_wait: { request: SessionWait; response: Session };
   /** Cancels the running turn of a session. */

@@ -62,6 +62,7 @@ const report = (more: Partial<Report> = {}): Report => ({
   attempts: 0,
   offline: false,
   cut: false,
+  repository: null,
   judged_by: "rules",
   ...more,
 });

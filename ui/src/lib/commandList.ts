@@ -9,7 +9,7 @@ import { checking } from "./checks.svelte";
 import { engine } from "./engine.svelte";
 import { navigation, PANES, type Pane } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
-import { asking, discovering } from "./conversation.svelte";
+import { asking, discovering, researching } from "./conversation.svelte";
 import { setTheme, theme } from "./theme.svelte";
 
 /** Where a command's shortcut is active. `list` is any table or list with keyboard navigation. */
@@ -44,7 +44,7 @@ async function start<C extends "starter_load" | "pages_fetch">(name: C, request:
 }
 
 async function stopAgents() {
-  const working = [asking, discovering].filter((conversation) => conversation.running);
+  const working = [asking, discovering, researching].filter((conversation) => conversation.running);
   if (!working.length) engine.showToast(texts.noAgentAtWork);
   await Promise.all(working.map((conversation) => conversation.stop()));
 }

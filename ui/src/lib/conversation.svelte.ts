@@ -18,11 +18,11 @@ export class Conversation {
   /** Incremented when a session started elsewhere is shown, so that the input box takes its question. */
   opened = $state(0);
 
-  #command: "sessions_ask" | "sessions_discover";
+  #command: "sessions_ask" | "sessions_discover" | "sessions_research";
   /** Incremented with each request; only the latest one may update the state. */
   #watch = 0;
 
-  constructor(command: "sessions_ask" | "sessions_discover") {
+  constructor(command: "sessions_ask" | "sessions_discover" | "sessions_research") {
     this.#command = command;
   }
 
@@ -41,6 +41,18 @@ export class Conversation {
       [this.session, this.asked, this.sending] = [null, question, true];
       const { session } = await engine.call(this.#command, { question });
       if (mine === this.#watch) await this.#follow(session, 0, mine);
+    });
+  }
+
+  /** Continues the research of this session: from where it was stopped, or with more rounds. */
+  async resume(): Promise<void> {
+    const id = this.session?.id;
+    if (!id || this.running) return;
+    await this.#do(async (mine) => {
+      const version = this.session?.version ?? 0;
+      this.sending = true;
+      await engine.call("sessions_research", { question: "", resume: id });
+      if (mine === this.#watch) await this.#follow(id, version, mine);
     });
   }
 
@@ -116,3 +128,5 @@ export class Conversation {
 export const asking = new Conversation("sessions_ask");
 /** The conversation in Discover. */
 export const discovering = new Conversation("sessions_discover");
+/** The research in Discover. */
+export const researching = new Conversation("sessions_research");

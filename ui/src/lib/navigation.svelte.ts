@@ -17,7 +17,7 @@ export const PANES: { pane: Pane; name: string }[] = [
 export interface Place {
   pane: Pane;
   /** Where Discover searches: the web, the marketplace sources, or the documents and the code that were added. */
-  where: "web" | "market" | "documents" | "code";
+  where: "web" | "research" | "market" | "documents" | "code";
   /** Id of the proposal open in Review. */
   proposal: number | null;
   /** Id of the card open in the library. */
@@ -106,6 +106,11 @@ export class Navigation {
   discover(need: string): void {
     this.need = need;
     this.visit({ pane: "discover", where: "web" });
+  }
+
+  /** Opens research in Discover. */
+  research(): void {
+    this.visit({ pane: "discover", where: "research" });
   }
 
   /** Opens the marketplace search in Discover. */

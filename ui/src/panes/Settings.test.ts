@@ -22,7 +22,7 @@ afterEach(() => {
 const PROVIDERS: Providers = {
   settings: {
     llm: { kind: "none", base: "", large: "", small: "", tools: true, price_in: null, price_out: null, cap: null },
-    search: { kind: "none", base: "", preferred: "", github: false },
+    search: { kind: "none", base: "", preferred: "", github: false, github_base: "" },
     network: { allowed_hosts: [], proxy: null },
     keep: "keychain",
     prompts: {},

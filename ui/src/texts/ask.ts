@@ -85,6 +85,8 @@ export const ask = {
 
   // Turn
   foundOnTheWeb: "Found on the web",
+  substitute: "Possible substitute",
+  substituteAbout: "Not made for this, but it may be used in its place.",
   fromYourDocuments: "From your documents",
   propose: "Propose as card",
   closestInLibrary: "Closest matches in the library",

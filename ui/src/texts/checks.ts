@@ -1,5 +1,6 @@
 // Texts of checks of cards against their documentation pages.
 
+import type { RepositoryNote } from "../lib/bindings";
 import { count, percent } from "../lib/format";
 
 export const checks = {
@@ -93,6 +94,17 @@ export const checks = {
   search: "Search",
   chooseSearch: "Choose one in Settings, Web search.",
   claims: "Claims",
+  repository: "GitHub",
+  archived: "Archived: no longer maintained",
+  repositoryFacts: (repository: RepositoryNote) =>
+    [
+      count(repository.stars, "star"),
+      repository.license,
+      repository.release && `release ${repository.release}`,
+      repository.changed_at && `last updated ${repository.changed_at.split("T")[0]}`,
+    ]
+      .filter(Boolean)
+      .join(" · "),
   cut: "The page has more code than is read; the rest was skipped.",
   documentsIt: (share: number) => `${percent(share)} confidence`,
   againstFound: (tally: string) => `${tally}, compared with the page that was found`,

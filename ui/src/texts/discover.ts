@@ -4,7 +4,7 @@ import { count } from "../lib/format";
 
 export const discover = {
   // Search
-  where: { web: "Web", market: "Registries", documents: "Documents", code: "Code" },
+  where: { web: "Tools", research: "Research", market: "Registries", documents: "Documents", code: "Code" },
   need: "What tool do you need?",
   searchSources: "Search registries",
   whereToLook: "Search in",

@@ -7,6 +7,7 @@
 //! | [`describe`] | a card from a person's text |
 //! | [`rerank`] | the order in which a language model puts candidates |
 //! | [`discover`] | finding tools on the web, with evidence |
+//! | [`research`] | a question researched over several sources, with a summary of quotes |
 //! | [`autokit_llm::prompts`] | prompts for language models |
 
 pub mod ask;
@@ -15,6 +16,7 @@ pub mod discover;
 mod error;
 mod outlier;
 pub mod rerank;
+pub mod research;
 
 pub use describe::{describe, describe_with};
 pub use error::{Error, Result};

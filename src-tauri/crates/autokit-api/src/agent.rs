@@ -2,6 +2,7 @@
 
 use autokit_agent::ask::{AgentAnswer, StepEvent};
 use autokit_agent::discover::Discovered;
+use autokit_agent::research::Research;
 use autokit_error::ApiError;
 use autokit_toolcard::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,22 @@ pub struct AgentQuestion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
+}
+
+/// Request to research a question, or to continue a research that was stopped.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct ResearchRequest {
+    /// The question; ignored when a research is continued.
+    #[serde(default)]
+    pub question: String,
+    /// Session whose last research is continued from where it stopped. Default: a new session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub resume: Option<SessionId>,
+    /// Most rounds on the web, 0 to 10; 0 for sources on this machine alone. Default: 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub rounds: Option<u32>,
 }
 
 /// Reference to an agent session.
@@ -52,6 +69,8 @@ pub enum TurnKind {
     Refine,
     /// Web search without the library.
     Discover,
+    /// Research over the library, documents, code and the web.
+    Research,
 }
 
 /// State of a turn.
@@ -119,6 +138,10 @@ pub struct Turn {
     pub documents: Vec<MemoryHit>,
     /// Tools found on the web by a `discover` turn.
     pub discovered: Option<Discovered>,
+    /// What a `research` turn found so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub research: Option<Research>,
     /// Feedback on the answer.
     pub said: Option<AnswerFeedback>,
     /// Error that ended the turn.

@@ -25,16 +25,16 @@ use crate::{
     Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
     ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
     ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
-    Providers, RecordedCalls, RefineRequest, RefineStart, RefineState, ReviewPolicy, RevisionView,
-    SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText,
-    Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status, Subscription, SubscriptionAdd,
-    SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
-    ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery,
-    VocabularyRemove, VocabularyRemoved, VocabularySet,
+    Providers, RecordedCalls, RefineRequest, RefineStart, RefineState, ResearchRequest, ReviewPolicy,
+    RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead,
+    ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status, Subscription,
+    SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
+    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList,
+    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 15;
+pub const PROTOCOL: u32 = 16;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -244,6 +244,8 @@ commands! {
     StartAsk = "sessions_ask" (AgentQuestion) -> SessionRef;
     /// Searches the web for a tool, without the library.
     StartDiscover = "sessions_discover" (AgentQuestion) -> SessionRef;
+    /// Researches a question over the library, documents, code and the web, or continues a research.
+    StartResearch = "sessions_research" (ResearchRequest) -> SessionRef;
     /// Waits until a session changes.
     WaitSession = "sessions_wait" (SessionWait) -> Session;
     /// Cancels the running turn of a session.

@@ -37,8 +37,8 @@ mod verify;
 mod vocabulary;
 
 pub use agent::{
-    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, Session, SessionNote, SessionRef,
-    SessionWait, Starter, Turn, TurnKind, TurnState,
+    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, ResearchRequest, Session, SessionNote,
+    SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
 };
 pub use ask::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse, Verdict};
 pub use cards::{
@@ -80,8 +80,8 @@ pub use review::{
 };
 pub use serve::{
     ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpRef, AgentsHttpSet,
-    ChangedLine, ClientConnected, ConnectClient, Latency, LineChange, Server, ServerAdd, ServerReach,
-    ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
+    ChangedLine, ClientConnected, ConnectClient, Latency, LineChange,
+    Server, ServerAdd, ServerReach, ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
 };
 pub use system::{
     Backup, Check, CheckState, Doctor, DoctorRequest, Event, ModelState, Nothing, Role, Setting, Status,

@@ -130,10 +130,20 @@ pub struct SearchSettings {
     pub kind: SearchKind,
     /// Base URL; empty for the service's default.
     pub base: String,
-    /// Name of the source searched first; empty for none.
+    /// Names of the sources searched first, in this order, separated by commas; empty for none.
     pub preferred: String,
     /// Whether to query GitHub for facts about repositories.
     pub github: bool,
+    /// Base URL of GitHub's API; empty for github.com.
+    pub github_base: String,
+}
+
+impl SearchSettings {
+    /// Returns the sources searched first, in order.
+    pub fn preferred_sources(&self) -> Vec<String> {
+        let sources = self.preferred.split(',').map(str::trim).filter(|source| !source.is_empty());
+        sources.map(str::to_owned).collect()
+    }
 }
 
 impl Default for SearchSettings {
@@ -143,6 +153,7 @@ impl Default for SearchSettings {
             base: String::new(),
             preferred: "LangChain".to_owned(),
             github: false,
+            github_base: String::new(),
         }
     }
 }

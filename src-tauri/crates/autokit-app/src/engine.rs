@@ -69,7 +69,7 @@ use rmcp::model::Tool;
 use tokio::sync::broadcast;
 use tokio_util::sync::DropGuard;
 
-use assistant::{CitedDocuments, Features};
+use assistant::{AddedMemory, Features};
 use backups::Backups;
 use doctor::Diagnostics;
 
@@ -268,7 +268,7 @@ impl Engine {
                 search.clone(),
                 providers.clone(),
                 review.proposals.clone(),
-                Arc::new(CitedDocuments(memory.clone())),
+                Arc::new(AddedMemory(memory.clone())),
             );
             let bundle_keys = BundleKeys::new(workspace.clone(), providers.clone());
             let sources = Sources::new(workspace.clone(), providers.clone(), bundle_keys.clone());

@@ -175,7 +175,7 @@ pub async fn discover(
         reader: PageReader { fetcher, embedder: Some(embedder), page_cache: PageCache::default() },
         vocabulary: Arc::new(vocabulary),
         known: Arc::new(known),
-        preferred: None,
+        preferred: Vec::new(),
         rejected: Vec::new(),
     };
     let (mut lines, mut times) = (Vec::new(), Vec::new());

@@ -12,8 +12,8 @@ use autokit_api::commands::{
     StartDiscover, WaitSession,
 };
 use autokit_api::{
-    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, MemoryHit, Nothing, ProposalDetail, Session,
-    SessionNote, SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
+    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, MemoryHit, MemoryKind, Nothing,
+    ProposalDetail, Session, SessionNote, SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Feedback;
@@ -32,14 +32,20 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Most past sessions in one list.
 const MAX_SESSIONS: u32 = 200;
 
-/// Documents that people added, as answers cite them.
+/// Documents and code that people added, as the agent reads them.
 #[async_trait]
-pub trait DocumentCitations: std::fmt::Debug + Send + Sync {
+pub trait AddedSources: std::fmt::Debug + Send + Sync {
     /// Returns the pieces that bear on a question, best first; none if none do.
     ///
     /// # Errors
     /// When the database or the model fails.
     async fn cite(&self, question: &str) -> Result<Vec<MemoryHit>>;
+
+    /// Searches documents or code, best first; nothing if none were added.
+    ///
+    /// # Errors
+    /// When the database or the model fails.
+    async fn search(&self, kind: MemoryKind, query: &str, limit: usize) -> Result<Vec<MemoryHit>>;
 }
 
 /// The agent, its sessions and their dependencies. Clones share state.
@@ -50,7 +56,7 @@ pub struct Agent {
     pub(crate) search: Search,
     pub(crate) providers: Providers,
     proposals: Proposals,
-    documents: Arc<dyn DocumentCitations>,
+    pub(crate) added: Arc<dyn AddedSources>,
     /// Sessions in memory, running or finished.
     pub sessions: Arc<Sessions>,
     pub(crate) discovery: Arc<DiscoveryCache>,
@@ -64,10 +70,10 @@ impl Agent {
         search: Search,
         providers: Providers,
         proposals: Proposals,
-        documents: Arc<dyn DocumentCitations>,
+        added: Arc<dyn AddedSources>,
     ) -> Agent {
         let (sessions, discovery) = (Arc::default(), Arc::default());
-        Agent { workspace, models, search, providers, proposals, documents, sessions, discovery }
+        Agent { workspace, models, search, providers, proposals, added, sessions, discovery }
     }
 
     /// Runs a turn until it is done, fails or is cancelled, and stores the session.
@@ -108,6 +114,9 @@ impl Agent {
             self.change(entry, |session| session.turns[at].discovered = Some(found));
             return Ok(());
         }
+        if turn.kind == TurnKind::Research {
+            return self.research(entry, at, &caller).await;
+        }
         let mut question = build_question(&session.turns[..=at]);
         question.candidates = caller.candidates;
         let mut deps = self.deps().await?;
@@ -118,7 +127,7 @@ impl Agent {
         let retriever = LibraryRetriever { agent: self, caller };
         let mut answer = deps.ask(&retriever, &question, &now, &mut on).await?;
         if cites {
-            match self.documents.cite(&question.full_text()).await {
+            match self.added.cite(&question.full_text()).await {
                 Ok(documents) => self.change(entry, |session| session.turns[at].documents = documents),
                 // An answer without them is better than none.
                 Err(error) => answer.notes.push(format!("Documents were not searched: {}.", error.message)),
@@ -242,7 +251,10 @@ fn build_question(turns: &[Turn]) -> Question {
                 Some(tool) => question.exclude.push(tool.clone()),
                 // Without a library tool, the first web finding was the recommendation. The others stay,
                 // because the feedback may point at one of them.
-                None => question.rejected.extend(answer.findings.first().cloned()),
+                None => {
+                    let first = answer.findings.first().or(answer.substitute.as_deref());
+                    question.rejected.extend(first.cloned());
+                }
             }
         }
     }
@@ -416,13 +428,13 @@ impl Handle<ProposeFinding> for Agent {
         let found: Option<(usize, Finding)> = {
             let session = entry.state.borrow();
             session.turns.iter().enumerate().rev().find_map(|(at, turn)| {
-                let recommended = turn.answer.iter().flat_map(|answer| &answer.findings);
-                let discovered =
-                    turn.discovered.iter().flat_map(|found| found.findings.iter().chain(&found.dismissed));
-                recommended
-                    .chain(discovered)
-                    .find(|finding| finding.url == request.url)
-                    .map(|f| (at, f.clone()))
+                let recommended = turn
+                    .answer
+                    .iter()
+                    .flat_map(|answer| answer.findings.iter().chain(answer.substitute.as_deref()))
+                    .find(|finding| finding.url == request.url);
+                let discovered = turn.discovered.as_ref().and_then(|found| found.finding(&request.url));
+                recommended.or(discovered).map(|finding| (at, finding.clone()))
             })
         };
         let (at, finding) = found.ok_or_else(|| {

@@ -7,7 +7,7 @@
 //! | [`catalogue`], [`edit`], [`duplicates`], [`pages`] | cards, and their documentation pages |
 //! | [`review`], [`decide`] | proposals, and decisions on them |
 //! | [`verify`] | checks of cards against their pages (FUEL) |
-//! | [`agent`], [`sessions`], [`library_retriever`] | questions to the agent |
+//! | [`agent`], [`sessions`], [`library_retriever`], `research` | questions to the agent |
 //! | [`import`], [`export`], [`keys`], [`sources`], [`subscriptions`] | exchange with other libraries |
 //! | [`servers`], [`market`] | adding tools that can be called |
 //! | [`starter`] | the cards that ship with AutoKit |
@@ -26,6 +26,7 @@ pub mod keys;
 pub mod library_retriever;
 pub mod market;
 pub mod pages;
+mod research;
 pub mod review;
 pub mod servers;
 pub mod sessions;

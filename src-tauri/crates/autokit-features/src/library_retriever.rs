@@ -33,17 +33,29 @@ pub struct AgentCaller {
     pub allowed: Option<Arc<HashSet<String>>>,
     /// Whether the agent may fall back to the web.
     pub web: bool,
-    /// Whether the answer cites the person's documents.
+    /// Whether the person's documents are searched too.
     pub documents: bool,
+    /// Whether the person's code is searched too, by a research.
+    pub code: bool,
     /// Number of candidates that come with the answer; `None` for the default.
     pub candidates: Option<usize>,
+    /// Most rounds on the web of a research; `None` for the default.
+    pub rounds: Option<u32>,
 }
 
 impl AgentCaller {
     /// A person, who may find every card and use the web.
     pub(crate) fn person(name: &str) -> AgentCaller {
         let feedback_profile = name.to_owned();
-        AgentCaller { feedback_profile, allowed: None, web: true, documents: true, candidates: None }
+        AgentCaller {
+            feedback_profile,
+            allowed: None,
+            web: true,
+            documents: true,
+            code: true,
+            candidates: None,
+            rounds: None,
+        }
     }
 }
 
@@ -169,8 +181,7 @@ impl Agent {
             reader: services.page_reader(self.models.query_embedder()),
             vocabulary: self.vocabulary().await?,
             known: self.known(),
-            preferred: Some(services.settings.search.preferred.clone())
-                .filter(|text| !text.trim().is_empty()),
+            preferred: services.settings.search.preferred_sources(),
             rejected: Vec::new(),
         }))
     }

@@ -153,6 +153,7 @@ impl Agent {
             answer: None,
             documents: Vec::new(),
             discovered: None,
+            research: None,
             said: None,
             error: None,
             ms: 0,

@@ -72,6 +72,7 @@ impl Fuel {
                 attempts: 0,
                 offline: false,
                 cut: false,
+                repository: None,
                 judged_by: "rules".to_owned(),
             };
             let mut current: Option<Candidate> = None;

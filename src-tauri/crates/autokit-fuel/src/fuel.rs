@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_pages::{PageReader, Result, Visit};
-use autokit_web::search::Provider;
+use autokit_web::search::{GitHub, Provider};
 use tokio::sync::Semaphore;
 
 use crate::model::Advisor;
@@ -17,6 +17,8 @@ pub struct Fuel {
     pub reader: PageReader,
     /// Search services; without any, only the site itself is searched for its pages.
     pub providers: Vec<Provider>,
+    /// GitHub, if facts about repositories are to be looked up.
+    pub github: Option<GitHub>,
     /// Limits concurrent searches, because the services are rate-limited.
     pub search_permits: Arc<Semaphore>,
     /// Recent visits, shared by the cards of one run.

@@ -16,6 +16,7 @@ mod improve;
 mod link;
 mod model;
 mod report;
+mod repository;
 mod seek;
 mod settle;
 mod visits;
@@ -28,7 +29,7 @@ pub use fuel::Fuel;
 pub use improve::Improved;
 pub use link::{LinkHealth, LinkState};
 pub use model::Advisor;
-pub use report::{Examination, Judgement, PageSearchOutcome, Report, ScoredPage};
+pub use report::{Examination, Judgement, PageSearchOutcome, Report, RepositoryNote, ScoredPage};
 pub use visits::Visits;
 
 // Pins one feature set for the whole workspace; nothing to name.

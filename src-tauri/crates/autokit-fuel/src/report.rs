@@ -27,6 +27,28 @@ pub struct Judgement {
     pub marks: PageFeatures,
 }
 
+/// What GitHub knows about the repository of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct RepositoryNote {
+    /// `owner/name`.
+    pub full_name: String,
+    /// Its page.
+    pub url: String,
+    /// Number of stars.
+    #[ts(type = "number")]
+    pub stars: u64,
+    /// SPDX identifier of its license.
+    pub license: Option<String>,
+    /// Topics that its owner chose.
+    pub topics: Vec<String>,
+    /// Tag of its newest release.
+    pub release: Option<String>,
+    /// When it was last changed, RFC 3339.
+    pub changed_at: Option<String>,
+    /// Whether it is archived, and thus no longer maintained.
+    pub archived: bool,
+}
+
 /// A page that was scored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct ScoredPage {
@@ -95,6 +117,9 @@ pub struct Report {
     /// Whether the page shows more code than is parsed; the rest was not checked.
     #[serde(default)]
     pub cut: bool,
+    /// What GitHub knows about the tool's repository; `null` if that was not looked up.
+    #[serde(default)]
+    pub repository: Option<RepositoryNote>,
     /// Who judged: `rules`, or `rules` and a model's name.
     pub judged_by: String,
 }

@@ -13,6 +13,7 @@ use crate::examine::CheckRequest;
 use crate::fuel::Fuel;
 use crate::improve::{self, Improved};
 use crate::report::{Examination, Report};
+use crate::repository::topics;
 use crate::seek::Candidate;
 use autokit_pages::Subject;
 use autokit_pages::{Page, Result, run_blocking, without_fragment};
@@ -52,6 +53,7 @@ impl Fuel {
         };
         let improved =
             if self.improve { self.improve_description(case, subject, &page.page).await? } else { None };
+        report.repository = self.repository(case.card, &page.page.fetched.url).await;
         let draft = self.draft(case, &report, &page.page, moved, sound, improved.as_ref());
         Ok(Examination { report, draft })
     }
@@ -114,6 +116,11 @@ impl Fuel {
             let quotes: Vec<&str> = longer.quotes.iter().map(String::as_str).collect();
             add(fields::ASKS_FOR, Value::from(longer.phrases), &quotes, 0.7);
         }
+        if self.improve
+            && let Some(repository) = &report.repository
+        {
+            proposed.extend(topics(case, repository));
+        }
         // A sound check alone can only restore the mark of a card that says it is not verified. A card that
         // says nothing about it is left as it is: its state is known without the field.
         let denies = case.card.object().get(fields::VERIFIED) == Some(&Value::Bool(false));
@@ -150,6 +157,9 @@ impl Fuel {
             }
             (false, false) if only_verified => {
                 (Origin::Refresh, "Its documentation is reachable and matches the card".to_owned())
+            }
+            (false, false) if names == [fields::TAGS] => {
+                (Origin::Improvement, "Its repository has topics".to_owned())
             }
             (false, false) if names == [fields::ASKS_FOR] => {
                 (Origin::Improvement, "It was found with other words than it has".to_owned())

@@ -136,6 +136,8 @@ prompts! {
     REFINE_ANALYZE = "refine_analyze" ["tool", "call", "versions"];
     /// Rewrites a tool's description (DRAFT, rewriter).
     REFINE_REWRITE = "refine_rewrite" ["tool", "call", "suggestion", "versions"];
+    /// Chooses the passages that answer a question, and what to search for next (Elyra, researcher).
+    RESEARCH = "research" ["question", "passages", "tried"];
     /// Writes starter code for a use case.
     STARTER = "starter" ["use_case", "tool", "documentation"];
 }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// A turn of the agent on behalf of an agent outside.
 #[derive(Clone, Debug)]
 pub struct TurnRequest {
-    /// Whether to answer from the library or to search the web.
+    /// Whether to answer from the library, to search the web, or to research.
     pub kind: TurnKind,
     /// The question or need.
     pub query: String,
@@ -27,6 +27,10 @@ pub struct TurnRequest {
     pub allowed: Option<Arc<HashSet<String>>>,
     /// Whether the web may be used.
     pub web: bool,
+    /// Whether the user's documents may be read.
+    pub documents: bool,
+    /// Whether the user's code may be read.
+    pub code: bool,
 }
 
 /// The features for people that agents reach as well. The engine implements it, so that a change of a feature does not

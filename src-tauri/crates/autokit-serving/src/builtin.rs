@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use autokit_agent::ask::Citation;
-use autokit_api::{MemoryKind, MemoryQuery};
+use autokit_api::{MemoryKind, MemoryQuery, TurnKind};
 use autokit_error::Result;
 use autokit_gateway::{Definition, Hit, HitKind, Refusal, Tier};
 use autokit_library::CardRecord;
+use autokit_policy::{Need, Permission};
 use autokit_search::tiers::{KeywordQuery, KeywordTool};
 use autokit_search::{SearchRequest, is_stop_word};
 use autokit_workspace::search::Search;
@@ -20,8 +21,10 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::assistant::Assistant;
+use crate::assistant::{Assistant, TurnRequest};
 use crate::external::{ExternalTools, document_location};
+use crate::find::feedback_profile;
+use crate::own::finished;
 use crate::profiles::ResolvedScope;
 use crate::refusal::refused;
 
@@ -35,6 +38,8 @@ const MAX_PASSAGES: usize = 5;
 const MAX_MEMORY_HITS: usize = 20;
 /// Their number by default.
 const MEMORY_HITS: usize = 5;
+/// Passages shown when a research does not answer the question.
+const CLOSEST: usize = 3;
 /// Default number of sentences of a summary.
 const DEFAULT_SENTENCES: usize = 3;
 
@@ -99,6 +104,12 @@ static TOOLS: LazyLock<Vec<(Definition, KeywordTool)>> = LazyLock::new(|| {
                 "limit": {"type": "integer", "minimum": 1, "maximum": 20}
             }),
             &["query"],
+        ),
+        open_world_tool(
+            "research",
+            "Researches a question in several rounds over the library, the user's documents and code, and the web, and answers in quotes with their sources.",
+            &json!({"question": {"type": "string", "maxLength": 4000}}),
+            &["question"],
         ),
         open_world_tool(
             "browse_page",
@@ -229,6 +240,7 @@ impl Builtins {
         scoped: &ResolvedScope,
         tool: &Definition,
         arguments: &Map<String, Value>,
+        profile: &str,
         cancel: &CancellationToken,
     ) -> std::result::Result<CallToolResult, Refusal> {
         let text = |key: &str| arguments.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -253,10 +265,55 @@ impl Builtins {
                 let read = self.assistant.add_document(&location, cancel).await;
                 json!({"location": location, "read": read.map_err(|error| refused(&error))?}).to_string()
             }
+            "research" => self.research(scoped, text("question"), profile, cancel).await?,
             "summarize_text" => summary(text("text"), number("sentences", DEFAULT_SENTENCES)),
             name => self.external.call(scoped.policy(), name, arguments, cancel).await?,
         };
         Ok(CallToolResult::success(vec![ContentBlock::text(answer)]))
+    }
+
+    /// Researches a question and returns the quotes that answer it as JSON. Documents and code are read as far as the
+    /// tools that search them are permitted.
+    async fn research(
+        &self,
+        scoped: &ResolvedScope,
+        question: &str,
+        profile: &str,
+        cancel: &CancellationToken,
+    ) -> std::result::Result<String, Refusal> {
+        let allowed = |name: &str| {
+            by_id_or_name(name).is_some_and(|tool| {
+                let (id, name, provider) = (tool.id.clone(), tool.name.clone(), tool.provider.clone());
+                scoped.policy().permission_for(&Need::Tool { id, name, provider }) == Permission::Allow
+            })
+        };
+        let request = TurnRequest {
+            kind: TurnKind::Research,
+            query: question.to_owned(),
+            feedback_profile: feedback_profile(profile),
+            allowed: scoped.allowed.clone(),
+            // Decided on with the call.
+            web: true,
+            documents: allowed("rag_search"),
+            code: allowed("code_search"),
+        };
+        let turn = self.assistant.run_turn(request, cancel).await.and_then(finished);
+        let turn = turn.map_err(|error| refused(&error))?;
+        let found = turn.research.unwrap_or_default();
+        let quote = |at: usize| {
+            let passage = found.passages.get(at)?;
+            let source = found.sources.get(passage.source as usize)?;
+            Some(json!({
+                "text": passage.text, "under": passage.heading.join(" > "), "title": source.title,
+                "source": source.location, "outdated": passage.outdated,
+            }))
+        };
+        let summary: Vec<Value> = found.summary.iter().filter_map(|&at| quote(at as usize)).collect();
+        let mut answer = json!({"answered": found.answered, "summary": summary, "notes": found.notes});
+        if !found.answered {
+            answer["closest"] = (0..CLOSEST).filter_map(quote).collect();
+        }
+        Ok(answer.to_string())
     }
 
     /// Searches documents or code, and returns what was found as JSON.

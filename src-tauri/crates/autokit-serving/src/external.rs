@@ -69,9 +69,11 @@ impl ExternalTools {
 
     /// Returns the permissions needed by one of the tools that every session has.
     pub(crate) fn own_needs(&self, tool: &str) -> Vec<Need> {
-        if tool != "discover" {
-            return Vec::new();
-        }
+        if tool == "discover" { self.web_needs() } else { Vec::new() }
+    }
+
+    /// Returns the permissions needed to search the web and to read what is found.
+    fn web_needs(&self) -> Vec<Need> {
         let pages = Need::Host { host: "any page a search finds".to_owned() };
         self.search_need().into_iter().chain([pages]).collect()
     }
@@ -80,6 +82,7 @@ impl ExternalTools {
     pub(crate) fn needs(&self, policy: &Policy, tool: &str, arguments: &Map<String, Value>) -> Vec<Need> {
         match tool {
             "web_search" => self.search_need().into_iter().collect(),
+            "research" => self.web_needs(),
             "browse_page" => host_need(text(arguments, "url")).into_iter().collect(),
             "add_document" => {
                 let location = text(arguments, "location");

@@ -72,6 +72,20 @@ pub(crate) fn by_name(name: &str) -> Option<Definition> {
     tools().into_iter().find(|tool| tool.name == name)
 }
 
+/// Returns a turn that ended well.
+///
+/// # Errors
+/// The error that ended it otherwise.
+pub(crate) fn finished(turn: Turn) -> Result<Turn> {
+    match turn.state {
+        TurnState::Failed => {
+            Err(turn.error.unwrap_or_else(|| ApiError::internal("the turn failed for an unknown reason")))
+        }
+        TurnState::Cancelled => Err(ApiError::cancelled()),
+        TurnState::Running | TurnState::Done => Ok(turn),
+    }
+}
+
 fn text_result(text: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
@@ -123,21 +137,20 @@ impl OwnTools {
             // For discovery, web access was decided on as a whole. An answer may use the web only if all hosts
             // are allowed.
             web: kind == TurnKind::Discover || scoped.policy().allows_all_hosts(),
+            // Agents have a tool of its own for documents, with a permission of its own.
+            documents: false,
+            code: false,
         };
         let turn = self.assistant.run_turn(request, &call.cancel).await?;
-        match turn.state {
-            TurnState::Failed => {
-                Err(turn.error.unwrap_or_else(|| ApiError::internal("the turn failed for an unknown reason")))
-            }
-            TurnState::Cancelled => Err(ApiError::cancelled()),
-            TurnState::Running | TurnState::Done => Ok(text_result(self.outcome(&turn).await?)),
-        }
+        let turn = finished(turn)?;
+        Ok(text_result(self.outcome(&turn).await?))
     }
 
     /// Returns the outcome of a turn, as JSON.
     async fn outcome(&self, turn: &Turn) -> Result<String> {
         let mut answer = Map::new();
         let mut findings = Vec::new();
+        let mut substitute = None;
         if let Some(recommended) = &turn.answer {
             let text = [recommended.sentence.as_str(), recommended.why.as_str()].join(" ");
             answer.insert("answer".to_owned(), text.trim().into());
@@ -165,10 +178,17 @@ impl OwnTools {
                 answer.insert("citations".to_owned(), citations.collect());
             }
             findings.extend(recommended.findings.iter().cloned());
+            substitute = recommended.substitute.as_deref();
         }
         if let Some(discovered) = &turn.discovered {
             answer.insert("answer".to_owned(), discovered.summary().into());
             findings.extend(discovered.findings.iter().cloned());
+            substitute = substitute.or(discovered.substitute.as_deref());
+        }
+        if let Some(other) = substitute {
+            let label = "not made for this, but may be used in its place";
+            let found = json!({"name": other.name, "documentation": other.url, "note": label});
+            answer.insert("substitute".to_owned(), found);
         }
         let mut found = Vec::new();
         for finding in findings {

@@ -261,7 +261,10 @@ impl Calls {
             Executor::Macro(composed, covered) => self.run_macro(&composed, &covered, &call).await,
             Executor::Own(name) => self.executors.own.call(&name, call).await,
             Executor::Builtin(builtin, scoped) => {
-                self.executors.builtins.call(&scoped, builtin, &call.arguments, &call.cancel).await
+                self.executors
+                    .builtins
+                    .call(&scoped, builtin, &call.arguments, &call.profile, &call.cancel)
+                    .await
             }
             Executor::Upstream(server, upstream) => self.call_upstream(&server, &upstream, call).await,
             Executor::Rest(operation, keys) => self

@@ -133,6 +133,10 @@ pub(crate) fn write_follow_up(
         writeln!(out, "\n{}", "Found on the web".bold())?;
         write_findings(out, &answer.findings)?;
     }
+    if let Some(substitute) = &answer.substitute {
+        writeln!(out)?;
+        write_substitute(out, substitute)?;
+    }
     if let Some(reason) = read_only {
         return writeln!(out, "{} {reason}", "This session wasn't saved:".yellow());
     }
@@ -200,7 +204,9 @@ pub(crate) async fn discover(
     out.show(found, |text| {
         if found.findings.is_empty() {
             writeln!(text, "{}", "No suitable tool found.".bold())?;
-            if let Some(closest) = found.dismissed.first() {
+            if let Some(substitute) = &found.substitute {
+                write_substitute(text, substitute)?;
+            } else if let Some(closest) = found.dismissed.first() {
                 writeln!(
                     text,
                     "  The closest page is {} ({}).",
@@ -210,6 +216,8 @@ pub(crate) async fn discover(
             }
         } else {
             write_findings(text, &found.findings)?;
+        }
+        if !found.findings.is_empty() || found.substitute.is_some() {
             writeln!(text, "\n{}", "Propose one as a card with --add N.".dimmed())?;
         }
         writeln!(text, "{}", pages_read(found.read).dimmed())?;
@@ -219,6 +227,12 @@ pub(crate) async fn discover(
         Ok(())
     })?;
     Ok(if found.findings.is_empty() { Outcome::NothingFound } else { Outcome::Done })
+}
+
+/// Writes a tool that may be used in place of one that was not found.
+fn write_substitute(out: &mut dyn Write, substitute: &Finding) -> io::Result<()> {
+    writeln!(out, "{}", "Not made for this, but may be used in its place:".dimmed())?;
+    write_findings(out, std::slice::from_ref(substitute))
 }
 
 fn pages_read(pages: u32) -> String {
@@ -248,10 +262,11 @@ fn write_failures(out: &mut dyn Write, events: &[StepEvent]) -> io::Result<()> {
 async fn propose(library: &dyn Client, out: &Output, session: &Session, number: usize) -> Result<Outcome> {
     let last = session.turns.last();
     let found = last.and_then(|turn| {
-        let discovered = turn.discovered.as_ref().map(|found| &found.findings);
-        discovered.or(turn.answer.as_ref().map(|answer| &answer.findings))
+        let discovered = turn.discovered.as_ref().map(|found| (&found.findings, &found.substitute));
+        discovered.or(turn.answer.as_ref().map(|answer| (&answer.findings, &answer.substitute)))
     });
-    let found = found.map(Vec::as_slice).unwrap_or_default();
+    let found: Vec<&Finding> =
+        found.into_iter().flat_map(|(findings, other)| findings.iter().chain(other.as_deref())).collect();
     let finding = number.checked_sub(1).and_then(|at| found.get(at)).ok_or_else(|| {
         ApiError::new(
             ErrorCode::NotFound,
@@ -309,6 +324,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
         TurnKind::Ask => "Asked",
         TurnKind::Refine => "Not that:",
         TurnKind::Discover => "Searched the web for",
+        TurnKind::Research => "Researched",
     };
     writeln!(out, "{} {}", kind.dimmed(), printable(&turn.asked).bold())?;
     if let Some(answer) = &turn.answer {
@@ -333,6 +349,9 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
     }
     if let Some(found) = &turn.discovered {
         write_findings(out, &found.findings)?;
+    }
+    if let Some(found) = &turn.research {
+        crate::research::write(out, found)?;
     }
     if let Some(error) = &turn.error {
         crate::output::write_error(out, error)?;

@@ -71,6 +71,8 @@ pub enum Command {
         #[arg(long, value_name = "N")]
         add: Option<usize>,
     },
+    /// Research a question over the library, documents, code and the web; answers are quotes with sources.
+    Research(crate::research::ResearchArgs),
     /// Propose a card from a text description, read from a file or standard input.
     Describe {
         /// A text file such as a README.

@@ -38,6 +38,7 @@ mod profiles;
 mod providers;
 mod refine;
 mod report;
+mod research;
 mod review;
 mod servers;
 pub mod signals;
@@ -111,6 +112,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         }
         Command::Macros(command) => macros::run(library, out, command).await,
         Command::Refine(args) => Box::pin(refine::run(library, out, args)).await,
+        Command::Research(args) => Box::pin(research::run(library, out, args)).await,
         Command::Checks(command) => Box::pin(checks::run(library, out, command)).await,
         Command::Search { query, limit, mode } => {
             ask::search(library, out, query.join(" "), limit, mode).await

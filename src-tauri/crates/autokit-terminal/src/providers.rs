@@ -59,12 +59,15 @@ pub enum ProvidersCommand {
         /// Service URL; required for SearXNG.
         #[arg(long)]
         url: Option<String>,
-        /// Preferred source, e.g. LangChain.
+        /// Sources searched first, in order, separated by commas, e.g. "LangChain, npm".
         #[arg(long)]
         preferred: Option<String>,
         /// Look up repository details on GitHub.
         #[arg(long)]
         github: bool,
+        /// Look them up at this address instead, e.g. of GitHub Enterprise.
+        #[arg(long, value_name = "URL")]
+        github_url: Option<String>,
     },
     /// Allow reading pages from hosts on this machine or a private network.
     Allow {
@@ -255,7 +258,7 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: ProvidersCo
             }
             llm.tools = !no_tools;
         }
-        ProvidersCommand::Search { kind, url, preferred, github } => {
+        ProvidersCommand::Search { kind, url, preferred, github, github_url } => {
             let search = &mut settings.search;
             let kind = match kind {
                 SearchChoice::None => SearchKind::None,
@@ -274,7 +277,10 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: ProvidersCo
             if let Some(preferred) = preferred {
                 search.preferred = preferred;
             }
-            search.github = github;
+            search.github = github || github_url.is_some();
+            if let Some(base) = github_url {
+                search.github_base = base;
+            }
         }
         ProvidersCommand::Allow { hosts } => settings.network.allowed_hosts = hosts,
         ProvidersCommand::Keys { keep } => {

@@ -10,6 +10,8 @@ mod github;
 mod searxng;
 mod tavily;
 
+use std::time::Duration;
+
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode};
 use serde::de::DeserializeOwned;
@@ -19,7 +21,7 @@ use crate::body::one_line;
 use crate::error::{Error, Result, without_key};
 use crate::fetch::{Fetcher, ServiceAnswer, ServiceCall};
 
-pub use github::{CodeFile, GitHub, Repository};
+pub use github::{CodeFile, GitHub, Release, Repository, RepositoryFacts, repository_of};
 
 /// A search service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -212,7 +214,7 @@ impl Provider {
     }
 
     fn parse<T: DeserializeOwned>(&self, answer: &ServiceAnswer) -> Result<T> {
-        parse(self.service.title(), &self.base, answer)
+        parse(self.service.title(), &self.base, &answer.text)
     }
 }
 
@@ -242,6 +244,8 @@ async fn ask(
         |reason: String| Error::WrongAddress { provider: provider.into(), url: url.into(), reason };
     match answer.status {
         status if status.is_success() => Ok(answer),
+        // Only sent to those who asked with the tag of what they have.
+        StatusCode::NOT_MODIFIED => Ok(answer),
         StatusCode::UNAUTHORIZED | StatusCode::PAYMENT_REQUIRED => {
             Err(Error::WrongKey { provider: provider.into() })
         }
@@ -255,7 +259,8 @@ async fn ask(
         StatusCode::FORBIDDEN
             if answer.headers.get("x-ratelimit-remaining").is_some_and(|left| left == "0") =>
         {
-            Err(Error::RateLimited { provider: provider.into(), retry_after: answer.retry_after() })
+            let retry_after = answer.retry_after().or_else(|| until_reset(&answer.headers));
+            Err(Error::RateLimited { provider: provider.into(), retry_after })
         }
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
             Err(wrong_address(answer.status.to_string()))
@@ -270,10 +275,10 @@ async fn ask(
     }
 }
 
-fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer) -> Result<T> {
-    serde_json::from_str(&answer.text).map_err(|error| {
+fn parse<T: DeserializeOwned>(provider: &str, url: &str, text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| {
         // A web page instead of an API response means a wrong URL, not a fault of the service.
-        if answer.text.trim_start().starts_with('<') {
+        if text.trim_start().starts_with('<') {
             Error::WrongAddress {
                 provider: provider.into(),
                 url: url.into(),
@@ -283,6 +288,14 @@ fn parse<T: DeserializeOwned>(provider: &str, url: &str, answer: &ServiceAnswer)
             Error::Provider { provider: provider.into(), reason: format!("invalid response: {error}") }
         }
     })
+}
+
+/// Returns how long a rate limit lasts, from the time at which it ends and the time of the answer.
+fn until_reset(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let reset: i64 = text("x-ratelimit-reset")?.parse().ok()?;
+    let answered = jiff::fmt::rfc2822::parse(text("date")?).ok()?.timestamp().as_second();
+    u64::try_from(reset - answered).ok().map(Duration::from_secs)
 }
 
 /// Formats a status with the start of the response, without markup.

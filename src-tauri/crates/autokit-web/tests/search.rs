@@ -269,3 +269,112 @@ async fn what_hits_say_cannot_steer_or_hide() {
     let hits = provider(Service::Searxng, &base).search("weather", 5).await.unwrap();
     assert_eq!(hits, [hit("Weather]0;x API", "https://a.example", "[31mred")]);
 }
+
+/// A GitHub that tags its answers, counts the requests that cost something, and is exhausted after some.
+async fn tagging_github(limit: usize) -> (String, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let cost = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&cost);
+    let app = axum::Router::new().fallback(move |request: axum::extract::Request| {
+        let counted = Arc::clone(&counted);
+        async move {
+            let path = request.uri().path().to_owned();
+            let tag = format!("\"{path}\"");
+            if request.headers().get("if-none-match").is_some_and(|known| known == tag.as_str()) {
+                return (StatusCode::NOT_MODIFIED, [("etag", tag)]).into_response();
+            }
+            if counted.fetch_add(1, Ordering::SeqCst) >= limit {
+                let headers = [
+                    ("x-ratelimit-remaining", "0"),
+                    ("x-ratelimit-reset", "1800000090"),
+                    ("date", "Fri, 15 Jan 2027 08:00:00 GMT"),
+                ];
+                return (StatusCode::FORBIDDEN, headers, "API rate limit exceeded").into_response();
+            }
+            let raw =
+                request.headers().get("accept").is_some_and(|kind| kind == "application/vnd.github.raw+json");
+            match path.as_str() {
+                "/repos/acme/tool" => (
+                    [("etag", tag)],
+                    Json(json!({
+                        "full_name": "acme/tool", "html_url": "https://github.com/acme/tool",
+                        "stargazers_count": 7, "license": {"spdx_id": "MIT"}, "topics": ["pdf", "cli"],
+                        "pushed_at": "2026-01-02T03:04:05Z", "archived": true,
+                    })),
+                )
+                    .into_response(),
+                "/repos/acme/tool/releases/latest" => (
+                    [("etag", tag)],
+                    Json(json!({
+                        "tag_name": "v2.1", "html_url": "https://github.com/acme/tool/releases/tag/v2.1",
+                        "published_at": "2025-12-01T00:00:00Z",
+                    })),
+                )
+                    .into_response(),
+                "/repos/acme/tool/readme" if raw => {
+                    ([("etag", tag)], "# Tool\n\nJoins PDF files.").into_response()
+                }
+                "/repos/acme/bare" => Json(json!({
+                    "full_name": "acme/bare", "html_url": "https://github.com/acme/bare",
+                }))
+                .into_response(),
+                _ => StatusCode::NOT_FOUND.into_response(),
+            }
+        }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (base, cost)
+}
+
+#[tokio::test]
+async fn facts_of_a_repository_cost_nothing_the_second_time() {
+    let (base, cost) = tagging_github(100).await;
+    let github = GitHub::new(fetcher(), Some(&base), None);
+    let facts = github.facts("acme/tool").await.unwrap().unwrap();
+    assert_eq!(facts.repository.topics, ["pdf", "cli"]);
+    assert_eq!(facts.readme.as_deref(), Some("# Tool\n\nJoins PDF files."));
+    assert_eq!(
+        facts.summary(),
+        "acme/tool: 7 stars, MIT, release v2.1 of 2025-12-01, last updated 2026-01-02, archived"
+    );
+    let spent = cost.load(std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(spent, 3);
+    assert_eq!(github.clone().facts("acme/tool").await.unwrap(), Some(facts));
+    assert_eq!(cost.load(std::sync::atomic::Ordering::SeqCst), spent, "answered by their tags");
+    let bare = github.facts("acme/bare").await.unwrap().unwrap();
+    assert_eq!((bare.latest_release, bare.readme), (None, None));
+    assert_eq!(github.facts("acme/absent").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_while_the_limit_is_exhausted() {
+    let (base, cost) = tagging_github(1).await;
+    let github = GitHub::new(fetcher(), Some(&base), None);
+    github.repository("acme/tool").await.unwrap();
+    let error = github.repository("acme/bare").await.unwrap_err();
+    assert_eq!(error.code(), Code::RateLimited);
+    assert!(error.to_string().contains("90 s"), "{error}");
+    let sent = cost.load(std::sync::atomic::Ordering::SeqCst);
+    for _ in 0..3 {
+        assert_eq!(github.repository("acme/bare").await.unwrap_err().code(), Code::RateLimited);
+    }
+    assert_eq!(cost.load(std::sync::atomic::Ordering::SeqCst), sent);
+}
+
+#[test]
+fn addresses_of_repositories_are_recognized() {
+    use autokit_web::search::repository_of;
+    assert_eq!(repository_of("https://github.com/acme/tool/tree/main/docs").as_deref(), Some("acme/tool"));
+    assert_eq!(repository_of("https://github.com/acme/tool.git").as_deref(), Some("acme/tool"));
+    for other in [
+        "https://github.com/acme",
+        "https://github.com/topics/pdf",
+        "https://evil.example/acme/tool",
+        "acme/tool",
+    ] {
+        assert_eq!(repository_of(other), None, "{other}");
+    }
+}

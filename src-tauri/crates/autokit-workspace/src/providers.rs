@@ -256,7 +256,10 @@ impl Providers {
             let provider = search_key.and_then(|key| Ok(Provider::new(fetcher.clone(), service, base, key)?));
             provider.map_err(|error| missing.push(error)).ok()
         });
-        let github = settings.search.github.then(|| GitHub::new(fetcher.clone(), None, github_key));
+        let github = settings
+            .search
+            .github
+            .then(|| GitHub::new(fetcher.clone(), non_empty(&settings.search.github_base), github_key));
         let prompts = Prompts::new(settings.prompts.clone());
         Ok(Services {
             settings,

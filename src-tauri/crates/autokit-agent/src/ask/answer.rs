@@ -101,6 +101,9 @@ pub struct AgentAnswer {
     pub candidates: Vec<Ranked>,
     /// Tools found on the web.
     pub findings: Vec<Finding>,
+    /// If neither the library nor the web has a suitable tool: one that may be used in its place.
+    #[serde(default)]
+    pub substitute: Option<Box<Finding>>,
     /// What ran and what did not, as messages for the person.
     pub notes: Vec<String>,
 }

@@ -420,7 +420,7 @@ impl Run<'_> {
                 if let Some(why) = searched.note {
                     self.notes.push(format!("The web search ran without the language model: {why}."));
                 }
-                let nothing = searched.found.findings.is_empty();
+                let nothing = searched.found.findings.is_empty() && searched.found.substitute.is_none();
                 let outcome = if nothing { Outcome::Nothing } else { Outcome::Found };
                 let text = searched.found.summary();
                 self.found = Some(searched.found);
@@ -434,7 +434,8 @@ impl Run<'_> {
     }
 
     fn into_answer(self) -> AgentAnswer {
-        let findings = self.found.map(|found| found.findings).unwrap_or_default();
+        let (findings, substitute) =
+            self.found.map(|found| (found.findings, found.substitute)).unwrap_or_default();
         let web = !findings.is_empty();
         let mut notes = self.notes;
         if let Some(why) = self.retriever.keyword_only_reason() {
@@ -468,6 +469,7 @@ impl Run<'_> {
                 citations: Vec::new(),
                 candidates,
                 findings,
+                substitute,
                 notes,
             };
         };
@@ -486,6 +488,7 @@ impl Run<'_> {
             citations: card.cited.clone().into_iter().collect(),
             candidates,
             findings,
+            substitute: None,
             notes,
         }
     }

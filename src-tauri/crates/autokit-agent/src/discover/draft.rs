@@ -50,6 +50,15 @@ pub(super) fn draft(page: &Candidate, score: f32, similar: &[CardId]) -> Draft {
             evidence,
             confidence: 0.9,
         });
+        if !repository.topics.is_empty() {
+            let quote = format!("Topics: {}", repository.topics.join(", "));
+            proposed.push(ProposedField {
+                field: fields::TAGS.to_owned(),
+                value: Some(Value::from(repository.topics.clone())),
+                evidence: vec![Evidence::new(&repository.html_url, quote, page.fetched_at)],
+                confidence: 0.8,
+            });
+        }
     }
     Draft {
         similar: similar.to_vec(),

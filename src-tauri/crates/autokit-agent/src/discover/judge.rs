@@ -15,6 +15,9 @@ const MIN_RANK: f32 = 0.34;
 const RANK_MARGIN: f32 = 0.1;
 /// As [`MIN_RANK`] when the need names the product and the page is about it.
 const MIN_RANK_NAMED: f32 = 0.2;
+/// Least rank of a page whose tool may be used in place of one that does not exist. It is proposed as such, and only
+/// where nothing else was found.
+const MIN_RANK_SUBSTITUTE: f32 = 0.24;
 /// Candidates whose score is this far behind the best are about something else.
 const SCORE_MARGIN: f32 = 0.2;
 
@@ -31,4 +34,10 @@ pub(super) fn good_enough(findings: &[Finding]) -> usize {
         .iter()
         .take_while(|finding| good(finding, RANK_MARGIN) && finding.score >= best.score - SCORE_MARGIN)
         .count()
+}
+
+/// Whether the tool of a page may be used in place of one that was not found.
+pub(super) fn may_substitute(finding: &Finding) -> bool {
+    let marks = &finding.marks;
+    !marks.has(PageFeature::Another) && marks.get(PageFeature::Rank) >= MIN_RANK_SUBSTITUTE
 }

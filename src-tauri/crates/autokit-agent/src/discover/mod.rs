@@ -30,12 +30,17 @@ use crate::error::{Error, Result};
 use draft::{draft, normalized_url};
 use pool::{Candidate, CandidatePool};
 pub use queries::Vocabulary;
+pub(crate) use queries::content;
 pub use react::WebSearchOutcome;
 
 /// Projects taken from GitHub per search.
 const REPOSITORIES: usize = 5;
 /// Most pages read for one need.
 const MAX_PAGES: usize = 32;
+/// Pages read at each preferred source.
+const PREFERRED_PAGES: usize = 8;
+/// Further pages read to find a substitute.
+const SUBSTITUTE_PAGES: usize = 8;
 /// Characters of a page that are indexed for keyword search.
 const MAX_BODY: usize = 3000;
 /// Most findings returned.
@@ -54,8 +59,8 @@ pub struct Discovery {
     pub vocabulary: Arc<Vocabulary>,
     /// Cards of the library: they show what is known already and provide term statistics.
     pub known: Arc<Vec<KnownCard>>,
-    /// Query words that favour a preferred source, e.g. `LangChain`.
-    pub preferred: Option<String>,
+    /// Sources that are searched before any other, in this order, e.g. `LangChain`.
+    pub preferred: Vec<String>,
     /// Findings the person rejected; they are not returned again.
     pub rejected: Vec<Finding>,
 }
@@ -154,12 +159,27 @@ pub struct Discovered {
     pub dismissed: Vec<Finding>,
     /// Number of pages read.
     pub read: u32,
+    /// The preferred source that has the findings; `null` if they are from any.
+    #[serde(default)]
+    pub preferred: Option<String>,
+    /// If nothing is suitable: a tool that was not made for the need, but may be used in its place.
+    #[serde(default)]
+    pub substitute: Option<Box<Finding>>,
 }
 
 impl Discovered {
+    /// Returns the finding of this address, whether it was suitable or not.
+    pub fn finding(&self, url: &str) -> Option<&Finding> {
+        let all = self.findings.iter().chain(&self.dismissed);
+        all.chain(self.substitute.as_deref()).find(|finding| finding.url == url)
+    }
+
     /// Summarizes the result in one line, for the trace.
     pub fn summary(&self) -> String {
-        match self.findings.first() {
+        match self.findings.first().or(self.substitute.as_deref()) {
+            Some(best) if self.findings.is_empty() => {
+                format!("No suitable tool; {} may be used in its place: {}", best.name, best.url)
+            }
             Some(best) => format!("{}: {}", best.name, best.url),
             None if self.read == 1 => "No suitable tool on 1 page".to_owned(),
             None => format!("No suitable tool on {} pages", self.read),
@@ -167,8 +187,17 @@ impl Discovered {
     }
 }
 
+/// Separates the findings that are good enough from the best of the others.
+fn judged(mut all: Discovered) -> Discovered {
+    let good = judge::good_enough(&all.findings);
+    all.dismissed = all.findings.split_off(good).into_iter().take(CANDIDATES).collect();
+    all.findings.truncate(CANDIDATES);
+    all
+}
+
 impl Discovery {
-    /// Searches for tools for a need.
+    /// Searches for tools for a need: the preferred sources in their order first, then any, and where nothing is
+    /// suitable, for something that may be used in its place (FUEL, web fallback).
     ///
     /// # Errors
     /// [`Error::NoSearch`]; when every service fails, the error of the first.
@@ -186,28 +215,67 @@ impl Discovery {
             let related = vector.as_ref().map(|vector| self.vocabulary.nearest(vector)).unwrap_or_default();
             let mut pool = CandidatePool::default();
             let parts = ParsedRequest::of(need, self.reader.embedder.as_deref());
-            let first = queries::first_round(need, &parts.names, self.preferred.as_deref(), &related);
             on(Trace::thought(format!(
                 "Nothing in the library fits. Looking for a page that documents a tool for {need:?}."
             )));
+            for source in &self.preferred {
+                on(Trace::thought(format!("Looking at a preferred source: {source}.")));
+                self.search(&[queries::at_source(need, source)], &mut pool, on).await?;
+                let most = pool.requested.len() + PREFERRED_PAGES;
+                self.read(&mut pool, most, now, on).await?;
+                let ranked = self.rank(&parts, vector.as_deref(), &pool)?;
+                let all = judged(ranked);
+                if let Some(best) = all.findings.first().filter(|best| pool.is_from(&best.url, source)) {
+                    on(Trace::thought(format!(
+                        "{} of {source} documents a tool for this: {}",
+                        best.name, best.url
+                    )));
+                    return Ok(Discovered { preferred: Some(source.clone()), ..all });
+                }
+            }
+            if !self.preferred.is_empty() {
+                on(Trace::thought("The preferred sources have none; looking for any API.".to_owned()));
+            }
+            let first = queries::first_round(need, &parts.names, &related);
             self.search(&first, &mut pool, on).await?;
             self.search_github(need, &mut pool, on).await;
-            self.read(&mut pool, now, on).await?;
+            self.read(&mut pool, MAX_PAGES, now, on).await?;
             if let Some(vector) = &vector {
                 let titles = pool.closest_titles(vector);
                 if !titles.is_empty() {
                     on(Trace::thought("Searching again with the titles of the closest pages.".to_owned()));
                     self.search(&[titles.join(" ")], &mut pool, on).await?;
-                    self.read(&mut pool, now, on).await?;
+                    self.read(&mut pool, MAX_PAGES, now, on).await?;
                 }
             }
-            let mut all = self.rank(&parts, vector.as_deref(), &pool)?;
-            let good = judge::good_enough(&all.findings);
-            all.dismissed = all.findings.split_off(good).into_iter().take(CANDIDATES).collect();
-            all.findings.truncate(CANDIDATES);
-            on(Trace::thought(match all.findings.first() {
-                Some(best) => format!("{} documents a tool for this: {}", best.name, best.url),
-                None => "None of these pages documents a tool for this.".to_owned(),
+            let all = judged(self.rank(&parts, vector.as_deref(), &pool)?);
+            if let Some(best) = all.findings.first() {
+                on(Trace::thought(format!("{} documents a tool for this: {}", best.name, best.url)));
+                return Ok(all);
+            }
+            on(Trace::thought(
+                "None of these pages documents a tool for this; looking for one to use in its place."
+                    .to_owned(),
+            ));
+            self.search(&queries::substitutes(need, &related), &mut pool, on).await?;
+            self.read(&mut pool, MAX_PAGES + SUBSTITUTE_PAGES, now, on).await?;
+            let mut all = judged(self.rank(&parts, vector.as_deref(), &pool)?);
+            if all.findings.is_empty() {
+                let usable =
+                    |finding: &Finding| pool.documents_tool(&finding.url) && judge::may_substitute(finding);
+                if let Some(at) = all.dismissed.iter().position(usable) {
+                    all.substitute = Some(Box::new(all.dismissed.remove(at)));
+                }
+            }
+            on(Trace::thought(match (all.findings.first(), &all.substitute) {
+                (Some(best), _) => format!("{} documents a tool for this: {}", best.name, best.url),
+                (None, Some(other)) => {
+                    format!(
+                        "{} was not made for this, but may be used in its place: {}",
+                        other.name, other.url
+                    )
+                }
+                (None, None) => "Nothing can be used in its place.".to_owned(),
             }));
             Ok(all)
         })
@@ -313,14 +381,15 @@ impl Discovery {
         }
     }
 
-    /// Reads the pages of the pool that were not read yet, best first.
+    /// Reads the pages of the pool that were not read yet, best first, until `most` were requested in all.
     async fn read(
         &self,
         pool: &mut CandidatePool,
+        most: usize,
         now: &(dyn Fn() -> Timestamp + Send + Sync),
         on: &mut (dyn FnMut(Trace) + Send),
     ) -> Result<()> {
-        let unread = pool.unread(MAX_PAGES);
+        let unread = pool.unread(most);
         if unread.is_empty() {
             return Ok(());
         }
@@ -417,7 +486,7 @@ impl Discovery {
         // Tools the library already has are not discoveries and come last.
         findings.sort_by_key(|finding| finding.marks.has(PageFeature::Known));
         let read = pool.pages.len() as u32;
-        Ok(Discovered { findings, dismissed: Vec::new(), read })
+        Ok(Discovered { findings, read, ..Discovered::default() })
     }
 
     fn finding(&self, page: &Candidate, marks: PageFeatures, chunk: Option<u32>) -> Finding {

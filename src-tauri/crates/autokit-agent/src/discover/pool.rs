@@ -82,6 +82,25 @@ impl CandidatePool {
         self.pages.iter().any(|page| page.url() == url)
     }
 
+    /// Whether a page is part of a source: its address, its title or the package it imports names it.
+    pub(super) fn is_from(&self, url: &str, source: &str) -> bool {
+        let squeezed = |text: &str| -> String {
+            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        };
+        let source = squeezed(source);
+        self.pages.iter().filter(|page| page.url() == url).any(|page| {
+            let package = page.facts.import.as_ref().map_or("", |import| import.value.0.as_str());
+            [page.url(), page.document.page_title.as_str(), package]
+                .iter()
+                .any(|text| squeezed(text).contains(&source))
+        })
+    }
+
+    /// Whether a page shows how to use a tool: it has code.
+    pub(super) fn documents_tool(&self, url: &str) -> bool {
+        self.pages.iter().any(|page| page.url() == url && page.document.code().next().is_some())
+    }
+
     /// Returns hits not requested yet; those that more queries agree on come first.
     pub(super) fn unread(&self, most: usize) -> Vec<Hit> {
         let unread = self.found.best().into_iter().filter(|hit| !self.requested.contains(&hit.url));

@@ -6,6 +6,8 @@ use autokit_search::dot;
 
 /// Number of related words added as a query.
 const RELATED_WORDS: usize = 12;
+/// Of these, the number that names the subject of a need.
+const SUBJECT_WORDS: usize = 4;
 
 /// Words about tools with their vectors, for expanding a need whose own words find little.
 ///
@@ -59,19 +61,25 @@ pub(crate) fn content(need: &str) -> String {
     words.join(" ")
 }
 
-/// Builds the queries of the first round: the need as it is, its content words with those of the preferred
-/// source, the names in it, and related words.
-pub(crate) fn first_round(
-    need: &str,
-    names: &[Vec<String>],
-    preferred: Option<&str>,
-    related: &[&str],
-) -> Vec<String> {
+/// Builds the query for a preferred source: the content words of the need and the name of the source.
+pub(crate) fn at_source(need: &str, source: &str) -> String {
+    format!("{} {source}", content(need))
+}
+
+/// Builds queries for something to use in place of a tool that does not exist: libraries and commands for the subject.
+pub(crate) fn substitutes(need: &str, related: &[&str]) -> Vec<String> {
     let content = content(need);
-    let mut queries = vec![need.trim().to_owned(), content.clone()];
-    if let Some(preferred) = preferred {
-        queries.insert(0, format!("{content} {preferred}"));
+    let mut queries = vec![format!("{content} library"), format!("{content} command line")];
+    if !related.is_empty() {
+        queries.push(format!("{} library", related[..related.len().min(SUBJECT_WORDS)].join(" ")));
     }
+    queries
+}
+
+/// Builds the queries of the first round: the need as it is, its content words, the names in it, and related words.
+pub(crate) fn first_round(need: &str, names: &[Vec<String>], related: &[&str]) -> Vec<String> {
+    let content = content(need);
+    let mut queries = vec![need.trim().to_owned(), content];
     queries.extend(names.iter().map(|name| format!("{} tool", name.join(" "))));
     if !related.is_empty() {
         queries.push(related.join(" "));
@@ -91,14 +99,16 @@ mod tests {
             content("I want a tool that can send an e-mail, with attachments?"),
             "tool send e-mail attachments"
         );
-        let queries = first_round("find a weather api", &[], Some("LangChain"), &["forecast", "climate"]);
+        assert_eq!(at_source("find a weather api", "LangChain"), "weather api LangChain");
+        let queries = first_round("find a weather api", &[], &["forecast", "climate"]);
+        assert_eq!(queries, ["find a weather api", "weather api", "forecast climate"]);
         assert_eq!(
-            queries,
-            ["weather api LangChain", "find a weather api", "weather api", "forecast climate"]
+            first_round("ask You.com", &[vec!["you.com".into()]], &[]),
+            ["ask You.com", "you.com tool"]
         );
         assert_eq!(
-            first_round("ask You.com", &[vec!["you.com".into()]], None, &[]),
-            ["ask You.com", "you.com tool"]
+            substitutes("mow the lawn", &["garden", "robot"]),
+            ["mow lawn library", "mow lawn command line", "garden robot library"]
         );
     }
 

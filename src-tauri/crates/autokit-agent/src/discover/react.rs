@@ -30,6 +30,9 @@ struct Web<'a> {
 struct PickedPage {
     url: String,
     quote: String,
+    /// Whether its tool was not made for the request, but may be used in its place.
+    #[serde(default)]
+    substitute: bool,
 }
 
 impl Toolbox for Web<'_> {
@@ -39,7 +42,8 @@ impl Toolbox for Web<'_> {
         if self.discovery.github.is_some() {
             tools.push(text_tool(
                 "github",
-                "Facts about repositories: stars, licence, last change.",
+                "Facts about repositories: stars, licence, topics, last change; of a single one also its newest release \
+                 and the start of its README.",
                 "query",
                 "owner/name, or a few words.",
             ));
@@ -65,12 +69,13 @@ impl Web<'_> {
     async fn github(&self, query: &str) -> std::result::Result<String, String> {
         let Some(github) = &self.discovery.github else { return Err("GitHub is turned off.".to_owned()) };
         let found = if query.matches('/').count() == 1 && !query.contains(' ') {
-            github.repository(query).await.map(|one| one.into_iter().collect())
+            let facts = github.facts(query).await.map_err(|error| error.to_string())?;
+            serde_json::to_string_pretty(&facts)
         } else {
-            github.repositories(query, 5).await
+            let found = github.repositories(query, 5).await.map_err(|error| error.to_string())?;
+            serde_json::to_string_pretty(&found)
         };
-        let found = found.map_err(|error| error.to_string())?;
-        serde_json::to_string_pretty(&found).map_err(|error| error.to_string())
+        found.map_err(|error| error.to_string())
     }
 
     fn library(&self, query: &str) -> String {
@@ -169,7 +174,10 @@ impl Discovery {
         if self.providers.is_empty() {
             return Err(Error::NoSearch);
         }
-        let sources = self.preferred.as_deref().unwrap_or("the project's own documentation");
+        let sources = match self.preferred.as_slice() {
+            [] => "the project's own documentation".to_owned(),
+            sources => sources.join(", then "),
+        };
         let rejected: Vec<&str> = self.rejected.iter().map(|finding| finding.url.as_str()).collect();
         let prompt = match rejected.as_slice() {
             [] => need.to_owned(),
@@ -177,7 +185,7 @@ impl Discovery {
         };
         let request = Request {
             max_tokens: 2048,
-            ..Request::new(prompts.fill(&prompts::DISCOVER, &[("sources", sources)]), prompt)
+            ..Request::new(prompts.fill(&prompts::DISCOVER, &[("sources", &sources)]), prompt)
         };
         let finish = Tool {
             name: "finish".to_owned(),
@@ -186,7 +194,11 @@ impl Discovery {
                 "type": "object",
                 "properties": { "pages": { "type": "array", "maxItems": 3, "items": {
                     "type": "object",
-                    "properties": { "url": { "type": "string" }, "quote": { "type": "string" } },
+                    "properties": {
+                        "url": { "type": "string" },
+                        "quote": { "type": "string" },
+                        "substitute": { "type": "boolean" },
+                    },
                     "required": ["url", "quote"],
                 } } },
                 "required": ["pages"],
@@ -231,7 +243,7 @@ impl Discovery {
         let pages: Vec<_> = pool.pages.iter().map(|page| Arc::clone(&page.page)).collect();
         self.reader.embed(&pages, PagePart::Pieces).await?;
         // Only pages the model opened count, with a quote that occurs there.
-        let mut chosen: Vec<String> = Vec::new();
+        let mut chosen: Vec<(String, bool)> = Vec::new();
         for pick in picked {
             let is_picked = |one: &&Opened| one.requested_url == pick.url || one.page.fetched.url == pick.url;
             match opened.iter().find(is_picked).map(|one| &one.page) {
@@ -239,7 +251,7 @@ impl Discovery {
                 Some(page) if !Sources::new([page.text.as_str()]).contains(&pick.quote) => {
                     on(Trace::failure(format!("The quote is not on {}; skipped.", page.fetched.url)));
                 }
-                Some(page) => chosen.push(page.fetched.url.clone()),
+                Some(page) => chosen.push((page.fetched.url.clone(), pick.substitute)),
             }
         }
         let vector = self.queries(vec![need.to_owned()]).await?.into_iter().next();
@@ -252,7 +264,8 @@ impl Discovery {
             .map(|finding| finding.marks.get(PageFeature::Rank))
             .fold(0.0, f32::max);
         let mut findings = Vec::new();
-        for url in &chosen {
+        let mut substitute = None;
+        for (url, substitutes) in &chosen {
             let Some(at) = all.findings.iter().position(|finding| finding.url == *url) else {
                 // `rank` drops only rejected findings; a page handed in twice is already in `findings`.
                 if !findings.iter().any(|finding: &Finding| finding.url == *url) {
@@ -268,12 +281,24 @@ impl Discovery {
                 // The model was talked into this page or mistook it: it read better ones.
                 on(Trace::failure(format!("{url} does not match the request; skipped.")));
                 all.dismissed.insert(0, finding);
-            } else {
+            } else if !substitutes {
                 findings.push(finding);
+            } else if substitute.is_none() {
+                on(Trace::thought(format!(
+                    "{} was not made for this, but may be used in its place: {url}",
+                    finding.name
+                )));
+                substitute = Some(Box::new(finding));
             }
         }
         all.dismissed.extend(std::mem::take(&mut all.findings));
         all.dismissed.truncate(super::CANDIDATES);
+        all.preferred = self
+            .preferred
+            .iter()
+            .find(|source| findings.first().is_some_and(|best: &Finding| pool.is_from(&best.url, source)))
+            .cloned();
+        all.substitute = substitute.filter(|_| findings.is_empty());
         all.findings = findings;
         Ok(ModelSearch { found: all, usage, gave_up: None })
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autokit_agent::ask::Citation;
 use autokit_agent::rerank::{Candidate, NotReranked, Reranker};
-use autokit_api::{MemoryFound, MemoryHit, MemoryQuery, Turn};
+use autokit_api::{MemoryFound, MemoryHit, MemoryKind, MemoryQuery, Turn};
 use autokit_error::{ApiError, Result};
-use autokit_features::agent::{Agent, DocumentCitations};
+use autokit_features::agent::{AddedSources, Agent};
 use autokit_features::library_retriever::AgentCaller;
 use autokit_features::market::Market;
 use autokit_features::review::Proposals;
@@ -19,14 +19,19 @@ use autokit_toolcard::{Author, CardId, Draft, ProposalId};
 use autokit_workspace::providers::Providers;
 use tokio_util::sync::CancellationToken;
 
-/// The documents that people added, as answers cite them.
+/// The documents and code that people added, as the agent reads them.
 #[derive(Debug)]
-pub(super) struct CitedDocuments(pub(super) Memory);
+pub(super) struct AddedMemory(pub(super) Memory);
 
 #[async_trait]
-impl DocumentCitations for CitedDocuments {
+impl AddedSources for AddedMemory {
     async fn cite(&self, question: &str) -> Result<Vec<MemoryHit>> {
         self.0.cite(question).await
+    }
+
+    async fn search(&self, kind: MemoryKind, query: &str, limit: usize) -> Result<Vec<MemoryHit>> {
+        let query = MemoryQuery { kind, query: query.to_owned(), limit: Some(limit as u32) };
+        Ok(self.0.search(query).await?.hits)
     }
 }
 
@@ -44,10 +49,10 @@ pub(super) struct Features {
 #[async_trait]
 impl Assistant for Features {
     async fn run_turn(&self, request: TurnRequest, cancel: &CancellationToken) -> Result<Turn> {
-        let TurnRequest { kind, query, feedback_profile, allowed, web } = request;
+        let TurnRequest { kind, query, feedback_profile, allowed, web, documents, code } = request;
         let (entry, at) = self.agent.start_turn_in(None, kind, &query, None).await?;
-        // Agents have a tool of its own for documents, with a permission of its own.
-        let caller = AgentCaller { feedback_profile, allowed, web, documents: false, candidates: None };
+        let caller =
+            AgentCaller { feedback_profile, allowed, web, documents, code, candidates: None, rounds: None };
         self.agent.sessions.spawn(self.agent.clone().run_turn(entry.clone(), at, caller));
         let mut watch = entry.state.subscribe();
         tokio::select! {

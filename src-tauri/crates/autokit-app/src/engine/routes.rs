@@ -18,8 +18,8 @@ use autokit_api::commands::{
     ResetPersonalization, ResetSpending, RestoreCard, RunDoctor, RunTool, Search, SearchMarket, SearchMemory,
     SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust, SetPersonalization,
     SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVocabulary, SignBundle, StartAsk, StartDiscover,
-    StartImport, StartRefine, StartVerify, TestConnection, Undo, UndoImport, UpdateCard, UseModel,
-    WaitApprovals, WaitJob, WaitSession,
+    StartImport, StartRefine, StartResearch, StartVerify, TestConnection, Undo, UndoImport, UpdateCard,
+    UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -45,7 +45,7 @@ macro_rules! route {
 route!(
     asking.agent:
         CancelSession, GetSession, GiveFeedback, ListSessions, ProposeFinding, StartAsk, StartDiscover,
-        WaitSession
+        StartResearch, WaitSession
 );
 route!(connections.api_keys: ListApiKeys, RemoveApiKey, SetApiKey);
 route!(cards.checking: GetCheckSettings, GetHealth, GetVerification, SetCheckSettings, StartVerify);

@@ -372,6 +372,7 @@ impl Checking {
         Fuel {
             reader: services.page_reader(self.models.query_embedder()),
             providers: services.search.iter().cloned().collect(),
+            github: services.github.clone(),
             search_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_SEARCHES)),
             visits: Visits::default(),
             page_timeout: PAGE_TIMEOUT,

@@ -1,17 +1,42 @@
-//! GitHub as a source: repositories by description, and facts about a repository (REST API 2022-11-28).
+//! GitHub as a source: repositories by description, facts about a repository, and code (REST API 2022-11-28).
+//!
+//! Answers are kept with their tags, so that asking again costs nothing of the rate limit while nothing changed; and
+//! while the limit is exhausted, nothing is sent.
 
-use reqwest::Method;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lru::LruCache;
+use reqwest::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
+
+use tokio::time::Instant;
 
 use super::{ServiceCall, ask, encoded, header_map, parse};
 use crate::error::{Error, Result};
-use crate::fetch::Fetcher;
+use crate::fetch::{Fetcher, ServiceAnswer};
 
 /// Name used in messages.
 const NAME: &str = "GitHub";
 
 /// Default base URL.
 const HOME: &str = "https://api.github.com";
+
+/// Answers kept.
+const CACHED: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
+
+/// Longest answer kept, in bytes.
+const MAX_CACHED: usize = 256 << 10;
+
+/// Longest start of a README that is part of the facts, in characters.
+const README: usize = 4000;
+
+/// Longest pause that is kept to when a limit is exhausted; GitHub's windows are an hour.
+const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+
+const JSON: &str = "application/vnd.github+json";
+const RAW: &str = "application/vnd.github.raw+json";
 
 /// Facts about a repository, used as evidence about a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +66,85 @@ pub struct Repository {
     /// Whether it is archived, and thus read-only.
     #[serde(default)]
     pub archived: bool,
+    /// Topics that its owner chose.
+    #[serde(default)]
+    pub topics: Vec<String>,
+}
+
+/// A release of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// Its tag.
+    pub tag_name: String,
+    /// Its page.
+    pub html_url: String,
+    /// When it was published, RFC 3339.
+    #[serde(default)]
+    pub published_at: Option<String>,
+}
+
+/// What GitHub knows about a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryFacts {
+    /// The repository.
+    pub repository: Repository,
+    /// Its newest release; `None` if there is none.
+    pub latest_release: Option<Release>,
+    /// The start of its README; `None` if there is none.
+    pub readme: Option<String>,
+}
+
+impl RepositoryFacts {
+    /// Summarizes the facts in one line.
+    pub fn summary(&self) -> String {
+        let repository = &self.repository;
+        let day = |stamp: &str| stamp.split('T').next().unwrap_or(stamp).to_owned();
+        let mut parts = vec![format!("{} stars", repository.stars)];
+        parts.extend(repository.license.clone());
+        parts.extend(self.latest_release.as_ref().map(|release| {
+            let at = release.published_at.as_deref().map(|at| format!(" of {}", day(at)));
+            format!("release {}{}", release.tag_name, at.unwrap_or_default())
+        }));
+        parts.extend(repository.pushed_at.as_deref().map(|at| format!("last updated {}", day(at))));
+        parts.extend(repository.archived.then(|| "archived".to_owned()));
+        format!("{}: {}", repository.full_name, parts.join(", "))
+    }
+}
+
+/// Returns `owner/name` of a repository from the address of one of its pages; `None` for other addresses.
+pub fn repository_of(url: &str) -> Option<String> {
+    let url = url::Url::parse(url).ok()?;
+    if !matches!(url.host_str()?, "github.com" | "www.github.com") {
+        return None;
+    }
+    let mut segments = url.path_segments()?;
+    let (owner, name) = (segments.next()?, segments.next()?);
+    let name = name.strip_suffix(".git").unwrap_or(name);
+    let full_name = format!("{owner}/{name}");
+    // Pages of GitHub itself, such as github.com/topics/x.
+    let own = [
+        "topics",
+        "orgs",
+        "features",
+        "marketplace",
+        "sponsors",
+        "collections",
+        "settings",
+        "search",
+        "about",
+    ];
+    (is_full_name(&full_name) && !own.contains(&owner)).then_some(full_name)
+}
+
+/// Whether a text is `owner/name`.
+fn is_full_name(text: &str) -> bool {
+    let plain = |part: &str| {
+        !part.is_empty()
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+            && part != "."
+            && part != ".."
+    };
+    matches!(text.split_once('/'), Some((owner, name)) if plain(owner) && plain(name))
 }
 
 fn spdx<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<String>, D::Error> {
@@ -59,12 +163,23 @@ fn spdx<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Resul
         .filter(|id| id != "NOASSERTION"))
 }
 
-/// GitHub's search, with or without a token (60 requests an hour without one).
+/// GitHub's API, with or without a token (60 requests an hour without one). Clones share what they keep.
 #[derive(Clone)]
 pub struct GitHub {
     fetcher: Fetcher,
     base: String,
     token: Option<String>,
+    /// Answers by path and media type, with their tags.
+    answers: Arc<Mutex<LruCache<(String, &'static str), Tagged>>>,
+    /// Until when nothing is sent.
+    paused_until: Arc<Mutex<Option<Instant>>>,
+}
+
+/// An answer and the tag by which GitHub tells whether it is still right.
+#[derive(Clone)]
+struct Tagged {
+    tag: String,
+    text: String,
 }
 
 impl std::fmt::Debug for GitHub {
@@ -101,7 +216,9 @@ impl GitHub {
     pub fn new(fetcher: Fetcher, base: Option<&str>, token: Option<String>) -> GitHub {
         let base = base.map(str::trim).filter(|base| !base.is_empty()).unwrap_or(HOME);
         let token = token.filter(|token| !token.trim().is_empty());
-        GitHub { fetcher, base: base.trim_end_matches('/').to_owned(), token }
+        let base = base.trim_end_matches('/').to_owned();
+        let answers = Arc::new(Mutex::new(LruCache::new(CACHED)));
+        GitHub { fetcher, base, token, answers, paused_until: Arc::default() }
     }
 
     /// Searches for repositories, best first.
@@ -137,32 +254,84 @@ impl GitHub {
     /// # Errors
     /// As [`super::Provider::search`].
     pub async fn repository(&self, full_name: &str) -> Result<Option<Repository>> {
-        let plain = |part: &str| {
-            !part.is_empty()
-                && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-                && part != "."
-                && part != ".."
-        };
-        if !matches!(full_name.split_once('/'), Some((owner, name)) if plain(owner) && plain(name)) {
+        if !is_full_name(full_name) {
             return Err(Error::BadUrl { url: full_name.into(), reason: "it must be owner/name".into() });
         }
-        match self.get(&format!("/repos/{full_name}")).await {
-            Ok(repository) => Ok(Some(repository)),
-            Err(Error::WrongAddress { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        existing(self.get(&format!("/repos/{full_name}")).await)
+    }
+
+    /// Returns what GitHub knows about a repository, with its newest release and its README, or `None` if it does not
+    /// exist.
+    ///
+    /// # Errors
+    /// As [`super::Provider::search`].
+    pub async fn facts(&self, full_name: &str) -> Result<Option<RepositoryFacts>> {
+        let Some(repository) = self.repository(full_name).await? else { return Ok(None) };
+        let latest_release = existing(self.get(&format!("/repos/{full_name}/releases/latest")).await)?;
+        let readme = existing(self.text(&format!("/repos/{full_name}/readme"), RAW).await)?;
+        let readme = readme.map(|text| text.chars().take(README).collect());
+        Ok(Some(RepositoryFacts { repository, latest_release, readme }))
     }
 
     async fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<T> {
+        let text = self.text(path, JSON).await?;
+        parse(NAME, &format!("{}{path}", self.base), &text)
+    }
+
+    /// Returns an answer, or the one kept if GitHub says that it is still right.
+    async fn text(&self, path: &str, media_type: &'static str) -> Result<String> {
+        if let Some(pause) = self.pause() {
+            return Err(Error::RateLimited { provider: NAME.into(), retry_after: Some(pause) });
+        }
+        let key = (path.to_owned(), media_type);
+        let known = self.answers.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let url = format!("{}{path}", self.base);
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
-        let mut headers =
-            vec![("accept", "application/vnd.github+json"), ("x-github-api-version", "2022-11-28")];
+        let mut headers = vec![("accept", media_type), ("x-github-api-version", "2022-11-28")];
         headers.extend(bearer.as_deref().map(|bearer| ("authorization", bearer)));
+        headers.extend(known.as_ref().map(|known| ("if-none-match", known.tag.as_str())));
         let headers = header_map(NAME, &headers)?;
         let call = ServiceCall { method: Method::GET, url: &url, headers, json: None };
         let token = self.token.as_deref();
-        let answer = ask(&self.fetcher, NAME, call, token).await;
-        answer.and_then(|answer| parse(NAME, &url, &answer)).map_err(|error| error.without(token))
+        let answer = match ask(&self.fetcher, NAME, call, token).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                if let Error::RateLimited { retry_after: Some(wait), .. } = &error {
+                    let until = Instant::now() + (*wait).min(LONGEST_PAUSE);
+                    *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+                }
+                return Err(error.without(token));
+            }
+        };
+        match known {
+            Some(known) if answer.status == StatusCode::NOT_MODIFIED => Ok(known.text),
+            _ => {
+                self.keep(key, &answer);
+                Ok(answer.text)
+            }
+        }
+    }
+
+    /// Returns how long nothing may be sent.
+    fn pause(&self) -> Option<Duration> {
+        let until = (*self.paused_until.lock().unwrap_or_else(PoisonError::into_inner))?;
+        until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+    }
+
+    fn keep(&self, key: (String, &'static str), answer: &ServiceAnswer) {
+        let tag = answer.headers.get("etag").and_then(|tag| tag.to_str().ok());
+        if let Some(tag) = tag.filter(|_| answer.text.len() <= MAX_CACHED) {
+            let kept = Tagged { tag: tag.to_owned(), text: answer.text.clone() };
+            self.answers.lock().unwrap_or_else(PoisonError::into_inner).put(key, kept);
+        }
+    }
+}
+
+/// Turns "not found" into `None`.
+fn existing<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::WrongAddress { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
