@@ -49,6 +49,7 @@ const NOTHING: ActivityReport = {
   search_tokens: 0,
   result_tokens: 0,
   static_tokens: 0,
+  preloading: null,
   unknown: 0,
 };
 

@@ -128,4 +128,21 @@ export const activity = {
     `${who} at ${when}, under ${profile ? `the rules of profile ${profile}` : "the rules for everyone"}.`,
   needed: (what: string) => `Needed permission ${what}.`,
   neededNothing: "No permissions needed beyond the tool.",
+
+  // Preloading
+  preloading: {
+    title: "Preloading",
+    about: (sessions: number, tools: number) =>
+      `${count(sessions, "session")} replayed with up to ${count(tools, "tool")} that earlier sessions called.`,
+    actual: "Actual",
+    preloaded: "Preloaded",
+    difference: "Difference (95% interval)",
+    searches: "Searches per session",
+    used: "Used of loaded",
+    tokens: "Tokens per session",
+    to: "to",
+    helps: "Preloading would have spared searches.",
+    doesNotHelp: "Preloading would not have helped.",
+    turnOn: "Turn it on",
+  },
 } as const;

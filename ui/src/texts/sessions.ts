@@ -19,6 +19,14 @@ export const sessions = {
       why: "sessions typically use 5 to 8; the rest leaves room for a change of topic",
     },
     ttl: { name: "Evict unused tools after (minutes)", why: "longer than one task, shorter than a day" },
+    preload: {
+      name: "Tools from past sessions",
+      why: "loaded before they are searched for; 0 turns it off, and Activity shows whether it would help",
+    },
+    fullContext: {
+      name: "Tool budget of a full context (%)",
+      why: "fewer tools stay loaded as results fill the context; 100 turns it off",
+    },
     contextTokens: { name: "Context window (tokens)", why: "the minimum of common models" },
     reservedTokens: {
       name: "Reserved for everything but tools (tokens)",

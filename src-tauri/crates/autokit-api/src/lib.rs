@@ -80,7 +80,7 @@ pub use review::{
 };
 pub use serve::{
     ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpRef, AgentsHttpSet,
-    ChangedLine, ClientConnected, ConnectClient, Latency, LineChange,
+    ChangedLine, ClientConnected, ConnectClient, Latency, LineChange, PreloadingReplay, ReplayedMeasure,
     Server, ServerAdd, ServerReach, ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
 };
 pub use system::{

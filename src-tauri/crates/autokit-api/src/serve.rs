@@ -279,6 +279,43 @@ pub struct ActivityReport {
     pub static_tokens: u64,
     /// Number of events of another version, which are not counted.
     pub unknown: u32,
+    /// Past sessions replayed with preloading; `null` if there were too few.
+    pub preloading: Option<PreloadingReplay>,
+}
+
+/// A measure of past sessions, as it was and as it would have been with preloading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct ReplayedMeasure {
+    /// Mean over sessions.
+    pub actual: f64,
+    /// Mean over sessions with preloading.
+    pub preloaded: f64,
+    /// Lower end of the 95 % interval of the difference.
+    pub low: f64,
+    /// Upper end of it.
+    pub high: f64,
+}
+
+/// Past sessions, replayed with the tools that the sessions before them predict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct PreloadingReplay {
+    /// Number of sessions.
+    pub sessions: u32,
+    /// Most tools preloaded.
+    pub tools: u32,
+    /// Searches of a session.
+    pub searches: ReplayedMeasure,
+    /// Share of its tools that it called.
+    pub used: ReplayedMeasure,
+    /// Tokens of responses to its searches and of tools preloaded.
+    pub tokens: ReplayedMeasure,
+}
+
+impl PreloadingReplay {
+    /// Whether preloading would have spared searches, outside the error, without costing tokens.
+    pub fn helps(&self) -> bool {
+        self.searches.high < 0.0 && self.tokens.low <= 0.0
+    }
 }
 
 /// Local HTTP server for agents that cannot start a program.

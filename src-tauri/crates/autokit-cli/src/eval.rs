@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use autokit_app::{ApiError, ErrorCode, Thresholds};
-use autokit_eval::{AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation, RetrievalReport};
+use autokit_eval::{
+    AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation, PAPER, RefinedSet, RetrievalReport,
+};
 use autokit_terminal::output::{Output, printable};
 use autokit_terminal::{EvalCommand, Global, Outcome, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -55,6 +57,11 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
                 autokit_eval::improve(&cards, &questions, &site, &vectors, thin, explain).await?;
             out.show(&evaluation, |text| write_improve(text, &evaluation))?;
         }
+        EvalCommand::Refine { dir } => {
+            let sets = tokio::task::block_in_place(|| autokit_eval::refine(&dir, &vectors))?;
+            out.show(&sets, |text| write_refine(text, &sets))?;
+        }
+        EvalCommand::Sessions { .. } => unreachable!("carried out on an open library"),
         EvalCommand::Linkrot { cases, site, explain } => {
             let lines = autokit_eval::linkrot(&cases, &site, &vectors, explain).await?;
             Output::lines(&lines)?;
@@ -112,6 +119,41 @@ fn write_retrieval(out: &mut dyn Write, report: &RetrievalReport) -> io::Result<
         )
         .dimmed()
     )
+}
+
+fn write_refine(out: &mut dyn Write, sets: &[RefinedSet]) -> io::Result<()> {
+    for set in sets {
+        writeln!(
+            out,
+            "{}  {} tools, {} queries",
+            printable(&set.name).bold(),
+            set.raw.tools,
+            set.raw.queries
+        )?;
+        let mut table = table(&["", "NDCG@1 raw", "refined", "NDCG@10 raw", "refined"]);
+        let modes = [
+            ("keyword", &set.raw.keyword, &set.refined.keyword),
+            ("vector", &set.raw.vector, &set.refined.vector),
+            ("hybrid", &set.raw.hybrid, &set.refined.hybrid),
+        ];
+        for (mode, raw, refined) in modes {
+            let mut row = vec![mode.to_owned()];
+            row.extend([raw.ndcg1, refined.ndcg1, raw.ndcg10, refined.ndcg10].map(percent));
+            table.add_row(row);
+        }
+        for paper in PAPER.iter().filter(|paper| set.name.contains(paper.set)) {
+            let mut row = vec![format!("paper, {}", paper.retriever)];
+            let figures = [paper.raw[0], paper.refined[0], paper.raw[1], paper.refined[1]];
+            row.extend(figures.map(|figure| format!("{figure:.1}")));
+            table.add_row(row);
+        }
+        writeln!(out, "{table}")?;
+        let rates = [set.raw.path_rate, set.refined.path_rate].map(percent);
+        writeln!(out, "correct path rate of a scripted agent: raw {}, refined {}\n", rates[0], rates[1])?;
+    }
+    let why =
+        "needs the APIs' addresses, keys and a language model; `autokit refine` works on APIs that are added";
+    writeln!(out, "{}", format!("Refined here by calling these APIs: not run ({why}).").dimmed())
 }
 
 fn write_ask(out: &mut dyn Write, evaluation: &AskEvaluation, misses: bool) -> io::Result<()> {

@@ -13,7 +13,7 @@ use autokit_app::engine::EngineOptions;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::{ApiError, ErrorCode};
 use autokit_terminal::output::{self, Output};
-use autokit_terminal::{Cli, Command, Failure, Global, Outcome, ReportCommand, Result, places};
+use autokit_terminal::{Cli, Command, EvalCommand, Failure, Global, Outcome, ReportCommand, Result, places};
 use clap::{CommandFactory, Parser};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
@@ -112,8 +112,10 @@ async fn run(cli: Cli) -> Result<Outcome> {
             Output::raw(&text)?;
             return Ok(Outcome::Done);
         }
-        // Evaluation opens no library.
-        Command::Eval(command) => return Box::pin(eval::run(&cli.global, &out, command)).await,
+        // Other evaluations open no library.
+        Command::Eval(command) if !matches!(command, EvalCommand::Sessions { .. }) => {
+            return Box::pin(eval::run(&cli.global, &out, command)).await;
+        }
         Command::Report(ReportCommand::Tokens { sizes }) => {
             return Box::pin(tokens::measure(&cli.global, &out, &sizes)).await;
         }

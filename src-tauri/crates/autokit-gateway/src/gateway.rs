@@ -171,6 +171,11 @@ impl Gateway {
             let always = inner.toolbox.always(profile).await;
             record.tools.bind(&settings, always, self.now());
         }
+        if settings.preload > 0 {
+            let likely = inner.toolbox.preload(profile, None, settings.preload).await;
+            record.discovered.extend(likely.iter().map(|tool| tool.id.clone()));
+            record.tools.bind(&settings, likely, self.now());
+        }
         inner.sessions.insert(&self.global_settings(), record, self.now())
     }
 
@@ -205,14 +210,16 @@ impl Gateway {
             Err(message) => return CallResponse::unchanged(error_result(&message)),
         };
         let inner = &*self.inner;
-        let (id, profile, client, always) = {
+        let (id, profile, client, always, is_first, result_tokens) = {
             let record = session.lock();
             let bound = record.tools.iter().map(|(_, bound)| &bound.definition);
             let always: Vec<(String, String)> =
                 bound.map(|definition| (definition.id.clone(), definition.name.clone())).collect();
-            (record.id.clone(), record.profile.clone(), record.client.clone(), always)
+            let is_first = record.searches.is_empty();
+            let (profile, client) = (record.profile.clone(), record.client.clone());
+            (record.id.clone(), profile, client, always, is_first, record.result_tokens)
         };
-        let settings = &*inner.toolbox.settings(&profile, &client);
+        let settings = &inner.toolbox.settings(&profile, &client).for_remaining(result_tokens);
         let named =
             |(id, name): &(String, String)| settings.always.iter().any(|other| other == id || other == name);
         // Agents that use a handle do not see a list of the session's tools, so for them even these have to
@@ -235,6 +242,11 @@ impl Gateway {
             }
             Some(Value::Bool(false)) => Duration::ZERO,
             Some(_) => return CallResponse::unchanged(error_result("`rerank` must be true or false.")),
+        };
+        let likely = if is_first && settings.preload > 0 {
+            inner.toolbox.preload(&profile, Some(query), settings.preload).await
+        } else {
+            Vec::new()
         };
         let search =
             Search { query: query.to_owned(), limit, threshold: settings.threshold, rerank, profile, always };
@@ -260,7 +272,23 @@ impl Gateway {
             let known: Vec<String> =
                 record.tools.iter().map(|(_, bound)| bound.definition.id.clone()).collect();
             let before = record.tools.clone();
+            // First, so that what was found is kept where there is not room for both.
+            let likely: Vec<Definition> = likely
+                .into_iter()
+                .filter(|tool| !known.contains(&tool.id) && !bound.contains(&tool.id))
+                .collect();
+            record.discovered.extend(likely.iter().map(|tool| tool.id.clone()));
+            record.tools.bind(settings, likely, now);
             let binding = record.tools.bind(settings, definitions, now);
+            if is_first && settings.preload > 0 {
+                // Agents that use a handle do not see a list of the session's tools.
+                let loaded = record.tools.iter().map(|(name, _)| name);
+                let loaded: Vec<&str> =
+                    loaded.filter(|name| !binding.names.iter().any(|found| found == name)).collect();
+                if !loaded.is_empty() {
+                    notes.push(format!("Often used before, and can be called too: {}.", loaded.join(", ")));
+                }
+            }
             for name in &binding.names {
                 record.guard.forget(name);
             }
@@ -373,6 +401,7 @@ impl Gateway {
         let (detected, record) = {
             let mut record = session.lock();
             record.tools.record_call(&invocation.name, now);
+            record.result_tokens += u64::from(tokens_of(&result));
             if let Target::Discovered(definition) = &target {
                 let id = definition.id.clone();
                 record.called.insert(id);

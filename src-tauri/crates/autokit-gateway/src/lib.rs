@@ -19,6 +19,7 @@
 //! | [`guard`], [`arguments`] | detection of loops, and normalization of arguments for it |
 //! | [`searches`] | detection of repeated searches |
 //! | [`reply`], [`tokens`] | responses within a token budget |
+//! | [`preload`] | tools that past sessions make likely in a new one |
 //! | [`session`] | sessions, limited in number and age |
 //! | [`clients`] | AutoKit in the settings of agent programs |
 //! | [`configured`] | the MCP servers in the settings of such a program |
@@ -31,6 +32,7 @@ pub mod context;
 pub mod gateway;
 pub mod guard;
 mod names;
+pub mod preload;
 mod refresh;
 pub mod reply;
 mod schema;

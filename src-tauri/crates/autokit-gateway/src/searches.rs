@@ -21,6 +21,11 @@ struct Search {
 }
 
 impl RecentSearches {
+    /// Whether no search has found anything yet.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
     /// Records a search with the ids it found. Returns the query of an earlier search that found mostly the
     /// same; a search without results repeats none.
     pub fn record(

@@ -66,6 +66,9 @@ pub struct SessionRecord {
     pub discovered: BTreeSet<String>,
     /// Of these, the ones it called.
     pub called: BTreeSet<String>,
+    /// Tokens of the results of its calls.
+    #[serde(default)]
+    pub result_tokens: u64,
 }
 
 impl SessionRecord {
@@ -82,6 +85,7 @@ impl SessionRecord {
             searches: RecentSearches::default(),
             discovered: BTreeSet::new(),
             called: BTreeSet::new(),
+            result_tokens: 0,
         }
     }
 

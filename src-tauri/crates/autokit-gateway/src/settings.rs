@@ -28,6 +28,12 @@ pub struct Settings {
     pub ttl_secs: u64,
     /// Names or ids of tools that every session has from the start and that are never evicted.
     pub always: Vec<String>,
+    /// Most tools that a session gets because past sessions of its profile called them; 0 for none. Off unless
+    /// `autokit eval sessions` shows that it spares searches on a person's own sessions.
+    pub preload: usize,
+    /// Percent of the budget for tools that is left when the results of calls have filled the context; the budget shrinks
+    /// towards it as they do. 100 keeps the budget whatever the session has read.
+    pub full_context_percent: u32,
     /// Size of the model's context in tokens (C_max in equation 1): the minimum of common models.
     pub context_tokens: u32,
     /// Tokens reserved for everything but tools (C_reserved). With the default context this leaves 16,000.
@@ -86,6 +92,8 @@ impl Default for Settings {
             capacity: 12,
             ttl_secs: 30 * 60,
             always: Vec::new(),
+            preload: 0,
+            full_context_percent: 100,
             context_tokens: 128_000,
             reserved_tokens: 112_000,
             reply_tokens: 800,
@@ -115,8 +123,43 @@ impl Default for GuardSettings {
 }
 
 impl Settings {
+    /// Returns the parameters for a session that has read results of this many tokens: the budget for tools, and with it
+    /// the number of tools, follow what remains of the context.
+    #[must_use]
+    pub fn for_remaining(&self, result_tokens: u64) -> Settings {
+        let left = u64::from(self.full_context_percent.min(100));
+        if left == 100 || self.reserved_tokens == 0 {
+            return self.clone();
+        }
+        // What is reserved for everything but tools is what results fill.
+        let filled = result_tokens.min(u64::from(self.reserved_tokens));
+        let percent = 100 - (100 - left) * filled / u64::from(self.reserved_tokens);
+        let budget = u64::from(self.budget()) * percent / 100;
+        Settings {
+            reserved_tokens: self.context_tokens.saturating_sub(budget as u32),
+            capacity: (self.capacity * percent as usize).div_ceil(100).max(1),
+            ..self.clone()
+        }
+    }
+
     /// Returns the tokens all bound tools may cost together: B in equation 1.
     pub fn budget(&self) -> u32 {
         self.context_tokens.saturating_sub(self.reserved_tokens)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_follows_what_remains_of_the_context() {
+        let settings = Settings { full_context_percent: 25, ..Settings::default() };
+        assert_eq!(settings.for_remaining(0), settings);
+        let half = settings.for_remaining(56_000);
+        assert_eq!((half.budget(), half.capacity), (10_080, 8));
+        let full = settings.for_remaining(1_000_000);
+        assert_eq!((full.budget(), full.capacity), (4_000, 3));
+        assert_eq!(Settings::default().for_remaining(1_000_000), Settings::default());
     }
 }

@@ -275,6 +275,10 @@ pub trait Toolbox: Send + Sync + 'static {
     /// those that cannot be called.
     async fn always(&self, profile: &str) -> Vec<Definition>;
 
+    /// Returns at most `limit` tools that past sessions of a profile called, likeliest first: in general, or those with a
+    /// first search like `query`.
+    async fn preload(&self, profile: &str, query: Option<&str>, limit: usize) -> Vec<Definition>;
+
     /// Searches all tiers the profile may see.
     async fn search(&self, search: Search) -> Result<SearchResults, Refusal>;
 

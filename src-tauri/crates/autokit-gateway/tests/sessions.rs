@@ -65,11 +65,21 @@ impl Toolbox for Toolkit {
 
     fn settings(&self, profile: &str, _: &str) -> Arc<Settings> {
         let always = if profile == "expert" { vec!["card-core".to_owned()] } else { Vec::new() };
-        Arc::new(Settings { capacity: 3, always, ..Settings::default() })
+        let preload = if profile == "habits" { 3 } else { 0 };
+        Arc::new(Settings { capacity: 3, always, preload, ..Settings::default() })
     }
 
     async fn always(&self, profile: &str) -> Vec<Definition> {
         if profile == "expert" { vec![self.0.definition("core")] } else { Vec::new() }
+    }
+
+    async fn preload(&self, profile: &str, query: Option<&str>, limit: usize) -> Vec<Definition> {
+        let names: &[&str] = match (profile, query) {
+            ("habits", None) => &["usual"],
+            ("habits", Some(_)) => &["usual", "next"],
+            _ => &[],
+        };
+        names.iter().take(limit).map(|name| self.0.definition(name)).collect()
     }
 
     /// Every word of the query finds a tool; "book" finds one that cannot be called.
@@ -275,6 +285,26 @@ async fn pinned_tools_are_always_bound() {
     let found = stateless.search("core").await;
     assert_eq!(found["results"][0]["name"], "core");
     let call = json!({"name": "core", "context": found["context"]});
+    assert!(!stateless.call("call_tool", call).await.1);
+}
+
+#[tokio::test]
+async fn tools_of_past_sessions_are_there_before_a_search() {
+    let gateway = gateway(&toolkit());
+    let agent = Connection::of(&gateway, "s", false, "habits").await;
+    assert_eq!(agent.names().await[3..], ["usual"]);
+    assert!(!agent.call("usual", json!({})).await.1);
+    let found = agent.search("mail").await;
+    assert_eq!(found["results"].as_array().map(Vec::len), Some(1), "{found}");
+    assert!(found.to_string().contains("usual, next"), "{found}");
+    assert_eq!(agent.names().await[3..], ["usual", "next", "mail"]);
+    let again = agent.search("call").await;
+    assert!(!again.to_string().contains("Often used"), "only the first search: {again}");
+    // Agents that use a handle are told the names.
+    let stateless = Connection::of(&gateway, "t", true, "habits").await;
+    let found = stateless.search("mail").await;
+    assert!(found.to_string().contains("usual, next"), "{found}");
+    let call = json!({"name": "next", "context": found["context"]});
     assert!(!stateless.call("call_tool", call).await.1);
 }
 

@@ -12,6 +12,7 @@
 mod error;
 mod load;
 pub mod measures;
+mod path;
 mod report;
 
 use std::collections::HashSet;
@@ -103,6 +104,12 @@ where
             ]);
         }
     }
+    let paths: Vec<f64> = set
+        .queries
+        .iter()
+        .zip(&ranked)
+        .map(|(query, [_, _, hybrid])| f64::from(u8::from(path::is_followed(set, &query.relevant, hybrid))))
+        .collect();
     let [keyword, vector, hybrid] = &measured;
     let column = |rows: &[[f64; 7]], at: usize| rows.iter().map(|row| row[at]).collect::<Vec<f64>>();
     let means = |rows: &[[f64; 7]]| Measures::from_array(std::array::from_fn(|at| mean(&column(rows, at))));
@@ -125,6 +132,7 @@ where
         hybrid_ndcg10: bootstrap(&column(hybrid, 2), RESAMPLES, SEED),
         best_single,
         hybrid_minus_best: bootstrap(&differences, RESAMPLES, SEED),
+        path_rate: mean(&paths),
     })
 }
 

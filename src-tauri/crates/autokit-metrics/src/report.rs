@@ -58,6 +58,9 @@ pub struct RetrievalReport {
     /// NDCG@10 of the hybrid ranking minus that of the better single ranking, paired by query, with its 95 %
     /// interval.
     pub hybrid_minus_best: Interval,
+    /// Correct path rate: share of queries whose relevant tools, in their order, are among the calls of a scripted agent
+    /// that calls the first ten tools of the hybrid ranking (DRAFT, §3.1).
+    pub path_rate: f64,
 }
 
 /// Means over the questions of a set, each between 0 and 1.

@@ -15,6 +15,7 @@
 //! | [`permit`], [`approvals`], [`profiles`] | whether a call may be made: by rules or by approval |
 //! | [`arguments`], [`capped`], [`rest`] | validation of arguments, capped results, operations of web APIs |
 //! | [`manual`], [`explored`] | the list of callable tools, manual calls by a person, and trial calls |
+//! | [`past`] | past sessions, for preloading |
 //! | [`recordings`] | recent calls with their results, in memory |
 //! | [`journal`], [`report`], [`audit`], [`days`], [`measure`] | what agents did, recorded and counted |
 //! | [`address`], [`tokens`], [`listen`], [`http`], [`messages`] | MCP over HTTP |
@@ -41,6 +42,7 @@ pub mod manual;
 mod measure;
 pub mod messages;
 pub mod own;
+mod past;
 mod permit;
 pub mod plan;
 pub mod profiles;

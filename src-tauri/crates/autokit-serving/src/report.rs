@@ -5,9 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use autokit_api::commands::{Context, GetActivity, Handle};
-use autokit_api::{ActivityQuery, ActivityReport, Latency, TierLatency, ToolUse};
+use autokit_api::{
+    ActivityQuery, ActivityReport, Latency, PreloadingReplay, ReplayedMeasure, TierLatency, ToolUse,
+};
 use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_gateway::preload::{Replayed, SessionCost, replay};
 use autokit_gateway::{Event, EvictionReason, Gateway, McpSessionId, Tier};
+use autokit_metrics::measures::bootstrap;
 use autokit_toolcard::CardId;
 use autokit_toolcard::Timestamp;
 use autokit_workspace::workspace::Workspace;
@@ -18,8 +22,16 @@ use crate::builtin;
 use crate::days::{Day, each_day};
 use crate::journal::Journal;
 use crate::journal::RETENTION_DAYS;
+use crate::past::sessions_of;
 use crate::tools::CallableTools;
 
+/// Fewest sessions that are replayed.
+const MIN_REPLAYED: usize = 10;
+/// Tools preloaded in a replay.
+const PRELOADED: usize = 3;
+/// Resamples and seed of the intervals of a replay.
+const RESAMPLES: usize = 2000;
+const SEED: u64 = 7;
 /// Most tools that are listed; the rest are only counted.
 const MAX_TOOLS: usize = 50;
 
@@ -144,6 +156,7 @@ impl Activity {
 impl Handle<GetActivity> for Activity {
     async fn handle(&self, _: &Context, request: ActivityQuery) -> Result<ActivityReport> {
         let rows = self.activity_since(request.days).await?;
+        let preloading = self.preloading(&rows).await;
         let mut counter = Counter::default();
         for row in rows {
             match serde_json::from_str::<Event>(&row.event) {
@@ -201,6 +214,7 @@ impl Handle<GetActivity> for Activity {
         report.search_tokens = session_tokens.get(session_tokens.len() / 2).copied().unwrap_or_default();
         report.own_tokens = self.own_tokens();
         report.static_tokens = self.static_tokens().await;
+        report.preloading = preloading;
         Ok(report)
     }
 }
@@ -214,6 +228,50 @@ pub(crate) fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
 }
 
 impl Activity {
+    /// Replays past sessions with the tools that the sessions before them predict.
+    async fn preloading(&self, rows: &[ActivityRow]) -> Option<PreloadingReplay> {
+        let sessions = sessions_of(rows);
+        if sessions.len() < MIN_REPLAYED {
+            return None;
+        }
+        let mut costs: BTreeMap<String, u32> = BTreeMap::new();
+        for record in self.tools.cards() {
+            if let Some(tool) = self.tools.definition(&record).await {
+                let cost = autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema);
+                costs.insert(tool.id, cost);
+            }
+        }
+        let replayed = replay(&sessions, PRELOADED, |tool| {
+            costs.get(tool).copied().or_else(|| {
+                let tool = builtin::by_id(tool)?;
+                Some(autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema))
+            })
+        });
+        let count = replayed.len() as f64;
+        let mean = |of: &dyn Fn(&Replayed) -> f64| replayed.iter().map(of).sum::<f64>() / count;
+        let share = |used: u32, discovered: u32| {
+            if discovered == 0 { 0.0 } else { f64::from(used) / f64::from(discovered) }
+        };
+        let difference = |of: &dyn Fn(&SessionCost) -> f64| {
+            let differences: Vec<f64> =
+                replayed.iter().map(|one| of(&one.preloaded) - of(&one.actual)).collect();
+            let interval = bootstrap(&differences, RESAMPLES, SEED);
+            ReplayedMeasure {
+                actual: mean(&|one| of(&one.actual)),
+                preloaded: mean(&|one| of(&one.preloaded)),
+                low: interval.low,
+                high: interval.high,
+            }
+        };
+        Some(PreloadingReplay {
+            sessions: replayed.len() as u32,
+            tools: PRELOADED as u32,
+            searches: difference(&|cost| f64::from(cost.searches)),
+            used: difference(&|cost| share(cost.used, cost.discovered)),
+            tokens: difference(&|cost| f64::from(cost.tokens)),
+        })
+    }
+
     /// Returns the tokens of the tools every session has.
     pub fn own_tokens(&self) -> u64 {
         own_tokens(&self.gateway.own_tools(""))

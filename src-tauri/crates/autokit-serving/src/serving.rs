@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autokit_gateway::{
     Call, Definition, Event, HitKind, McpSessionId, Refusal, Search, SearchResults, SessionRecord, Settings,
-    Toolbox,
+    Toolbox, preload,
 };
 use autokit_search::Thresholds;
 use rmcp::model::CallToolResult;
@@ -16,6 +16,7 @@ use crate::activity_rows::agent_session;
 use crate::assistant::Assistant;
 use crate::find::ToolSearch;
 use crate::journal::Journal;
+use crate::past::PastSessions;
 use crate::plan::Calls;
 use crate::profiles::no_profile;
 use crate::refusal::refused;
@@ -30,6 +31,7 @@ pub struct Serving {
     assistant: Arc<dyn Assistant>,
     calls: Calls,
     journal: Journal,
+    past: Arc<PastSessions>,
 }
 
 impl Serving {
@@ -41,7 +43,27 @@ impl Serving {
         calls: Calls,
         journal: Journal,
     ) -> Serving {
-        Serving { tools, search, assistant, calls, journal }
+        Serving { tools, search, assistant, calls, journal, past: Arc::default() }
+    }
+
+    /// Returns the tools of these names or ids that a profile may call.
+    async fn named(&self, profile: &str, names: Vec<String>) -> Vec<Definition> {
+        let Ok(scoped) = self.tools.scoped(profile) else { return Vec::new() };
+        let mut all = Vec::new();
+        for named in names {
+            if let Some(builtin) = builtin::by_id_or_name(&named) {
+                let Definition { id, name, provider, .. } = builtin;
+                if scoped.may_call(id, name, provider) {
+                    all.push(builtin.clone());
+                }
+            } else if let Ok(record) = self.tools.workspace.find_card(&named)
+                && scoped.may_find(&record.id)
+                && let Some(definition) = self.tools.definition(&record).await
+            {
+                all.push(definition);
+            }
+        }
+        all
     }
 }
 
@@ -67,22 +89,22 @@ impl Toolbox for Serving {
     }
 
     async fn always(&self, profile: &str) -> Vec<Definition> {
-        let Ok(scoped) = self.tools.scoped(profile) else { return Vec::new() };
-        let mut all = Vec::new();
-        for named in self.tools.profiles.session_settings(profile, "").always {
-            if let Some(builtin) = builtin::by_id_or_name(&named) {
-                let Definition { id, name, provider, .. } = builtin;
-                if scoped.may_call(id, name, provider) {
-                    all.push(builtin.clone());
-                }
-            } else if let Ok(record) = self.tools.workspace.find_card(&named)
-                && scoped.may_find(&record.id)
-                && let Some(definition) = self.tools.definition(&record).await
-            {
-                all.push(definition);
+        self.named(profile, self.tools.profiles.session_settings(profile, "").always).await
+    }
+
+    async fn preload(&self, profile: &str, query: Option<&str>, limit: usize) -> Vec<Definition> {
+        let past = match self.past.sessions(&self.tools.workspace).await {
+            Ok(past) => past,
+            Err(error) => {
+                tracing::warn!(%error, "past sessions could not be read; nothing is preloaded");
+                return Vec::new();
             }
-        }
-        all
+        };
+        let likely = match query {
+            Some(query) => preload::likely_for(&past, profile, query, limit),
+            None => preload::likely(&past, profile, limit),
+        };
+        self.named(profile, likely).await
     }
 
     async fn search(&self, mut search: Search) -> Result<SearchResults, Refusal> {

@@ -105,6 +105,17 @@ pub enum EvalCommand {
         #[arg(long)]
         explain: bool,
     },
+    /// Retrieval with tool documentation before and after refinement, beside the published figures.
+    Refine {
+        /// Folder with sets as NAME-raw and NAME-draft, each with tools.jsonl and queries.jsonl.
+        dir: PathBuf,
+    },
+    /// Past agent sessions, replayed with preloading: whether it would have spared searches.
+    Sessions {
+        /// Days back.
+        #[arg(long, default_value_t = 92, value_parser = clap::value_parser!(u32).range(1..=92))]
+        days: u32,
+    },
     /// Broken cards, verified and repaired against a site: prints one JSON line a card.
     Linkrot {
         /// The cards: a JSON array of `{id, card}`.

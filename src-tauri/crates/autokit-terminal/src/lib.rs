@@ -165,6 +165,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Names(command) => vocabulary::run(library, out, EntryKind::Name, command).await,
         Command::Synonyms(command) => vocabulary::run(library, out, EntryKind::Synonym, command).await,
         Command::Backup(_) => backup::create(library, out).await,
+        Command::Eval(EvalCommand::Sessions { days }) => report::preloading(library, out, days).await,
         Command::Completions { .. }
         | Command::Eval(_)
         | Command::Mcp { .. }

@@ -2,12 +2,14 @@
 
 use autokit_api::Client;
 use autokit_api::commands::{GetActivity, GetAudit};
-use autokit_api::{ActivityQuery, ActivityReport, AuditQuery, CallOutcome, DecidedBy};
+use autokit_api::{
+    ActivityQuery, ActivityReport, AuditQuery, CallOutcome, DecidedBy, PreloadingReplay, ReplayedMeasure,
+};
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
 use crate::outcome::{Outcome, Result};
-use crate::output::{Output, format_time, printable};
+use crate::output::{Output, count, format_time, printable};
 
 #[allow(missing_docs, reason = "a doc comment would replace the help of the command")]
 #[derive(Debug, Subcommand)]
@@ -86,6 +88,45 @@ pub(crate) async fn audit(library: &dyn Client, out: &Output, days: u32, limit: 
         Ok(())
     })?;
     Ok(if log.total == 0 { Outcome::NothingFound } else { Outcome::Done })
+}
+
+pub(crate) async fn preloading(library: &dyn Client, out: &Output, days: u32) -> Result<Outcome> {
+    let report = library.call::<GetActivity>(ActivityQuery { days }).await?;
+    out.show(&report.preloading, |text| match &report.preloading {
+        None => writeln!(text, "Too few agent sessions in the last {days} days to replay."),
+        Some(replay) => write_preloading(text, replay),
+    })?;
+    Ok(if report.preloading.is_some() { Outcome::Done } else { Outcome::NothingFound })
+}
+
+fn write_preloading(text: &mut dyn std::io::Write, replay: &PreloadingReplay) -> std::io::Result<()> {
+    let sessions = count(u64::from(replay.sessions), "session");
+    writeln!(text, "{sessions} replayed with up to {} tools preloaded", replay.tools)?;
+    writeln!(text, "  {:<22} {:>8} {:>10}   difference, 95% interval", "", "actual", "preloaded")?;
+    let mut row = |name: &str, measure: &ReplayedMeasure, scale: f64, digits: usize| {
+        let ReplayedMeasure { actual, preloaded, low, high } = *measure;
+        writeln!(
+            text,
+            "  {name:<22} {:>8.digits$} {:>10.digits$}   {:+.digits$} [{:+.digits$}, {:+.digits$}]",
+            actual * scale,
+            preloaded * scale,
+            (preloaded - actual) * scale,
+            low * scale,
+            high * scale,
+        )
+    };
+    row("searches per session", &replay.searches, 1.0, 2)?;
+    row("used of loaded (%)", &replay.used, 100.0, 1)?;
+    row("tokens per session", &replay.tokens, 1.0, 0)?;
+    writeln!(
+        text,
+        "{}",
+        if replay.helps() {
+            "Preloading would have spared searches. Turn it on in Settings, Agent sessions."
+        } else {
+            "Preloading would not have helped."
+        }
+    )
 }
 
 fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Result<()> {
