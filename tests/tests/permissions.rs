@@ -206,7 +206,7 @@ async fn a_person_calls_tools_by_name() -> Result<()> {
     };
     let listed = all("").await?;
     let of = |name: &str| listed.tools.iter().find(|tool| tool.name == name).cloned().context("a tool");
-    ensure!(listed.total as usize == listed.tools.len() && listed.total == 15, "{listed:?}");
+    ensure!(listed.total as usize == listed.tools.len() && listed.total == 16, "{listed:?}");
     ensure!(of("ask")?.source == ToolSource::Session && of("ask")?.permission == Permission::Allow);
     ensure!(of("code_exec")?.source == ToolSource::Builtin);
     ensure!(of("getWeather")?.source == ToolSource::Api, "{listed:?}");

@@ -86,6 +86,7 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("models_use", json!({ "name": "none" })),
         ("sessions_discover", json!({ "question": NEED })),
         ("sessions_ask", json!({ "question": "find news" })),
+        ("sessions_research", json!({ "question": "find news", "rounds": 1 })),
         ("sessions_get", json!({ "session": session })),
         ("sessions_wait", json!({ "session": session, "after": 0 })),
         ("sessions_cancel", json!({ "session": session })),
