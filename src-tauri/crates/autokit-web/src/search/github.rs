@@ -275,7 +275,9 @@ impl GitHub {
 
     async fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<T> {
         let text = self.text(path, JSON).await?;
-        parse(NAME, &format!("{}{path}", self.base), &text)
+        // What it returned may repeat the token.
+        let read = parse(NAME, &format!("{}{path}", self.base), &text);
+        read.map_err(|error| error.without(self.token.as_deref()))
     }
 
     /// Returns an answer, or the one kept if GitHub says that it is still right.
