@@ -106,8 +106,8 @@ async fn any_api_is_searched_when_the_preferred_sources_have_none() -> Result<()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_substitute_is_labelled_as_one() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let says =
-        "It computes where the sun stands for a place and a time. Its angle above the horizon follows.";
+    let says = "It computes where the sun stands for a latitude and a time. Its angle above the horizon follows, and with it \
+                the hours of rising and setting.";
     let site = Site::serve([
         ("/else/sun", page("Sun Position Library", says, "suncalc")),
         ("/else/kettle", page("Kettle Tool", "It boils water.", "kettle")),
@@ -116,7 +116,8 @@ async fn a_substitute_is_labelled_as_one() -> Result<()> {
     let node = node(&place, &site, None, "").await?;
     let (found, thoughts) = discover(&node).await?;
     assert!(found.findings.is_empty(), "{:?}", found.findings);
-    let substitute = found.substitute.context("a substitute")?;
+    let ranks: Vec<_> = found.dismissed.iter().map(|one| (&one.name, &one.marks)).collect();
+    let substitute = found.substitute.clone().with_context(|| format!("a substitute: {ranks:?}"))?;
     assert_eq!(substitute.url, site.url("/else/sun"));
     assert!(has(&thoughts, "may be used in its place"), "{thoughts:?}");
     node.close().await?;
