@@ -29,12 +29,12 @@ use crate::{
     RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead,
     ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status, Subscription,
     SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
-    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VerifyStart, VocabularyChanged, VocabularyList,
+    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList,
     VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 16;
+pub const PROTOCOL: u32 = 17;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -302,6 +302,14 @@ commands! {
     ListRecordedCalls = "macros_list" (Nothing) -> RecordedCalls;
     /// Proposes a tool made of recorded calls.
     ProposeMacro = "macros_propose" (MacroPropose) -> MacroProposed;
+    /// Returns the descriptions of tools that compete.
+    ListVariants = "variants_list" (Nothing) -> VariantContests;
+    /// Lets another description of a tool compete with its own.
+    AddVariant = "variants_add" (VariantAdd) -> Nothing;
+    /// Withdraws a description from a contest, or lets it compete again.
+    SetVariant = "variants_set" (VariantSet) -> Nothing;
+    /// Ends a contest, and proposes one of the descriptions for the card.
+    EndVariants = "variants_end" (VariantsEnd) -> VariantsEnded;
     /// Refines the documentation of tools by trial calls, or returns what would be called.
     StartRefine = "refine_start" (RefineRequest) -> RefineStart;
     /// Returns what an interrupted run of trial calls has left.

@@ -33,6 +33,7 @@ mod serve;
 mod system;
 mod tools;
 mod transfer;
+mod variants;
 mod verify;
 mod vocabulary;
 
@@ -97,6 +98,9 @@ pub use transfer::{
     SigningKeys, SourceInfo, Subscription, SubscriptionAdd, SubscriptionRef, Trust,
 };
 pub use verify::{CardVerification, CheckSettings, LatestCheck, VerifyScope, VerifyStart};
+pub use variants::{
+    Variant, VariantAdd, VariantContest, VariantContests, VariantSet, VariantWithdrawal, VariantsEnd, VariantsEnded,
+};
 pub use vocabulary::{
     AddedEntry, EntryKind, VocabularyChanged, VocabularyItem, VocabularyList, VocabularyQuery,
     VocabularyRemove, VocabularyRemoved, VocabularySet,

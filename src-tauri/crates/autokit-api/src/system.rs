@@ -106,6 +106,8 @@ pub enum Setting {
     Spending,
     /// Subscriptions to bundles.
     Subscriptions,
+    /// Descriptions of tools that compete.
+    Variants,
     /// Run of checks in progress.
     VerifyRun,
     /// Bindings of cards to tools of servers.

@@ -39,6 +39,7 @@ use autokit_features::vocabulary::NamesAndSynonyms;
 use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
 use autokit_lifecycle::macros::Macros;
+use autokit_lifecycle::variants::DescriptionVariants;
 use autokit_lifecycle::refine::Refining;
 use autokit_memory::Memory;
 use autokit_personalization::Learning;
@@ -108,6 +109,7 @@ struct Asking {
 struct Lifecycle {
     refining: Refining,
     macros: Macros,
+    variants: DescriptionVariants,
 }
 
 /// Cards, their pages and their checks.
@@ -332,6 +334,7 @@ impl Engine {
                 ),
                 rest: RestCalls::new(providers.clone(), connections.api_keys.clone()),
             };
+            let variants = Variants::new(workspace.clone());
             let calls = Calls::new(tools.clone(), approvals.clone(), executors, journal.clone());
             let serving = Serving::new(
                 tools.clone(),
@@ -339,6 +342,7 @@ impl Engine {
                 assistant,
                 calls.clone(),
                 journal.clone(),
+                variants.clone(),
             );
             let clock = workspace.clock.clone();
             let gateway = Gateway::new(serving, Arc::new(move || clock.now()));
@@ -346,6 +350,7 @@ impl Engine {
             let engine = Arc::new(Engine {
                 lifecycle: Lifecycle {
                     macros: Macros::new(review.proposals.clone(), calls.clone()),
+                    variants: DescriptionVariants::new(workspace.clone(), review.proposals.clone(), variants),
                     refining: Refining::new(
                         workspace.clone(),
                         models.clone(),

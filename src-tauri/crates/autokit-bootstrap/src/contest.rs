@@ -3,6 +3,7 @@
 
 use rand::Rng;
 use rand_distr::{Beta, Distribution as _};
+use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Beta as BetaPosterior, ContinuousCDF as _};
 
@@ -110,6 +111,14 @@ impl Contest {
             }
         }
         best.map(|(_, variant)| variant)
+    }
+
+    /// As [`Contest::choose`], with randomness from the system; the first that competes if it has none.
+    pub fn choose_at_random(&self) -> Option<&Variant> {
+        match getrandom::u64() {
+            Ok(seed) => self.choose(&mut Pcg64Mcg::new(u128::from(seed))),
+            Err(_) => self.competing().next().map(|(_, variant)| variant),
+        }
     }
 
     /// Records the outcome of a use. Returns why a variant is withdrawn by it, if one is: this one, or another one that it

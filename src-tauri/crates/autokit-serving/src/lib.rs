@@ -16,6 +16,7 @@
 //! | [`arguments`], [`capped`], [`rest`] | validation of arguments, capped results, operations of web APIs |
 //! | [`manual`], [`explored`] | the list of callable tools, manual calls by a person, and trial calls |
 //! | [`past`] | past sessions, for preloading |
+//! | [`variants`] | descriptions of a tool that compete by outcomes |
 //! | [`recordings`] | recent calls with their results, in memory |
 //! | [`journal`], [`report`], [`audit`], [`days`], [`measure`] | what agents did, recorded and counted |
 //! | [`address`], [`tokens`], [`listen`], [`http`], [`messages`] | MCP over HTTP |
@@ -53,6 +54,7 @@ pub mod rest;
 pub mod serving;
 pub mod tokens;
 pub mod tools;
+pub mod variants;
 
 pub use activity_rows::{Activity, activity_since, record_activity};
 pub use find::feedback_profile;

@@ -7,9 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autokit_gateway::{
     Call, Definition, Event, HitKind, McpSessionId, Refusal, Search, SearchResults, SessionRecord, Settings,
-    Toolbox, preload,
+    Target, Toolbox, preload,
 };
 use autokit_search::Thresholds;
+use autokit_toolcard::Author;
 use rmcp::model::CallToolResult;
 
 use crate::activity_rows::agent_session;
@@ -21,6 +22,7 @@ use crate::plan::Calls;
 use crate::profiles::no_profile;
 use crate::refusal::refused;
 use crate::tools::CallableTools;
+use crate::variants::{CURRENT, Variants};
 use crate::{builtin, own};
 
 /// The engine as agents reach it.
@@ -32,6 +34,7 @@ pub struct Serving {
     calls: Calls,
     journal: Journal,
     past: Arc<PastSessions>,
+    variants: Variants,
 }
 
 impl Serving {
@@ -42,8 +45,31 @@ impl Serving {
         assistant: Arc<dyn Assistant>,
         calls: Calls,
         journal: Journal,
+        variants: Variants,
     ) -> Serving {
-        Serving { tools, search, assistant, calls, journal, past: Arc::default() }
+        Serving { tools, search, assistant, calls, journal, past: Arc::default(), variants }
+    }
+
+    /// Records the outcome of a call by a description that competes. If the card's own description is withdrawn by it,
+    /// the best of the others is proposed in its place.
+    async fn record_outcome(&self, called: &Definition, success: bool) {
+        let withdrawn = match self.variants.record(called, success).await {
+            Ok(None) => return,
+            Ok(Some(withdrawn)) => withdrawn,
+            Err(error) => {
+                tracing::warn!(%error, tool = called.name, "the outcome of a call was not counted");
+                return;
+            }
+        };
+        tracing::info!(tool = called.name, variant = withdrawn.variant, why = ?withdrawn.why, "withdrew a description");
+        let library = &self.tools.workspace.library;
+        let Some(best) = withdrawn.contest.best().filter(|_| withdrawn.variant == CURRENT) else { return };
+        // A card that was deleted meanwhile needs no description.
+        let Ok(record) = library.card(&withdrawn.card) else { return };
+        let draft = withdrawn.contest.proposal(best, &record, self.tools.workspace.clock.stamp());
+        if let Err(error) = self.assistant.propose(draft, &Author::autokit()).await {
+            tracing::warn!(%error, tool = called.name, "a better description was not proposed");
+        }
     }
 
     /// Returns the tools of these names or ids that a profile may call.
@@ -115,6 +141,11 @@ impl Toolbox for Serving {
             search.rerank = Duration::ZERO;
         }
         let mut found = self.search.find(&search, &scoped).await?;
+        for hit in &mut found.hits {
+            if let HitKind::Callable(definition) = &mut hit.kind {
+                self.variants.choose(definition).await;
+            }
+        }
         // Agents that may find only some cards are not offered others.
         if scoped.finds_all() && may_leave {
             self.assistant.add_offers(&search, &mut found).await;
@@ -129,11 +160,29 @@ impl Toolbox for Serving {
             return Ok(scoped.may_call(id, name, provider).then(|| builtin.clone()));
         }
         let Some(record) = self.tools.record(definition, &scoped) else { return Ok(None) };
-        Ok(self.tools.definition(&record).await)
+        let mut current = self.tools.definition(&record).await;
+        if let Some(current) = &mut current {
+            self.variants.keep(definition, current).await;
+        }
+        Ok(current)
     }
 
     async fn call(&self, call: Call) -> Result<CallToolResult, Refusal> {
-        self.calls.run(call).await
+        let called = match &call.tool {
+            Target::Discovered(definition) => Some(definition.clone()),
+            Target::Own(_) => None,
+        };
+        let result = self.calls.run(call).await;
+        // What was refused or cancelled tells nothing of the description.
+        let success = match &result {
+            Ok(result) => Some(result.is_error != Some(true)),
+            Err(Refusal::Failed(_)) => Some(false),
+            Err(Refusal::Rejected(_) | Refusal::Cancelled) => None,
+        };
+        if let (Some(called), Some(success)) = (called, success) {
+            self.record_outcome(&called, success).await;
+        }
+        result
     }
 
     async fn alternatives(&self, definition: &Definition, profile: &str) -> Vec<String> {

@@ -18,7 +18,7 @@ use crate::profiles::{AgentProfiles, ResolvedScope, no_profile};
 use crate::refusal::refused;
 
 /// Most characters of a description shown to agents; longer ones are for people.
-const MAX_DESCRIPTION: usize = 1_000;
+pub(crate) const MAX_DESCRIPTION: usize = 1_000;
 
 /// The cards whose tools can be called: those of MCP servers, and operations of web APIs.
 #[derive(Clone, Debug)]

@@ -216,6 +216,9 @@ pub enum Command {
     /// Make one tool of recorded calls.
     #[command(subcommand)]
     Macros(crate::macros::MacrosCommand),
+    /// Let descriptions of one tool compete by the outcomes of its calls.
+    #[command(subcommand)]
+    Variants(crate::variants::VariantsCommand),
     /// Connect AutoKit to Claude, Codex, Cursor, VS Code and other MCP clients.
     #[command(subcommand)]
     Clients(crate::clients::ClientsCommand),

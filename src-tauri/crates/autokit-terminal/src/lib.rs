@@ -44,6 +44,7 @@ mod servers;
 pub mod signals;
 mod tools;
 mod transfer;
+mod variants;
 mod verify;
 mod vocabulary;
 
@@ -111,6 +112,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
             Box::pin(verify::run(library, out, scope, improve, anew)).await
         }
         Command::Macros(command) => macros::run(library, out, command).await,
+        Command::Variants(command) => variants::run(library, out, command).await,
         Command::Refine(args) => Box::pin(refine::run(library, out, args)).await,
         Command::Research(args) => Box::pin(research::run(library, out, args)).await,
         Command::Checks(command) => Box::pin(checks::run(library, out, command)).await,

@@ -226,6 +226,7 @@ fn key(setting: Setting) -> &'static str {
         Setting::Review => "review",
         Setting::Spending => "spending",
         Setting::Subscriptions => "subscriptions",
+        Setting::Variants => "variants",
         Setting::VerifyRun => "verify_run",
         Setting::VouchedTools => "vouched_tools",
     }
