@@ -125,10 +125,10 @@ fn rewrite(html: &str, base: &str, host: &str) -> String {
         match inside.and_then(|rest| Some((rest, rest.split(['/', '#', '?']).next()?))) {
             Some((rest, other)) if other.ends_with(".example") => {
                 let slash = if rest.len() == other.len() { "/" } else { "" };
-                out.push_str(&format!("{base}/{rest}{slash}"));
+                out.extend([base, "/", rest, slash]);
             }
             _ if target.starts_with('/') && !target.starts_with("//") => {
-                out.push_str(&format!("{base}/{host}{target}"));
+                out.extend([base, "/", host, target]);
             }
             _ => out.push_str(target),
         }

@@ -1,17 +1,21 @@
 //! Research end to end: questions over a web on this machine, written blind (`fixtures/research-web`), a language model
 //! that lies, a run that is stopped and resumed, and the tool that agents have.
 
+#![allow(clippy::print_stdout, reason = "a measurement is printed")]
+
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_agent::research::Research;
-use autokit_api::commands::{CancelSession, StartResearch};
-use autokit_api::{ResearchRequest, Session, SessionRef, TurnState};
+use autokit_api::commands::{CancelSession, SetProfile, StartResearch};
+use autokit_api::{Profile, ResearchRequest, Session, SessionRef, TurnState};
+use autokit_app::Permission;
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
 use autokit_tests::Workplace;
 use autokit_tests::agent::{set_providers, wait_for_session};
+use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::model::{Reply, ScriptedModel};
 use autokit_tests::site::Site;
 use serde_json::{Value, json};
@@ -40,7 +44,7 @@ fn result_of(session: &Session) -> Result<Research> {
 }
 
 struct Question {
-    question: String,
+    text: String,
     answers: Vec<String>,
     sources: Vec<String>,
     kind: String,
@@ -56,7 +60,7 @@ fn questions(file: &str) -> Result<Vec<Question>> {
                 all.filter_map(|one| one.as_str().map(str::to_owned)).collect()
             };
             Ok(Question {
-                question: value["question"].as_str().context("a question")?.to_owned(),
+                text: value["question"].as_str().context("a question")?.to_owned(),
                 answers: list("answers"),
                 sources: list("sources"),
                 kind: value["kind"].as_str().unwrap_or_default().to_owned(),
@@ -94,7 +98,7 @@ struct Tally {
 async fn measure(node: &Node, site: &Site, file: &str, show: bool) -> Result<Tally> {
     let mut tally = Tally::default();
     for question in questions(file)? {
-        let found = research(node, &question.question).await?;
+        let found = research(node, &question.text).await?;
         for passage in &found.passages {
             ensure!(found.sources.get(passage.source as usize).is_some(), "a passage without a source");
         }
@@ -103,7 +107,7 @@ async fn measure(node: &Node, site: &Site, file: &str, show: bool) -> Result<Tal
             tally.unanswerable += 1;
             tally.answered_wrongly += usize::from(found.answered);
             if show {
-                println!("none {} {best:.3} r{} {}", found.answered, found.rounds, question.question);
+                println!("none {} {best:.3} r{} {}", found.answered, found.rounds, question.text);
             }
             continue;
         }
@@ -111,7 +115,7 @@ async fn measure(node: &Node, site: &Site, file: &str, show: bool) -> Result<Tal
         let right = answers(&found, &question, &site.base);
         tally.right += usize::from(right);
         if show {
-            println!("{} {right} {best:.3} r{} {}", question.kind, found.rounds, question.question);
+            println!("{} {right} {best:.3} r{} {}", question.kind, found.rounds, question.text);
             if !right {
                 for passage in found.passages.iter().take(4) {
                     let source = &found.sources[passage.source as usize].location;
@@ -174,7 +178,7 @@ async fn a_lying_model_adds_no_sentence() -> Result<()> {
     let site = web().await?;
     set_providers(&node, Some(&model), Some(&site)).await?;
     for question in questions("open.jsonl")?.into_iter().take(8) {
-        let found = research(&node, &question.question).await?;
+        let found = research(&node, &question.text).await?;
         for &at in &found.summary {
             let passage = &found.passages[at as usize];
             let source = &found.sources[passage.source as usize];
@@ -197,6 +201,38 @@ async fn without_a_search_service_this_machine_is_searched() -> Result<()> {
     let found = research(&node, "What is the request limit?").await?;
     assert!(!found.answered && found.complete, "{found:?}");
     assert!(found.notes[0].contains("no search service"), "{:?}", found.notes);
+    node.close().await?;
+    Ok(())
+}
+
+/// Agents read what people read, as far as their profile may reach it.
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_get_quotes_and_no_page_their_profile_may_not_reach() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let node = place.node(64).await?;
+    let site = web().await?;
+    set_providers(&node, None, Some(&site)).await?;
+    let mut profile = Profile::default();
+    profile.permissions.hosts.otherwise = Some(Permission::Allow);
+    node.call::<SetProfile>(profile.clone()).await?;
+    let question =
+        json!({"question": "What is the request limit of the Larkspur API per minute on a paid plan?"});
+    let mut agent = Agent::over_stdio(&place, Generation::BOTH[0]).await?;
+    agent.search("research").await?;
+    let (text, failed) = agent.use_tool("research", question.clone()).await?;
+    ensure!(!failed, "{text}");
+    let answer: Value = serde_json::from_str(&text)?;
+    let quotes = answer["summary"].as_array().or(answer["closest"].as_array()).context("quotes")?;
+    ensure!(!quotes.is_empty() && quotes.iter().all(|quote| quote["source"].is_string()), "{answer}");
+    let searches = site.searches();
+    ensure!(searches > 0, "the web is searched");
+
+    profile.permissions.hosts.otherwise = Some(Permission::Deny);
+    node.call::<SetProfile>(profile).await?;
+    let (text, failed) = agent.use_tool("research", question).await?;
+    ensure!(failed || text.contains("may not reach all hosts"), "{text}");
+    ensure!(site.searches() == searches, "nothing is sent");
+    agent.disconnect().await?;
     node.close().await?;
     Ok(())
 }

@@ -23,7 +23,8 @@ use tokio::net::TcpListener;
 async fn broken() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let at = listener.local_addr()?;
-    let app = Router::new().route("/hours", get(|| async { (StatusCode::BAD_REQUEST, "no").into_response() }));
+    let app =
+        Router::new().route("/hours", get(|| async { (StatusCode::BAD_REQUEST, "no").into_response() }));
     tokio::spawn(async move { axum::serve(listener, app).await });
     Ok(at)
 }
@@ -103,7 +104,8 @@ async fn a_contest_ends_with_a_proposal() -> Result<()> {
     node.call::<SetVariant>(set(false)).await?;
     ensure!(contest(&node).await?.variants[1].withdrawn.is_none());
 
-    let end = |propose: &str| VariantsEnd { card: "openingHours".to_owned(), propose: Some(propose.to_owned()) };
+    let end =
+        |propose: &str| VariantsEnd { card: "openingHours".to_owned(), propose: Some(propose.to_owned()) };
     let unknown = node.call::<EndVariants>(end("v9")).await.err().context("refused")?;
     ensure!(unknown.code == ErrorCode::NotFound, "{unknown:?}");
     let ended = node.call::<EndVariants>(end("v2")).await?;

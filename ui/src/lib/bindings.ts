@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 16;
+export const PROTOCOL = 17;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -5228,7 +5228,7 @@ after: number, };
 /**
  * Setting stored in the library, by its key in the store.
  */
-export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "verify_run" | "vouched_tools";
+export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "variants" | "verify_run" | "vouched_tools";
 
 /**
  * Severity of a problem.
@@ -5971,6 +5971,130 @@ title: string,
 why: string, };
 
 /**
+ * A description that competes.
+ */
+export type Variant = { 
+/**
+ * Its id in the contest; `current` for the card's own.
+ */
+id: string, 
+/**
+ * The text.
+ */
+description: string, 
+/**
+ * Calls that succeeded.
+ */
+successes: number, 
+/**
+ * Calls that failed.
+ */
+failures: number, 
+/**
+ * Mean of the success rate, 0 to 1, with a uniform prior.
+ */
+mean: number, 
+/**
+ * Lower end of its 95 % interval.
+ */
+low: number, 
+/**
+ * Upper end.
+ */
+high: number, 
+/**
+ * Why it is not used any more; `null` if it is.
+ */
+withdrawn: VariantWithdrawal | null, };
+
+/**
+ * Request to let another description compete.
+ */
+export type VariantAdd = { 
+/**
+ * Card name or id.
+ */
+card: string, 
+/**
+ * The description.
+ */
+description: string, };
+
+/**
+ * The descriptions of one tool that compete.
+ */
+export type VariantContest = { 
+/**
+ * The tool's card.
+ */
+card: CardId, 
+/**
+ * Name of the tool.
+ */
+name: string, 
+/**
+ * When it began.
+ */
+began: Timestamp, 
+/**
+ * The descriptions, the card's own first.
+ */
+variants: Array<Variant>, };
+
+/**
+ * All contests.
+ */
+export type VariantContests = { 
+/**
+ * One for each tool with several descriptions.
+ */
+contests: Array<VariantContest>, };
+
+/**
+ * Request to withdraw a description, or to let it compete again.
+ */
+export type VariantSet = { 
+/**
+ * Card name or id.
+ */
+card: string, 
+/**
+ * Id of the variant.
+ */
+variant: string, 
+/**
+ * Whether it is withdrawn.
+ */
+withdrawn: boolean, };
+
+/**
+ * Why a description is not given to agents any more.
+ */
+export type VariantWithdrawal = "fails" | "worse" | "person";
+
+/**
+ * Request to end a contest.
+ */
+export type VariantsEnd = { 
+/**
+ * Card name or id.
+ */
+card: string, 
+/**
+ * Variant that is proposed as the card's description; the card keeps its own if not given.
+ */
+propose?: string, };
+
+/**
+ * A contest that was ended.
+ */
+export type VariantsEnded = { 
+/**
+ * The proposal that waits in Review, if a description was chosen.
+ */
+proposal: ProposalId | null, };
+
+/**
  * The embedding model behind a bundle's vectors.
  */
 export type VectorModel = { 
@@ -6280,6 +6404,14 @@ export interface Commands {
   macros_list: { request: Nothing; response: RecordedCalls };
   /** Proposes a tool made of recorded calls. */
   macros_propose: { request: MacroPropose; response: MacroProposed };
+  /** Returns the descriptions of tools that compete. */
+  variants_list: { request: Nothing; response: VariantContests };
+  /** Lets another description of a tool compete with its own. */
+  variants_add: { request: VariantAdd; response: Nothing };
+  /** Withdraws a description from a contest, or lets it compete again. */
+  variants_set: { request: VariantSet; response: Nothing };
+  /** Ends a contest, and proposes one of the descriptions for the card. */
+  variants_end: { request: VariantsEnd; response: VariantsEnded };
   /** Refines the documentation of tools by trial calls, or returns what would be called. */
   refine_start: { request: RefineRequest; response: RefineStart };
   /** Returns what an interrupted run of trial calls has left. */

@@ -141,7 +141,7 @@ export const activity = {
     used: "Used of loaded",
     tokens: "Tokens per session",
     to: "to",
-    helps: "Preloading would have spared searches.",
+    helps: "Preloading would have saved searches.",
     doesNotHelp: "Preloading would not have helped.",
     turnOn: "Turn it on",
   },

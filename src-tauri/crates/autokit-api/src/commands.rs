@@ -29,8 +29,9 @@ use crate::{
     RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead,
     ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status, Subscription,
     SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
-    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList,
-    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
+    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VariantAdd, VariantContests, VariantSet, VariantsEnd,
+    VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove,
+    VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.

@@ -97,10 +97,11 @@ pub use transfer::{
     ImportView, ItemChoice, ItemStatus, KeyRef, KeyTrust, KnownKeyView, Landing, SecretFound, SignatureView,
     SigningKeys, SourceInfo, Subscription, SubscriptionAdd, SubscriptionRef, Trust,
 };
-pub use verify::{CardVerification, CheckSettings, LatestCheck, VerifyScope, VerifyStart};
 pub use variants::{
-    Variant, VariantAdd, VariantContest, VariantContests, VariantSet, VariantWithdrawal, VariantsEnd, VariantsEnded,
+    Variant, VariantAdd, VariantContest, VariantContests, VariantSet, VariantWithdrawal, VariantsEnd,
+    VariantsEnded,
 };
+pub use verify::{CardVerification, CheckSettings, LatestCheck, VerifyScope, VerifyStart};
 pub use vocabulary::{
     AddedEntry, EntryKind, VocabularyChanged, VocabularyItem, VocabularyList, VocabularyQuery,
     VocabularyRemove, VocabularyRemoved, VocabularySet,

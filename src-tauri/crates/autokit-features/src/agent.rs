@@ -178,7 +178,7 @@ impl Agent {
         let search = tokio::time::timeout(DEADLINE, work)
             .await
             .unwrap_or(Err(autokit_agent::Error::Deadline(DEADLINE.as_secs())))?;
-        let nothing = search.found.findings.is_empty();
+        let nothing = search.found.findings.is_empty() && search.found.substitute.is_none();
         let outcome = if nothing { Outcome::Nothing } else { Outcome::Found };
         let tokens = (search.usage.input as u32, search.usage.output as u32);
         on(event(Phase::Result { outcome }, search.found.summary(), search.model, tokens));
@@ -247,14 +247,13 @@ fn build_question(turns: &[Turn]) -> Question {
                 reasons.push(feedback.text.trim().to_owned());
             }
             let Some(answer) = &turn.answer else { continue };
-            match &answer.tool {
-                Some(tool) => question.exclude.push(tool.clone()),
-                // Without a library tool, the first web finding was the recommendation. The others stay,
-                // because the feedback may point at one of them.
-                None => {
-                    let first = answer.findings.first().or(answer.substitute.as_deref());
-                    question.rejected.extend(first.cloned());
-                }
+            if let Some(tool) = &answer.tool {
+                question.exclude.push(tool.clone());
+            } else {
+                // Without a library tool, the first web finding was the recommendation. The others stay, because the
+                // feedback may point at one of them.
+                let first = answer.findings.first().or(answer.substitute.as_deref());
+                question.rejected.extend(first.cloned());
             }
         }
     }
@@ -363,7 +362,10 @@ impl Handle<GiveFeedback> for Agent {
                 "Ask a question first and wait for the answer.",
             ));
         };
-        let found = session.turns[at].answer.as_ref().is_some_and(|answer| !answer.findings.is_empty());
+        let found = session.turns[at]
+            .answer
+            .as_ref()
+            .is_some_and(|answer| !answer.findings.is_empty() || answer.substitute.is_some());
         if request.helpful && tool.is_none() && !found {
             return Err(ApiError::new(
                 ErrorCode::Conflict,

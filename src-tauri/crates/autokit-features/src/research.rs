@@ -118,7 +118,14 @@ impl Agent {
         let rounds = state.rounds + caller.rounds.unwrap_or(DEFAULT_ROUNDS);
         let web = caller.web && rounds > state.rounds;
         let providers = services.search.clone().filter(|_| web).into_iter().collect::<Vec<_>>();
-        state.notes = if web && providers.is_empty() { vec![no_web(&services.missing)] } else { Vec::new() };
+        let search_is_chosen = services.settings.search.kind.is_chosen();
+        state.notes = if !caller.web {
+            vec!["The web was not searched: this profile may not reach all hosts.".to_owned()]
+        } else if web && providers.is_empty() {
+            vec![no_web(services.missing.last().filter(|_| search_is_chosen))]
+        } else {
+            Vec::new()
+        };
         state.complete = false;
         let large = services.large.as_ref().map(|large| with_idle_timeout(large, MODEL_IDLE_TIMEOUT));
         let model = large.map(|large| (large, services.prompts.clone()));
@@ -164,8 +171,8 @@ impl Agent {
 }
 
 /// Says why the web is not searched.
-fn no_web(missing: &[ApiError]) -> String {
-    match missing.last() {
+fn no_web(missing: Option<&ApiError>) -> String {
+    match missing {
         Some(error) => format!("The web was not searched: {} {}", error.sentence(), error.remedy),
         None => {
             "The web was not searched: no search service is configured. Choose one in Settings, Web search."
@@ -180,8 +187,8 @@ impl Handle<StartResearch> for Agent {
         if request.rounds.is_some_and(|rounds| rounds > MAX_ROUNDS) {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                format!("a research has at most {MAX_ROUNDS} rounds"),
-                "Continue it afterwards if that is not enough.",
+                format!("at most {MAX_ROUNDS} rounds at a time"),
+                "Resume afterwards if that is not enough.",
             ));
         }
         let (question, earlier) = match &request.resume {
@@ -190,8 +197,8 @@ impl Handle<StartResearch> for Agent {
                 let session = entry.state.borrow();
                 let last = session.turns.iter().rev().find(|turn| turn.kind == TurnKind::Research);
                 let last = last.ok_or_else(|| {
-                    let message = format!("session {:?} is not a research", id.as_str());
-                    ApiError::new(ErrorCode::NotFound, message, "Start a new research.")
+                    let message = format!("session {:?} has no research to resume", id.as_str());
+                    ApiError::new(ErrorCode::NotFound, message, "Ask the question again.")
                 })?;
                 (last.asked.clone(), last.research.clone())
             }

@@ -1,7 +1,6 @@
 //! What GitHub knows about the repository of a card's tool.
 
 use autokit_toolcard::{Evidence, ProposedField, Toolcard, fields};
-use autokit_web::search::repository_of;
 use serde_json::Value;
 
 use crate::examine::CheckRequest;
@@ -23,8 +22,8 @@ impl Fuel {
             .into_iter()
             .chain(sources)
             .chain([page])
-            .find_map(repository_of)?;
-        match github.facts(&full_name).await {
+            .find_map(|url| github.repository_of(url))?;
+        match github.facts(&full_name, false).await {
             Ok(facts) => {
                 let facts = facts?;
                 let repository = facts.repository;

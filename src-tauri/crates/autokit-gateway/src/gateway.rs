@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{Definition, EvictionReason, is_own_tool, list_tools, to_mcp_tool};
+use crate::context::{Binding, Definition, EvictionReason, is_own_tool, list_tools, to_mcp_tool};
 use crate::guard::{Loop, Outcome};
 use crate::names::{CALL_TOOL, OWN_TOOLS, SEARCH_TOOLS};
 use crate::session::{McpSessionId, Session, SessionRecord, Sessions, is_expired, new_handle};
@@ -116,7 +116,7 @@ impl Gateway {
             return session;
         }
         let id = McpSessionId::of_connection(connection, profile);
-        self.start_session(id, profile, client, protocol).await
+        self.start_session(id, profile, client, protocol, true).await
     }
 
     /// Returns the session of a connection, if it is in memory or was saved.
@@ -152,7 +152,8 @@ impl Gateway {
         protocol: &str,
     ) -> Result<Arc<Session>, Refusal> {
         let handle = new_handle().map_err(|error| Refusal::Failed(error.to_string()))?;
-        Ok(self.start_session(handle, profile, client, protocol).await)
+        // Agents that use a handle see no list of tools: one that they did not search for would have no schema.
+        Ok(self.start_session(handle, profile, client, protocol, false).await)
     }
 
     async fn start_session(
@@ -161,6 +162,7 @@ impl Gateway {
         profile: &str,
         client: &str,
         protocol: &str,
+        preloads: bool,
     ) -> Arc<Session> {
         let inner = &*self.inner;
         let began = Event::Began { client: client.to_owned(), protocol: protocol.to_owned() };
@@ -171,10 +173,10 @@ impl Gateway {
             let always = inner.toolbox.always(profile).await;
             record.tools.bind(&settings, always, self.now());
         }
-        if settings.preload > 0 {
+        if preloads && settings.preload > 0 {
             let likely = inner.toolbox.preload(profile, None, settings.preload).await;
-            record.discovered.extend(likely.iter().map(|tool| tool.id.clone()));
-            record.tools.bind(&settings, likely, self.now());
+            let (tools, _) = preload(&mut record, &settings, likely, self.now());
+            self.record_preloaded(&record.id, tools);
         }
         inner.sessions.insert(&self.global_settings(), record, self.now())
     }
@@ -243,7 +245,7 @@ impl Gateway {
             Some(Value::Bool(false)) => Duration::ZERO,
             Some(_) => return CallResponse::unchanged(error_result("`rerank` must be true or false.")),
         };
-        let likely = if is_first && settings.preload > 0 {
+        let likely = if is_first && !handle && settings.preload > 0 {
             inner.toolbox.preload(&profile, Some(query), settings.preload).await
         } else {
             Vec::new()
@@ -265,29 +267,25 @@ impl Gateway {
             .collect();
         let ids: Vec<String> = found.hits.iter().map(|hit| hit.id.clone()).collect();
         let mut notes = found.notes;
-        let (binding, newly_bound, repeated, evicted, record) = {
+        let (binding, newly_bound, preloaded, repeated, evicted, record) = {
             let mut record = session.lock();
             let repeated = record.searches.record(settings, query, ids.clone(), now);
             let bound: Vec<String> = definitions.iter().map(|definition| definition.id.clone()).collect();
             let known: Vec<String> =
                 record.tools.iter().map(|(_, bound)| bound.definition.id.clone()).collect();
-            let before = record.tools.clone();
             // First, so that what was found is kept where there is not room for both.
             let likely: Vec<Definition> = likely
                 .into_iter()
                 .filter(|tool| !known.contains(&tool.id) && !bound.contains(&tool.id))
                 .collect();
-            record.discovered.extend(likely.iter().map(|tool| tool.id.clone()));
-            record.tools.bind(settings, likely, now);
-            let binding = record.tools.bind(settings, definitions, now);
-            if is_first && settings.preload > 0 {
-                // Agents that use a handle do not see a list of the session's tools.
-                let loaded = record.tools.iter().map(|(name, _)| name);
-                let loaded: Vec<&str> =
-                    loaded.filter(|name| !binding.names.iter().any(|found| found == name)).collect();
-                if !loaded.is_empty() {
-                    notes.push(format!("Often used before, and can be called too: {}.", loaded.join(", ")));
-                }
+            let (preloaded, first) = preload(&mut record, settings, likely, now);
+            let before = record.tools.clone();
+            let mut binding = record.tools.bind(settings, definitions, now);
+            binding.changed |= first.changed;
+            binding.evicted.splice(..0, first.evicted);
+            let loaded: Vec<&str> = first.names.iter().map(String::as_str).collect();
+            if !loaded.is_empty() {
+                notes.push(format!("Often used before, and can be called too: {}.", loaded.join(", ")));
             }
             for name in &binding.names {
                 record.guard.forget(name);
@@ -297,8 +295,9 @@ impl Gateway {
             let card = |name: &String| before.get(name).map(|bound| bound.definition.id.clone());
             let evicted: Vec<(String, EvictionReason)> =
                 binding.evicted.iter().map(|(name, why)| (card(name).unwrap_or_default(), *why)).collect();
-            (binding, newly_bound, repeated, evicted, record.clone())
+            (binding, newly_bound, preloaded, repeated, evicted, record.clone())
         };
+        self.record_preloaded(&id, preloaded);
         if let Some(earlier) = &repeated {
             notes.push(format!(
                 "These are mostly the same results as for \u{201c}{earlier}\u{201d}; they can already be called. For different results, describe more precisely what the tool should do."
@@ -329,6 +328,13 @@ impl Gateway {
         CallResponse {
             result: CallToolResult::success(vec![ContentBlock::text(reply.text)]),
             changed: binding.changed,
+        }
+    }
+
+    /// Records which tools a session got without a search.
+    fn record_preloaded(&self, session: &McpSessionId, tools: Vec<String>) {
+        if !tools.is_empty() {
+            self.inner.toolbox.record_event(session, Event::Preloaded { tools });
         }
     }
 
@@ -473,6 +479,18 @@ impl Gateway {
             "{start} It was removed from your tools; the result above is final. Reconsider your approach. {advice} If you need this one with other arguments, search for it again."
         )
     }
+}
+
+/// Binds tools that past sessions make likely. Returns their ids, and what binding them changed.
+fn preload(
+    record: &mut SessionRecord,
+    settings: &Settings,
+    likely: Vec<Definition>,
+    now: Timestamp,
+) -> (Vec<String>, Binding) {
+    let ids: Vec<String> = likely.iter().map(|tool| tool.id.clone()).collect();
+    record.discovered.extend(ids.iter().cloned());
+    (ids, record.tools.bind(settings, likely, now))
 }
 
 /// Returns the query of a search, or what is wrong with it. Checked before anything else, because a query

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::session::McpSessionId;
-use crate::toolbox::{CallOutcome, Event};
+use crate::toolbox::Event;
 
 /// Past sessions that are considered, newest first.
 const SESSIONS: usize = 50;
@@ -45,6 +45,8 @@ pub enum PastStep {
 pub struct PastSession {
     /// Its profile.
     pub profile: String,
+    /// Whether it got tools without a search, so that its searches do not tell what it would have needed.
+    pub preloaded: bool,
     /// What it did, in order.
     pub steps: Vec<PastStep>,
 }
@@ -66,25 +68,29 @@ impl PastSession {
     }
 }
 
-/// Collects sessions from recorded events, in the order in which they began. Sessions that called nothing tell nothing.
+/// Collects the sessions of agents from recorded events, in the order in which they began. Sessions that called nothing
+/// tell nothing, and calls by a person are no session.
 pub fn past_sessions(events: impl IntoIterator<Item = (McpSessionId, Event)>) -> Vec<PastSession> {
     let mut order: Vec<McpSessionId> = Vec::new();
     let mut sessions: HashMap<McpSessionId, PastSession> = HashMap::new();
     for (id, event) in events {
-        let session = sessions.entry(id.clone()).or_insert_with(|| {
-            order.push(id);
-            PastSession { profile: String::new(), steps: Vec::new() }
-        });
+        if let Event::Began { .. } = event {
+            sessions.entry(id.clone()).or_insert_with(|| {
+                order.push(id);
+                PastSession { profile: String::new(), preloaded: false, steps: Vec::new() }
+            });
+            continue;
+        }
+        let Some(session) = sessions.get_mut(&id) else { continue };
         match event {
             Event::Searched { query, bound, tokens, .. } => {
                 session.steps.push(PastStep::Searched { query, bound, tokens });
             }
-            Event::Audited(audit) => {
-                session.profile.clone_from(&audit.profile);
-                if audit.outcome == CallOutcome::Done && !crate::context::is_own_tool(&audit.id) {
-                    session.steps.push(PastStep::Called { tool: audit.id });
-                }
+            Event::Called { tool, good: true, .. } if !crate::context::is_own_tool(&tool) => {
+                session.steps.push(PastStep::Called { tool });
             }
+            Event::Preloaded { .. } => session.preloaded = true,
+            Event::Audited(audit) => session.profile = audit.profile,
             Event::Began { .. } | Event::Called { .. } | Event::Gone { .. } => {}
         }
     }
@@ -166,7 +172,8 @@ pub struct Replayed {
 pub fn replay(sessions: &[PastSession], limit: usize, tokens: impl Fn(&str) -> Option<u32>) -> Vec<Replayed> {
     let cost =
         |tools: &[String]| -> u32 { tools.iter().map(|tool| tokens(tool).unwrap_or(TYPICAL_TOKENS)).sum() };
-    let replayed = sessions.iter().enumerate().map(|(at, session)| {
+    let unaided = sessions.iter().enumerate().filter(|(_, session)| !session.preloaded);
+    let replayed = unaided.map(|(at, session)| {
         let past = &sessions[..at];
         let called = session.called();
         let mut actual = SessionCost::default();
@@ -222,7 +229,7 @@ mod tests {
             let called = called.iter().map(|&tool| PastStep::Called { tool: tool.to_owned() });
             std::iter::once(searched).chain(called).collect::<Vec<_>>()
         });
-        PastSession { profile: "dev".to_owned(), steps: steps.collect() }
+        PastSession { profile: "dev".to_owned(), preloaded: false, steps: steps.collect() }
     }
 
     #[test]
@@ -237,6 +244,17 @@ mod tests {
         assert!(likely(&past, "other", 9).is_empty());
         assert_eq!(likely_for(&past, "dev", "list all the issues", 9), ["issues", "comments"]);
         assert!(likely_for(&past, "dev", "book a flight", 9).is_empty());
+    }
+
+    #[test]
+    fn calls_by_a_person_are_no_session() {
+        let began = Event::Began { client: "c".to_owned(), protocol: "p".to_owned() };
+        let called = || Event::Called { tool: "card".to_owned(), took_ms: 1.0, good: true, tokens: 1 };
+        let agent = McpSessionId::new("agent");
+        let events = vec![(agent.clone(), began), (McpSessionId::new("hand"), called()), (agent, called())];
+        let sessions = past_sessions(events);
+        assert_eq!(sessions.len(), 1);
+        assert_eq!(sessions[0].steps, [PastStep::Called { tool: "card".to_owned() }]);
     }
 
     #[test]

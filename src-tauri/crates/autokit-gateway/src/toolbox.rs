@@ -176,6 +176,11 @@ pub enum Event {
         /// Whether an earlier search found mostly the same.
         repeated: bool,
     },
+    /// Tools of past sessions were bound without a search.
+    Preloaded {
+        /// Ids of their cards.
+        tools: Vec<String>,
+    },
     /// A tool was called.
     Called {
         /// Id of its card, or name of one of AutoKit's own tools.

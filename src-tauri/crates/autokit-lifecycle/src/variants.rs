@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autokit_api::commands::{AddVariant, Context, EndVariants, Handle, ListVariants, SetVariant};
 use autokit_api::{
-    Nothing, Variant, VariantAdd, VariantContest, VariantContests, VariantSet, VariantWithdrawal, VariantsEnd,
-    VariantsEnded,
+    Nothing, Variant, VariantAdd, VariantContest, VariantContests, VariantSet, VariantWithdrawal,
+    VariantsEnd, VariantsEnded,
 };
 use autokit_bootstrap::Withdrawal;
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -99,10 +99,16 @@ impl Handle<EndVariants> for DescriptionVariants {
             id == CURRENT || all.get(&record.id).is_some_and(|contest| contest.descriptions.contains_key(id))
         };
         if let Some(id) = request.propose.as_ref().filter(|id| !known(id)) {
-            return Err(ApiError::new(ErrorCode::NotFound, format!("no variant {id:?}"), "List the variants."));
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("no variant {id:?}"),
+                "List the variants.",
+            ));
         }
         let contest = self.variants.end(&record.id).await?;
-        let Some(id) = request.propose.filter(|id| id != CURRENT) else { return Ok(VariantsEnded::default()) };
+        let Some(id) = request.propose.filter(|id| id != CURRENT) else {
+            return Ok(VariantsEnded::default());
+        };
         let draft = contest.proposal(&id, &Arc::clone(&record), self.workspace.clock.stamp());
         let proposed = self.proposals.propose(draft, &Author::autokit(), context.request.as_deref()).await?;
         Ok(VariantsEnded { proposal: Some(proposed.proposal.id) })

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use autokit_agent::ask::Citation;
 use autokit_api::{MemoryKind, MemoryQuery, TurnKind};
-use autokit_error::Result;
+use autokit_error::{ErrorCode, Result};
 use autokit_gateway::{Definition, Hit, HitKind, Refusal, Tier};
 use autokit_library::CardRecord;
 use autokit_policy::{Need, Permission};
@@ -292,13 +292,15 @@ impl Builtins {
             query: question.to_owned(),
             feedback_profile: feedback_profile(profile),
             allowed: scoped.allowed.clone(),
-            // Decided on with the call.
-            web: true,
+            // Any page may be read, so any host has to be allowed.
+            web: scoped.policy().allows_all_hosts(),
             documents: allowed("rag_search"),
             code: allowed("code_search"),
         };
         let turn = self.assistant.run_turn(request, cancel).await.and_then(finished);
-        let turn = turn.map_err(|error| refused(&error))?;
+        let turn = turn.map_err(|error| {
+            if error.code == ErrorCode::Cancelled { Refusal::Cancelled } else { refused(&error) }
+        })?;
         let found = turn.research.unwrap_or_default();
         let quote = |at: usize| {
             let passage = found.passages.get(at)?;
@@ -309,10 +311,9 @@ impl Builtins {
             }))
         };
         let summary: Vec<Value> = found.summary.iter().filter_map(|&at| quote(at as usize)).collect();
-        let mut answer = json!({"answered": found.answered, "summary": summary, "notes": found.notes});
-        if !found.answered {
-            answer["closest"] = (0..CLOSEST).filter_map(quote).collect();
-        }
+        let quotes = if found.answered { summary } else { (0..CLOSEST).filter_map(quote).collect() };
+        let kind = if found.answered { "summary" } else { "closest" };
+        let answer = json!({"answered": found.answered, kind: quotes, "notes": found.notes});
         Ok(answer.to_string())
     }
 

@@ -35,7 +35,7 @@ impl Day {
                 self.called.insert(key(tool));
             }
             Event::Gone { why: EvictionReason::Loop, .. } => day.loops += 1,
-            Event::Began { .. } | Event::Gone { .. } | Event::Audited(_) => {}
+            Event::Began { .. } | Event::Preloaded { .. } | Event::Gone { .. } | Event::Audited(_) => {}
         }
     }
 

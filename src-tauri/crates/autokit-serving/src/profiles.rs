@@ -423,6 +423,12 @@ fn check_overridable(profile: &Profile) -> Result<()> {
 /// Validates the parameters of sessions.
 fn check_sessions(sessions: &AgentSessions) -> Result<()> {
     let SessionSettings { results, capacity, sessions: many, overlap, threshold, .. } = &sessions.session;
+    if !(1..=100).contains(&sessions.session.full_context_percent) || sessions.session.preload > *capacity {
+        return Err(invalid(
+            "the tool budget of a full context is 1 to 100 percent, and no more tools are preloaded than are kept".to_owned(),
+            "Reset to defaults, then change one setting at a time.",
+        ));
+    }
     let share = |value: &f32| (0.0..=1.0).contains(value);
     if *results == 0 || *capacity == 0 || *many == 0 || !share(overlap) || !share(threshold) {
         return Err(invalid(

@@ -113,6 +113,10 @@ impl Counter {
                 }
                 EvictionReason::Revoked => {}
             },
+            Event::Preloaded { tools } => {
+                report.bound += tools.len() as u32;
+                counts.bound.extend(tools);
+            }
             // Counted by the `Called` event of the same call.
             Event::Audited(_) => {}
         }
@@ -231,9 +235,6 @@ impl Activity {
     /// Replays past sessions with the tools that the sessions before them predict.
     async fn preloading(&self, rows: &[ActivityRow]) -> Option<PreloadingReplay> {
         let sessions = sessions_of(rows);
-        if sessions.len() < MIN_REPLAYED {
-            return None;
-        }
         let mut costs: BTreeMap<String, u32> = BTreeMap::new();
         for record in self.tools.cards() {
             if let Some(tool) = self.tools.definition(&record).await {
@@ -247,6 +248,9 @@ impl Activity {
                 Some(autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema))
             })
         });
+        if replayed.len() < MIN_REPLAYED {
+            return None;
+        }
         let count = replayed.len() as f64;
         let mean = |of: &dyn Fn(&Replayed) -> f64| replayed.iter().map(of).sum::<f64>() / count;
         let share = |used: u32, discovered: u32| {

@@ -47,7 +47,8 @@ impl DescriptionContest {
 impl DescriptionContest {
     /// Returns the id of the best of the other descriptions that still compete.
     pub fn best(&self) -> Option<&str> {
-        let competing = self.contest.variants().iter().filter(|one| one.withdrawn.is_none() && one.id != CURRENT);
+        let competing =
+            self.contest.variants().iter().filter(|one| one.withdrawn.is_none() && one.id != CURRENT);
         let mean = |id: &str| self.contest.posterior(id).map_or(0.0, |posterior| posterior.mean);
         competing.max_by(|a, b| mean(&a.id).total_cmp(&mean(&b.id))).map(|one| one.id.as_str())
     }
@@ -76,7 +77,11 @@ impl DescriptionContest {
         Draft {
             card: Some(record.id.clone()),
             base: Some(record.number),
-            ..Draft::new(Origin::Improvement, "Agents called the tool with more success by this description", vec![field])
+            ..Draft::new(
+                Origin::Improvement,
+                "Agents called the tool with more success by this description",
+                vec![field],
+            )
         }
     }
 }
@@ -197,8 +202,8 @@ impl Variants {
             let message = format!("at most {MAX_VARIANTS} descriptions compete with a tool's own");
             return Err(bad(message, "End the contest first."));
         }
-        let id = (2..).map(|number| format!("v{number}")).find(|id| !contest.descriptions.contains_key(id));
-        let id = id.unwrap_or_default();
+        // The card's own is the first.
+        let id = format!("v{}", contest.descriptions.len() + 2);
         contest.contest.add(&id);
         contest.descriptions.insert(id, description.to_owned());
         self.setting.write(&self.workspace, all).await
@@ -213,7 +218,11 @@ impl Variants {
         let mut all = (*self.all().await?).clone();
         let contest = all.get_mut(card).ok_or_else(no_contest)?;
         if !contest.contest.set_withdrawn(variant, withdrawn) {
-            return Err(ApiError::new(ErrorCode::NotFound, format!("no variant {variant:?}"), "List the variants."));
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("no variant {variant:?}"),
+                "List the variants.",
+            ));
         }
         self.setting.write(&self.workspace, all).await
     }

@@ -122,7 +122,7 @@ fn write_preloading(text: &mut dyn std::io::Write, replay: &PreloadingReplay) ->
         text,
         "{}",
         if replay.helps() {
-            "Preloading would have spared searches. Turn it on in Settings, Agent sessions."
+            "Preloading would have saved searches. Turn it on in Settings, Sessions."
         } else {
             "Preloading would not have helped."
         }

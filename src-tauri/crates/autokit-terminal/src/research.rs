@@ -31,15 +31,18 @@ pub struct ResearchArgs {
     /// Search the library, documents and code only.
     #[arg(long, conflicts_with = "rounds")]
     offline: bool,
-    /// Continue a research that was stopped or found too little; the last one if no session is given.
-    #[arg(long, value_name = "SESSION", num_args = 0..=1)]
-    resume: Option<Option<SessionId>>,
+    /// Continue where the last one stopped or found too little.
+    #[arg(long)]
+    resume: bool,
+    /// Session to continue; defaults to the newest one with research.
+    #[arg(long, value_name = "ID", requires = "resume")]
+    session: Option<SessionId>,
 }
 
 pub(crate) async fn run(library: &dyn Client, out: &Output, args: ResearchArgs) -> Result<Outcome> {
-    let resume = match args.resume {
-        Some(Some(session)) => Some(session),
-        Some(None) => Some(last_research(library).await?),
+    let resume = match args.session {
+        Some(session) => Some(session),
+        None if args.resume => Some(last_research(library).await?),
         None => None,
     };
     let rounds = if args.offline { Some(0) } else { args.rounds };
@@ -57,12 +60,14 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, args: ResearchArgs) 
 async fn last_research(library: &dyn Client) -> Result<SessionId> {
     for note in library.call::<ListSessions>(Nothing {}).await?.into_iter().take(RECENT) {
         let session = library.call::<GetSession>(SessionRef { session: note.id }).await?;
-        if session.turns.iter().any(|turn| turn.kind == TurnKind::Research) {
+        // Agents' sessions have no author; they are not continued with a person's permissions.
+        if session.turns.iter().any(|turn| turn.kind == TurnKind::Research && turn.by.is_some()) {
             return Ok(session.id);
         }
     }
-    Err(ApiError::new(ErrorCode::NotFound, "no research yet", "Start one with `autokit research QUESTION`.")
-        .into())
+    let message = format!("none of the last {RECENT} sessions has research to resume");
+    let remedy = "Pass a session from `autokit sessions`, or ask a question.";
+    Err(ApiError::new(ErrorCode::NotFound, message, remedy).into())
 }
 
 /// Writes the summary with the sources of its sentences, or the closest passages.
@@ -113,6 +118,9 @@ pub(crate) fn write(out: &mut dyn Write, found: &Research) -> io::Result<()> {
         Some(model) => format!("chosen by {}", printable(model)),
         None => "chosen by rules".to_owned(),
     };
+    if found.rounds == 0 && found.read == 0 {
+        return writeln!(out, "{}", "Searched on this machine only.".dimmed());
+    }
     let read = count(u64::from(found.read), "page");
     writeln!(
         out,

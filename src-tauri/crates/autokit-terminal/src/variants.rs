@@ -57,7 +57,9 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: VariantsCom
         }
         VariantsCommand::Add { card, description } => {
             let done = library.call::<AddVariant>(VariantAdd { card, description }).await?;
-            out.show(&done, |text| writeln!(text, "Agents are given one of the descriptions in each session."))?;
+            out.show(&done, |text| {
+                writeln!(text, "Agents are given one of the descriptions in each session.")
+            })?;
         }
         VariantsCommand::Withdraw { card, variant } => {
             let done = library.call::<SetVariant>(set(card, variant, true)).await?;
@@ -80,7 +82,10 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: VariantsCom
 
 fn write_list(out: &mut dyn Write, all: &VariantContests) -> io::Result<()> {
     if all.contests.is_empty() {
-        return writeln!(out, "No descriptions compete. Add one with `autokit variants add CARD DESCRIPTION`.");
+        return writeln!(
+            out,
+            "No descriptions compete. Add one with `autokit variants add CARD DESCRIPTION`."
+        );
     }
     for contest in &all.contests {
         writeln!(out, "{}", printable(&contest.name).bold())?;

@@ -21,7 +21,7 @@ use crate::body::one_line;
 use crate::error::{Error, Result, without_key};
 use crate::fetch::{Fetcher, ServiceAnswer, ServiceCall};
 
-pub use github::{CodeFile, GitHub, Release, Repository, RepositoryFacts, repository_of};
+pub use github::{CodeFile, GitHub, Release, Repository, RepositoryFacts};
 
 /// A search service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -253,12 +253,7 @@ async fn ask(
         StatusCode::UNPROCESSABLE_ENTITY if answer.text.contains("SUBSCRIPTION_TOKEN") => {
             Err(Error::WrongKey { provider: provider.into() })
         }
-        StatusCode::TOO_MANY_REQUESTS => {
-            Err(Error::RateLimited { provider: provider.into(), retry_after: answer.retry_after() })
-        }
-        StatusCode::FORBIDDEN
-            if answer.headers.get("x-ratelimit-remaining").is_some_and(|left| left == "0") =>
-        {
+        status if is_rate_limit(status, &answer.headers) => {
             let retry_after = answer.retry_after().or_else(|| until_reset(&answer.headers));
             Err(Error::RateLimited { provider: provider.into(), retry_after })
         }
@@ -288,6 +283,14 @@ fn parse<T: DeserializeOwned>(provider: &str, url: &str, text: &str) -> Result<T
             Error::Provider { provider: provider.into(), reason: format!("invalid response: {error}") }
         }
     })
+}
+
+/// Whether an answer says that there were too many requests. GitHub says so with 403 too, for its main limit with nothing
+/// remaining and for others with a time to wait.
+fn is_rate_limit(status: StatusCode, headers: &HeaderMap) -> bool {
+    let exhausted = || headers.get("x-ratelimit-remaining").is_some_and(|left| left == "0");
+    status == StatusCode::TOO_MANY_REQUESTS
+        || status == StatusCode::FORBIDDEN && (exhausted() || headers.contains_key("retry-after"))
 }
 
 /// Returns how long a rate limit lasts, from the time at which it ends and the time of the answer.

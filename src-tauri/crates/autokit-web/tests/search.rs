@@ -333,7 +333,7 @@ async fn tagging_github(limit: usize) -> (String, std::sync::Arc<std::sync::atom
 async fn facts_of_a_repository_cost_nothing_the_second_time() {
     let (base, cost) = tagging_github(100).await;
     let github = GitHub::new(fetcher(), Some(&base), None);
-    let facts = github.facts("acme/tool").await.unwrap().unwrap();
+    let facts = github.facts("acme/tool", true).await.unwrap().unwrap();
     assert_eq!(facts.repository.topics, ["pdf", "cli"]);
     assert_eq!(facts.readme.as_deref(), Some("# Tool\n\nJoins PDF files."));
     assert_eq!(
@@ -342,11 +342,11 @@ async fn facts_of_a_repository_cost_nothing_the_second_time() {
     );
     let spent = cost.load(std::sync::atomic::Ordering::SeqCst);
     assert_eq!(spent, 3);
-    assert_eq!(github.clone().facts("acme/tool").await.unwrap(), Some(facts));
+    assert_eq!(github.clone().facts("acme/tool", true).await.unwrap(), Some(facts));
     assert_eq!(cost.load(std::sync::atomic::Ordering::SeqCst), spent, "answered by their tags");
-    let bare = github.facts("acme/bare").await.unwrap().unwrap();
+    let bare = github.facts("acme/bare", true).await.unwrap().unwrap();
     assert_eq!((bare.latest_release, bare.readme), (None, None));
-    assert_eq!(github.facts("acme/absent").await.unwrap(), None);
+    assert_eq!(github.facts("acme/absent", true).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -366,7 +366,11 @@ async fn nothing_is_sent_while_the_limit_is_exhausted() {
 
 #[test]
 fn addresses_of_repositories_are_recognized() {
-    use autokit_web::search::repository_of;
+    let github = GitHub::new(fetcher(), None, None);
+    let repository_of = |url: &str| github.repository_of(url);
+    let enterprise = GitHub::new(fetcher(), Some("https://git.acme.example/api/v3"), None);
+    assert_eq!(enterprise.repository_of("https://git.acme.example/acme/tool").as_deref(), Some("acme/tool"));
+    assert_eq!(enterprise.repository_of("https://github.com/acme/tool"), None);
     assert_eq!(repository_of("https://github.com/acme/tool/tree/main/docs").as_deref(), Some("acme/tool"));
     assert_eq!(repository_of("https://github.com/acme/tool.git").as_deref(), Some("acme/tool"));
     for other in [

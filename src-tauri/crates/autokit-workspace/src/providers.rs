@@ -55,6 +55,22 @@ pub struct Services {
     key_error: Option<ApiError>,
 }
 
+/// Whether requests can be sent to an address; with a key, only encrypted or to this machine.
+fn is_safe_for_key(address: &str, has_key: bool) -> bool {
+    let Ok(url) = url::Url::parse(address) else { return false };
+    let here = match url.host() {
+        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => return false,
+    };
+    match url.scheme() {
+        "https" => true,
+        "http" => here || !has_key,
+        _ => false,
+    }
+}
+
 fn non_empty(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
@@ -256,10 +272,18 @@ impl Providers {
             let provider = search_key.and_then(|key| Ok(Provider::new(fetcher.clone(), service, base, key)?));
             provider.map_err(|error| missing.push(error)).ok()
         });
-        let github = settings
-            .search
-            .github
-            .then(|| GitHub::new(fetcher.clone(), non_empty(&settings.search.github_base), github_key));
+        let github = match non_empty(&settings.search.github_base) {
+            _ if !settings.search.github => None,
+            Some(base) if !is_safe_for_key(base, github_key.is_some()) => {
+                missing.push(ApiError::new(
+                    ErrorCode::WrongAddress,
+                    format!("{base} is not an address to which a GitHub token can be sent"),
+                    "Enter an https address in Settings, Web search.",
+                ));
+                None
+            }
+            base => Some(GitHub::new(fetcher.clone(), base, github_key)),
+        };
         let prompts = Prompts::new(settings.prompts.clone());
         Ok(Services {
             settings,

@@ -52,6 +52,7 @@ export const services = {
   preferred: "Preferred sources",
   preferredHint: "e.g. LangChain, npm (in this order)",
   githubAddress: "GitHub API URL (GitHub Enterprise)",
+  githubDefault: "https://api.github.com",
   privatePages: "Pages on this machine or private networks are read only if their host is allowed under Network.",
   askGithub: "Look up repository details on GitHub: stars, license, last update",
   search: "Search",

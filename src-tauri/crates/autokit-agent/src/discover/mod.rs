@@ -220,12 +220,17 @@ impl Discovery {
             )));
             for source in &self.preferred {
                 on(Trace::thought(format!("Looking at a preferred source: {source}.")));
-                self.search(&[queries::at_source(need, source)], &mut pool, on).await?;
+                if self.search(&[queries::at_source(need, source)], &mut pool, on).await.is_err() {
+                    // In the trace; the search for any API says whether the services answer at all.
+                    continue;
+                }
                 let most = pool.requested.len() + PREFERRED_PAGES;
                 self.read(&mut pool, most, now, on).await?;
                 let ranked = self.rank(&parts, vector.as_deref(), &pool)?;
-                let all = judged(ranked);
-                if let Some(best) = all.findings.first().filter(|best| pool.is_from(&best.url, source)) {
+                let mut all = judged(ranked);
+                if let Some(at) = all.findings.iter().position(|finding| pool.is_from(&finding.url, source)) {
+                    all.findings[..=at].rotate_right(1);
+                    let best = &all.findings[0];
                     on(Trace::thought(format!(
                         "{} of {source} documents a tool for this: {}",
                         best.name, best.url
@@ -239,13 +244,15 @@ impl Discovery {
             let first = queries::first_round(need, &parts.names, &related);
             self.search(&first, &mut pool, on).await?;
             self.search_github(need, &mut pool, on).await;
-            self.read(&mut pool, MAX_PAGES, now, on).await?;
+            // What preferred sources had is not part of the limit.
+            let most = pool.requested.len() + MAX_PAGES;
+            self.read(&mut pool, most, now, on).await?;
             if let Some(vector) = &vector {
                 let titles = pool.closest_titles(vector);
                 if !titles.is_empty() {
                     on(Trace::thought("Searching again with the titles of the closest pages.".to_owned()));
                     self.search(&[titles.join(" ")], &mut pool, on).await?;
-                    self.read(&mut pool, MAX_PAGES, now, on).await?;
+                    self.read(&mut pool, most, now, on).await?;
                 }
             }
             let all = judged(self.rank(&parts, vector.as_deref(), &pool)?);
@@ -258,7 +265,8 @@ impl Discovery {
                     .to_owned(),
             ));
             self.search(&queries::substitutes(need, &related), &mut pool, on).await?;
-            self.read(&mut pool, MAX_PAGES + SUBSTITUTE_PAGES, now, on).await?;
+            let most = pool.requested.len() + SUBSTITUTE_PAGES;
+            self.read(&mut pool, most, now, on).await?;
             let mut all = judged(self.rank(&parts, vector.as_deref(), &pool)?);
             if all.findings.is_empty() {
                 let usable =

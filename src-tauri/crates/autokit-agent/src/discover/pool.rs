@@ -82,18 +82,23 @@ impl CandidatePool {
         self.pages.iter().any(|page| page.url() == url)
     }
 
-    /// Whether a page is part of a source: its address, its title or the package it imports names it.
+    /// Whether a page is part of a source: its address, its title or the package it imports names it, in as many words or
+    /// as one.
     pub(super) fn is_from(&self, url: &str, source: &str) -> bool {
-        let squeezed = |text: &str| -> String {
-            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_lowercase).collect()
         };
-        let source = squeezed(source);
-        self.pages.iter().filter(|page| page.url() == url).any(|page| {
-            let package = page.facts.import.as_ref().map_or("", |import| import.value.0.as_str());
-            [page.url(), page.document.page_title.as_str(), package]
-                .iter()
-                .any(|text| squeezed(text).contains(&source))
-        })
+        let source = words(source);
+        let joined = source.concat();
+        !joined.is_empty()
+            && self.pages.iter().filter(|page| page.url() == url).any(|page| {
+                let package = page.facts.import.as_ref().map_or("", |import| import.value.0.as_str());
+                [page.url(), page.document.page_title.as_str(), package].iter().any(|text| {
+                    let own = words(text);
+                    own.contains(&joined) || own.windows(source.len()).any(|run| run == source)
+                })
+            })
     }
 
     /// Whether a page shows how to use a tool: it has code.

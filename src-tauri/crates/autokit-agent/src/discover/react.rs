@@ -69,7 +69,7 @@ impl Web<'_> {
     async fn github(&self, query: &str) -> std::result::Result<String, String> {
         let Some(github) = &self.discovery.github else { return Err("GitHub is turned off.".to_owned()) };
         let found = if query.matches('/').count() == 1 && !query.contains(' ') {
-            let facts = github.facts(query).await.map_err(|error| error.to_string())?;
+            let facts = github.facts(query, true).await.map_err(|error| error.to_string())?;
             serde_json::to_string_pretty(&facts)
         } else {
             let found = github.repositories(query, 5).await.map_err(|error| error.to_string())?;
@@ -283,7 +283,9 @@ impl Discovery {
                 all.dismissed.insert(0, finding);
             } else if !substitutes {
                 findings.push(finding);
-            } else if substitute.is_none() {
+            } else if substitute.is_some() {
+                all.dismissed.insert(0, finding);
+            } else {
                 on(Trace::thought(format!(
                     "{} was not made for this, but may be used in its place: {url}",
                     finding.name
@@ -298,7 +300,11 @@ impl Discovery {
             .iter()
             .find(|source| findings.first().is_some_and(|best: &Finding| pool.is_from(&best.url, source)))
             .cloned();
-        all.substitute = substitute.filter(|_| findings.is_empty());
+        if findings.is_empty() {
+            all.substitute = substitute;
+        } else {
+            all.dismissed.splice(..0, substitute.map(|other| *other));
+        }
         all.findings = findings;
         Ok(ModelSearch { found: all, usage, gave_up: None })
     }

@@ -20,6 +20,7 @@ use autokit_llm::prompts::Prompts;
 use autokit_llm::{Model, Usage};
 use autokit_pages::{FusedHits, HITS, Page, PagePart, PageReader, without_fragment};
 use autokit_toolcard::CardId;
+use autokit_web::Fetched;
 use autokit_web::search::Provider;
 use futures_util::future::{BoxFuture, join_all};
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,11 @@ pub enum SourceKind {
 impl SourceKind {
     /// The sources on this machine, in the order in which they are searched.
     const LOCAL: [SourceKind; 3] = [SourceKind::Library, SourceKind::Documents, SourceKind::Code];
+
+    /// Whether what it says may be sent to services.
+    pub(crate) fn is_public(self) -> bool {
+        matches!(self, SourceKind::Library | SourceKind::Web)
+    }
 
     fn title(self) -> &'static str {
         match self {
@@ -143,7 +149,7 @@ impl Research {
             many => format!("{many} pages"),
         };
         match self.summary.len() {
-            0 => format!("Nothing found that answers the question; {pages} read"),
+            _ if !self.answered => format!("No answer found; {pages} read"),
             1 => format!("1 passage found; {pages} read"),
             many => format!("{many} passages found; {pages} read"),
         }
@@ -262,7 +268,10 @@ impl Researcher {
                 state.complete = true;
                 return Ok(false);
             }
-            self.round(state, on).await?;
+            if !self.round(state, on).await? {
+                // Not an answer, and nothing to go on with now: it can be resumed when the services respond.
+                return Ok(false);
+            }
             state.rounds += 1;
             if state.rounds >= self.rounds {
                 state.complete = true;
@@ -288,10 +297,17 @@ impl Researcher {
         Ok(())
     }
 
-    /// Searches the web, reads what was found, and follows links if that is not enough.
-    async fn round(&mut self, state: &mut Research, on: OnTrace<'_>) -> Result<()> {
+    /// Searches the web, reads what was found, and follows links if that is not enough. Returns whether any service
+    /// answered.
+    async fn round(&mut self, state: &mut Research, on: OnTrace<'_>) -> Result<bool> {
         let queries = self.next_queries(state);
-        self.search_web(&queries, state, on).await?;
+        if let Some(error) = self.search_web(&queries, state, on).await {
+            if state.read == 0 && self.found.is_empty() {
+                return Err(error);
+            }
+            state.notes.push(format!("The web search failed: {error}."));
+            return Ok(false);
+        }
         let unread: Vec<(String, String)> = {
             let visited: HashSet<&str> = state.visited.iter().map(String::as_str).collect();
             let unread = self.hits.best().into_iter().filter(|hit| !visited.contains(hit.url.as_str()));
@@ -300,18 +316,19 @@ impl Researcher {
         self.open(&unread, state, on).await?;
         self.judge(state, on).await?;
         if state.complete {
-            return Ok(());
+            return Ok(true);
         }
         let question = Arc::clone(&self.question);
         let links =
             links::best(&question, &self.reader, &self.pages, &self.found, &state.visited, LINKS).await?;
         if links.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         on(Trace::thought("The pages do not answer it; following their links."));
         let links: Vec<(String, String)> = links.into_iter().map(|link| (link.url, link.via)).collect();
         self.open(&links, state, on).await?;
-        self.judge(state, on).await
+        self.judge(state, on).await?;
+        Ok(true)
     }
 
     /// Returns the queries of this round: those of the model if it suggested any; otherwise the question and its content
@@ -330,16 +347,23 @@ impl Researcher {
         queries
     }
 
-    async fn search_web(&mut self, queries: &[String], state: &mut Research, on: OnTrace<'_>) -> Result<()> {
+    /// Sends queries to all services. Returns the error of the first one if none answered.
+    async fn search_web(
+        &mut self,
+        queries: &[String],
+        state: &mut Research,
+        on: OnTrace<'_>,
+    ) -> Option<Error> {
         let mut failure = None;
-        let mut answered = false;
+        let mut answered = queries.is_empty();
         for query in queries {
             let all = join_all(self.providers.iter().map(|provider| provider.search(query, HITS))).await;
+            let mut query_answered = false;
             for (provider, answer) in self.providers.iter().zip(all) {
                 on(Trace::action(format!("Search {} for {query:?}", provider.service().title())));
                 match answer {
                     Ok(hits) => {
-                        answered = true;
+                        query_answered = true;
                         on(Trace::observation(titles(hits.iter().map(|hit| hit.title.as_str()))));
                         self.hits.add(hits);
                     }
@@ -349,12 +373,13 @@ impl Researcher {
                     }
                 }
             }
-            state.queries.push(query.clone());
+            // One that failed is sent again when the research is resumed.
+            if query_answered {
+                state.queries.push(query.clone());
+            }
+            answered |= query_answered;
         }
-        match failure {
-            Some(error) if !answered && self.found.is_empty() && self.hits.is_empty() => Err(error.into()),
-            _ => Ok(()),
-        }
+        failure.filter(|_| !answered).map(Error::from)
     }
 
     /// Opens pages, each with what the page that led to it says of it, and adds their passages. A page that cannot be read
@@ -378,7 +403,8 @@ impl Researcher {
                 Ok(page) if page.is_success() => {
                     let landed = without_fragment(&page.url);
                     // Two addresses of the same page count once.
-                    let known = self.pages.iter().any(|known| known.fetched.url == page.url);
+                    let known = self.pages.iter().any(|known| known.fetched.url == page.url)
+                        || fetched.iter().any(|known: &Fetched| known.url == page.url);
                     if landed != *url && !state.visited.contains(&landed) {
                         state.visited.push(landed);
                     }
@@ -431,8 +457,11 @@ impl Researcher {
         state.answered = !state.summary.is_empty();
         state.model = None;
         let mut complete = enough;
+        let own = self.found.first().is_some_and(|best| !best.is_public());
+        // A person's documents and code are not shown to a model; where they answer the question, none is needed.
         if let Some((model, prompts)) = &self.model
-            && !state.passages.is_empty()
+            && self.found.iter().any(Candidate::is_public)
+            && !(own && state.answered)
         {
             match model::choose(model, prompts, &self.question.text, state).await {
                 Ok((choice, usage)) => {
@@ -460,7 +489,7 @@ fn store(found: &[Candidate], state: &mut Research) {
     state.passages.clear();
     state.sources.clear();
     for candidate in found.iter().take(MAX_PASSAGES) {
-        let at = state.sources.iter().position(|source| source.location == candidate.source.location);
+        let at = state.sources.iter().position(|source| *source == *candidate.source);
         let at = at.unwrap_or_else(|| {
             state.sources.push((*candidate.source).clone());
             state.sources.len() - 1

@@ -6,7 +6,7 @@ use autokit_llm::{Model, Usage};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{MAX_SENTENCES, Research};
+use super::{MAX_SENTENCES, Research, ResearchPassage};
 use crate::ask::model::structured;
 use crate::outlier::is_outlier;
 
@@ -48,15 +48,21 @@ pub(super) async fn choose(
     question: &str,
     state: &Research,
 ) -> autokit_llm::Result<(Choice, Usage)> {
-    let shown: Vec<String> = state
-        .passages
-        .iter()
+    let source_of = |passage: &ResearchPassage| state.sources.get(passage.source as usize);
+    // A person's documents and code stay on this machine.
+    let public: Vec<usize> = (0..state.passages.len())
+        .filter(|&at| source_of(&state.passages[at]).is_some_and(|source| source.kind.is_public()))
         .take(SHOWN)
-        .enumerate()
-        .map(|(at, passage)| {
-            let title = state.sources.get(passage.source as usize).map_or("", |source| source.title.as_str());
+        .collect();
+    let shown: Vec<String> = public
+        .iter()
+        .zip(1..)
+        .map(|(&at, number)| {
+            let passage = &state.passages[at];
+            let title = source_of(passage).map_or("", |source| source.title.as_str());
             let text: String = passage.text.chars().take(MAX_CHARS).collect();
-            format!("[{}] {title} > {}\n{text}", at + 1, passage.heading.join(" > "))
+            let outdated = if passage.outdated { " (outdated page)" } else { "" };
+            format!("[{number}] {title} > {}{outdated}\n{text}", passage.heading.join(" > "))
         })
         .collect();
     let tried = if state.queries.is_empty() { "nothing yet".to_owned() } else { state.queries.join("\n") };
@@ -78,8 +84,10 @@ pub(super) async fn choose(
     let best = state.passages.first().map_or(0.0, |best| best.score);
     let mut passages: Vec<u32> = Vec::new();
     for number in chosen.passages {
-        let Ok(at) = usize::try_from(number - 1) else { continue };
-        let Some(passage) = state.passages.get(at).filter(|_| at < shown.len()) else { continue };
+        let Some(&at) = number.checked_sub(1).and_then(|at| public.get(usize::try_from(at).ok()?)) else {
+            continue;
+        };
+        let passage = &state.passages[at];
         if !is_outlier(passage.score, best) && !passages.contains(&(at as u32)) {
             passages.push(at as u32);
         }

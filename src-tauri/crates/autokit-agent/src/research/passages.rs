@@ -46,6 +46,36 @@ const POINTERS: &[&str] = &[
 /// Characters at the start of a page in which it says that it is outdated.
 const NOTICE: usize = 600;
 
+/// What a page says near its start when it is outdated.
+const NOTICES: &[&str] = &[
+    "outdated",
+    "out of date",
+    "no longer maintained",
+    "no longer supported",
+    "has been superseded",
+    "is superseded",
+    "superseded by",
+    "older version",
+    "old version",
+    "previous version",
+    "earlier version",
+    "archived page",
+    "this page is archived",
+    "has been archived",
+    "has been replaced",
+    "is deprecated",
+    "legacy documentation",
+    "for the current version",
+    "not the latest version",
+    "not current",
+    "end of life",
+];
+/// Marks of outdated pages in titles.
+const TITLES: &[&str] =
+    &["(old)", "(archived)", "(archive)", "(legacy)", "(deprecated)", "archived:", "[archived]", "outdated"];
+/// Marks of outdated pages in addresses.
+const PATHS: &[&str] = &["/archive/", "/archived/", "/legacy/", "/old/", "-old", "-legacy", "/deprecated/"];
+
 /// A passage that may be part of the summary.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
@@ -69,6 +99,8 @@ pub(super) struct Candidate {
     /// Vector of the headings above it.
     pub(super) heading_vector: Option<Arc<Vec<f32>>>,
     pub(super) score: f32,
+    /// Least score: a passage that was restored lacks what stood around it.
+    pub(super) floor: f32,
     stems: OnceLock<HashSet<String>>,
     around: OnceLock<HashSet<String>>,
 }
@@ -93,6 +125,7 @@ impl Candidate {
             vector: None,
             heading_vector: None,
             score: 0.0,
+            floor: 0.0,
             stems: OnceLock::new(),
             around: OnceLock::new(),
         }
@@ -108,6 +141,11 @@ impl Candidate {
         Candidate { page, ..Candidate::new(text, &Arc::new(source), &heading, "") }
     }
 
+    /// Whether it may be sent to services: it is not from a person's documents or code.
+    pub(super) fn is_public(&self) -> bool {
+        self.source.kind.is_public()
+    }
+
     /// Stems of its own words.
     pub(super) fn stems(&self) -> &HashSet<String> {
         self.stems.get_or_init(|| stems(&self.text))
@@ -116,6 +154,12 @@ impl Candidate {
     /// Stems of the headings above it and of the title of its source.
     pub(super) fn heading_stems(&self) -> &HashSet<String> {
         self.around.get_or_init(|| stems(&format!("{} {}", self.source.title, self.heading.join(" "))))
+    }
+
+    /// Whether it, its title or a heading is addressed to AI assistants.
+    fn is_flagged(&self) -> bool {
+        let texts = [&self.text, &self.source.title].into_iter().chain(&self.heading);
+        texts.into_iter().any(|text| !injections_in(text).is_empty())
     }
 
     /// Returns the text to embed: what stands above and before it, then its own.
@@ -147,9 +191,16 @@ impl Candidate {
         let passages = state.passages.iter().filter_map(|passage| {
             let source = sources.get(passage.source as usize)?;
             let mut found = Candidate::new(&passage.text, source, &passage.heading, "");
-            (found.code, found.outdated) = (passage.code, passage.outdated);
+            (found.code, found.outdated, found.floor) = (passage.code, passage.outdated, passage.score);
             found.page = Arc::from(
-                format!("{} {} {}", source.title, passage.heading.join(" "), passage.text).to_lowercase(),
+                format!(
+                    "{} {} {} {}",
+                    source.location,
+                    source.title,
+                    passage.heading.join(" "),
+                    passage.text
+                )
+                .to_lowercase(),
             );
             Some(found)
         });
@@ -179,8 +230,12 @@ impl Candidate {
             blocks.push(Block::Code { language: None, text: code.clone() });
         }
         let mut split = Splitter::new(&source, hit.heading.clone());
-        blocks.iter().for_each(|block| split.add(block));
-        split.finish(&page, false)
+        for block in &blocks {
+            split.add(block);
+        }
+        let mut found = split.finish(&page, false);
+        found.retain(|candidate| !candidate.is_flagged());
+        found
     }
 
     /// Splits a page. Passages that are addressed to AI assistants are left out; their number comes with the result.
@@ -193,7 +248,9 @@ impl Candidate {
             card: None,
         });
         let mut split = Splitter::new(&source, Vec::new());
-        document.blocks.iter().for_each(|block| split.add(block));
+        for block in &document.blocks {
+            split.add(block);
+        }
         let all = format!("{} {} {} {}", page.fetched.url, document.page_title, document.title, page.text);
         let mut found = split.finish(&Arc::from(all.to_lowercase()), is_outdated(page));
         let via: Arc<str> = Arc::from(via);
@@ -210,7 +267,7 @@ impl Candidate {
                     && links.iter().any(|link| candidate.text.contains(link));
         }
         let before = found.len();
-        found.retain(|candidate| injections_in(&candidate.text).is_empty());
+        found.retain(|candidate| !candidate.is_flagged());
         let flagged = before - found.len();
         (found, flagged)
     }
@@ -221,41 +278,6 @@ fn is_outdated(page: &Page) -> bool {
     let opening: String = page.text.chars().take(NOTICE).collect::<String>().to_lowercase();
     let address = page.fetched.url.to_lowercase();
     let title = page.document.page_title.to_lowercase();
-    const NOTICES: &[&str] = &[
-        "outdated",
-        "out of date",
-        "no longer maintained",
-        "no longer supported",
-        "has been superseded",
-        "is superseded",
-        "superseded by",
-        "older version",
-        "old version",
-        "previous version",
-        "earlier version",
-        "archived page",
-        "this page is archived",
-        "has been archived",
-        "has been replaced",
-        "is deprecated",
-        "legacy documentation",
-        "for the current version",
-        "not the latest version",
-        "not current",
-        "end of life",
-    ];
-    const TITLES: &[&str] = &[
-        "(old)",
-        "(archived)",
-        "(archive)",
-        "(legacy)",
-        "(deprecated)",
-        "archived:",
-        "[archived]",
-        "outdated",
-    ];
-    const PATHS: &[&str] =
-        &["/archive/", "/archived/", "/legacy/", "/old/", "-old", "-legacy", "/deprecated/"];
     NOTICES.iter().any(|notice| opening.contains(notice))
         || TITLES.iter().any(|mark| title.contains(mark))
         || PATHS.iter().any(|mark| address.contains(mark))
@@ -386,7 +408,9 @@ mod tests {
         };
         let source = Arc::new(source);
         let mut split = Splitter::new(&source, Vec::new());
-        blocks.iter().for_each(|block| split.add(block));
+        for block in blocks {
+            split.add(block);
+        }
         split.finish(&Arc::from("larkspur"), false)
     }
 

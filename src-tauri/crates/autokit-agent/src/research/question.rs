@@ -140,7 +140,9 @@ impl ResearchQuestion {
         let names: String = self.names.iter().map(|name| name.join(" ")).collect::<Vec<_>>().join(" ");
         let mut queries = Vec::new();
         let mut seen = HashSet::new();
-        let headings = found.iter().filter_map(|candidate| candidate.heading.last());
+        // Headings of a person's documents and code must not leave this machine.
+        let public = found.iter().filter(|candidate| candidate.is_public());
+        let headings = public.filter_map(|candidate| candidate.heading.last());
         let headings = headings.filter(|heading| seen.insert(heading.to_lowercase()));
         // Each later round uses the next headings.
         for heading in headings.skip(HEADINGS * (round as usize - 1)).take(HEADINGS) {

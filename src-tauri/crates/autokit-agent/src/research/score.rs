@@ -47,7 +47,9 @@ pub(super) fn rank(
 ) -> Result<(), String> {
     let weights = weights(question, found);
     let named = known_names(question, found);
-    let words: Vec<f32> = found.iter().map(|candidate| words(question, &weights, candidate)).collect();
+    let pages = page_terms(question, found);
+    let words: Vec<f32> =
+        found.iter().map(|candidate| words(question, &weights, candidate, &pages)).collect();
     if let Some(embedder) = embedder {
         let mut missing: Vec<usize> = (0..found.len()).filter(|&at| found[at].vector.is_none()).collect();
         missing.sort_by(|a, b| words[*b].total_cmp(&words[*a]));
@@ -59,7 +61,7 @@ pub(super) fn rank(
         embed_headings(found, embedder)?;
     }
     for (candidate, words) in found.iter_mut().zip(words) {
-        candidate.score = score(question, candidate, words, &named);
+        candidate.score = score(question, candidate, words, &named).max(candidate.floor);
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.source.location.cmp(&b.source.location)));
     Ok(())
@@ -131,7 +133,12 @@ fn weights(question: &ResearchQuestion, found: &[Candidate]) -> Vec<f32> {
 }
 
 /// Share of the question's words that a passage has, weighed; words above or before it count less.
-fn words(question: &ResearchQuestion, weights: &[f32], candidate: &Candidate) -> f32 {
+fn words(
+    question: &ResearchQuestion,
+    weights: &[f32],
+    candidate: &Candidate,
+    pages: &HashMap<*const u8, HashSet<String>>,
+) -> f32 {
     let all: f32 = weights.iter().sum();
     if all <= 0.0 {
         return 0.0;
@@ -139,6 +146,7 @@ fn words(question: &ResearchQuestion, weights: &[f32], candidate: &Candidate) ->
     let via: HashSet<String> = if candidate.via.is_empty() { HashSet::new() } else { stems(&candidate.via) };
     let before: HashSet<String> =
         if candidate.before.is_empty() { HashSet::new() } else { stems(&candidate.before) };
+    let on_page = pages.get(&candidate.page.as_ptr());
     let close = if candidate.code || needs_context(&candidate.text) { 0.8 } else { 0.4 };
     let share = |term: &str| {
         if candidate.stems().contains(term) {
@@ -149,7 +157,7 @@ fn words(question: &ResearchQuestion, weights: &[f32], candidate: &Candidate) ->
             close
         } else if via.contains(term) {
             VIA
-        } else if candidate.page.contains(term) {
+        } else if on_page.is_some_and(|terms| terms.contains(term)) {
             0.2
         } else {
             0.0
@@ -159,9 +167,24 @@ fn words(question: &ResearchQuestion, weights: &[f32], candidate: &Candidate) ->
     had / all
 }
 
+/// The words of the question that each page has somewhere, by the address of its text: a page is searched once, not for
+/// each of its sentences.
+fn page_terms(question: &ResearchQuestion, found: &[Candidate]) -> HashMap<*const u8, HashSet<String>> {
+    let mut pages = HashMap::new();
+    for candidate in found {
+        pages.entry(candidate.page.as_ptr()).or_insert_with(|| {
+            let terms = question.terms.iter().map(|term| &term.term);
+            terms.filter(|term| candidate.page.contains(term.as_str())).cloned().collect()
+        });
+    }
+    pages
+}
+
 /// The names in the question that some page mentions; a misspelt one would exclude every page.
 fn known_names(question: &ResearchQuestion, found: &[Candidate]) -> Vec<Vec<String>> {
-    let known = |name: &&Vec<String>| found.iter().any(|candidate| mentions(&candidate.page, name));
+    let mut pages: Vec<&Arc<str>> = found.iter().map(|candidate| &candidate.page).collect();
+    pages.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    let known = |name: &&Vec<String>| pages.iter().any(|page| mentions(page, name));
     question.names.iter().filter(known).cloned().collect()
 }
 

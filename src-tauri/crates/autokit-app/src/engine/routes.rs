@@ -2,7 +2,24 @@
 
 use async_trait::async_trait;
 use autokit_api::commands::{
-    AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddMemory, AddServer, AddSubscription, AddVariant, AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard, CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard, DeleteCards, DescribeCard, DisconnectAgent, EndVariants, Export, ExportPersonalization, FetchPages, ForgetKey, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders, GetRefineState, GetReviewPolicy, GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys, ListMarketSources, ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions, ListSubscriptions, ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport, PreviewImport, ProposeFinding, ProposeMacro, PullModel, ReadServers, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard, RunDoctor, RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVariant, SetVocabulary, SignBundle, StartAsk, StartDiscover, StartImport, StartRefine, StartResearch, StartVerify, TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
+    AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddMemory, AddServer,
+    AddSubscription, AddVariant, AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard,
+    CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard,
+    DeleteCards, DescribeCard, DisconnectAgent, EndVariants, Export, ExportPersonalization, FetchPages,
+    ForgetKey, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetHealth,
+    GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders, GetRefineState, GetReviewPolicy,
+    GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket,
+    LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys,
+    ListMarketSources, ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers,
+    ListSessions, ListSubscriptions, ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob,
+    PreviewAccept, PreviewExport, PreviewImport, ProposeFinding, ProposeMacro, PullModel, ReadServers,
+    RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveMemory,
+    RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
+    ResetPersonalization, ResetSpending, RestoreCard, RunDoctor, RunTool, Search, SearchMarket, SearchMemory,
+    SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust, SetPersonalization,
+    SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVariant, SetVocabulary, SignBundle, StartAsk,
+    StartDiscover, StartImport, StartRefine, StartResearch, StartVerify, TestConnection, Undo, UndoImport,
+    UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 

@@ -32,6 +32,9 @@ const MAX_CACHED: usize = 256 << 10;
 /// Longest start of a README that is part of the facts, in characters.
 const README: usize = 4000;
 
+/// Pause when GitHub does not say how long a limit lasts, as its documentation asks.
+const PAUSE: Duration = Duration::from_mins(1);
+
 /// Longest pause that is kept to when a limit is exhausted; GitHub's windows are an hour.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
@@ -111,10 +114,10 @@ impl RepositoryFacts {
     }
 }
 
-/// Returns `owner/name` of a repository from the address of one of its pages; `None` for other addresses.
-pub fn repository_of(url: &str) -> Option<String> {
+/// Returns `owner/name` of a repository from the address of one of its pages on a host; `None` for other addresses.
+fn repository_of(url: &str, host: &str) -> Option<String> {
     let url = url::Url::parse(url).ok()?;
-    if !matches!(url.host_str()?, "github.com" | "www.github.com") {
+    if url.host_str()?.trim_start_matches("www.") != host {
         return None;
     }
     let mut segments = url.path_segments()?;
@@ -171,8 +174,8 @@ pub struct GitHub {
     token: Option<String>,
     /// Answers by path and media type, with their tags.
     answers: Arc<Mutex<LruCache<(String, &'static str), Tagged>>>,
-    /// Until when nothing is sent.
-    paused_until: Arc<Mutex<Option<Instant>>>,
+    /// Until when nothing is sent: searches, whose limit is of its own, and everything else.
+    paused_until: Arc<Mutex<[Option<Instant>; 2]>>,
 }
 
 /// An answer and the tag by which GitHub tells whether it is still right.
@@ -221,6 +224,13 @@ impl GitHub {
         GitHub { fetcher, base, token, answers, paused_until: Arc::default() }
     }
 
+    /// Returns `owner/name` of a repository from the address of one of its pages; `None` for addresses elsewhere.
+    pub fn repository_of(&self, url: &str) -> Option<String> {
+        let base = url::Url::parse(&self.base).ok()?;
+        // GitHub's API is at api.github.com, that of GitHub Enterprise below its own address.
+        repository_of(url, base.host_str()?.trim_start_matches("api."))
+    }
+
     /// Searches for repositories, best first.
     ///
     /// # Errors
@@ -260,16 +270,21 @@ impl GitHub {
         existing(self.get(&format!("/repos/{full_name}")).await)
     }
 
-    /// Returns what GitHub knows about a repository, with its newest release and its README, or `None` if it does not
-    /// exist.
+    /// Returns what GitHub knows about a repository, with its newest release and, if wanted, the start of its README; or
+    /// `None` if it does not exist. What cannot be had besides the repository itself is left out.
     ///
     /// # Errors
     /// As [`super::Provider::search`].
-    pub async fn facts(&self, full_name: &str) -> Result<Option<RepositoryFacts>> {
+    pub async fn facts(&self, full_name: &str, readme: bool) -> Result<Option<RepositoryFacts>> {
         let Some(repository) = self.repository(full_name).await? else { return Ok(None) };
-        let latest_release = existing(self.get(&format!("/repos/{full_name}/releases/latest")).await)?;
-        let readme = existing(self.text(&format!("/repos/{full_name}/readme"), RAW).await)?;
-        let readme = readme.map(|text| text.chars().take(README).collect());
+        let release = existing(self.get(&format!("/repos/{full_name}/releases/latest")).await);
+        let latest_release = or_left_out(release, full_name);
+        let readme = if readme {
+            let text = existing(self.text(&format!("/repos/{full_name}/readme"), RAW).await);
+            or_left_out(text, full_name).map(|text| text.chars().take(README).collect())
+        } else {
+            None
+        };
         Ok(Some(RepositoryFacts { repository, latest_release, readme }))
     }
 
@@ -282,7 +297,8 @@ impl GitHub {
 
     /// Returns an answer, or the one kept if GitHub says that it is still right.
     async fn text(&self, path: &str, media_type: &'static str) -> Result<String> {
-        if let Some(pause) = self.pause() {
+        let limit = usize::from(path.starts_with("/search/"));
+        if let Some(pause) = self.pause(limit) {
             return Err(Error::RateLimited { provider: NAME.into(), retry_after: Some(pause) });
         }
         let key = (path.to_owned(), media_type);
@@ -298,9 +314,9 @@ impl GitHub {
         let answer = match ask(&self.fetcher, NAME, call, token).await {
             Ok(answer) => answer,
             Err(error) => {
-                if let Error::RateLimited { retry_after: Some(wait), .. } = &error {
-                    let until = Instant::now() + (*wait).min(LONGEST_PAUSE);
-                    *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+                if let Error::RateLimited { retry_after, .. } = &error {
+                    let until = Instant::now() + retry_after.unwrap_or(PAUSE).min(LONGEST_PAUSE);
+                    self.paused_until.lock().unwrap_or_else(PoisonError::into_inner)[limit] = Some(until);
                 }
                 return Err(error.without(token));
             }
@@ -315,8 +331,8 @@ impl GitHub {
     }
 
     /// Returns how long nothing may be sent.
-    fn pause(&self) -> Option<Duration> {
-        let until = (*self.paused_until.lock().unwrap_or_else(PoisonError::into_inner))?;
+    fn pause(&self, limit: usize) -> Option<Duration> {
+        let until = self.paused_until.lock().unwrap_or_else(PoisonError::into_inner)[limit]?;
         until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
     }
 
@@ -333,7 +349,15 @@ impl GitHub {
 fn existing<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Ok(value) => Ok(Some(value)),
-        Err(Error::WrongAddress { .. }) => Ok(None),
+        Err(Error::WrongAddress { reason, .. }) if reason.starts_with("404") => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Leaves out what cannot be had, and logs why.
+fn or_left_out<T>(answer: Result<Option<T>>, repository: &str) -> Option<T> {
+    answer.unwrap_or_else(|error| {
+        tracing::info!(%error, repository, "left out of the facts about a repository");
+        None
+    })
 }
