@@ -33,6 +33,8 @@ pub use queries::Vocabulary;
 pub(crate) use queries::content;
 pub use react::WebSearchOutcome;
 
+/// Titles of results that the trace shows.
+const SHOWN_TITLES: usize = 3;
 /// Projects taken from GitHub per search.
 const REPOSITORIES: usize = 5;
 /// Most pages read for one need.
@@ -113,6 +115,16 @@ impl Trace {
     pub(crate) fn failure(text: impl Into<String>) -> Trace {
         Trace::Observation { text: text.into(), failed: true }
     }
+
+    /// Says how much a search found, with the first titles.
+    pub(crate) fn found<'a>(titles: impl ExactSizeIterator<Item = &'a str>) -> Trace {
+        let count = titles.len();
+        let first: Vec<&str> = titles.take(SHOWN_TITLES).collect();
+        Trace::observation(match first.as_slice() {
+            [] => "Nothing found".to_owned(),
+            titles => format!("{count} found: {} …", titles.join(", ")),
+        })
+    }
 }
 
 /// A tool found on the web.
@@ -184,6 +196,14 @@ impl Discovered {
             None if self.read == 1 => "No suitable tool on 1 page".to_owned(),
             None => format!("No suitable tool on {} pages", self.read),
         }
+    }
+}
+
+/// Says why a page could not be fetched. A rule that the user can change comes with how; other failures are up to the site.
+pub(crate) fn fetch_failure(error: &autokit_web::Error) -> String {
+    match error.code() {
+        autokit_web::Code::PrivateAddress => format!("{error}. {}", error.remedy()),
+        _ => error.to_string(),
     }
 }
 
@@ -323,11 +343,7 @@ impl Discovery {
                 match answer {
                     Ok(hits) => {
                         answered = true;
-                        let titles: Vec<&str> = hits.iter().take(3).map(|hit| hit.title.as_str()).collect();
-                        on(Trace::observation(match titles.as_slice() {
-                            [] => "Nothing found".to_owned(),
-                            titles => format!("{} found: {} …", hits.len(), titles.join(", ")),
-                        }));
+                        on(Trace::found(hits.iter().map(|hit| hit.title.as_str())));
                         pool.found.add(hits);
                     }
                     Err(error) => {
@@ -351,11 +367,7 @@ impl Discovery {
         on(Trace::action(format!("Search GitHub for {query:?}")));
         match github.repositories(&query, REPOSITORIES).await {
             Ok(found) => {
-                let names: Vec<&str> = found.iter().take(3).map(|one| one.full_name.as_str()).collect();
-                on(Trace::observation(match names.as_slice() {
-                    [] => "Nothing found".to_owned(),
-                    names => format!("{} found: {} …", found.len(), names.join(", ")),
-                }));
+                on(Trace::found(found.iter().map(|one| one.full_name.as_str())));
                 pool.add_repositories(found);
             }
             Err(error) => on(Trace::failure(error.to_string())),
@@ -368,12 +380,7 @@ impl Discovery {
         on(Trace::action(format!("Search code on GitHub for {query:?}")));
         match github.code(&query, REPOSITORIES).await {
             Ok(found) => {
-                let names: Vec<&str> =
-                    found.iter().take(3).map(|one| one.repository.full_name.as_str()).collect();
-                on(Trace::observation(match names.as_slice() {
-                    [] => "Nothing found".to_owned(),
-                    names => format!("{} found: {} …", found.len(), names.join(", ")),
-                }));
+                on(Trace::found(found.iter().map(|one| one.repository.full_name.as_str())));
                 pool.found.add(
                     found
                         .into_iter()
@@ -417,12 +424,7 @@ impl Discovery {
                     continue;
                 }
                 Err(error) => {
-                    // The user can change this rule and is told how; other failures are up to the site.
-                    let remedy = match error.code() {
-                        autokit_web::Code::PrivateAddress => format!(". {}", error.remedy()),
-                        _ => String::new(),
-                    };
-                    failed.push(format!("{error}{remedy}"));
+                    failed.push(fetch_failure(&error));
                     continue;
                 }
             };

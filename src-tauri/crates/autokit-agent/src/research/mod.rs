@@ -18,7 +18,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autokit_llm::prompts::Prompts;
 use autokit_llm::{Model, Usage};
-use autokit_pages::{FusedHits, HITS, Page, PagePart, PageReader, without_fragment};
+use autokit_pages::{FusedHits, HITS, Page, PagePart, PageReader, run_blocking, without_fragment};
 use autokit_toolcard::CardId;
 use autokit_web::Fetched;
 use autokit_web::search::Provider;
@@ -26,11 +26,11 @@ use futures_util::future::{BoxFuture, join_all};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::discover::Trace;
+use crate::discover::{Trace, fetch_failure};
 use crate::error::{Error, Result};
 
 use passages::Candidate;
-pub use question::ResearchQuestion;
+use question::ResearchQuestion;
 
 /// Rounds of searching unless a person chooses otherwise.
 pub const DEFAULT_ROUNDS: u32 = 3;
@@ -185,14 +185,10 @@ pub type OnTrace<'a> = &'a mut (dyn FnMut(Trace) + Send);
 /// Researches one question.
 #[derive(Debug)]
 pub struct Researcher {
-    /// Search services; none if the web may not be used.
-    pub providers: Vec<Provider>,
-    /// Reads pages and embeds texts.
-    pub reader: PageReader,
-    /// Model that chooses passages, and the prompts for it.
-    pub model: Option<(Model, Prompts)>,
-    /// Most rounds on the web.
-    pub rounds: u32,
+    providers: Vec<Provider>,
+    reader: PageReader,
+    model: Option<(Model, Prompts)>,
+    rounds: u32,
     question: Arc<ResearchQuestion>,
     /// What was read in this process; passages of earlier ones are in the state.
     found: Vec<Candidate>,
@@ -205,7 +201,8 @@ pub struct Researcher {
 }
 
 impl Researcher {
-    /// Creates a researcher that has read nothing yet.
+    /// Creates a researcher that has read nothing yet. Without `providers` the web is not used; a model chooses among
+    /// passages, and `rounds` is the number of rounds on the web at which the research ends.
     ///
     /// # Errors
     /// [`Error::Embedding`] when the question cannot be embedded.
@@ -218,10 +215,7 @@ impl Researcher {
     ) -> Result<Researcher> {
         let embedder = reader.embedder.clone();
         let text = question.to_owned();
-        let question = tokio::task::spawn_blocking(move || ResearchQuestion::of(&text, embedder.as_deref()))
-            .await
-            .map_err(|error| Error::Embedding(format!("the model failed: {error}")))?
-            .map_err(Error::Embedding)?;
+        let question = run_blocking(move || ResearchQuestion::of(&text, embedder.as_deref())).await?;
         Ok(Researcher {
             providers,
             reader,
@@ -251,15 +245,13 @@ impl Researcher {
             if self.found.is_empty() && !state.passages.is_empty() {
                 self.found = Candidate::restore(state);
             }
-            if state.rounds == 0 && state.queries.is_empty() && self.pages.is_empty() && self.found.is_empty()
-            {
+            if state.rounds == 0 && state.queries.is_empty() && self.found.is_empty() {
                 self.search_local(local, on).await?;
                 self.judge(state, on).await?;
                 if state.complete || self.providers.is_empty() {
                     state.complete = true;
                     return Ok(false);
                 }
-                // Nothing on this machine must not be mistaken for nothing searched yet.
                 if self.found.is_empty() {
                     on(Trace::thought("Nothing on this machine bears on it; searching the web."));
                 }
@@ -285,7 +277,7 @@ impl Researcher {
             on(Trace::action(format!("Search {}", kind.title())));
             match local.search(kind, &self.question.text, LOCAL_HITS).await {
                 Ok(hits) => {
-                    on(Trace::observation(titles(hits.iter().map(|hit| hit.source.title.as_str()))));
+                    on(Trace::found(hits.iter().map(|hit| hit.source.title.as_str())));
                     for hit in hits {
                         self.found.extend(Candidate::of_local(&hit));
                     }
@@ -364,7 +356,7 @@ impl Researcher {
                 match answer {
                     Ok(hits) => {
                         query_answered = true;
-                        on(Trace::observation(titles(hits.iter().map(|hit| hit.title.as_str()))));
+                        on(Trace::found(hits.iter().map(|hit| hit.title.as_str())));
                         self.hits.add(hits);
                     }
                     Err(error) => {
@@ -414,13 +406,7 @@ impl Researcher {
                     }
                 }
                 Ok(page) => on(Trace::failure(format!("{url}: {}", page.status))),
-                Err(error) => {
-                    let remedy = match error.code() {
-                        autokit_web::Code::PrivateAddress => format!(". {}", error.remedy()),
-                        _ => String::new(),
-                    };
-                    on(Trace::failure(format!("{error}{remedy}")));
-                }
+                Err(error) => on(Trace::failure(fetch_failure(&error))),
             }
         }
         let pages = self.reader.read(fetched, PagePart::Opening).await?;
@@ -444,19 +430,13 @@ impl Researcher {
     async fn judge(&mut self, state: &mut Research, on: OnTrace<'_>) -> Result<()> {
         let (question, embedder) = (Arc::clone(&self.question), self.reader.embedder.clone());
         let mut found = std::mem::take(&mut self.found);
-        let ranked = tokio::task::spawn_blocking(move || {
-            score::rank(&question, &mut found, embedder.as_deref()).map(|()| found)
-        });
-        self.found = ranked
-            .await
-            .map_err(|error| Error::Embedding(format!("the model failed: {error}")))?
-            .map_err(Error::Embedding)?;
+        let ranked = move || score::rank(&question, &mut found, embedder.as_deref()).map(|()| found);
+        self.found = run_blocking(ranked).await?;
         store(&self.found, state);
-        let enough = score::is_enough(&self.found);
+        let mut complete = score::is_enough(&self.found);
         state.summary = if score::is_answer(&self.found) { summary(state) } else { Vec::new() };
         state.answered = !state.summary.is_empty();
         state.model = None;
-        let mut complete = enough;
         let own = self.found.first().is_some_and(|best| !best.is_public());
         // A person's documents and code are not shown to a model; where they answer the question, none is needed.
         if let Some((model, prompts)) = &self.model
@@ -522,16 +502,4 @@ fn summary(state: &Research) -> Vec<u32> {
         }
     }
     chosen
-}
-
-fn titles<'a>(all: impl Iterator<Item = &'a str>) -> String {
-    let all: Vec<&str> = all.collect();
-    match all.as_slice() {
-        [] => "Nothing found".to_owned(),
-        [one] => format!("1 found: {one}"),
-        many => {
-            let more = if many.len() > 3 { " …" } else { "" };
-            format!("{} found: {}{more}", many.len(), many[..many.len().min(3)].join(", "))
-        }
-    }
 }

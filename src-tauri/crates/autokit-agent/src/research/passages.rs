@@ -92,7 +92,7 @@ pub(super) struct Candidate {
     /// All text of its source, in lower case, to look for names.
     pub(super) page: Arc<str>,
     /// What the page that linked to its source says of it: the text of the link and the sentence around it.
-    pub(super) via: Arc<str>,
+    pub(super) via: Arc<Words>,
     /// Whether it only says where something is to be found: it mentions a link.
     pub(super) points_elsewhere: bool,
     pub(super) vector: Option<Vec<f32>>,
@@ -103,6 +103,14 @@ pub(super) struct Candidate {
     pub(super) floor: f32,
     stems: OnceLock<HashSet<String>>,
     around: OnceLock<HashSet<String>>,
+    preceding: OnceLock<HashSet<String>>,
+}
+
+/// A text in lower case, and its stems.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Words {
+    pub(super) text: String,
+    pub(super) stems: HashSet<String>,
 }
 
 /// Returns the stems of the content words of a text.
@@ -120,7 +128,7 @@ impl Candidate {
             code: false,
             outdated: false,
             page: Arc::from(""),
-            via: Arc::from(""),
+            via: Arc::default(),
             points_elsewhere: false,
             vector: None,
             heading_vector: None,
@@ -128,6 +136,7 @@ impl Candidate {
             floor: 0.0,
             stems: OnceLock::new(),
             around: OnceLock::new(),
+            preceding: OnceLock::new(),
         }
     }
 
@@ -154,6 +163,11 @@ impl Candidate {
     /// Stems of the headings above it and of the title of its source.
     pub(super) fn heading_stems(&self) -> &HashSet<String> {
         self.around.get_or_init(|| stems(&format!("{} {}", self.source.title, self.heading.join(" "))))
+    }
+
+    /// Stems of what stands before it.
+    pub(super) fn stems_before(&self) -> &HashSet<String> {
+        self.preceding.get_or_init(|| stems(&self.before))
     }
 
     /// Whether it, its title or a heading is addressed to AI assistants.
@@ -253,7 +267,7 @@ impl Candidate {
         }
         let all = format!("{} {} {} {}", page.fetched.url, document.page_title, document.title, page.text);
         let mut found = split.finish(&Arc::from(all.to_lowercase()), is_outdated(page));
-        let via: Arc<str> = Arc::from(via);
+        let via = Arc::new(Words { text: via.to_owned(), stems: stems(via) });
         let links: Vec<&str> = document
             .links
             .iter()

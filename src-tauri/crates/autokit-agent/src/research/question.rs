@@ -29,9 +29,9 @@ pub(super) enum Expected {
 
 /// A question, parsed.
 #[derive(Clone, Debug)]
-pub struct ResearchQuestion {
+pub(super) struct ResearchQuestion {
     /// The question as asked.
-    pub text: String,
+    pub(super) text: String,
     /// Its content words, as stems.
     pub(super) terms: Vec<QueryTerm>,
     /// Names in it, each as its words in lower case.
@@ -113,7 +113,7 @@ impl ResearchQuestion {
     ///
     /// # Errors
     /// The message of the embedding model.
-    pub fn of(text: &str, embedder: Option<&dyn QueryEmbedder>) -> Result<ResearchQuestion, String> {
+    pub(super) fn of(text: &str, embedder: Option<&dyn QueryEmbedder>) -> Result<ResearchQuestion, String> {
         let text = text.trim();
         let terms: Vec<QueryTerm> = query_terms(text).into_iter().filter(|term| !term.is_compound).collect();
         let vector = match embedder {

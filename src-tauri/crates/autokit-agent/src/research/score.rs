@@ -46,10 +46,14 @@ pub(super) fn rank(
     embedder: Option<&dyn QueryEmbedder>,
 ) -> Result<(), String> {
     let weights = weights(question, found);
-    let named = known_names(question, found);
-    let pages = page_terms(question, found);
-    let words: Vec<f32> =
-        found.iter().map(|candidate| words(question, &weights, candidate, &pages)).collect();
+    let pages = page_matches(question, found);
+    // A misspelt name that no page mentions would exclude them all.
+    let known: Vec<usize> =
+        (0..question.names.len()).filter(|&at| pages.values().any(|page| page.names[at])).collect();
+    let words: Vec<f32> = found
+        .iter()
+        .map(|candidate| words(question, &weights, candidate, page_of(&pages, candidate)))
+        .collect();
     if let Some(embedder) = embedder {
         let mut missing: Vec<usize> = (0..found.len()).filter(|&at| found[at].vector.is_none()).collect();
         missing.sort_by(|a, b| words[*b].total_cmp(&words[*a]));
@@ -61,7 +65,11 @@ pub(super) fn rank(
         embed_headings(found, embedder)?;
     }
     for (candidate, words) in found.iter_mut().zip(words) {
-        candidate.score = score(question, candidate, words, &named).max(candidate.floor);
+        let on_page = page_of(&pages, candidate);
+        let named = known.iter().all(|&at| {
+            on_page.is_some_and(|page| page.names[at]) || mentions(&candidate.via.text, &question.names[at])
+        });
+        candidate.score = score(question, candidate, words, named).max(candidate.floor);
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.source.location.cmp(&b.source.location)));
     Ok(())
@@ -85,7 +93,7 @@ pub(super) fn repeats(a: &str, b: &str) -> bool {
     common / all >= REPEATED
 }
 
-fn score(question: &ResearchQuestion, candidate: &Candidate, words: f32, named: &[Vec<String>]) -> f32 {
+fn score(question: &ResearchQuestion, candidate: &Candidate, words: f32, named: bool) -> f32 {
     let meaning = match (&question.vector, &candidate.vector) {
         (Some(question), Some(vector)) => {
             let own = dot(question, vector).max(0.0);
@@ -108,7 +116,7 @@ fn score(question: &ResearchQuestion, candidate: &Candidate, words: f32, named: 
     if candidate.outdated {
         score -= OUTDATED;
     }
-    if !named.iter().all(|name| mentions(&candidate.page, name) || mentions(&candidate.via, name)) {
+    if !named {
         score *= UNNAMED;
     }
     score.clamp(0.0, 1.0)
@@ -137,27 +145,23 @@ fn words(
     question: &ResearchQuestion,
     weights: &[f32],
     candidate: &Candidate,
-    pages: &HashMap<*const u8, HashSet<String>>,
+    on_page: Option<&PageMatch>,
 ) -> f32 {
     let all: f32 = weights.iter().sum();
     if all <= 0.0 {
         return 0.0;
     }
-    let via: HashSet<String> = if candidate.via.is_empty() { HashSet::new() } else { stems(&candidate.via) };
-    let before: HashSet<String> =
-        if candidate.before.is_empty() { HashSet::new() } else { stems(&candidate.before) };
-    let on_page = pages.get(&candidate.page.as_ptr());
     let close = if candidate.code || needs_context(&candidate.text) { 0.8 } else { 0.4 };
     let share = |term: &str| {
         if candidate.stems().contains(term) {
             1.0
         } else if candidate.heading_stems().contains(term) {
             0.75
-        } else if before.contains(term) {
+        } else if candidate.stems_before().contains(term) {
             close
-        } else if via.contains(term) {
+        } else if candidate.via.stems.contains(term) {
             VIA
-        } else if on_page.is_some_and(|terms| terms.contains(term)) {
+        } else if on_page.is_some_and(|page| page.terms.contains(term)) {
             0.2
         } else {
             0.0
@@ -167,25 +171,31 @@ fn words(
     had / all
 }
 
-/// The words of the question that each page has somewhere, by the address of its text: a page is searched once, not for
-/// each of its sentences.
-fn page_terms(question: &ResearchQuestion, found: &[Candidate]) -> HashMap<*const u8, HashSet<String>> {
+/// What of a question a page has somewhere.
+struct PageMatch {
+    /// Its words, as stems.
+    terms: HashSet<String>,
+    /// Whether it mentions each of the names.
+    names: Vec<bool>,
+}
+
+/// Compares each page with the question once, not for each of its sentences. By the address of its text.
+fn page_matches(question: &ResearchQuestion, found: &[Candidate]) -> HashMap<*const u8, PageMatch> {
     let mut pages = HashMap::new();
     for candidate in found {
         pages.entry(candidate.page.as_ptr()).or_insert_with(|| {
             let terms = question.terms.iter().map(|term| &term.term);
-            terms.filter(|term| candidate.page.contains(term.as_str())).cloned().collect()
+            PageMatch {
+                terms: terms.filter(|term| candidate.page.contains(term.as_str())).cloned().collect(),
+                names: question.names.iter().map(|name| mentions(&candidate.page, name)).collect(),
+            }
         });
     }
     pages
 }
 
-/// The names in the question that some page mentions; a misspelt one would exclude every page.
-fn known_names(question: &ResearchQuestion, found: &[Candidate]) -> Vec<Vec<String>> {
-    let mut pages: Vec<&Arc<str>> = found.iter().map(|candidate| &candidate.page).collect();
-    pages.dedup_by(|a, b| Arc::ptr_eq(a, b));
-    let known = |name: &&Vec<String>| pages.iter().any(|page| mentions(page, name));
-    question.names.iter().filter(known).cloned().collect()
+fn page_of<'a>(pages: &'a HashMap<*const u8, PageMatch>, candidate: &Candidate) -> Option<&'a PageMatch> {
+    pages.get(&candidate.page.as_ptr())
 }
 
 /// Whether a page mentions a name, written apart or as one word.
@@ -221,9 +231,8 @@ fn embed_headings(found: &mut [Candidate], embedder: &dyn QueryEmbedder) -> Resu
 /// Whether a passage has the kind of answer that is expected; `None` if anything may be the answer.
 fn has_expected(expected: Expected, text: &str) -> Option<bool> {
     let digit = text.contains(|c: char| c.is_ascii_digit());
-    let lower = || text.to_lowercase();
     let words = |list: &[&str]| {
-        let text = lower();
+        let text = text.to_lowercase();
         text.split(|c: char| !c.is_alphanumeric()).any(|word| list.contains(&word))
     };
     match expected {
