@@ -127,17 +127,6 @@ fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
-/// Whether nobody on the network can read what is sent to a URL: it is encrypted or stays on this machine.
-pub(crate) fn is_confidential(url: &Url) -> bool {
-    let this_machine = match url.host() {
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    url.scheme() == "https" || url.scheme() == "http" && this_machine
-}
-
 /// Makes the request that fetches an access token with the client credentials grant (RFC 6749 section 4.4).
 /// The client authenticates with HTTP Basic as in section 2.3.1. The response is JSON with the token under
 /// `access_token`.
@@ -152,7 +141,7 @@ pub fn client_credentials_form(
     scopes: &[String],
 ) -> Result<HttpRequest, CallError> {
     let url = Url::parse(token_url).map_err(|error| CallError::Url { reason: error.to_string() })?;
-    if !is_confidential(&url) {
+    if !autokit_web::is_confidential(&url) {
         return Err(CallError::Url { reason: "secrets are only sent over https".to_owned() });
     }
     let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();

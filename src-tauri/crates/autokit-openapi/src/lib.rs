@@ -65,7 +65,6 @@ pub use call::{
     BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, ParamLocation, Parameter, PartEncoding, Requirement,
     Scheme, Server, Style,
 };
-pub(crate) use credentials::is_confidential;
 pub use credentials::{Credential, Credentials, client_credentials_form};
 pub use error::{CallError, MAX_DOCUMENT_BYTES, SpecError};
 pub use request::HttpRequest;

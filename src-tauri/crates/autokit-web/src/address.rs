@@ -1,6 +1,19 @@
-//! Which IP addresses belong to the public internet.
+//! Which addresses belong to the public internet, and which keep what is sent to them from others.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use url::{Host, Url};
+
+/// Whether nobody on the network can read what is sent to a URL: it is encrypted or stays on this machine.
+pub fn is_confidential(url: &Url) -> bool {
+    let this_machine = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    url.scheme() == "https" || url.scheme() == "http" && this_machine
+}
 
 /// Whether an address is publicly reachable: not this machine, and not a private, shared, documentation,
 /// benchmark or multicast network (IANA's special-purpose registries, RFC 6890), including IPv4 addresses

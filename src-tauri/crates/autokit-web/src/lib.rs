@@ -22,6 +22,7 @@ mod robots;
 pub mod search;
 mod validators;
 
+pub use address::is_confidential;
 pub use body::{decode, not_text};
 pub use chunk::{Chunk, ChunkOptions, chunks};
 pub use error::{Code, Error, Result};

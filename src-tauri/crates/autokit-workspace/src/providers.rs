@@ -55,20 +55,11 @@ pub struct Services {
     key_error: Option<ApiError>,
 }
 
-/// Whether requests can be sent to an address; with a key, only encrypted or to this machine.
+/// Whether requests can be sent to an address; with a key, only if nobody on the network can read it.
 fn is_safe_for_key(address: &str, has_key: bool) -> bool {
     let Ok(url) = url::Url::parse(address) else { return false };
-    let here = match url.host() {
-        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost",
-        None => return false,
-    };
-    match url.scheme() {
-        "https" => true,
-        "http" => here || !has_key,
-        _ => false,
-    }
+    let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
+    is_web && (!has_key || autokit_web::is_confidential(&url))
 }
 
 fn non_empty(text: &str) -> Option<&str> {

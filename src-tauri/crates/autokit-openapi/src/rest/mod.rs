@@ -205,7 +205,7 @@ fn check_confidential(call: &Call) -> Result<(), RestError> {
     let Some(server) = call.servers.first() else { return Ok(()) };
     let url = Url::parse(&server.url)
         .map_err(|error| RestError::Call(CallError::Url { reason: error.to_string() }))?;
-    if crate::is_confidential(&url) {
+    if autokit_web::is_confidential(&url) {
         Ok(())
     } else {
         Err(RestError::Unencrypted { server: server.url.clone() })
