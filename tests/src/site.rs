@@ -258,26 +258,11 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-fn url_decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let digits: String = rest.by_ref().take(2).map(char::from).collect();
-                bytes.extend(u8::from_str_radix(&digits, 16).ok());
-            }
-            other => bytes.push(other),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 /// The pages that share words with the query, those that share more first.
 fn results(shared: &Shared, query: &str) -> Vec<Value> {
-    let q = query.split('&').find_map(|part| part.strip_prefix("q=")).unwrap_or_default();
-    let query = url_decoded(q);
+    let address = reqwest::Url::parse(&format!("{}/search?{query}", shared.base)).expect("a valid address");
+    let query = address.query_pairs().find(|(name, _)| name == "q");
+    let query = query.map(|(_, text)| text.into_owned()).unwrap_or_default();
     let indexed = shared.indexed.lock().expect("no holder panics");
     if !indexed.is_empty() {
         return crate::web::search(&indexed, &shared.base, &query);

@@ -336,10 +336,16 @@ async fn facts_of_a_repository_cost_nothing_the_second_time() {
     let facts = github.facts("acme/tool", true).await.unwrap().unwrap();
     assert_eq!(facts.repository.topics, ["pdf", "cli"]);
     assert_eq!(facts.readme.as_deref(), Some("# Tool\n\nJoins PDF files."));
+    let repository = &facts.repository;
     assert_eq!(
-        facts.summary(),
-        "acme/tool: 7 stars, MIT, release v2.1 of 2025-12-01, last updated 2026-01-02, archived"
+        (repository.full_name.as_str(), repository.stars, repository.archived),
+        ("acme/tool", 7, true)
     );
+    assert_eq!(repository.license.as_deref(), Some("MIT"));
+    assert_eq!(repository.pushed_at.as_deref(), Some("2026-01-02T03:04:05Z"));
+    let release = facts.latest_release.as_ref().unwrap();
+    let released = (release.tag_name.as_str(), release.published_at.as_deref());
+    assert_eq!(released, ("v2.1", Some("2025-12-01T00:00:00Z")));
     let spent = cost.load(std::sync::atomic::Ordering::SeqCst);
     assert_eq!(spent, 3);
     assert_eq!(github.clone().facts("acme/tool", true).await.unwrap(), Some(facts));

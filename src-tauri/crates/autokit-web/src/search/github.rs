@@ -97,23 +97,6 @@ pub struct RepositoryFacts {
     pub readme: Option<String>,
 }
 
-impl RepositoryFacts {
-    /// Summarizes the facts in one line.
-    pub fn summary(&self) -> String {
-        let repository = &self.repository;
-        let day = |stamp: &str| stamp.split('T').next().unwrap_or(stamp).to_owned();
-        let mut parts = vec![format!("{} stars", repository.stars)];
-        parts.extend(repository.license.clone());
-        parts.extend(self.latest_release.as_ref().map(|release| {
-            let at = release.published_at.as_deref().map(|at| format!(" of {}", day(at)));
-            format!("release {}{}", release.tag_name, at.unwrap_or_default())
-        }));
-        parts.extend(repository.pushed_at.as_deref().map(|at| format!("last updated {}", day(at))));
-        parts.extend(repository.archived.then(|| "archived".to_owned()));
-        format!("{}: {}", repository.full_name, parts.join(", "))
-    }
-}
-
 /// Returns `owner/name` of a repository from the address of one of its pages on a host; `None` for other addresses.
 fn repository_of(url: &str, host: &str) -> Option<String> {
     let url = url::Url::parse(url).ok()?;
