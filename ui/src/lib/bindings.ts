@@ -3618,7 +3618,11 @@ used: ReplayedMeasure,
 /**
  * Tokens of responses to its searches and of tools preloaded.
  */
-tokens: ReplayedMeasure, };
+tokens: ReplayedMeasure, 
+/**
+ * Whether preloading would have saved searches, outside the error, without costing tokens.
+ */
+helps: boolean, };
 
 /**
  * A problem with a field.

@@ -309,13 +309,8 @@ pub struct PreloadingReplay {
     pub used: ReplayedMeasure,
     /// Tokens of responses to its searches and of tools preloaded.
     pub tokens: ReplayedMeasure,
-}
-
-impl PreloadingReplay {
-    /// Whether preloading would have spared searches, outside the error, without costing tokens.
-    pub fn helps(&self) -> bool {
-        self.searches.high < 0.0 && self.tokens.low <= 0.0
-    }
+    /// Whether preloading would have saved searches, outside the error, without costing tokens.
+    pub helps: bool,
 }
 
 /// Local HTTP server for agents that cannot start a program.

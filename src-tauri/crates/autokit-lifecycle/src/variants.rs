@@ -1,7 +1,5 @@
 //! Descriptions of one tool that compete, as people see and change them (Elyra, bootstrapping: monitor, promote, demote).
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use autokit_api::commands::{AddVariant, Context, EndVariants, Handle, ListVariants, SetVariant};
 use autokit_api::{
@@ -109,7 +107,7 @@ impl Handle<EndVariants> for DescriptionVariants {
         let Some(id) = request.propose.filter(|id| id != CURRENT) else {
             return Ok(VariantsEnded::default());
         };
-        let draft = contest.proposal(&id, &Arc::clone(&record), self.workspace.clock.stamp());
+        let draft = contest.proposal(&id, &record, self.workspace.clock.stamp());
         let proposed = self.proposals.propose(draft, &Author::autokit(), context.request.as_deref()).await?;
         Ok(VariantsEnded { proposal: Some(proposed.proposal.id) })
     }

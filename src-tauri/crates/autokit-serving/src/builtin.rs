@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use autokit_agent::ask::Citation;
 use autokit_api::{MemoryKind, MemoryQuery, TurnKind};
-use autokit_error::{ErrorCode, Result};
+use autokit_error::Result;
 use autokit_gateway::{Definition, Hit, HitKind, Refusal, Tier};
 use autokit_library::CardRecord;
 use autokit_policy::{Need, Permission};
@@ -26,7 +26,7 @@ use crate::external::{ExternalTools, document_location};
 use crate::find::feedback_profile;
 use crate::own::finished;
 use crate::profiles::ResolvedScope;
-use crate::refusal::refused;
+use crate::refusal::{refused, refused_or_cancelled};
 
 /// Prefix of the ids of these tools; ids of cards never start with it.
 const PREFIX: &str = "autokit:";
@@ -298,9 +298,7 @@ impl Builtins {
             code: allowed("code_search"),
         };
         let turn = self.assistant.run_turn(request, cancel).await.and_then(finished);
-        let turn = turn.map_err(|error| {
-            if error.code == ErrorCode::Cancelled { Refusal::Cancelled } else { refused(&error) }
-        })?;
+        let turn = turn.map_err(|error| refused_or_cancelled(&error))?;
         let found = turn.research.unwrap_or_default();
         let quote = |at: usize| {
             let passage = found.passages.get(at)?;

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::assistant::{Assistant, TurnRequest};
 use crate::find::feedback_profile;
 use crate::profiles::{AgentProfiles, no_profile};
-use crate::refusal::refused;
+use crate::refusal::refused_or_cancelled;
 
 fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Definition {
     let mut schema = Map::new();
@@ -119,11 +119,7 @@ impl OwnTools {
             "propose_card" => self.propose(&argument("description"), &call).await,
             _ => self.report(&call, &argument("tool"), &argument("task"), &argument("note")).await,
         };
-        outcome.map_err(
-            |error| {
-                if error.code == ErrorCode::Cancelled { Refusal::Cancelled } else { refused(&error) }
-            },
-        )
+        outcome.map_err(|error| refused_or_cancelled(&error))
     }
 
     /// Runs a turn of the agent and returns its outcome.

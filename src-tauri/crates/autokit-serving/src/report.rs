@@ -10,7 +10,7 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::preload::{Replayed, SessionCost, replay};
-use autokit_gateway::{Event, EvictionReason, Gateway, McpSessionId, Tier};
+use autokit_gateway::{Definition, Event, EvictionReason, Gateway, McpSessionId, Tier};
 use autokit_metrics::measures::bootstrap;
 use autokit_toolcard::CardId;
 use autokit_toolcard::Timestamp;
@@ -160,7 +160,8 @@ impl Activity {
 impl Handle<GetActivity> for Activity {
     async fn handle(&self, _: &Context, request: ActivityQuery) -> Result<ActivityReport> {
         let rows = self.activity_since(request.days).await?;
-        let preloading = self.preloading(&rows).await;
+        let costs = self.callable_tokens().await;
+        let preloading = preloading(&rows, &costs);
         let mut counter = Counter::default();
         for row in rows {
             match serde_json::from_str::<Event>(&row.event) {
@@ -217,10 +218,55 @@ impl Handle<GetActivity> for Activity {
         session_tokens.sort_unstable();
         report.search_tokens = session_tokens.get(session_tokens.len() / 2).copied().unwrap_or_default();
         report.own_tokens = self.own_tokens();
-        report.static_tokens = self.static_tokens().await;
+        report.static_tokens = total(&costs);
         report.preloading = preloading;
         Ok(report)
     }
+}
+
+/// Returns the tokens that a tool costs in a list.
+fn tokens(tool: &Definition) -> u32 {
+    autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema)
+}
+
+fn total(costs: &BTreeMap<String, u32>) -> u64 {
+    costs.values().map(|cost| u64::from(*cost)).sum()
+}
+
+/// Replays past sessions with the tools that the sessions before them predict.
+fn preloading(rows: &[ActivityRow], costs: &BTreeMap<String, u32>) -> Option<PreloadingReplay> {
+    let sessions = sessions_of(rows);
+    let replayed = replay(&sessions, PRELOADED, |tool| {
+        costs.get(tool).copied().or_else(|| builtin::by_id(tool).map(tokens))
+    });
+    if replayed.len() < MIN_REPLAYED {
+        return None;
+    }
+    let count = replayed.len() as f64;
+    let mean = |of: &dyn Fn(&Replayed) -> f64| replayed.iter().map(of).sum::<f64>() / count;
+    let share = |used: u32, discovered: u32| {
+        if discovered == 0 { 0.0 } else { f64::from(used) / f64::from(discovered) }
+    };
+    let difference = |of: &dyn Fn(&SessionCost) -> f64| {
+        let differences: Vec<f64> = replayed.iter().map(|one| of(&one.preloaded) - of(&one.actual)).collect();
+        let interval = bootstrap(&differences, RESAMPLES, SEED);
+        ReplayedMeasure {
+            actual: mean(&|one| of(&one.actual)),
+            preloaded: mean(&|one| of(&one.preloaded)),
+            low: interval.low,
+            high: interval.high,
+        }
+    };
+    let searches = difference(&|cost| f64::from(cost.searches));
+    let tokens = difference(&|cost| f64::from(cost.tokens));
+    Some(PreloadingReplay {
+        sessions: replayed.len() as u32,
+        tools: PRELOADED as u32,
+        searches,
+        used: difference(&|cost| share(cost.used, cost.discovered)),
+        tokens,
+        helps: searches.high < 0.0 && tokens.low <= 0.0,
+    })
 }
 
 pub(crate) fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
@@ -232,50 +278,6 @@ pub(crate) fn own_tokens(tools: &[rmcp::model::Tool]) -> u64 {
 }
 
 impl Activity {
-    /// Replays past sessions with the tools that the sessions before them predict.
-    async fn preloading(&self, rows: &[ActivityRow]) -> Option<PreloadingReplay> {
-        let sessions = sessions_of(rows);
-        let mut costs: BTreeMap<String, u32> = BTreeMap::new();
-        for record in self.tools.cards() {
-            if let Some(tool) = self.tools.definition(&record).await {
-                let cost = autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema);
-                costs.insert(tool.id, cost);
-            }
-        }
-        let replayed = replay(&sessions, PRELOADED, |tool| {
-            costs.get(tool).copied().or_else(|| {
-                let tool = builtin::by_id(tool)?;
-                Some(autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema))
-            })
-        });
-        if replayed.len() < MIN_REPLAYED {
-            return None;
-        }
-        let count = replayed.len() as f64;
-        let mean = |of: &dyn Fn(&Replayed) -> f64| replayed.iter().map(of).sum::<f64>() / count;
-        let share = |used: u32, discovered: u32| {
-            if discovered == 0 { 0.0 } else { f64::from(used) / f64::from(discovered) }
-        };
-        let difference = |of: &dyn Fn(&SessionCost) -> f64| {
-            let differences: Vec<f64> =
-                replayed.iter().map(|one| of(&one.preloaded) - of(&one.actual)).collect();
-            let interval = bootstrap(&differences, RESAMPLES, SEED);
-            ReplayedMeasure {
-                actual: mean(&|one| of(&one.actual)),
-                preloaded: mean(&|one| of(&one.preloaded)),
-                low: interval.low,
-                high: interval.high,
-            }
-        };
-        Some(PreloadingReplay {
-            sessions: replayed.len() as u32,
-            tools: PRELOADED as u32,
-            searches: difference(&|cost| f64::from(cost.searches)),
-            used: difference(&|cost| share(cost.used, cost.discovered)),
-            tokens: difference(&|cost| f64::from(cost.tokens)),
-        })
-    }
-
     /// Returns the tokens of the tools every session has.
     pub fn own_tokens(&self) -> u64 {
         own_tokens(&self.gateway.own_tools(""))
@@ -283,14 +285,18 @@ impl Activity {
 
     /// Returns the tokens it would take to list every callable tool, as without a search.
     pub async fn static_tokens(&self) -> u64 {
-        let mut tokens = 0;
+        total(&self.callable_tokens().await)
+    }
+
+    /// Returns the tokens of every callable tool, by the id of its card.
+    async fn callable_tokens(&self) -> BTreeMap<String, u32> {
+        let mut costs = BTreeMap::new();
         for record in self.tools.cards() {
             if let Some(tool) = self.tools.definition(&record).await {
-                tokens +=
-                    u64::from(autokit_gateway::tokens::of_tool(&tool.name, &tool.description, &tool.schema));
+                costs.insert(tool.id.clone(), tokens(&tool));
             }
         }
-        tokens
+        costs
     }
 }
 

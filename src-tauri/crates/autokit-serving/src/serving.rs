@@ -169,8 +169,10 @@ impl Toolbox for Serving {
 
     async fn call(&self, call: Call) -> Result<CallToolResult, Refusal> {
         let called = match &call.tool {
-            Target::Discovered(definition) => Some(definition.clone()),
-            Target::Own(_) => None,
+            Target::Discovered(definition) if self.variants.has(&definition.id).await => {
+                Some(definition.clone())
+            }
+            Target::Discovered(_) | Target::Own(_) => None,
         };
         let result = self.calls.run(call).await;
         // What was refused or cancelled tells nothing of the description.

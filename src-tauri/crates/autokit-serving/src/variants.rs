@@ -138,6 +138,11 @@ impl Variants {
         }
     }
 
+    /// Whether descriptions of a card's tool compete.
+    pub(crate) async fn has(&self, card: &str) -> bool {
+        self.of(card).await.is_some()
+    }
+
     /// Gives a definition that a search found one of the competing descriptions.
     pub(crate) async fn choose(&self, definition: &mut Definition) {
         let Some(contest) = self.of(&definition.id).await else { return };
@@ -163,9 +168,6 @@ impl Variants {
     /// # Errors
     /// When the database fails.
     pub(crate) async fn record(&self, called: &Definition, success: bool) -> Result<Option<Withdrawn>> {
-        if self.of(&called.id).await.is_none() {
-            return Ok(None);
-        }
         let _changing = self.changing.lock().await;
         let mut all = (*self.all().await?).clone();
         let card = CardId::new(&called.id);

@@ -121,7 +121,7 @@ fn write_preloading(text: &mut dyn std::io::Write, replay: &PreloadingReplay) ->
     writeln!(
         text,
         "{}",
-        if replay.helps() {
+        if replay.helps {
             "Preloading would have saved searches. Turn it on in Settings, Sessions."
         } else {
             "Preloading would not have helped."
