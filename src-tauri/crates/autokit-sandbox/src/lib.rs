@@ -38,6 +38,7 @@
 
 mod error;
 pub mod files;
+pub mod function;
 mod job;
 #[cfg(target_os = "linux")]
 mod linux;
