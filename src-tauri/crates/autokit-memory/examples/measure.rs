@@ -154,13 +154,15 @@ fn code(folder: &Path, questions: &[Value], embedder: &Embedder) -> Result<()> {
     index.upsert_all(&texts.iter().map(SymbolText::passage).collect::<Vec<_>>());
     println!("words in {:.1} s", started.elapsed().as_secs_f32());
     let started = Instant::now();
-    let cache = PathBuf::from(format!("/tmp/code-{}.bin", texts.len()));
-    let _ = &cache;
-    let to_embed: Vec<&str> = texts.iter().map(SymbolText::to_embed).collect();
-    let vectors = embedder.embed_passages(&to_embed)?;
+    let windows: Vec<&str> =
+        texts.iter().flat_map(|text| text.windows().iter().map(String::as_str)).collect();
+    let vectors = embedder.embed_passages(&windows)?;
     println!("{} texts embedded in {:.1} s", vectors.len(), started.elapsed().as_secs_f32());
-    for (text, vector) in texts.iter().zip(&vectors) {
-        index.set_windows(text.id(), vector, embedder.dim())?;
+    let mut at = 0;
+    for text in &texts {
+        let values: Vec<f32> = vectors[at..at + text.windows().len()].concat();
+        at += text.windows().len();
+        index.set_windows(text.id(), &values, embedder.dim())?;
     }
     let is_right = |id: &str, question: &Value| {
         let (file, name) = &names[id];

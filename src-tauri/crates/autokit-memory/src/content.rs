@@ -73,7 +73,7 @@ impl PassageText {
     pub(crate) fn windows(&self) -> Vec<&str> {
         match self {
             PassageText::Piece(text) => text.windows().iter().map(String::as_str).collect(),
-            PassageText::Symbol(text) => vec![text.to_embed()],
+            PassageText::Symbol(text) => text.windows().iter().map(String::as_str).collect(),
         }
     }
 }

@@ -6,7 +6,7 @@ use autokit_api::MemoryKind;
 use autokit_code::{read_file, source_files};
 use autokit_documents::{PieceOptions, Reader, has_known_ending, pieces};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_web::Fetcher;
+use autokit_web::{Fetcher, Validators};
 use autokit_workspace::background::in_background;
 use ignore::WalkBuilder;
 use sha2::{Digest as _, Sha256};
@@ -15,7 +15,10 @@ use crate::content::Content;
 use crate::rows::Source;
 
 /// Part of every hash of a file: it changes when files are read in another way, so that they are read again.
-const READING: &str = "2";
+const READING: &str = "3";
+
+/// Most bytes of a document that is downloaded.
+const MAX_DOWNLOAD: u64 = 64 << 20;
 
 /// Longest path of a source, in bytes.
 const LONGEST_LOCATION: usize = 4096;
@@ -136,6 +139,19 @@ pub(crate) async fn read(
                 read_document(&name, page.text.into_bytes(), known, reader).await
             }
             Ok(page) => failed(format!("the site returned {}", page.status)),
+            // A PDF or a DOCX: the reader tells by its bytes.
+            Err(autokit_web::Error::NotText { content_type, .. })
+                if may_be_document(&path, &content_type) =>
+            {
+                match fetcher.download(&path, &Validators::default(), MAX_DOWNLOAD).await {
+                    Ok(Some(file)) => {
+                        let name = address_name(&file.url, Some(&content_type));
+                        read_document(&name, file.bytes, known, reader).await
+                    }
+                    Ok(None) => FileRead::Unchanged,
+                    Err(error) => failed(error.to_string()),
+                }
+            }
             Err(error) => failed(error.to_string()),
         };
     }
@@ -155,6 +171,14 @@ pub(crate) async fn read(
     }
 }
 
+/// Whether what an address returned may be a document, so that it is worth its download.
+fn may_be_document(address: &str, content_type: &str) -> bool {
+    let path = address.split(['?', '#']).next().unwrap_or(address);
+    let is_named = has_known_ending(path.rsplit('/').next().unwrap_or(path));
+    ["pdf", "wordprocessingml"].iter().any(|kind| content_type.contains(kind))
+        || is_named && content_type.contains("octet-stream")
+}
+
 /// Returns a file name for what an address returned, from which its format is told.
 fn address_name(address: &str, content_type: Option<&str>) -> String {
     let path = address.split(['?', '#']).next().unwrap_or(address);
@@ -166,6 +190,12 @@ fn address_name(address: &str, content_type: Option<&str>) -> String {
         format!("{name}.md")
     } else if kind.contains("plain") {
         format!("{name}.txt")
+    } else if kind.contains("pdf") {
+        format!("{name}.pdf")
+    } else if kind.contains("wordprocessingml") {
+        format!("{name}.docx")
+    } else if !kind.is_empty() && !kind.contains("html") {
+        name.to_owned()
     } else {
         format!("{name}.html")
     }

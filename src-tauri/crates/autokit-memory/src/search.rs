@@ -22,8 +22,9 @@ const MAX_LIMIT: u32 = 50;
 const CALLERS: usize = 10;
 /// Most pieces that an answer cites.
 const CITED: u32 = 3;
-/// Score of a piece from which on it bears on a question: of 120 requests for tools, one of them reaches it over manuals
-/// that have nothing to do with it; 0.5 is reached by seven.
+/// Score of a piece from which on it bears on a question. Over 42 manuals, 17 of 201 requests for tools reach it, which
+/// the manuals have nothing to do with, and 18 of 40 questions that they answer; for 12 of these the right piece is shown.
+/// At 0.5 it is 51, 25 and 15.
 const CITABLE: f32 = 0.55;
 /// How far below the best piece the others may be.
 const CITED_MARGIN: f32 = 0.1;
@@ -33,8 +34,8 @@ const LONGEST_QUERY: usize = 4000;
 /// Chosen on the open halves of `documents-questions.jsonl` and `code-questions.jsonl`.
 fn weights(kind: MemoryKind) -> PassageWeights {
     match kind {
-        MemoryKind::Documents => PassageWeights { keyword: 0.5, mean: 0.0, discount: true },
-        MemoryKind::Code => PassageWeights { keyword: 0.5, mean: 0.5, discount: true },
+        MemoryKind::Documents => PassageWeights { keyword: 0.25, mean: 0.0, discount: true },
+        MemoryKind::Code => PassageWeights { keyword: 0.5, mean: 0.0, discount: true },
     }
 }
 
