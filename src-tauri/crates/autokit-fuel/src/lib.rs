@@ -19,6 +19,7 @@ mod report;
 mod repository;
 mod seek;
 mod settle;
+mod usage;
 mod visits;
 
 pub use autokit_pages::{Error, Result};

@@ -15,11 +15,18 @@ use crate::improve::{self, Improved};
 use crate::report::{Examination, Report};
 use crate::repository::topics;
 use crate::seek::Candidate;
+use crate::usage::{UsageExample, usage};
 use autokit_pages::Subject;
 use autokit_pages::{Page, Result, run_blocking, without_fragment};
 
 /// Claims that need support for a card to count as verified, where the card makes them.
 const ESSENTIAL: [&str; 4] = [fields::NAME, fields::DESCRIPTION, fields::MODULE, fields::CLASS];
+
+/// What improves a card beside what its page says of its fields.
+struct Found {
+    improved: Option<Improved>,
+    usage: Option<UsageExample>,
+}
 
 impl Fuel {
     /// Checks the card's fields against its page, or against the page found for it (`moved`).
@@ -54,7 +61,9 @@ impl Fuel {
         let improved =
             if self.improve { self.improve_description(case, subject, &page.page).await? } else { None };
         report.repository = self.repository(case.card, &page.page.fetched.url).await;
-        let draft = self.draft(case, &report, &page.page, moved, sound, improved.as_ref());
+        let usage = if self.improve { self.usage_example(case.card).await } else { None };
+        let found = Found { improved, usage };
+        let draft = self.draft(case, &report, &page.page, moved, sound, &found);
         Ok(Examination { report, draft })
     }
 
@@ -81,8 +90,9 @@ impl Fuel {
         page: &Page,
         moved: bool,
         sound: bool,
-        improved: Option<&Improved>,
+        found: &Found,
     ) -> Option<Draft> {
+        let improved = found.improved.as_ref();
         let mut proposed: Vec<ProposedField> = Vec::new();
         let mut add = |field: &str, value: Value, quotes: &[&str], confidence: f32| {
             let evidence = quotes.iter().map(|quote| evidence(page, quote, case.now)).collect();
@@ -121,6 +131,7 @@ impl Fuel {
         {
             proposed.extend(topics(case, repository));
         }
+        proposed.extend(found.usage.as_ref().map(|example| usage(example, case.now)));
         // A sound check alone can only restore the mark of a card that says it is not verified. A card that
         // says nothing about it is left as it is: its state is known without the field.
         let denies = case.card.object().get(fields::VERIFIED) == Some(&Value::Bool(false));
@@ -160,6 +171,10 @@ impl Fuel {
             }
             (false, false) if names == [fields::TAGS] => {
                 (Origin::Improvement, "Its repository has topics".to_owned())
+            }
+            (false, false) if names == [fields::USAGE] => {
+                let repository = found.usage.as_ref().map_or("", |example| example.repository.as_str());
+                (Origin::Improvement, format!("{repository} shows how it is used"))
             }
             (false, false) if names == [fields::ASKS_FOR] => {
                 (Origin::Improvement, "It was found with other words than it has".to_owned())

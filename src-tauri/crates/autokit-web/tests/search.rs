@@ -189,6 +189,7 @@ async fn github_gives_repositories_and_facts() {
             .into_response(),
             _ if path.starts_with("/search/") => Json(json!({"total_count": 1, "items": [repository]})).into_response(),
             "/repos/acme/tool" => Json(repository).into_response(),
+            "/repos/acme/tool/contents/docs/how%20to.py" => "from tool import Tool\n".into_response(),
             "/repos/acme/busy" => {
                 (StatusCode::FORBIDDEN, [("x-ratelimit-remaining", "0")], "rate limit").into_response()
             }
@@ -202,6 +203,9 @@ async fn github_gives_repositories_and_facts() {
     assert_eq!(facts, ("acme/tool", 42, Some("MIT")));
     assert_eq!(github.repository("acme/tool").await.unwrap().as_ref(), found.first());
     assert_eq!(github.repository("acme/absent").await.unwrap(), None);
+    let file = github.file("acme/tool", "docs/how to.py").await.unwrap();
+    assert_eq!(file.as_deref(), Some("from tool import Tool\n"));
+    assert_eq!(github.file("acme/tool", "absent.py").await.unwrap(), None);
     assert_eq!(github.repository("acme/busy").await.unwrap_err().code(), Code::RateLimited);
     let code = github.code("calendar tool filename:README.md", 3).await.unwrap();
     assert_eq!((code[0].repository.full_name.as_str(), code[0].path.as_str()), ("acme/tool", "README.md"));

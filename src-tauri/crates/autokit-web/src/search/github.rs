@@ -242,6 +242,19 @@ impl GitHub {
         Ok(found.items)
     }
 
+    /// Returns the text of a file of a repository, or `None` if it does not exist.
+    ///
+    /// # Errors
+    /// As [`super::Provider::search`].
+    pub async fn file(&self, full_name: &str, path: &str) -> Result<Option<String>> {
+        if !is_full_name(full_name) {
+            return Err(Error::BadUrl { url: full_name.into(), reason: "it must be owner/name".into() });
+        }
+        // Outside of a query a plus is a plus.
+        let path: Vec<String> = path.split('/').map(|part| encoded(part).replace('+', "%20")).collect();
+        existing(self.text(&format!("/repos/{full_name}/contents/{}", path.join("/")), RAW).await)
+    }
+
     /// Returns facts about a repository, or `None` if it does not exist.
     ///
     /// # Errors
