@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, ensure};
 use autokit_agent::research::Research;
 use autokit_api::commands::{CancelSession, SetProfile, StartResearch};
 use autokit_api::{Profile, ResearchRequest, Session, SessionRef, TurnState};
-use autokit_app::Permission;
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
+use autokit_app::{Need, Permission};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{set_providers, wait_for_session};
 use autokit_tests::mcp::{Agent, Generation};
@@ -227,11 +227,16 @@ async fn agents_get_quotes_and_no_page_their_profile_may_not_reach() -> Result<(
     let searches = site.searches();
     ensure!(searches > 0, "the web is searched");
 
-    profile.permissions.hosts.otherwise = Some(Permission::Deny);
-    node.call::<SetProfile>(profile).await?;
-    let (text, failed) = agent.use_tool("research", question).await?;
-    ensure!(failed || text.contains("may not reach all hosts"), "{text}");
-    ensure!(site.searches() == searches, "nothing is sent");
+    // Neither where the web is denied nor where one host of it is stricter than the rest.
+    for (otherwise, of_one) in [(Permission::Deny, Permission::Allow), (Permission::Allow, Permission::Ask)] {
+        let mut profile = Profile::default();
+        profile.permissions.hosts.otherwise = Some(otherwise);
+        profile.permissions.set(&Need::Host { host: "docs.private.example".to_owned() }, of_one);
+        node.call::<SetProfile>(profile).await?;
+        let (text, failed) = agent.use_tool("research", question.clone()).await?;
+        ensure!(!failed && text.contains("may not reach all hosts"), "{text}");
+        ensure!(site.searches() == searches, "nothing is sent");
+    }
     agent.disconnect().await?;
     node.close().await?;
     Ok(())

@@ -40,6 +40,8 @@ pub enum ToolSource {
     Api,
     /// Calls of other tools, composed from recorded ones.
     Macro,
+    /// Code that runs in the sandbox.
+    Function,
 }
 
 /// Callable tool as shown in lists.

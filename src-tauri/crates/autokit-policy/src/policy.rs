@@ -94,7 +94,12 @@ impl Policy {
 
     /// Returns whether every host may be reached without asking.
     pub fn allows_all_hosts(&self) -> bool {
-        self.layers().all(|layer| layer.hosts.strictest() == Permission::Allow)
+        self.strictest_host() == Permission::Allow
+    }
+
+    /// Returns the permission of the host with the strictest rule.
+    pub fn strictest_host(&self) -> Permission {
+        self.layers().map(|layer| layer.hosts.strictest()).max().unwrap_or(Permission::Allow)
     }
 
     /// Returns the folders that rules name and that are not denied, outermost first.

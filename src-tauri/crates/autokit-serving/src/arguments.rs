@@ -7,7 +7,10 @@ const MAX_PROBLEMS: usize = 5;
 
 /// Validates arguments and describes what is wrong with them. An invalid schema accepts everything; the
 /// server will check the arguments itself.
-pub(crate) fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Result<(), String> {
+///
+/// # Errors
+/// Returns what is wrong, without the values.
+pub fn check(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Result<(), String> {
     let schema = Value::Object(schema.clone());
     let validator = match jsonschema::validator_for(&schema) {
         Ok(validator) => validator,

@@ -292,8 +292,8 @@ impl Builtins {
             query: question.to_owned(),
             feedback_profile: feedback_profile(profile),
             allowed: scoped.allowed.clone(),
-            // Any page may be read, so any host has to be allowed.
-            web: scoped.policy().allows_all_hosts(),
+            // Decided on as a whole, by the rules or a person, before this call.
+            web: !self.external.research_needs(scoped.policy()).is_empty(),
             documents: allowed("rag_search"),
             code: allowed("code_search"),
         };

@@ -6,13 +6,15 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use autokit_error::ApiError;
+use autokit_error::{ApiError, ErrorCode};
 use autokit_gateway::Refusal;
 use autokit_policy::{Need, Permission, Policy};
 use autokit_sandbox::files::{EntryKind, FileError, Lines, ProjectRoot};
-use autokit_sandbox::{Exit, Job, Language, Limits, Output, Sandbox};
+use autokit_sandbox::function::{Called, Check, Function};
+use autokit_sandbox::{Exit, Job, Language, Limits, Output, Sandbox, SandboxError};
 use autokit_web::extract;
 use autokit_workspace::providers::Providers;
+use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
@@ -78,11 +80,21 @@ impl ExternalTools {
         self.search_need().into_iter().chain([pages]).collect()
     }
 
+    /// Returns the permissions needed to research on the web; none where only what is on this machine may be searched. Any
+    /// page may turn out to be worth reading, so no host may have a stricter rule than is asked about.
+    pub(crate) fn research_needs(&self, policy: &Policy) -> Vec<Need> {
+        let needs = self.web_needs();
+        let asked = needs.iter().map(|need| policy.permission_for(need)).max();
+        let is_covered =
+            asked.is_some_and(|asked| asked != Permission::Deny && policy.strictest_host() <= asked);
+        if is_covered { needs } else { Vec::new() }
+    }
+
     /// Returns the permissions a call of one of these tools needs.
     pub(crate) fn needs(&self, policy: &Policy, tool: &str, arguments: &Map<String, Value>) -> Vec<Need> {
         match tool {
             "web_search" => self.search_need().into_iter().collect(),
-            "research" => self.web_needs(),
+            "research" => self.research_needs(policy),
             "browse_page" => host_need(text(arguments, "url")).into_iter().collect(),
             "add_document" => {
                 let location = text(arguments, "location");
@@ -184,12 +196,8 @@ impl ExternalTools {
     }
 
     async fn run(&self, arguments: &Map<String, Value>, cancel: &CancellationToken) -> ToolOutput {
-        let rejected =
-            |error: &autokit_sandbox::SandboxError| Refusal::Rejected(format!("{error}. {}", error.remedy()));
-        let sandbox = self.tested_sandbox().await.map_err(|error| rejected(&error))?;
-        let _permit = self.code_runs.acquire().await.ok_or_else(|| {
-            Refusal::Failed("too many code runs are in progress; try again later".to_owned())
-        })?;
+        let sandbox = self.tested_sandbox().await.map_err(|error| sandbox_refused(&error))?;
+        let _permit = self.code_runs.acquire().await.ok_or_else(too_many_runs)?;
         let mut job = Job::new(language(text(arguments, "language")), text(arguments, "code"));
         job.stdin = text(arguments, "stdin").as_bytes().to_vec();
         if let Some(seconds) = number(arguments, "seconds") {
@@ -197,7 +205,7 @@ impl ExternalTools {
             job.limits = Limits { wall, cpu: wall, ..Limits::default() };
         }
         let limits = job.limits;
-        let outcome = sandbox.run(job, cancel.cancelled()).await.map_err(|error| rejected(&error))?;
+        let outcome = sandbox.run(job, cancel.cancelled()).await.map_err(|error| sandbox_refused(&error))?;
         let stream = |output: &Output| {
             let text = output.text();
             if output.cut > 0 {
@@ -222,8 +230,59 @@ impl ExternalTools {
         Ok(answer.to_string())
     }
 
+    /// Calls a function. The call must be permitted.
+    pub(crate) async fn call_function(
+        &self,
+        function: &Function,
+        arguments: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> Result<CallToolResult, Refusal> {
+        let sandbox = self.tested_sandbox().await.map_err(|error| sandbox_refused(&error))?;
+        let _permit = self.code_runs.acquire().await.ok_or_else(too_many_runs)?;
+        let call = sandbox.call_function(function, arguments, cancel.cancelled()).await;
+        let called = call.map_err(|error| sandbox_refused(&error))?.called;
+        let failed = |why: String| CallToolResult::error(vec![ContentBlock::text(why)]);
+        Ok(match called {
+            Called::Returned(value) => {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                CallToolResult::success(vec![ContentBlock::text(text)])
+            }
+            Called::Stopped(_) if cancel.is_cancelled() => return Err(Refusal::Cancelled),
+            Called::Raised(error) => failed(error),
+            Called::Reached(what) => failed(format!("the tool was stopped: it {what}")),
+            Called::Stopped(why) => failed(format!("the tool {why}")),
+        })
+    }
+
+    /// Checks a function in the sandbox.
+    ///
+    /// # Errors
+    /// `provider` where code cannot be isolated, and when a run failed.
+    pub async fn check_function(&self, function: &Function) -> autokit_error::Result<Vec<Check>> {
+        let failed =
+            |error: SandboxError| ApiError::new(ErrorCode::Provider, error.to_string(), error.remedy());
+        let sandbox = self.tested_sandbox().await.map_err(failed)?;
+        // One slot for all runs of a check, which follow each other.
+        let _permit = self.code_runs.acquire().await.ok_or_else(|| {
+            let message = "too many code runs are in progress";
+            ApiError::new(ErrorCode::Conflict, message, "Try again later.")
+        })?;
+        sandbox.check_function(function).await.map_err(failed)
+    }
+
+    /// Tells whether code can be isolated on this system.
+    ///
+    /// # Errors
+    /// `provider` with the reason, if it cannot.
+    pub async fn ensure_sandbox(&self) -> autokit_error::Result<()> {
+        match self.tested_sandbox().await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(ApiError::new(ErrorCode::Provider, error.to_string(), error.remedy())),
+        }
+    }
+
     /// Returns the sandbox of this system, testing it on first use.
-    async fn tested_sandbox(&self) -> Result<Sandbox, autokit_sandbox::SandboxError> {
+    async fn tested_sandbox(&self) -> Result<Sandbox, SandboxError> {
         if let Some(sandbox) = self.sandbox.get() {
             return Ok(sandbox.clone());
         }
@@ -234,6 +293,14 @@ impl ExternalTools {
         };
         Ok(self.sandbox.get_or_init(|| sandbox).clone())
     }
+}
+
+fn sandbox_refused(error: &SandboxError) -> Refusal {
+    Refusal::Rejected(format!("{error}. {}", error.remedy()))
+}
+
+fn too_many_runs() -> Refusal {
+    Refusal::Failed("too many code runs are in progress; try again later".to_owned())
 }
 
 fn web(error: autokit_web::Error) -> Refusal {

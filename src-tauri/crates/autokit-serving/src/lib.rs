@@ -11,6 +11,7 @@
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
 //! | [`builtin`], [`external`] | built-in tools that a search finds; those for web, files and sandbox |
 //! | [`macro_card`] | cards whose tool is a sequence of calls |
+//! | [`function_card`] | cards whose tool is code |
 //! | [`plan`] | a call: what it calls, the permissions it needs, and its execution |
 //! | [`permit`], [`approvals`], [`profiles`] | whether a call may be made: by rules or by approval |
 //! | [`arguments`], [`capped`], [`rest`] | validation of arguments, capped results, operations of web APIs |
@@ -18,6 +19,7 @@
 //! | [`past`] | past sessions, for preloading |
 //! | [`variants`] | descriptions of a tool that compete by outcomes |
 //! | [`recordings`] | recent calls with their results, in memory |
+//! | [`uses`] | how tools fared, and what was searched for |
 //! | [`journal`], [`report`], [`audit`], [`days`], [`measure`] | what agents did, recorded and counted |
 //! | [`address`], [`tokens`], [`listen`], [`http`], [`messages`] | MCP over HTTP |
 //! | [`clients`] | AutoKit in the settings of agent programs |
@@ -25,7 +27,7 @@
 mod activity_rows;
 pub mod address;
 pub mod approvals;
-mod arguments;
+pub mod arguments;
 pub mod assistant;
 mod audit;
 pub mod builtin;
@@ -35,6 +37,7 @@ mod days;
 pub mod explored;
 pub mod external;
 pub mod find;
+pub mod function_card;
 pub mod http;
 pub mod journal;
 pub mod listen;
@@ -54,6 +57,7 @@ pub mod rest;
 pub mod serving;
 pub mod tokens;
 pub mod tools;
+pub mod uses;
 pub mod variants;
 
 pub use activity_rows::{Activity, activity_since, record_activity};

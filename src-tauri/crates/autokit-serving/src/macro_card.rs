@@ -9,7 +9,7 @@ pub const MACRO: &str = "macro";
 const MAX_STEPS: usize = 20;
 
 /// Returns the macro of a card. `None` for other cards, and where a call uses what no earlier one returns.
-pub(crate) fn macro_of(card: &Toolcard) -> Option<Macro> {
+pub fn macro_of(card: &Toolcard) -> Option<Macro> {
     let found: Macro = serde_json::from_value(card.object().get(MACRO)?.clone()).ok()?;
     (found.is_sound() && (1..=MAX_STEPS).contains(&found.steps.len())).then_some(found)
 }

@@ -18,6 +18,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::{Call, Definition, McpSessionId, Refusal, Target};
 use autokit_library::CardRecord;
 use autokit_policy::{Need, Permission};
+use autokit_toolcard::fields;
 use autokit_workspace::cards::MAX_LINE_CHARS;
 use autokit_workspace::cards::{first_sentence, shorten};
 use autokit_workspace::elapsed::ms_since;
@@ -122,6 +123,8 @@ impl ToolRuns {
             ToolSource::Server
         } else if card.object().contains_key(MACRO) {
             ToolSource::Macro
+        } else if card.object().contains_key(fields::FUNCTION) {
+            ToolSource::Function
         } else {
             ToolSource::Api
         };
@@ -139,7 +142,10 @@ impl ToolRuns {
         if includes(ToolSource::Builtin) {
             all.extend(builtin::all().cloned().map(listed(ToolSource::Builtin)));
         }
-        if [ToolSource::Server, ToolSource::Api, ToolSource::Macro].into_iter().any(includes) {
+        if [ToolSource::Server, ToolSource::Api, ToolSource::Macro, ToolSource::Function]
+            .into_iter()
+            .any(includes)
+        {
             let mut records = self.tools.cards();
             records.sort_by(|a, b| (&a.key.provider, &a.key.name).cmp(&(&b.key.provider, &b.key.name)));
             for record in records {

@@ -16,6 +16,7 @@ use autokit_mcp_client::{Progress, UpstreamError};
 use autokit_openapi as openapi;
 use autokit_openapi::rest::{Keys, needs};
 use autokit_policy::{Need, Permission};
+use autokit_sandbox::function::Function;
 use autokit_toolcard::CardId;
 use autokit_upstream::tools::{SavedServer, Upstream};
 use autokit_workspace::elapsed::ms_since;
@@ -24,6 +25,7 @@ use tokio::sync::mpsc;
 
 use crate::approvals::Approvals;
 use crate::builtin::Builtins;
+use crate::function_card::function_of;
 use crate::journal::Journal;
 use crate::macro_card::macro_of;
 use crate::own::OwnTools;
@@ -50,6 +52,8 @@ enum Executor {
     Rest(Box<openapi::Call>, Keys),
     /// Calls of other tools, with what they need.
     Macro(Box<Macro>, Vec<Need>),
+    /// Code in the sandbox.
+    Function(Box<Function>),
 }
 
 /// The outcome of preparing a manual call.
@@ -232,6 +236,9 @@ impl Calls {
                 if let Some(composed) = macro_of(&card) {
                     let needs = self.macro_needs(&composed).await?;
                     (Executor::Macro(Box::new(composed), needs.clone()), needs)
+                } else if let Some(function) = function_of(&card) {
+                    let language = function.language.as_str().to_owned();
+                    (Executor::Function(Box::new(function)), vec![Need::Code { language }])
                 } else {
                     let operation = openapi::Call::from_card(&card)
                         .map_err(|error| Refusal::Rejected(error.to_string()))?
@@ -265,6 +272,10 @@ impl Calls {
                     .builtins
                     .call(&scoped, builtin, &call.arguments, &call.profile, &call.cancel)
                     .await
+            }
+            Executor::Function(function) => {
+                let external = self.executors.builtins.external();
+                external.call_function(&function, &call.arguments, &call.cancel).await.map(capped::capped)
             }
             Executor::Upstream(server, upstream) => self.call_upstream(&server, &upstream, call).await,
             Executor::Rest(operation, keys) => self

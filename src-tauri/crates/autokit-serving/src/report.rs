@@ -124,7 +124,7 @@ impl Counter {
 }
 
 /// The activity of agents, as shown to people.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Activity {
     pub(crate) workspace: Workspace,
     journal: Journal,

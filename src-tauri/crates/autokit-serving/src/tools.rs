@@ -13,6 +13,7 @@ use autokit_workspace::cards::shorten;
 use autokit_workspace::workspace::Workspace;
 use serde_json::{Map, Value, json};
 
+use crate::function_card::function_of;
 use crate::macro_card::macro_of;
 use crate::profiles::{AgentProfiles, ResolvedScope, no_profile};
 use crate::refusal::refused;
@@ -20,7 +21,7 @@ use crate::refusal::refused;
 /// Most characters of a description shown to agents; longer ones are for people.
 pub(crate) const MAX_DESCRIPTION: usize = 1_000;
 
-/// The cards whose tools can be called: those of MCP servers, and operations of web APIs.
+/// The cards whose tools can be called: those of MCP servers, operations of web APIs, macros and functions.
 #[derive(Clone, Debug)]
 pub struct CallableTools {
     pub(crate) workspace: Workspace,
@@ -36,7 +37,12 @@ impl CallableTools {
 
     /// Returns the cards whose tools might be callable.
     pub(crate) fn cards(&self) -> Vec<Arc<CardRecord>> {
-        self.workspace.cards_containing(&["\"upstream\"", "\"call\"", "\"macro\""])
+        self.workspace.cards_containing(&["\"upstream\"", "\"call\"", "\"macro\"", "\"function\""])
+    }
+
+    /// Returns whether a card's tool can be called.
+    pub async fn is_callable(&self, record: &CardRecord) -> bool {
+        self.definition(record).await.is_some()
     }
 
     /// Returns the definition of a card's tool, if it can be called.
@@ -47,6 +53,8 @@ impl CallableTools {
             self.servers.get(&upstream.server).await.ok()?;
             // A card's own claim is not enough: the server must have confirmed it.
             self.servers.is_bound(&record.id, &upstream).await.ok().filter(|is_bound| *is_bound)?;
+        } else if function_of(&card).is_some() {
+            annotations = Some(json!({"readOnlyHint": true, "openWorldHint": false}));
         } else if macro_of(&card).is_none() {
             // A call of a later version, or an invalid one, cannot be made.
             let operation = openapi::Call::from_card(&card).ok().flatten()?;

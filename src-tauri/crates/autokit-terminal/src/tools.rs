@@ -104,6 +104,7 @@ fn source(source: ToolSource) -> &'static str {
         ToolSource::Server => "MCP server",
         ToolSource::Api => "web API",
         ToolSource::Macro => "macro",
+        ToolSource::Function => "function",
     }
 }
 

@@ -46,6 +46,9 @@ pub mod fields {
     pub const USAGE: &str = "usage";
     /// Sources of the facts on the card (URLs or words).
     pub const SOURCES: &str = "sources";
+    /// Code of the tool itself, which AutoKit runs in its sandbox. It is written by machines, and so not one of
+    /// [`ALL`].
+    pub const FUNCTION: &str = "function";
 
     /// All fields in reading order.
     pub const ALL: [&str; 18] = [

@@ -69,8 +69,10 @@ pub enum Origin {
     Discovery,
     /// A card made from a person's text.
     Description,
-    /// A tool made of calls that were recorded.
+    /// A tool made of recorded calls, or written for a need that use showed.
     Use,
+    /// A public function or a command of a repository.
+    Code,
     /// A dead link, replaced by the page's new URL.
     Repair,
     /// A field that its page now contradicts.
@@ -86,7 +88,7 @@ const GROUPS: &[(&str, &[Origin])] = &[
     ("Broken link", &[Origin::Repair]),
     ("Stale field", &[Origin::Refresh]),
     ("Enrichment", &[Origin::Improvement]),
-    ("New card", &[Origin::Discovery, Origin::Description, Origin::Use]),
+    ("New card", &[Origin::Discovery, Origin::Description, Origin::Use, Origin::Code]),
     ("Imported", &[Origin::Import]),
 ];
 

@@ -17,7 +17,7 @@ pub enum Risk {
     Low,
     /// Worth checking.
     Medium,
-    /// Loses data, changes the tool's identity, or is probably wrong.
+    /// Loses data, changes the tool's identity, runs code, or is probably wrong.
     High,
 }
 
@@ -38,6 +38,7 @@ const CODE: [&str; 6] =
 /// | a text in it is flagged as prompt injection | high |
 /// | name or provider of a card changes, which makes it another card to everybody who refers to it | high |
 /// | confidence below 0.5 | high |
+/// | it is code that AutoKit runs | high |
 /// | name or provider of a new card | medium |
 /// | there is no quote for it | medium |
 /// | confidence below 0.8 | medium |
@@ -51,7 +52,8 @@ pub fn risk(field: &ProposedField, before: Option<&Value>) -> Risk {
     let replaced = before.is_some() && before != field.value.as_ref();
     let removed = before.is_some() && field.value.as_ref().is_none_or(Value::is_null);
     let flagged = field.value.as_ref().is_some_and(has_injection);
-    if removed || (identity && replaced) || field.confidence < MIN_CREDIBLE || flagged {
+    let runs = field.field == fields::FUNCTION && field.value.is_some();
+    if removed || (identity && replaced) || field.confidence < MIN_CREDIBLE || flagged || runs {
         return Risk::High;
     }
     let quoted = field.evidence.iter().any(|evidence| !evidence.quote.trim().is_empty());

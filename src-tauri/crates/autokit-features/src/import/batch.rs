@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::options::ImportOptions;
 use super::plan::{ImportPlan, PlannedCard};
-use crate::flagged::has_new_flagged_text;
+use crate::flagged::{has_new_code, has_new_flagged_text};
 
 /// Confidence of values from other libraries, which nobody has checked here.
 const CONFIDENCE: f32 = 0.5;
@@ -94,7 +94,10 @@ impl ImportPlan {
                     Some(ours) => {
                         let merged = merge(None, ours.card().object(), entry.card.object());
                         let merge_state = MergeState::Diverged { common: false, merged };
-                        let flagged = || has_new_flagged_text(&entry.card, Some(&ours));
+                        let flagged = || {
+                            has_new_flagged_text(&entry.card, Some(&ours))
+                                || has_new_code(&entry.card, Some(&ours))
+                        };
                         self.merge_existing(&item, &ours, (&merge_state, flagged), options, &mut batch);
                     }
                     None => match (&planned.ours, &planned.merge_state) {
@@ -102,7 +105,7 @@ impl ImportPlan {
                             self.merge_existing(
                                 &item,
                                 ours,
-                                (merge_state, || planned.is_flagged(entry)),
+                                (merge_state, || planned.is_suspect(entry)),
                                 options,
                                 &mut batch,
                             );
@@ -134,7 +137,7 @@ impl ImportPlan {
             .filter(|(field, _)| chosen(field))
             .map(|(field, value)| (field.clone(), value.clone()))
             .collect();
-        if options.resolve_landing(|| planned.is_flagged(entry)) == Landing::Review {
+        if options.resolve_landing(|| planned.is_suspect(entry)) == Landing::Review {
             let values = card.into_iter().map(|(field, value)| proposed(field, Some(value))).collect();
             let mut draft = draft(entry, options, values);
             draft.similar = planned.similar.iter().map(|record| record.id.clone()).collect();

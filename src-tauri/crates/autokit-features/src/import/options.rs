@@ -20,10 +20,10 @@ pub(crate) struct ImportOptions {
 
 impl ImportOptions {
     /// Returns where a card is imported to. Even a trusted source may have been deceived or taken over, so
-    /// a flagged text that is not already in the library waits in Review.
-    pub(super) fn resolve_landing(&self, flagged: impl FnOnce() -> bool) -> Landing {
+    /// a flagged text or code that is not already in the library waits in Review.
+    pub(super) fn resolve_landing(&self, suspect: impl FnOnce() -> bool) -> Landing {
         // Evaluated only where it matters, because scanning takes a while.
         let decides = self.landing == Landing::Library && !self.flagged_too;
-        if decides && flagged() { Landing::Review } else { self.landing }
+        if decides && suspect() { Landing::Review } else { self.landing }
     }
 }

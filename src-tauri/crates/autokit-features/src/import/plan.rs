@@ -13,7 +13,7 @@ use autokit_workspace::background::in_background;
 
 use super::Imports;
 use crate::duplicates::MatchKeyIndex;
-use crate::flagged::has_new_flagged_text;
+use crate::flagged::{has_new_code, has_new_flagged_text};
 use crate::incoming::Incoming;
 
 /// How a source compares with the library at one point of its journal.
@@ -47,6 +47,11 @@ impl PlannedCard {
         // Also checked for a card that is behind: where cards are replaced, the old text comes back.
         let read = self.merge_state != Some(MergeState::Identical) && self.status != ItemStatus::Invalid;
         read && *self.flagged.get_or_init(|| has_new_flagged_text(&entry.card, self.ours.as_deref()))
+    }
+
+    /// Returns whether a person has to look at the card: it has a flagged text or code that the library's card does not have.
+    pub(super) fn is_suspect(&self, entry: &BundleCard) -> bool {
+        self.is_flagged(entry) || has_new_code(&entry.card, self.ours.as_deref())
     }
 
     /// Returns whether importing the card would bring in a flagged text.

@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 
 use super::{CallRecorder, Calls, Executor, PreparedCall, server_needs};
 use crate::builtin;
+use crate::function_card::function_of;
 use crate::macro_card::MACRO;
 use crate::permit::not_permitted;
 use crate::profiles::no_profile;
@@ -53,7 +54,9 @@ impl Calls {
             let Definition { id, name, provider, .. } = definition;
             let mut own = vec![Need::Tool { id, name, provider }];
             if let Some(card) = card {
-                if let Some(upstream) = Upstream::of(&card) {
+                if let Some(function) = function_of(&card) {
+                    own.push(Need::Code { language: function.language.as_str().to_owned() });
+                } else if let Some(upstream) = Upstream::of(&card) {
                     let server = self.tools.servers.get(&upstream.server).await;
                     own.extend(server_needs(&server.map_err(|error| refused(&error))?));
                 } else if let Ok(Some(operation)) = openapi::Call::from_card(&card) {

@@ -57,7 +57,7 @@ impl Calls {
                 let result = self.call_upstream(&server, &upstream, call).await;
                 TrialAnswer::Tool(recorder.finish(result)?)
             }
-            Executor::Own(_) | Executor::Builtin(..) | Executor::Macro(..) => {
+            Executor::Own(_) | Executor::Builtin(..) | Executor::Macro(..) | Executor::Function(_) => {
                 let why = "only tools of servers and web APIs are explored".to_owned();
                 return Err(recorder.refused(Refusal::Rejected(why)));
             }
