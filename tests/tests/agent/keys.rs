@@ -20,6 +20,22 @@ use autokit_tests::calendar::{NEED, cards, site, stock};
 
 /// Says something to everything.
 fn chatty(request: &ModelRequest) -> Reply {
+    let wanted = request.body.pointer("/response_format/json_schema/name").and_then(Value::as_str);
+    match wanted {
+        Some("tool_specify") => {
+            return Reply::Json(json!({
+                "name": "count_words", "purpose": "Counts words.", "returns": "A number.", "limits": "",
+                "parameters": { "type": "object", "properties": { "text": { "type": "string" } } }, "side_effects": [],
+            }));
+        }
+        Some("tool_write") => {
+            return Reply::Json(json!({
+                "source": "def run(text):\n    return len(text.split())", "tests": "",
+                "examples": [{ "arguments": { "text": "a b" }, "result": 2 }],
+            }));
+        }
+        _ => {}
+    }
     match request.kind() {
         RequestKind::Claims | RequestKind::Description => Reply::status(400, "not asked here"),
         RequestKind::Scores => Reply::scores(request, "NewsAPI"),
@@ -115,6 +131,12 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("memory_remove", json!({ "source": "none" })),
         ("refine_start", json!({ "scope": { "of": "tools", "tools": ["none"] } })),
         ("refine_get", json!({})),
+        ("code_tools_list", json!({ "folder": folder.display().to_string() })),
+        ("code_tools_propose", json!({ "folder": folder.display().to_string() })),
+        ("generated_list", json!({})),
+        ("generated_start", json!({ "need": "count words", "language": "python" })),
+        ("generated_get", json!({})),
+        ("generated_retire", json!({ "card": "NewsAPI" })),
         ("macros_list", json!({})),
         ("macros_propose", json!({ "calls": [1] })),
         ("providers_get", json!({})),

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 17;
+export const PROTOCOL = 18;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -1327,6 +1327,118 @@ client: AgentClient,
 backup: string | null, };
 
 /**
+ * Code that was written, and its checks.
+ */
+export type CodeAttempt = { 
+/**
+ * The code.
+ */
+source: string, 
+/**
+ * Its tests.
+ */
+tests: string, 
+/**
+ * The checks, in the order they were made in.
+ */
+checks: Array<CodeCheck>, };
+
+/**
+ * A check of code.
+ */
+export type CodeCheck = { 
+/**
+ * What was checked.
+ */
+kind: CodeCheckKind, 
+/**
+ * How it ended.
+ */
+state: CodeCheckState, 
+/**
+ * What it showed, in words.
+ */
+output: string, };
+
+/**
+ * What is checked of code.
+ */
+export type CodeCheckKind = "syntax" | "access" | "examples" | "tests" | "limits" | "types" | "lint";
+
+/**
+ * How a check ended.
+ */
+export type CodeCheckState = "passed" | "failed" | "not_run";
+
+/**
+ * A documented public function or a command of a repository.
+ */
+export type CodeTool = { 
+/**
+ * Id that its card would have.
+ */
+id: CardId, 
+/**
+ * Its name, with the class it is in.
+ */
+name: string, 
+/**
+ * The package that offers it.
+ */
+package: string, 
+/**
+ * File and line, or the manifest, from the root of the repository.
+ */
+place: string, 
+/**
+ * What it does, in a sentence.
+ */
+line: string, };
+
+/**
+ * What a repository offers that the library has no card for.
+ */
+export type CodeTools = { 
+/**
+ * Number of tools, also of those not listed.
+ */
+total: number, 
+/**
+ * The first ones, commands before functions.
+ */
+tools: Array<CodeTool>, };
+
+/**
+ * Request to propose cards for what a repository offers.
+ */
+export type CodeToolsPropose = { 
+/**
+ * Absolute path of the folder.
+ */
+folder: string, 
+/**
+ * Ids of the tools, as listed; the first ones if empty.
+ */
+tools: Array<CardId>, 
+/**
+ * Most tools if none are named; 50 by default.
+ */
+limit?: number, };
+
+/**
+ * Request for what the repository in a folder offers to others.
+ */
+export type CodeToolsQuery = { 
+/**
+ * Absolute path of the folder.
+ */
+folder: string, 
+/**
+ * Most tools; 50 by default.
+ */
+limit?: number, };
+
+/**
  * Condition of a page.
  */
 export type Condition = "content" | "not_found" | "parked" | "empty";
@@ -1859,6 +1971,123 @@ marks: Array<InjectionMatch>, };
 export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "open_api" | "rapid_api" | "markdown" | "html";
 
 /**
+ * Request to have a tool written by a language model, or an existing one improved.
+ */
+export type GenerateRequest = { 
+/**
+ * What it is needed for, in a sentence or two.
+ */
+need: string, 
+/**
+ * Its language.
+ */
+language: ToolLanguage, 
+/**
+ * The written tool to improve, by id or name; absent for a new one.
+ */
+card?: string, 
+/**
+ * Most that language models may cost, in US dollars.
+ */
+budget?: number, };
+
+/**
+ * The writing of a tool, as far as it has come.
+ */
+export type Generation = { 
+/**
+ * What the tool is needed for.
+ */
+need: string, 
+/**
+ * What it has to do.
+ */
+specification: ToolSpecification | null, 
+/**
+ * What was written, first attempt first.
+ */
+attempts: Array<CodeAttempt>, 
+/**
+ * The proposal that waits in Review.
+ */
+proposal: ProposalId | null, 
+/**
+ * Why nothing was proposed, once that is certain.
+ */
+problem: string | null, };
+
+/**
+ * Reference to the writing of a tool, by its job.
+ */
+export type GenerationRef = { 
+/**
+ * The job; the latest one if absent.
+ */
+job?: JobId, };
+
+/**
+ * A tool that was composed or written here, and how it fares.
+ */
+export type GrownTool = { 
+/**
+ * Its card.
+ */
+card: CardId, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Whether it is code; otherwise it is made of calls of other tools.
+ */
+is_code: boolean, 
+/**
+ * Calls that succeeded in the last three months.
+ */
+successes: number, 
+/**
+ * Calls that failed.
+ */
+failures: number, 
+/**
+ * Median time of a call, in milliseconds.
+ */
+p50_ms: number | null, 
+/**
+ * When it was last called.
+ */
+last_called: Timestamp | null, 
+/**
+ * What this suggests; absent while it does well.
+ */
+advice: ToolAdvice | null, 
+/**
+ * Why, in a sentence.
+ */
+why: string, };
+
+/**
+ * Needs, and the tools that grew from them.
+ */
+export type GrownTools = { 
+/**
+ * The tools, those that need something first.
+ */
+tools: Array<GrownTool>, 
+/**
+ * Requests that were made several times and never answered.
+ */
+unanswered: Array<UnansweredNeed>, 
+/**
+ * Edits that were made on several cards.
+ */
+edits: Array<RepeatedCardEdit>, 
+/**
+ * Whether a language model is chosen, without which no tool is written.
+ */
+can_write: boolean, };
+
+/**
  * Parameters of the iteration guard (section 7.2).
  */
 export type GuardSettings = { 
@@ -2311,7 +2540,7 @@ export type JobId = string;
 /**
  * Kind of job.
  */
-export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "memory" | "review" | "verify" | "call" | "learn" | "refine";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "memory" | "review" | "verify" | "call" | "learn" | "refine" | "generate";
 
 /**
  * Request to pause or resume a job.
@@ -3359,7 +3588,7 @@ export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "u
 /**
  * Origin of a proposal.
  */
-export type Origin = "discovery" | "description" | "use" | "repair" | "refresh" | "improvement" | "import";
+export type Origin = "discovery" | "description" | "use" | "code" | "repair" | "refresh" | "improvement" | "import";
 
 /**
  * Outcome of a step.
@@ -4364,6 +4593,27 @@ occurrences: number,
 calls: number[], };
 
 /**
+ * The same edit, made by hand on several cards.
+ */
+export type RepeatedCardEdit = { 
+/**
+ * The field.
+ */
+field: string, 
+/**
+ * What was there; empty where something was added.
+ */
+from: string, 
+/**
+ * What was put in its place; empty where something was removed.
+ */
+to: string, 
+/**
+ * How many cards were edited so.
+ */
+cards: number, };
+
+/**
  * A measure of past sessions, as it was and as it would have been with preloading.
  */
 export type ReplayedMeasure = { 
@@ -4585,6 +4835,15 @@ location: string,
  * The card, for a source in the library.
  */
 card?: CardId, };
+
+/**
+ * A proposal that was made.
+ */
+export type RetirementProposed = { 
+/**
+ * The proposal that waits in Review.
+ */
+proposal: ProposalId, };
 
 /**
  * Rules of review.
@@ -5637,6 +5896,11 @@ latency: Latency, };
 export type Timestamp = string;
 
 /**
+ * What the calls of a tool suggest.
+ */
+export type ToolAdvice = "improve" | "retire";
+
+/**
  * Content block of a tool's result.
  */
 export type ToolBlock = { "kind": "text", 
@@ -5685,6 +5949,11 @@ source: ToolSource,
  * Whether agents of the profile may call it. Further permissions are decided when a call is made.
  */
 permission: Permission, };
+
+/**
+ * A language tools are written in.
+ */
+export type ToolLanguage = "python" | "javascript";
 
 /**
  * Page of the list of callable tools.
@@ -5774,7 +6043,36 @@ job: JobId, };
 /**
  * Source of a callable tool.
  */
-export type ToolSource = "session" | "builtin" | "server" | "api" | "macro";
+export type ToolSource = "session" | "builtin" | "server" | "api" | "macro" | "function";
+
+/**
+ * What a tool has to do.
+ */
+export type ToolSpecification = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * What it does.
+ */
+purpose: string, 
+/**
+ * JSON Schema of its arguments.
+ */
+parameters: JsonValue, 
+/**
+ * What it returns.
+ */
+returns: string, 
+/**
+ * What it does not do, or not for every argument.
+ */
+limits: string, 
+/**
+ * What it would need beside its arguments: files, the network, other programs. Such a tool is not written.
+ */
+side_effects: Array<string>, };
 
 /**
  * Usage of a tool.
@@ -5939,6 +6237,19 @@ export type TurnKind = "ask" | "refine" | "discover" | "research";
  * State of a turn.
  */
 export type TurnState = "running" | "done" | "failed" | "cancelled";
+
+/**
+ * Something that was asked for again and again, and never found.
+ */
+export type UnansweredNeed = { 
+/**
+ * The newest request.
+ */
+question: string, 
+/**
+ * How many requests were like it.
+ */
+times: number, };
 
 /**
  * Result of an undo.
@@ -6404,10 +6715,22 @@ export interface Commands {
   memory_remove: { request: MemorySourceRef; response: Nothing };
   /** Searches documents or code. */
   memory_search: { request: MemoryQuery; response: MemoryFound };
+  /** Lists the public functions and commands of a repository that the library has no card for. */
+  code_tools_list: { request: CodeToolsQuery; response: CodeTools };
+  /** Proposes cards for the public functions and commands of a repository. */
+  code_tools_propose: { request: CodeToolsPropose; response: JobRef };
   /** Lists recent calls of which one tool can be made. */
   macros_list: { request: Nothing; response: RecordedCalls };
   /** Proposes a tool made of recorded calls. */
   macros_propose: { request: MacroPropose; response: MacroProposed };
+  /** Returns needs, and the tools that were composed or written for them. */
+  generated_list: { request: Nothing; response: GrownTools };
+  /** Has a tool written by a language model, checked in the sandbox and proposed. */
+  generated_start: { request: GenerateRequest; response: JobRef };
+  /** Returns what was written, and its checks. */
+  generated_get: { request: GenerationRef; response: Generation };
+  /** Proposes that a composed or written tool can no longer be called. */
+  generated_retire: { request: CardRef; response: RetirementProposed };
   /** Returns the descriptions of tools that compete. */
   variants_list: { request: Nothing; response: VariantContests };
   /** Lets another description of a tool compete with its own. */

@@ -11,7 +11,8 @@ export const review = {
   origins: {
     discovery: "Found on the web",
     description: "Added by hand",
-    use: "From recorded calls",
+    use: "Made from use",
+    code: "From code",
     repair: "Broken link",
     refresh: "Stale field",
     improvement: "Enrichment",

@@ -16,26 +16,27 @@ use crate::{
     AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, ApprovalAnswer,
     ApprovalRequests, ApprovalsWait, AskRequest, AuditLog, AuditQuery, Backup, BundlePath, CardChange,
     CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
-    CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, ConnectClient,
-    Doctor, DoctorRequest, Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest,
-    ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef,
-    JobWait, KeyRef, KeyTrust, LibraryHealth, MacroPropose, MacroProposed, MarketFound, MarketInstall,
-    MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd, MemoryFound,
-    MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice, Models, Nothing, PagesFetch,
-    Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
+    CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, CodeTools,
+    CodeToolsPropose, CodeToolsQuery, ConnectClient, Doctor, DoctorRequest, Event, ExportOutcome,
+    ExportPreview, ExportRequest, Facets, FeedbackRequest, GenerateRequest, Generation, GenerationRef,
+    GrownTools, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause,
+    JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, MacroPropose, MacroProposed, MarketFound,
+    MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd,
+    MemoryFound, MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice, Models, Nothing,
+    PagesFetch, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
     ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
     ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
-    Providers, RecordedCalls, RefineRequest, RefineStart, RefineState, ResearchRequest, ReviewPolicy,
-    RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead,
-    ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status, Subscription,
-    SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun,
-    ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VariantAdd, VariantContests, VariantSet, VariantsEnd,
-    VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove,
-    VocabularyRemoved, VocabularySet,
+    Providers, RecordedCalls, RefineRequest, RefineStart, RefineState, ResearchRequest, RetirementProposed,
+    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef,
+    ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
+    Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef,
+    ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VariantAdd, VariantContests, VariantSet,
+    VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery,
+    VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 17;
+pub const PROTOCOL: u32 = 18;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -299,10 +300,22 @@ commands! {
     RemoveMemory = "memory_remove" (MemorySourceRef) -> Nothing;
     /// Searches documents or code.
     SearchMemory = "memory_search" (MemoryQuery) -> MemoryFound;
+    /// Lists the public functions and commands of a repository that the library has no card for.
+    ListCodeTools = "code_tools_list" (CodeToolsQuery) -> CodeTools;
+    /// Proposes cards for the public functions and commands of a repository.
+    ProposeCodeTools = "code_tools_propose" (CodeToolsPropose) -> JobRef;
     /// Lists recent calls of which one tool can be made.
     ListRecordedCalls = "macros_list" (Nothing) -> RecordedCalls;
     /// Proposes a tool made of recorded calls.
     ProposeMacro = "macros_propose" (MacroPropose) -> MacroProposed;
+    /// Returns needs, and the tools that were composed or written for them.
+    ListGrownTools = "generated_list" (Nothing) -> GrownTools;
+    /// Has a tool written by a language model, checked in the sandbox and proposed.
+    GenerateTool = "generated_start" (GenerateRequest) -> JobRef;
+    /// Returns what was written, and its checks.
+    GetGeneration = "generated_get" (GenerationRef) -> Generation;
+    /// Proposes that a composed or written tool can no longer be called.
+    RetireTool = "generated_retire" (CardRef) -> RetirementProposed;
     /// Returns the descriptions of tools that compete.
     ListVariants = "variants_list" (Nothing) -> VariantContests;
     /// Lets another description of a tool compete with its own.

@@ -35,6 +35,8 @@ pub enum JobKind {
     Learn,
     /// Trial calls of tools, which refine their documentation.
     Refine,
+    /// Writing of a tool by a language model.
+    Generate,
 }
 
 /// State of a job.

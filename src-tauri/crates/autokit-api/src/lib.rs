@@ -17,6 +17,7 @@ mod ask;
 mod cards;
 mod client;
 pub mod commands;
+mod generated;
 mod health;
 mod jobs;
 mod macros;
@@ -47,6 +48,11 @@ pub use cards::{
     CardsDelete, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RevisionView, Sort, UndoOutcome,
 };
 pub use client::Client;
+pub use generated::{
+    CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, GenerateRequest, Generation, GenerationRef,
+    GrownTool, GrownTools, RepeatedCardEdit, RetirementProposed, ToolAdvice, ToolLanguage, ToolSpecification,
+    UnansweredNeed,
+};
 pub use health::{HealthPoint, LibraryHealth};
 pub use jobs::{Job, JobId, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};
 pub use macros::{MacroPropose, MacroProposed, RecordedCall, RecordedCalls, RepeatedCalls};
@@ -55,8 +61,8 @@ pub use market::{
     MarketSourceAdd, MarketSourceRef,
 };
 pub use memory::{
-    MemoryAdd, MemoryFound, MemoryHit, MemoryKind, MemoryListQuery, MemoryProblem, MemoryQuery, MemorySource,
-    MemorySourceRef, MemorySources, MemorySymbol,
+    CodeTool, CodeTools, CodeToolsPropose, CodeToolsQuery, MemoryAdd, MemoryFound, MemoryHit, MemoryKind,
+    MemoryListQuery, MemoryProblem, MemoryQuery, MemorySource, MemorySourceRef, MemorySources, MemorySymbol,
 };
 pub use models::{ModelChoice, ModelEntry, Models};
 pub use pages::{CardPage, PagePiece, PageView, PagesFetch};

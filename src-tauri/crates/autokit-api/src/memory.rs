@@ -1,6 +1,6 @@
 //! Documents and code that people add, to be searched and cited (AutoAgent §3).
 
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{CardId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -138,4 +138,53 @@ pub struct MemoryFound {
     pub searched: u32,
     /// What the results lack, e.g. that only words were searched; `null` if nothing.
     pub note: Option<String>,
+}
+
+/// Request for what the repository in a folder offers to others.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct CodeToolsQuery {
+    /// Absolute path of the folder.
+    pub folder: String,
+    /// Most tools; 50 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub limit: Option<u32>,
+}
+
+/// A documented public function or a command of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct CodeTool {
+    /// Id that its card would have.
+    pub id: CardId,
+    /// Its name, with the class it is in.
+    pub name: String,
+    /// The package that offers it.
+    pub package: String,
+    /// File and line, or the manifest, from the root of the repository.
+    pub place: String,
+    /// What it does, in a sentence.
+    pub line: String,
+}
+
+/// What a repository offers that the library has no card for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct CodeTools {
+    /// Number of tools, also of those not listed.
+    pub total: u32,
+    /// The first ones, commands before functions.
+    pub tools: Vec<CodeTool>,
+}
+
+/// Request to propose cards for what a repository offers.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct CodeToolsPropose {
+    /// Absolute path of the folder.
+    pub folder: String,
+    /// Ids of the tools, as listed; the first ones if empty.
+    #[serde(default)]
+    pub tools: Vec<CardId>,
+    /// Most tools if none are named; 50 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub limit: Option<u32>,
 }

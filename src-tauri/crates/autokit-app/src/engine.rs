@@ -38,6 +38,8 @@ use autokit_features::verify::Checking;
 use autokit_features::vocabulary::NamesAndSynonyms;
 use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
+use autokit_lifecycle::from_code::FromCode;
+use autokit_lifecycle::generated::GeneratedTools;
 use autokit_lifecycle::macros::Macros;
 use autokit_lifecycle::refine::Refining;
 use autokit_lifecycle::variants::DescriptionVariants;
@@ -110,6 +112,8 @@ struct Asking {
 struct Lifecycle {
     refining: Refining,
     macros: Macros,
+    from_code: FromCode,
+    generated: GeneratedTools,
     variants: DescriptionVariants,
 }
 
@@ -320,6 +324,7 @@ impl Engine {
                 providers: providers.clone(),
                 reranker: Reranker::default(),
             });
+            let external = ExternalTools::new(providers.clone());
             let executors = Executors {
                 own: OwnTools::new(
                     workspace.clone(),
@@ -331,7 +336,7 @@ impl Engine {
                     workspace.clone(),
                     search.clone(),
                     Arc::clone(&assistant),
-                    ExternalTools::new(providers.clone()),
+                    external.clone(),
                 ),
                 rest: RestCalls::new(providers.clone(), connections.api_keys.clone()),
             };
@@ -347,11 +352,26 @@ impl Engine {
             );
             let clock = workspace.clock.clone();
             let gateway = Gateway::new(serving, Arc::new(move || clock.now()));
+            let activity = Activity::new(workspace.clone(), journal.clone(), tools.clone(), gateway.clone());
             let tool_runs = ToolRuns::new(workspace.clone(), tools.clone(), calls.clone());
             let engine = Arc::new(Engine {
                 lifecycle: Lifecycle {
+                    from_code: FromCode::new(workspace.clone(), review.proposals.clone()),
                     macros: Macros::new(review.proposals.clone(), calls.clone()),
-                    variants: DescriptionVariants::new(workspace.clone(), review.proposals.clone(), variants),
+                    generated: GeneratedTools::new(
+                        workspace.clone(),
+                        models.clone(),
+                        providers.clone(),
+                        review.proposals.clone(),
+                        external,
+                        activity.clone(),
+                    ),
+                    variants: DescriptionVariants::new(
+                        workspace.clone(),
+                        review.proposals.clone(),
+                        variants,
+                        tools.clone(),
+                    ),
                     refining: Refining::new(
                         workspace.clone(),
                         models.clone(),
@@ -369,7 +389,7 @@ impl Engine {
                     ),
                     clients: Clients::new(workspace.clone()),
                     tool_runs,
-                    activity: Activity::new(workspace.clone(), journal.clone(), tools, gateway.clone()),
+                    activity,
                     gateway,
                     profiles,
                     approvals,

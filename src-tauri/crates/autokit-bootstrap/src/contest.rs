@@ -148,8 +148,6 @@ impl Contest {
     }
 
     fn failing(&self) -> Option<usize> {
-        // Where the mean is not below it, nothing above the mean is.
-        let fails = |variant: &Variant| mean(variant) < USELESS && quantile(variant, CERTAINTY) < USELESS;
         self.competing().find(|(_, variant)| fails(variant)).map(|(at, _)| at)
     }
 
@@ -176,6 +174,16 @@ impl Contest {
             high: quantile(variant, 1.0 - tail),
         })
     }
+}
+
+/// Returns whether something with these outcomes fails more than two times of three, with a certainty of 0.975.
+pub fn mostly_fails(successes: u64, failures: u64) -> bool {
+    fails(&Variant { id: String::new(), successes, failures, withdrawn: None })
+}
+
+fn fails(variant: &Variant) -> bool {
+    // Where the mean is not below it, nothing above the mean is.
+    mean(variant) < USELESS && quantile(variant, CERTAINTY) < USELESS
 }
 
 fn mean(variant: &Variant) -> f64 {

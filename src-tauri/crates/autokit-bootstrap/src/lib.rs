@@ -3,6 +3,7 @@
 //! * [`sequences`] finds what agents do again and again: sequences of calls in which what one returns is what the next
 //!   is given.
 //! * [`Macro`] makes one tool of such a sequence: what differed between its occurrences becomes a parameter.
+//! * [`repeated_edits`] finds the same edit of several cards.
 //! * [`Contest`] lets variants of a tool or of its description compete by their outcomes (Thompson sampling), and
 //!   withdraws those that fail.
 //!
@@ -10,10 +11,12 @@
 //! others.
 
 mod contest;
+mod edits;
 mod macros;
 mod sequences;
 
-pub use contest::{Contest, Posterior, Variant, Withdrawal};
+pub use contest::{Contest, Posterior, Variant, Withdrawal, mostly_fails};
+pub use edits::{Edit, RepeatedEdit, repeated_edits};
 pub use macros::{Argument, Macro, MacroError, MacroStep, StepRunner};
 pub use sequences::{RecordedCall, Sequence, SequenceOptions, recorded, sequences};
 

@@ -15,14 +15,17 @@
 //! | `language` | languages by file name, and the nodes of their syntax trees that matter |
 //! | `symbols` | from a syntax tree to symbols |
 //! | `comment` | the words of a comment without its marks |
+//! | `package` | what a repository offers: packages, commands, imports of public functions |
 //! | `repository` | the files of a repository, and which symbols call which |
 
 mod comment;
 mod language;
+mod package;
 mod repository;
 mod symbols;
 
 pub use language::Language;
+pub use package::{Import, Package, import_of, is_offered, package_of};
 pub use repository::{Callers, CodeFile, MAX_FILE_BYTES, RepositoryError, Skipped, read_file, source_files};
 pub use symbols::{Symbol, SymbolKind, symbols};
 

@@ -312,6 +312,23 @@ impl Walk<'_> {
         Some(words(text.trim_matches(['"', '\''])))
     }
 
+    /// Whether a definition of JavaScript is part of an `export`, or assigned to the exports of its module.
+    fn is_exported(&self, node: Node<'_>) -> bool {
+        let mut outer = Some(node);
+        while let Some(node) = outer {
+            match node.kind() {
+                "export_statement" => return true,
+                "assignment_expression" => {
+                    let to = node.child_by_field_name("left").map(|left| self.text(left)).unwrap_or_default();
+                    return to.starts_with("exports.") || to.starts_with("module.exports");
+                }
+                "statement_block" | "class_body" | "program" => return false,
+                _ => outer = node.parent(),
+            }
+        }
+        false
+    }
+
     fn is_public(&self, node: Node<'_>, name: &str) -> bool {
         let has_child = |kind: &str, text: &str| {
             (0..node.child_count()).filter_map(|at| node.child(at)).any(|child| {
@@ -330,7 +347,10 @@ impl Walk<'_> {
             Language::Go => name.starts_with(char::is_uppercase),
             Language::Java => has_child("modifiers", "public") || in_interface(node),
             Language::TypeScript | Language::JavaScript => {
-                !name.starts_with(['_', '#']) && !has_child("accessibility_modifier", "private")
+                let in_type = self.open.last().is_some_and(|open| open.definition == Definition::Type);
+                !name.starts_with(['_', '#'])
+                    && !has_child("accessibility_modifier", "private")
+                    && (in_type || self.is_exported(node))
             }
             Language::C | Language::Cpp => !has_child("storage_class_specifier", "static"),
         }

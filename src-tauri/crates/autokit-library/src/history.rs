@@ -7,7 +7,7 @@ use autokit_toolcard::{Author, CardId, Operation, ProposalId, Revision, Revision
 use surrealdb::types::RecordId;
 
 use crate::error::{LibraryError, Result};
-use crate::rows::{ChangeRow, RevisionRow, key_text, timestamp};
+use crate::rows::{ChangeRow, EditRow, RevisionRow, key_text, timestamp};
 use crate::store::Library;
 use crate::write::{CommitExtras, Committed, Meta, UndoTarget, Undone, Write};
 
@@ -17,6 +17,17 @@ pub(crate) const MANY: usize = 500;
 /// Parses stored revision ids.
 pub(crate) fn revision_ids(texts: Vec<String>) -> Result<Vec<RevisionId>> {
     texts.into_iter().map(|text| RevisionId::try_from(text).map_err(LibraryError::Database)).collect()
+}
+
+/// A card before and after an edit, as JSON texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedCard {
+    /// The card.
+    pub card: CardId,
+    /// Its text before.
+    pub before: String,
+    /// Its text after.
+    pub after: String,
 }
 
 impl RevisionRow {
@@ -77,6 +88,29 @@ impl Library {
             Some(row) => row.into_revision(),
             None => Err(LibraryError::NoRevision { card: card.clone(), number }),
         }
+    }
+
+    /// Returns the newest edits that people made by hand, newest first: each card's text before and after.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn recent_edits(&self, limit: u32) -> Result<Vec<EditedCard>> {
+        let mut response = self
+            .db()
+            .await?
+            .query(
+                "SELECT card, body AS after, (SELECT VALUE body FROM revision
+                     WHERE card = $parent.card AND number = $parent.number - 1)[0] AS before, id
+                 FROM revision WHERE operation = 'edit' AND body != NONE ORDER BY id DESC LIMIT $limit",
+            )
+            .bind(("limit", i64::from(limit)))
+            .await
+            .map_err(|error| self.failed(&error))?;
+        let rows: Vec<EditRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let edited = |row: EditRow| {
+            Some(EditedCard { card: CardId::new(row.card), before: row.before?, after: row.after? })
+        };
+        Ok(rows.into_iter().filter_map(edited).collect())
     }
 
     /// Returns the id and reason of the newest change that can be undone.

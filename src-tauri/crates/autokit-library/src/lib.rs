@@ -50,6 +50,7 @@ pub use clock::Clock;
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
 pub use head::Loss;
+pub use history::EditedCard;
 pub use import::{
     ForeignState, ImportRecord, ImportResult, ImportedCard, ImportedRevision, LibraryImport, OnProgress,
 };

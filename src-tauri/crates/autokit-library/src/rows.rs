@@ -45,6 +45,15 @@ pub(crate) struct RevisionRow {
     pub merged: Option<Vec<String>>,
 }
 
+/// An edit of a card.
+#[derive(Clone, Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+pub(crate) struct EditRow {
+    pub card: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
 /// One action of a person or job, affecting one or more cards.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]

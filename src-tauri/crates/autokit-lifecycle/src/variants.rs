@@ -9,6 +9,7 @@ use autokit_api::{
 use autokit_bootstrap::Withdrawal;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_features::review::Proposals;
+use autokit_serving::tools::CallableTools;
 use autokit_serving::variants::{CURRENT, DescriptionContest, Variants};
 use autokit_toolcard::{Author, CardId};
 use autokit_workspace::workspace::Workspace;
@@ -19,12 +20,18 @@ pub struct DescriptionVariants {
     workspace: Workspace,
     proposals: Proposals,
     variants: Variants,
+    tools: CallableTools,
 }
 
 impl DescriptionVariants {
-    /// Shows and changes these contests.
-    pub fn new(workspace: Workspace, proposals: Proposals, variants: Variants) -> DescriptionVariants {
-        DescriptionVariants { workspace, proposals, variants }
+    /// Shows and changes these contests, of tools that can be called.
+    pub fn new(
+        workspace: Workspace,
+        proposals: Proposals,
+        variants: Variants,
+        tools: CallableTools,
+    ) -> DescriptionVariants {
+        DescriptionVariants { workspace, proposals, variants, tools }
     }
 
     fn view(&self, card: &CardId, contest: &DescriptionContest) -> Option<VariantContest> {
@@ -72,6 +79,16 @@ impl Handle<AddVariant> for DescriptionVariants {
     async fn handle(&self, _: &Context, request: VariantAdd) -> Result<Nothing> {
         self.workspace.library.ensure_writable()?;
         let record = self.workspace.find_card(&request.card)?;
+        if !self.tools.is_callable(&record).await {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                format!(
+                    "{} cannot be called, so no call can show which description serves best",
+                    record.key.name
+                ),
+                "Choose a tool of an MCP server or a web API.",
+            ));
+        }
         self.variants.add(&record.id, record.card().description(), &request.description).await?;
         Ok(Nothing {})
     }

@@ -138,6 +138,10 @@ prompts! {
     REFINE_REWRITE = "refine_rewrite" ["tool", "call", "suggestion", "versions"];
     /// Chooses the passages that answer a question, and what to search for next (Elyra, researcher).
     RESEARCH = "research" ["question", "passages", "tried"];
+    /// Specifies a tool that serves a need (Elyra, bootstrapping).
+    TOOL_SPECIFY = "tool_specify" ["need", "earlier", "failed"];
+    /// Writes a tool that was specified, with its tests (Elyra, bootstrapping).
+    TOOL_WRITE = "tool_write" ["specification", "language", "attempt", "checks"];
     /// Writes starter code for a use case.
     STARTER = "starter" ["use_case", "tool", "documentation"];
 }

@@ -216,6 +216,9 @@ pub enum Command {
     /// Make one tool of recorded calls.
     #[command(subcommand)]
     Macros(crate::macros::MacrosCommand),
+    /// Have tools written for a need, and see how those made here fare.
+    #[command(subcommand)]
+    Generated(crate::generated::GeneratedCommand),
     /// Let descriptions of one tool compete by the outcomes of its calls.
     #[command(subcommand)]
     Variants(crate::variants::VariantsCommand),

@@ -23,6 +23,7 @@ mod checks;
 mod clients;
 mod eval;
 mod filter;
+mod generated;
 mod global;
 mod jobs;
 mod macros;
@@ -111,6 +112,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
             };
             Box::pin(verify::run(library, out, scope, improve, anew)).await
         }
+        Command::Generated(command) => generated::run(library, out, command).await,
         Command::Macros(command) => macros::run(library, out, command).await,
         Command::Variants(command) => variants::run(library, out, command).await,
         Command::Refine(args) => Box::pin(refine::run(library, out, args)).await,

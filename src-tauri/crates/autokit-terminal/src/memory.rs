@@ -4,10 +4,12 @@ use std::io;
 use std::path::Path;
 
 use autokit_api::Client;
-use autokit_api::commands::{AddMemory, ListMemory, RefreshMemory, RemoveMemory, SearchMemory};
+use autokit_api::commands::{
+    AddMemory, ListCodeTools, ListMemory, ProposeCodeTools, RefreshMemory, RemoveMemory, SearchMemory,
+};
 use autokit_api::{
-    JobRef, MemoryAdd, MemoryFound, MemoryHit, MemoryKind, MemoryListQuery, MemoryQuery, MemorySource,
-    MemorySourceRef,
+    CodeToolsPropose, CodeToolsQuery, JobRef, MemoryAdd, MemoryFound, MemoryHit, MemoryKind, MemoryListQuery,
+    MemoryQuery, MemorySource, MemorySourceRef,
 };
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
@@ -68,6 +70,17 @@ pub enum CodeCommand {
         /// Folder, as listed.
         folder: String,
     },
+    /// Propose the documented public functions and the commands of a repository as cards; they wait in `autokit review`.
+    Cards {
+        /// Folder of a repository.
+        folder: String,
+        /// List them without proposing anything.
+        #[arg(long)]
+        dry_run: bool,
+        /// Maximum number of cards.
+        #[arg(short, long, default_value_t = 50)]
+        limit: u32,
+    },
     /// Find functions and types by what they do.
     Search {
         /// What it does, or its name.
@@ -107,10 +120,41 @@ pub(crate) async fn code(library: &dyn Client, out: &Output, command: CodeComman
         CodeCommand::Index { folder } => add(library, out, kind, &folder).await,
         CodeCommand::List => list(library, out, kind).await,
         CodeCommand::Remove { folder } => remove(library, out, &folder).await,
+        CodeCommand::Cards { folder, dry_run, limit } => cards(library, out, &folder, dry_run, limit).await,
         CodeCommand::Search { description, limit } => {
             search(library, out, kind, description.join(" "), limit).await
         }
     }
+}
+
+async fn cards(
+    library: &dyn Client,
+    out: &Output,
+    folder: &str,
+    dry_run: bool,
+    limit: u32,
+) -> Result<Outcome> {
+    let folder = absolute(folder);
+    if !dry_run {
+        let request = CodeToolsPropose { folder, tools: Vec::new(), limit: Some(limit) };
+        let started = library.call::<ProposeCodeTools>(request).await?;
+        return follow(library, out, started).await;
+    }
+    let found = library.call::<ListCodeTools>(CodeToolsQuery { folder, limit: Some(limit) }).await?;
+    out.show(&found, |text| {
+        for tool in &found.tools {
+            let place = printable(&tool.place);
+            writeln!(text, "{}  {}", printable(&tool.name).bold(), place.dimmed())?;
+            writeln!(text, "  {}", printable(&tool.line))?;
+        }
+        let more = found.total as usize - found.tools.len();
+        match (found.total, more) {
+            (0, _) => writeln!(text, "No documented public functions or commands that the library lacks."),
+            (_, 0) => Ok(()),
+            _ => writeln!(text, "{}", format!("and {more} more").dimmed()),
+        }
+    })?;
+    Ok(if found.total == 0 { Outcome::NothingFound } else { Outcome::Done })
 }
 
 /// Returns an address as it is, and a path from the root: the library may be open in another process.

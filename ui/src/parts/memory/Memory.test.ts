@@ -2,7 +2,7 @@
 import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, expect, it } from "vitest";
 import type { MemoryHit, MemorySource } from "../../lib/bindings";
-import { documents } from "../../lib/memory.svelte";
+import { code, documents } from "../../lib/memory.svelte";
 import { navigation } from "../../lib/navigation.svelte";
 import Discover from "../../panes/Discover.svelte";
 import { asked, clear, stage, wait } from "../../testing/stage";
@@ -93,4 +93,33 @@ it("adds a source, and removes one after asking", async () => {
   await wait();
   expect(asked(again, "memory_remove")).toEqual([{ source: "s1" }]);
   expect(screen.getByText(texts.documents.none)).toBeTruthy();
+});
+
+it("proposes cards of the functions that are chosen", async () => {
+  const source: MemorySource = { ...SOURCE, kind: "code", location: "/home/ada/tides", problems: [] };
+  const tool = {
+    id: "c1",
+    name: "next_high_water",
+    package: "tidewater",
+    place: "src/predict.py:5",
+    line: "Returns the time.",
+  };
+  const calls = stage({
+    memory_list: () => ({ sources: [source] }),
+    code_tools_list: () => ({ total: 1, tools: [tool] }),
+    code_tools_propose: () => ({ job: "j1" }),
+  });
+  code.asked = "";
+  navigation.visit({ pane: "discover", where: "code" });
+  code.refreshSources();
+  render(Discover);
+  await wait();
+  await fireEvent.click(screen.getByRole("button", { name: texts.createCards }));
+  await wait();
+  expect(screen.getByRole<HTMLButtonElement>("button", { name: texts.proposeTools(0) }).disabled).toBe(true);
+  await fireEvent.click(screen.getByRole("checkbox"));
+  await fireEvent.click(screen.getByRole("button", { name: texts.proposeTools(1) }));
+  await wait();
+  expect(asked(calls, "code_tools_propose")).toEqual([{ folder: "/home/ada/tides", tools: ["c1"] }]);
+  expect(screen.queryByRole("checkbox")).toBeNull();
 });

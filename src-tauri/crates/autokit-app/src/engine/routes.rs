@@ -6,20 +6,21 @@ use autokit_api::commands::{
     AddSubscription, AddVariant, AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard,
     CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard,
     DeleteCards, DescribeCard, DisconnectAgent, EndVariants, Export, ExportPersonalization, FetchPages,
-    ForgetKey, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetHealth,
-    GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders, GetRefineState, GetReviewPolicy,
-    GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket,
-    LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients, ListImports, ListJobs, ListKeys,
-    ListMarketSources, ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers,
-    ListSessions, ListSubscriptions, ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob,
-    PreviewAccept, PreviewExport, PreviewImport, ProposeFinding, ProposeMacro, PullModel, ReadServers,
-    RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveMemory,
-    RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
-    ResetPersonalization, ResetSpending, RestoreCard, RunDoctor, RunTool, Search, SearchMarket, SearchMemory,
-    SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust, SetPersonalization,
-    SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVariant, SetVocabulary, SignBundle, StartAsk,
-    StartDiscover, StartImport, StartRefine, StartResearch, StartVerify, TestConnection, Undo, UndoImport,
-    UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
+    ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets,
+    GetGeneration, GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders,
+    GetRefineState, GetReviewPolicy, GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback,
+    Handle, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients,
+    ListCodeTools, ListGrownTools, ListImports, ListJobs, ListKeys, ListMarketSources, ListMemory,
+    ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions, ListSubscriptions,
+    ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport,
+    PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, RefreshMemory,
+    RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveMemory, RemoveProfile,
+    RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
+    ResetPersonalization, ResetSpending, RestoreCard, RetireTool, RunDoctor, RunTool, Search, SearchMarket,
+    SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
+    SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVariant, SetVocabulary,
+    SignBundle, StartAsk, StartDiscover, StartImport, StartRefine, StartResearch, StartVerify,
+    TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -75,6 +76,8 @@ route!(asking.memory: AddMemory, ListMemory, RefreshMemory, RemoveMemory, Search
 route!(models: ListModels, PullModel, UseModel);
 route!(cards.pages: FetchPages, GetPage);
 route!(review.proposals: DescribeCard, GetProposal, ListProposals);
+route!(lifecycle.from_code: ListCodeTools, ProposeCodeTools);
+route!(lifecycle.generated: GenerateTool, GetGeneration, ListGrownTools, RetireTool);
 route!(lifecycle.macros: ListRecordedCalls, ProposeMacro);
 route!(lifecycle.variants: AddVariant, EndVariants, ListVariants, SetVariant);
 route!(lifecycle.refining: GetRefineState, StartRefine);

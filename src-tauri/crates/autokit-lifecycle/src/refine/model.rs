@@ -5,45 +5,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autokit_embed::Embedder;
-use autokit_llm::prompts::{self, Prompt, Prompts};
-use autokit_llm::{Model, Request};
+use autokit_llm::prompts;
 use autokit_refine::draft::{DraftError, DraftModel, Exploring, Instance, Rewrite, Similarity};
 use autokit_refine::{Outcome, ToolDocument, Trial};
-use autokit_workspace::providers::Providers;
 use serde_json::{Value, json};
+
+use crate::budget::{BudgetedModel, text_of};
 
 /// Most characters of a result or an error shown to the model.
 const SHOWN: usize = 4_000;
-const SYSTEM: &str = "Answer with JSON after the schema and nothing else.";
-
-/// The model of a run, which stops when its budget is used up.
-pub(super) struct Writer {
-    pub model: Model,
-    pub prompts: Prompts,
-    pub providers: Providers,
-    /// What models may have cost in total when the run has to stop, in US dollars.
-    pub limit: Option<f64>,
-}
-
-impl Writer {
-    async fn ask(
-        &self,
-        prompt: &Prompt,
-        slots: &[(&str, &str)],
-        schema: &Value,
-    ) -> Result<Value, DraftError> {
-        if self.limit.is_some_and(|limit| self.providers.spent() >= limit) {
-            return Err(DraftError::Model("the budget of this run is used up".to_owned()));
-        }
-        let request = Request::new(SYSTEM, self.prompts.fill(prompt, slots));
-        let answer = self.model.structured(&request, prompt.name, schema).await;
-        answer.map(|answer| answer.value).map_err(|error| DraftError::Model(error.to_string()))
-    }
-}
-
-fn text_of(answer: &Value, field: &str) -> String {
-    answer.get(field).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
-}
 
 fn shown(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -77,7 +47,7 @@ fn numbered(texts: impl Iterator<Item = String>) -> String {
 }
 
 #[async_trait]
-impl DraftModel for Writer {
+impl DraftModel for BudgetedModel {
     async fn explore(&self, exploring: Exploring<'_>) -> Result<Instance, DraftError> {
         let schema = json!({
             "type": "object",
@@ -96,7 +66,7 @@ impl DraftModel for Writer {
             ("reflection", reflection),
         ];
         let slots: Vec<(&str, &str)> = slots.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        let answer = self.ask(&prompts::REFINE_EXPLORE, &slots, &schema).await?;
+        let answer = self.ask(&prompts::REFINE_EXPLORE, &slots, &schema).await.map_err(DraftError::Model)?;
         let arguments = answer.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
         Ok(Instance { query: text_of(&answer, "query"), arguments })
     }
@@ -115,7 +85,10 @@ impl DraftModel for Writer {
         let (tool, trial) = (shown_tool(tool), shown_trial(trial));
         let versions = numbered(versions.iter().cloned());
         let slots = [("tool", tool.as_str()), ("call", trial.as_str()), ("versions", versions.as_str())];
-        Ok(text_of(&self.ask(&prompts::REFINE_ANALYZE, &slots, &schema).await?, "suggestion"))
+        Ok(text_of(
+            &self.ask(&prompts::REFINE_ANALYZE, &slots, &schema).await.map_err(DraftError::Model)?,
+            "suggestion",
+        ))
     }
 
     async fn rewrite(
@@ -138,7 +111,7 @@ impl DraftModel for Writer {
             ("suggestion", suggestion),
             ("versions", versions.as_str()),
         ];
-        let answer = self.ask(&prompts::REFINE_REWRITE, &slots, &schema).await?;
+        let answer = self.ask(&prompts::REFINE_REWRITE, &slots, &schema).await.map_err(DraftError::Model)?;
         Ok(Rewrite { description: text_of(&answer, "description"), direction: text_of(&answer, "direction") })
     }
 }

@@ -10,7 +10,9 @@ use autokit_library::CardRecord;
 use autokit_policy::Need;
 use autokit_refine::draft::{Draft as Rewriting, DraftEnd, DraftOptions};
 use autokit_refine::explore::{ExploreOptions, Stop, explore};
-use autokit_refine::{Outcome as CallOutcome, ToolCaller, ToolDocument, ValuePool, refined_description};
+use autokit_refine::{
+    Outcome as CallOutcome, ToolCaller, ToolDocument, ValuePool, refined_description, refined_parameters,
+};
 use autokit_serving::explored::ExploredTool;
 use autokit_toolcard::Author;
 use autokit_workspace::jobs::{Outcome, Progress};
@@ -20,8 +22,9 @@ use serde_json::{Map, Value};
 use super::Refining;
 use super::caller::Caller;
 use super::document::{document_of, nested};
-use super::model::{ByEmbedding, Writer};
+use super::model::ByEmbedding;
 use super::proposal::proposal;
+use crate::budget::BudgetedModel;
 
 /// Most bytes of a result that are stored with a round.
 const STORED: usize = 8_000;
@@ -174,12 +177,14 @@ impl Refining {
         };
         let described = ToolDocument {
             description: refined_description(&document, &exploration.observations),
+            parameters: refined_parameters(&document, &exploration.observations),
             ..document.clone()
         };
-        // A tool that does not answer has nothing to show a model either.
-        let rewriting = match &unreached {
-            None => self.rewrite(run, described, &caller).await?,
-            Some(_) => None,
+        // A tool that does not answer has nothing to show a model either; one that refuses what the rules think of may
+        // accept what a model thinks of.
+        let rewriting = match &exploration.stopped {
+            Some(Stop::Unavailable { .. }) => None,
+            _ => self.rewrite(run, described, &caller).await?,
         };
         let now = self.workspace.clock.stamp();
         let draft = proposal(
@@ -207,15 +212,14 @@ impl Refining {
         document: ToolDocument,
         caller: &Caller<'_>,
     ) -> Result<Option<Rewriting>> {
-        let services = self.providers.services();
-        let (Some(model), Some(embedder)) = (services.large.clone(), self.models.embedder()) else {
+        let (costs, spent) = (self.providers.spent(), run.spent);
+        let budget = run.options.budget.map(|budget| budget - spent);
+        let (Some(writer), Some(embedder)) =
+            (BudgetedModel::new(&self.providers, budget), self.models.embedder())
+        else {
             return Ok(None);
         };
         let options = DraftOptions::default();
-        let (costs, spent) = (self.providers.spent(), run.spent);
-        let limit = run.options.budget.map(|budget| costs + (budget - spent).max(0.0));
-        let writer =
-            Writer { model, prompts: services.prompts.clone(), providers: self.providers.clone(), limit };
         let similarity = ByEmbedding(embedder);
         let mut rewriting = match run.draft.take() {
             Some(begun) if begun.tool.name == document.name => begun,

@@ -1,0 +1,170 @@
+//! `autokit generated`: tools written for a need, and how those made here fare.
+
+use std::io::{self, Write};
+
+use autokit_api::commands::{GenerateTool, GetGeneration, ListGrownTools, RetireTool};
+use autokit_api::{
+    CardRef, Client, CodeCheckState, GenerateRequest, Generation, GenerationRef, GrownTools, Nothing,
+    ToolAdvice, ToolLanguage,
+};
+use clap::{Subcommand, ValueEnum};
+use owo_colors::OwoColorize as _;
+
+use crate::jobs;
+use crate::outcome::{Outcome, Result};
+use crate::output::{Output, count, printable};
+
+#[derive(Debug, Subcommand)]
+pub enum GeneratedCommand {
+    /// List tools composed or written here with how they fare, and needs no tool serves.
+    List,
+    /// Have a language model write a tool; it is checked in the sandbox and waits in `autokit review`.
+    Create {
+        /// What the tool is needed for.
+        need: String,
+        /// Language of the code.
+        #[arg(long, value_enum, default_value_t = LanguageArg::Python)]
+        language: LanguageArg,
+        /// Maximum cost of language models, in US dollars.
+        #[arg(long, value_name = "USD")]
+        budget: Option<f64>,
+    },
+    /// Have a written tool improved after calls failed.
+    Improve {
+        /// Tool ID or name.
+        tool: String,
+        /// What should change; by default what failed.
+        #[arg(long, default_value = "")]
+        need: String,
+        /// Maximum cost of language models, in US dollars.
+        #[arg(long, value_name = "USD")]
+        budget: Option<f64>,
+    },
+    /// Propose that a tool can no longer be called.
+    Retire {
+        /// Tool ID or name.
+        tool: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LanguageArg {
+    Python,
+    #[value(name = "javascript")]
+    JavaScript,
+}
+
+pub(crate) async fn run(library: &dyn Client, out: &Output, command: GeneratedCommand) -> Result<Outcome> {
+    match command {
+        GeneratedCommand::List => {
+            let grown = library.call::<ListGrownTools>(Nothing {}).await?;
+            out.show(&grown, |text| write_list(text, &grown))?;
+            let nothing = grown.tools.is_empty() && grown.unanswered.is_empty() && grown.edits.is_empty();
+            Ok(if nothing { Outcome::NothingFound } else { Outcome::Done })
+        }
+        GeneratedCommand::Create { need, language, budget } => {
+            let language = match language {
+                LanguageArg::Python => ToolLanguage::Python,
+                LanguageArg::JavaScript => ToolLanguage::JavaScript,
+            };
+            write(library, out, GenerateRequest { need, language, card: None, budget }).await
+        }
+        GeneratedCommand::Improve { tool, need, budget } => {
+            let request =
+                GenerateRequest { need, language: ToolLanguage::default(), card: Some(tool), budget };
+            write(library, out, request).await
+        }
+        GeneratedCommand::Retire { tool } => {
+            let proposed = library.call::<RetireTool>(CardRef { card: tool }).await?;
+            out.show(&proposed, |text| {
+                writeln!(text, "The retirement waits in Review as proposal {}.", proposed.proposal)
+            })?;
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+async fn write(library: &dyn Client, out: &Output, request: GenerateRequest) -> Result<Outcome> {
+    let job = library.call::<GenerateTool>(request).await?.job;
+    let ended = jobs::watch(library, out, &job).await;
+    let generation = library.call::<GetGeneration>(GenerationRef { job: Some(job) }).await;
+    // What was tried is shown also where it led to nothing.
+    if let Ok(generation) = &generation
+        && (ended.is_ok() || !generation.attempts.is_empty())
+    {
+        out.show(generation, |text| write_generation(text, generation))?;
+    }
+    ended?;
+    generation?;
+    Ok(Outcome::Done)
+}
+
+fn write_generation(out: &mut dyn Write, generation: &Generation) -> io::Result<()> {
+    if let Some(specification) = &generation.specification {
+        writeln!(
+            out,
+            "{}  {}",
+            printable(&specification.name).bold(),
+            printable(&specification.purpose).dimmed()
+        )?;
+    }
+    for (at, attempt) in generation.attempts.iter().enumerate() {
+        writeln!(out, "Attempt {}", at + 1)?;
+        for check in &attempt.checks {
+            let kind = format!("{:?}", check.kind).to_lowercase();
+            let mut lines = check.output.lines();
+            let first = printable(lines.next().unwrap_or_default());
+            match check.state {
+                CodeCheckState::Passed => writeln!(out, "  {} {kind}  {}", "✓".green(), first.dimmed())?,
+                CodeCheckState::Failed => writeln!(out, "  {} {kind}  {first}", "✗".red())?,
+                CodeCheckState::NotRun => writeln!(out, "  {} {kind}  {}", "-".dimmed(), first.dimmed())?,
+            }
+            for line in lines {
+                writeln!(out, "      {}", printable(line))?;
+            }
+        }
+    }
+    if let Some(proposal) = generation.proposal {
+        writeln!(out, "It waits in Review as proposal {proposal}.")?;
+    }
+    Ok(())
+}
+
+fn write_list(out: &mut dyn Write, grown: &GrownTools) -> io::Result<()> {
+    for tool in &grown.tools {
+        let calls = count(tool.successes + tool.failures, "call");
+        let failed = if tool.failures > 0 { format!(", {} failed", tool.failures) } else { String::new() };
+        let time = tool.p50_ms.map(|ms| format!(", {ms:.0} ms")).unwrap_or_default();
+        let kind = if tool.is_code { "code" } else { "macro" };
+        writeln!(
+            out,
+            "{}  {}",
+            printable(&tool.name).bold(),
+            format!("{kind}, {calls}{failed}{time}").dimmed()
+        )?;
+        let command = match tool.advice {
+            Some(ToolAdvice::Improve) => "improve",
+            Some(ToolAdvice::Retire) => "retire",
+            None => continue,
+        };
+        let name = printable(&tool.name);
+        writeln!(out, "  {}  {}", tool.why.yellow(), format!("autokit generated {command} {name}").cyan())?;
+    }
+    for need in &grown.unanswered {
+        let times = format!("asked {} and never answered", count(need.times, "time"));
+        writeln!(out, "“{}”  {}", printable(&need.question), times.dimmed())?;
+    }
+    for edit in &grown.edits {
+        let what = match (edit.from.as_str(), edit.to.as_str()) {
+            ("", to) => format!("“{}” was added", printable(to)),
+            (from, "") => format!("“{}” was removed", printable(from)),
+            (from, to) => format!("“{}” became “{}”", printable(from), printable(to)),
+        };
+        let cards = format!("by hand on {}", count(edit.cards, "card"));
+        writeln!(out, "{}: {what}  {}", printable(&edit.field), cards.dimmed())?;
+    }
+    if grown.tools.is_empty() && grown.unanswered.is_empty() && grown.edits.is_empty() {
+        writeln!(out, "No tools were made here yet, and no needs stand out.")?;
+    }
+    Ok(())
+}
