@@ -59,6 +59,8 @@ fn documented_public_functions_and_commands_are_proposed() -> Result<()> {
     let ids: Vec<u64> =
         waiting["rows"].as_array().context("rows")?.iter().filter_map(|one| one["id"].as_u64()).collect();
     ensure!(ids.len() == 2, "{waiting}");
+    // What waits is not proposed again.
+    place.failure(&["code", "cards", &folder])?;
     for id in ids {
         place.json(&["review", "accept", &id.to_string()])?;
     }

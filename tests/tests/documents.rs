@@ -1,14 +1,18 @@
-//! Documents by address: a PDF is read like one on disk, and what is no document says so.
+//! Documents and code as people and agents reach them: a PDF by its address, and the tools of agents, which reach no further
+//! than their profile.
 
 use std::fmt::Write as _;
 
-use anyhow::{Result, ensure};
-use autokit_api::ProviderSettings;
-use autokit_api::commands::SetProviders;
+use anyhow::{Context as _, Result, ensure};
+use autokit_api::commands::{SetProfile, SetProviders};
+use autokit_api::{Profile, ProviderSettings};
+use autokit_app::{Need, Permission};
 use autokit_tests::Workplace;
+use autokit_tests::mcp::{Agent, Generation};
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 /// A PDF of one page with one line of text.
@@ -68,5 +72,59 @@ async fn a_pdf_is_read_from_its_address() -> Result<()> {
 
     let (_, error) = place.failure(&["docs", "add", &format!("http://{at}/picture")])?;
     ensure!(error.to_string().contains("not text"), "{error}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_add_and_search_what_their_profile_may_read() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let (notes, private) = (place.path("notes"), place.path("private"));
+    for folder in [&notes, &private] {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(
+        notes.join("boats.md"),
+        "# Boats\n\n## Keys\n\nThe spare key hangs behind the red lantern.\n",
+    )?;
+    std::fs::write(private.join("diary.md"), "# Diary\n\nNobody reads this.\n")?;
+    let code = place.path("tides");
+    std::fs::create_dir_all(&code)?;
+    let source = "def next_high_water(harbour):\n    \"\"\"Returns the time of the next high water.\"\"\"\n    return harbour\n";
+    std::fs::write(code.join("tides.py"), source)?;
+    place.json(&["code", "index", &code.display().to_string()])?;
+
+    let node = place.node(64).await?;
+    let mut profile = Profile::default();
+    profile.permissions.set(&Need::Files { folder: notes.display().to_string() }, Permission::Allow);
+    node.call::<SetProfile>(profile).await?;
+    for generation in Generation::BOTH {
+        let mut agent = Agent::over_stdio(&place, generation).await?;
+        agent.search("add a document").await?;
+        let boats = json!({"location": notes.join("boats.md").display().to_string()});
+        let (text, failed) = agent.use_tool("add_document", boats).await?;
+        ensure!(!failed, "{text}");
+        let diary = json!({"location": private.join("diary.md").display().to_string()});
+        let (text, failed) = agent.use_tool("add_document", diary).await?;
+        ensure!(failed && text.contains("not in a folder you can read"), "{text}");
+
+        agent.search("search my documents").await?;
+        let question = json!({"question": "where does the spare key hang", "limit": 1});
+        let (text, failed) = agent.use_tool("rag_search", question).await?;
+        ensure!(!failed, "{text}");
+        let found: Value = serde_json::from_str(&text)?;
+        let piece = found["pieces"].get(0).context("a piece")?;
+        ensure!(piece["under"] == "Boats > Keys", "{found}");
+        ensure!(piece["source"].as_str().is_some_and(|source| source.contains("boats.md#")), "{found}");
+
+        agent.search("search code for a function").await?;
+        let description = json!({"description": "time of the next high water", "limit": 1});
+        let (text, failed) = agent.use_tool("code_search", description).await?;
+        ensure!(!failed, "{text}");
+        let found: Value = serde_json::from_str(&text)?;
+        let function = found["pieces"].get(0).context("a function")?;
+        ensure!(function["name"] == "next_high_water" && function["kind"] == "function", "{found}");
+        agent.disconnect().await?;
+    }
+    node.close().await?;
     Ok(())
 }

@@ -6,7 +6,7 @@ export const generated = {
   title: "Tools made here",
   about:
     "A language model writes a tool for a need. Its code is tested in a sandbox without files or network, then waits in Review. Nothing can be called before you accept it.",
-  noModel: "Choose a language model to have tools written.",
+  noModel: "Having tools written needs a language model, and a sandbox to test them in (Linux with bubblewrap).",
   settings: "Open settings",
   need: "What the tool is needed for",
   needPlaceholder: "e.g. Convert a table in Markdown to CSV",

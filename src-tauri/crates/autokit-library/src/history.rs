@@ -90,7 +90,8 @@ impl Library {
         }
     }
 
-    /// Returns the newest edits that people made by hand, newest first: each card's text before and after.
+    /// Returns the newest edits that people made by hand, newest first: each card's text before and after. Edits of other
+    /// libraries that came with an import are not among them.
     ///
     /// # Errors
     /// When the database fails.
@@ -101,7 +102,9 @@ impl Library {
             .query(
                 "SELECT card, body AS after, (SELECT VALUE body FROM revision
                      WHERE card = $parent.card AND number = $parent.number - 1)[0] AS before, id
-                 FROM revision WHERE operation = 'edit' AND body != NONE ORDER BY id DESC LIMIT $limit",
+                 FROM revision WHERE operation = 'edit' AND body != NONE
+                     AND type::record('change', change).operation = 'edit'
+                 ORDER BY id DESC LIMIT $limit",
             )
             .bind(("limit", i64::from(limit)))
             .await

@@ -184,8 +184,12 @@ impl FromCode {
             return Err(ApiError::new(ErrorCode::BadRequest, message, "Give the folder of a repository."));
         }
         let all = in_background(move || offered(&root)).await?;
-        let is_new =
-            |tool: &Offered| self.workspace.library.read(|replica| replica.by_key(&tool.key).is_none());
+        let library = &self.workspace.library;
+        let pending: Vec<CardKey> =
+            library.pending().await?.iter().filter_map(|proposal| proposal.draft.key()).collect();
+        let is_new = |tool: &Offered| {
+            !pending.contains(&tool.key) && library.read(|replica| replica.by_key(&tool.key).is_none())
+        };
         Ok(all.into_iter().filter(is_new).collect())
     }
 }

@@ -105,7 +105,7 @@ impl GeneratedTools {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "no language model is chosen, and rules cannot write a tool",
-                "Choose a language model in Settings, or make a tool of recorded calls.",
+                "Choose one in Settings, Language model, or make a tool of recorded calls.",
             ));
         };
         // Before a model is paid for code that nobody could check.

@@ -140,9 +140,7 @@ pub(crate) async fn read(
             }
             Ok(page) => failed(format!("the site returned {}", page.status)),
             // A PDF or a DOCX: the reader tells by its bytes.
-            Err(autokit_web::Error::NotText { content_type, .. })
-                if may_be_document(&path, &content_type) =>
-            {
+            Err(autokit_web::Error::NotText { content_type, .. }) if may_be_document(&content_type) => {
                 match fetcher.download(&path, &Validators::default(), MAX_DOWNLOAD).await {
                     Ok(Some(file)) => {
                         let name = address_name(&file.url, Some(&content_type));
@@ -172,11 +170,8 @@ pub(crate) async fn read(
 }
 
 /// Whether what an address returned may be a document, so that it is worth its download.
-fn may_be_document(address: &str, content_type: &str) -> bool {
-    let path = address.split(['?', '#']).next().unwrap_or(address);
-    let is_named = has_known_ending(path.rsplit('/').next().unwrap_or(path));
-    ["pdf", "wordprocessingml"].iter().any(|kind| content_type.contains(kind))
-        || is_named && content_type.contains("octet-stream")
+fn may_be_document(content_type: &str) -> bool {
+    ["pdf", "wordprocessingml", "octet-stream"].iter().any(|kind| content_type.contains(kind))
 }
 
 /// Returns a file name for what an address returned, from which its format is told.

@@ -183,7 +183,7 @@ impl ToolRuns {
             ApiError::new(
                 ErrorCode::Invalid,
                 format!("{:?} cannot be called", record.key.name),
-                "Use it in code, as its card describes. Only tools of MCP servers and operations of web APIs can be called.",
+                "Use it in code, as its card describes. Only tools of MCP servers, operations of web APIs, macros and functions that can be read can be called.",
             )
         })?;
         Ok((listed, scoped))

@@ -13,6 +13,7 @@ use owo_colors::OwoColorize as _;
 use crate::jobs;
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, printable};
+use crate::tools::shell_quote;
 
 #[derive(Debug, Subcommand)]
 pub enum GeneratedCommand {
@@ -26,10 +27,10 @@ pub enum GeneratedCommand {
         #[arg(long, value_enum, default_value_t = LanguageArg::Python)]
         language: LanguageArg,
         /// Maximum cost of language models, in US dollars.
-        #[arg(long, value_name = "USD")]
+        #[arg(long, value_name = "USD", value_parser = dollars)]
         budget: Option<f64>,
     },
-    /// Have a written tool improved after calls failed.
+    /// Have a written tool improved after calls failed; what failed is sent to the language model.
     Improve {
         /// Tool ID or name.
         tool: String,
@@ -37,7 +38,7 @@ pub enum GeneratedCommand {
         #[arg(long, default_value = "")]
         need: String,
         /// Maximum cost of language models, in US dollars.
-        #[arg(long, value_name = "USD")]
+        #[arg(long, value_name = "USD", value_parser = dollars)]
         budget: Option<f64>,
     },
     /// Propose that a tool can no longer be called.
@@ -52,6 +53,14 @@ pub enum LanguageArg {
     Python,
     #[value(name = "javascript")]
     JavaScript,
+}
+
+/// An amount of money, which JSON can carry.
+fn dollars(text: &str) -> std::result::Result<f64, String> {
+    let amount: Option<f64> = text.trim().trim_start_matches('$').parse().ok();
+    amount
+        .filter(|amount| amount.is_finite() && *amount >= 0.0)
+        .ok_or_else(|| "enter US dollars, e.g. 0.50".to_owned())
 }
 
 pub(crate) async fn run(library: &dyn Client, out: &Output, command: GeneratedCommand) -> Result<Outcome> {
@@ -147,8 +156,9 @@ fn write_list(out: &mut dyn Write, grown: &GrownTools) -> io::Result<()> {
             Some(ToolAdvice::Retire) => "retire",
             None => continue,
         };
-        let name = printable(&tool.name);
-        writeln!(out, "  {}  {}", tool.why.yellow(), format!("autokit generated {command} {name}").cyan())?;
+        // By id, because a name may be that of another tool or of a command.
+        let id = shell_quote(tool.card.as_str());
+        writeln!(out, "  {}  {}", tool.why.yellow(), format!("autokit generated {command} {id}").cyan())?;
     }
     for need in &grown.unanswered {
         let times = format!("asked {} and never answered", count(need.times, "time"));

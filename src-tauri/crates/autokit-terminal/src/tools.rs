@@ -151,7 +151,7 @@ fn write_view(out: &mut dyn Write, view: &ToolView) -> io::Result<()> {
 }
 
 /// Quotes a text as one word for a shell, so that text written by others cannot become a command.
-fn shell_quote(text: &str) -> String {
+pub(crate) fn shell_quote(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
     if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
         return text.to_owned();

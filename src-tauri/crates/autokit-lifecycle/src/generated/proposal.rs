@@ -64,6 +64,8 @@ pub(super) fn written(
         function.language.as_str()
     );
     evidence.push(Evidence::new(SANDBOX, permissions, now));
+    let reported = "What the checks show is reported from inside of the sandbox: code that means to deceive could report it wrongly. It cannot leave the sandbox.";
+    evidence.push(Evidence::new(SANDBOX, reported, now));
     let remarked = checks.iter().any(|check| check.state == CodeCheckState::Failed);
     let confidence = if remarked { REMARKED } else { CHECKED };
     let asked = || if need.is_empty() { Vec::new() } else { vec![Evidence::new("Need", need, now)] };

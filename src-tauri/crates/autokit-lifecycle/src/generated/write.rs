@@ -11,6 +11,7 @@ use autokit_sandbox::function::{
 };
 use autokit_serving::arguments;
 use autokit_toolcard::{Author, CardKey, fields};
+use autokit_workspace::cards::shorten;
 use autokit_workspace::jobs::{Outcome, Progress};
 use serde_json::{Map, Value, json};
 
@@ -20,6 +21,12 @@ use crate::budget::{BudgetedModel, text_of};
 
 /// Attempts at code that passes its checks.
 const ATTEMPTS: u64 = 3;
+/// Most characters of each text of a specification.
+const MAX_TEXT: usize = 2_000;
+/// Most bytes of the schema of a tool's arguments.
+const MAX_SCHEMA: usize = 16 << 10;
+/// Most characters of a tool's name.
+const MAX_NAME: usize = 64;
 /// Placeholder of a slot without content.
 const NONE: &str = "(none)";
 
@@ -51,12 +58,38 @@ fn language_of(language: ToolLanguage) -> FunctionLanguage {
     }
 }
 
+/// The error of a model that did not answer.
+fn unanswered(message: String) -> ApiError {
+    ApiError::new(
+        ErrorCode::Provider,
+        message,
+        "Check the service and the limits in Settings, Language model.",
+    )
+}
+
 fn failed(message: String) -> ApiError {
     ApiError::new(
         ErrorCode::Provider,
         message,
         "Describe the need more precisely, or choose another language model.",
     )
+}
+
+/// Whether a name can be called in every program: letters, digits and underscores.
+fn is_tool_name(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Returns why something is no schema of a call's arguments, by which a call can be checked.
+fn schema_problem(parameters: &Value) -> Option<String> {
+    if parameters.to_string().len() > MAX_SCHEMA {
+        return Some("it is too long".to_owned());
+    }
+    let names = parameters.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    if let Some(name) = names.into_iter().find(|name| !is_tool_name(name)) {
+        return Some(format!("{name:?} is no name of an argument"));
+    }
+    jsonschema::validator_for(parameters).err().map(|error| error.to_string())
 }
 
 /// Reads the code that a model wrote.
@@ -131,10 +164,13 @@ impl GeneratedTools {
                 let summary = format!("{} waits in Review", specification.name);
                 return Ok(Outcome { summary, tally: None });
             }
-            attempt = Some((
-                format!("{}\n\nTests:\n{}", function.source, function.tests),
-                checks_in_words(&tried.checks),
-            ));
+            // Code that is too long is not sent back.
+            let code = if function.is_sound() {
+                format!("{}\n\nTests:\n{}", function.source, function.tests)
+            } else {
+                NONE.to_owned()
+            };
+            attempt = Some((code, checks_in_words(&tried.checks)));
             checked = tried.checks;
         }
         let why = checked.iter().find(|check| {
@@ -179,7 +215,7 @@ impl GeneratedTools {
         }
         let need = if need.is_empty() { "The earlier version has to work where it failed." } else { need };
         let slots = [("need", need), ("earlier", before.as_str()), ("failed", failures.as_str())];
-        let answer = model.ask(&prompts::TOOL_SPECIFY, &slots, &schema).await.map_err(failed)?;
+        let answer = model.ask(&prompts::TOOL_SPECIFY, &slots, &schema).await.map_err(unanswered)?;
         let parameters = match answer.get("parameters") {
             // A schema without a type accepts anything, and so says nothing to an agent.
             Some(Value::Object(schema)) if schema.contains_key("properties") => {
@@ -194,15 +230,21 @@ impl GeneratedTools {
             Some((record, _)) => record.key.name.clone(),
             None => text_of(&answer, "name"),
         };
-        if name.is_empty() {
-            return Err(failed("the language model gave the tool no name".to_owned()));
+        if earlier.is_none() && !is_tool_name(&name) {
+            return Err(failed("the language model gave the tool no usable name".to_owned()));
+        }
+        let text = |key: &str| shorten(&text_of(&answer, key), MAX_TEXT);
+        if let Some(problem) = schema_problem(&parameters) {
+            return Err(failed(format!(
+                "the language model described arguments that are no schema: {problem}"
+            )));
         }
         Ok(ToolSpecification {
             name,
-            purpose: text_of(&answer, "purpose"),
+            purpose: text("purpose"),
             parameters,
-            returns: text_of(&answer, "returns"),
-            limits: text_of(&answer, "limits"),
+            returns: text("returns"),
+            limits: text("limits"),
             side_effects: side_effects.filter_map(Value::as_str).map(str::to_owned).collect(),
         })
     }
@@ -235,7 +277,7 @@ impl GeneratedTools {
             ("attempt", attempt),
             ("checks", checks),
         ];
-        let answer = model.ask(&prompts::TOOL_WRITE, &slots, &schema).await.map_err(failed)?;
+        let answer = model.ask(&prompts::TOOL_WRITE, &slots, &schema).await.map_err(unanswered)?;
         Ok(function_in(&answer, language))
     }
 

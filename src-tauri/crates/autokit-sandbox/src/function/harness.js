@@ -39,8 +39,11 @@ const forbidden = {
   XMLHttpRequest: "uses the network (XMLHttpRequest)",
   process: "uses the process it runs in (process)",
 };
+const output = new Console(process.stderr, process.stderr);
+const METHODS = ["debug", "dir", "error", "info", "log", "table", "trace", "warn"];
 const given = {
-  console: new Console(process.stderr, process.stderr),
+  // Without the streams, which lead to sockets.
+  console: Object.fromEntries(METHODS.map((name) => [name, (...what) => output[name](...what)])),
   require: load,
   TextEncoder, TextDecoder, URL, URLSearchParams, Buffer, structuredClone, atob, btoa, setTimeout, clearTimeout,
 };
@@ -49,6 +52,8 @@ for (const [name, what] of Object.entries(forbidden)) {
   Object.defineProperty(globals, name, { get: () => stop(what) });
 }
 vm.runInContext("globalThis.module = { exports: {} }; globalThis.exports = module.exports;", context);
+// What this realm inherits from is not changed by the code, or it could write the report.
+for (const made of [Object, Array, Error, Promise, String, Number, Boolean, RegExp, Map, Set]) Object.freeze(made.prototype);
 // The constructors of functions lead to code of this realm.
 for (const made of [Function, async function () {}.constructor, function* () {}.constructor, async function* () {}.constructor]) {
   Object.defineProperty(made.prototype, "constructor", { get: () => stop("leaves its sandbox (constructor)") });

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use autokit_api::{AcceptPreview, FieldSide, FlaggedText, ProposalDetail, ProposalRow, Proposals};
-use autokit_toolcard::{FieldVerdict, InjectionKind, ProposalState, Risk};
+use autokit_toolcard::{FieldDiff, FieldVerdict, InjectionKind, ProposalState, Risk, fields};
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
@@ -107,6 +107,7 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
     for proposed in &proposal.draft.fields {
         writeln!(out)?;
         match detail.diff.iter().find(|diff| diff.field == proposed.field) {
+            Some(diff) if write_code(out, diff)? => {}
             Some(diff) => write_diff(out, diff)?,
             None => writeln!(out, "  = {} unchanged", printable(&proposed.field).cyan())?,
         }
@@ -119,7 +120,9 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
             write_flagged(out, text, proposed.value.as_ref())?;
         }
         for evidence in &proposed.evidence {
-            let quote = format!("“{}”", one_line(&evidence.quote, 80));
+            // What checks of code showed is read to its end.
+            let is_code = proposed.field == fields::FUNCTION;
+            let quote = format!("“{}”", one_line(&evidence.quote, if is_code { usize::MAX } else { 80 }));
             let read = format!("{} read {}", printable(&evidence.url), format_time(evidence.fetched_at));
             writeln!(out, "      {} {}", quote.dimmed(), read.dimmed())?;
             if evidence.chain.len() > 1 {
@@ -143,6 +146,34 @@ pub(crate) fn write_detail(out: &mut dyn Write, detail: &ProposalDetail) -> io::
         }
     }
     write_history(out, detail)
+}
+
+/// Writes the code of a tool, its tests and its examples in full, and returns whether the field is one. Nobody can decide on
+/// code of which the end is cut off.
+fn write_code(out: &mut dyn Write, diff: &FieldDiff) -> io::Result<bool> {
+    let text = |value: Option<&Value>, key: &str| Some(value?.get(key)?.as_str()?.to_owned());
+    let sides = [("before", diff.before.as_ref()), ("after", diff.after.as_ref())];
+    if diff.field != fields::FUNCTION || sides.iter().all(|(_, value)| text(*value, "source").is_none()) {
+        return Ok(false);
+    }
+    for (side, value) in sides {
+        let Some(source) = text(value, "source") else { continue };
+        let language = text(value, "language").unwrap_or_default();
+        writeln!(out, "  {} {} ({side})", printable(&diff.field).cyan(), printable(&language))?;
+        let tests = text(value, "tests").unwrap_or_default();
+        for (title, code) in [("", source), ("tests", tests)] {
+            if !title.is_empty() && !code.is_empty() {
+                writeln!(out, "    {}", title.cyan())?;
+            }
+            for line in code.lines() {
+                writeln!(out, "    {}", printable(line))?;
+            }
+        }
+        for example in value.and_then(|value| value.get("examples")?.as_array()).into_iter().flatten() {
+            writeln!(out, "    {} {}", "example".cyan(), printable(&example.to_string()))?;
+        }
+    }
+    Ok(true)
 }
 
 /// Writes the flagged parts of a text, with excerpts.
