@@ -1344,7 +1344,7 @@ tests: string,
 checks: Array<CodeCheck>, };
 
 /**
- * A check of code.
+ * A check with what it showed.
  */
 export type CodeCheck = { 
 /**
@@ -1361,7 +1361,7 @@ state: CodeCheckState,
 output: string, };
 
 /**
- * What is checked of code.
+ * What is checked.
  */
 export type CodeCheckKind = "syntax" | "access" | "examples" | "tests" | "limits" | "types" | "lint";
 
@@ -1971,6 +1971,11 @@ marks: Array<InjectionMatch>, };
 export type Format = "bundle" | "folder" | "json" | "csv" | "mcp_servers" | "server_json" | "open_api" | "rapid_api" | "markdown" | "html";
 
 /**
+ * A language functions can be written in.
+ */
+export type FunctionLanguage = "python" | "javascript";
+
+/**
  * Request to have a tool written by a language model, or an existing one improved.
  */
 export type GenerateRequest = { 
@@ -1981,7 +1986,7 @@ need: string,
 /**
  * Its language.
  */
-language: ToolLanguage, 
+language: FunctionLanguage, 
 /**
  * The written tool to improve, by id or name; absent for a new one.
  */
@@ -5949,11 +5954,6 @@ source: ToolSource,
  * Whether agents of the profile may call it. Further permissions are decided when a call is made.
  */
 permission: Permission, };
-
-/**
- * A language tools are written in.
- */
-export type ToolLanguage = "python" | "javascript";
 
 /**
  * Page of the list of callable tools.

@@ -1,22 +1,12 @@
 //! Tools that grow from use: needs, tools written for them, and how these fare (Elyra, bootstrapping).
 
+pub use autokit_sandbox::function::{CodeCheck, CodeCheckKind, CodeCheckState, FunctionLanguage};
 use autokit_toolcard::{CardId, ProposalId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
 use crate::JobId;
-
-/// A language tools are written in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "lowercase")]
-pub enum ToolLanguage {
-    /// Python 3.
-    #[default]
-    Python,
-    /// JavaScript.
-    JavaScript,
-}
 
 /// Request to have a tool written by a language model, or an existing one improved.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
@@ -26,7 +16,7 @@ pub struct GenerateRequest {
     pub need: String,
     /// Its language.
     #[serde(default)]
-    pub language: ToolLanguage,
+    pub language: FunctionLanguage,
     /// The written tool to improve, by id or name; absent for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -53,49 +43,6 @@ pub struct ToolSpecification {
     pub limits: String,
     /// What it would need beside its arguments: files, the network, other programs. Such a tool is not written.
     pub side_effects: Vec<String>,
-}
-
-/// What is checked of code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum CodeCheckKind {
-    /// Whether it can be read as code.
-    Syntax,
-    /// Whether it leaves files, the network and other programs alone.
-    Access,
-    /// Whether its examples return what they should.
-    Examples,
-    /// Whether its own tests pass.
-    Tests,
-    /// Whether it keeps its time and memory.
-    Limits,
-    /// What a type checker finds.
-    Types,
-    /// What a linter finds.
-    Lint,
-}
-
-/// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum CodeCheckState {
-    /// As it should.
-    Passed,
-    /// Otherwise.
-    Failed,
-    /// There was nothing to check, or nothing to check it with.
-    NotRun,
-}
-
-/// A check of code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct CodeCheck {
-    /// What was checked.
-    pub kind: CodeCheckKind,
-    /// How it ended.
-    pub state: CodeCheckState,
-    /// What it showed, in words.
-    pub output: String,
 }
 
 /// Code that was written, and its checks.

@@ -49,9 +49,9 @@ pub use cards::{
 };
 pub use client::Client;
 pub use generated::{
-    CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, GenerateRequest, Generation, GenerationRef,
-    GrownTool, GrownTools, RepeatedCardEdit, RetirementProposed, ToolAdvice, ToolLanguage, ToolSpecification,
-    UnansweredNeed,
+    CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, FunctionLanguage, GenerateRequest, Generation,
+    GenerationRef, GrownTool, GrownTools, RepeatedCardEdit, RetirementProposed, ToolAdvice,
+    ToolSpecification, UnansweredNeed,
 };
 pub use health::{HealthPoint, LibraryHealth};
 pub use jobs::{Job, JobId, JobKind, JobPause, JobRef, JobState, JobTally, JobWait};

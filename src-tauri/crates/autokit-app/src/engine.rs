@@ -50,6 +50,7 @@ use autokit_serving::approvals::Approvals;
 use autokit_serving::assistant::Assistant;
 use autokit_serving::builtin::Builtins;
 use autokit_serving::clients::Clients;
+use autokit_serving::code_runs::CodeRunner;
 use autokit_serving::external::ExternalTools;
 use autokit_serving::find::ToolSearch;
 use autokit_serving::journal::Journal;
@@ -324,7 +325,7 @@ impl Engine {
                 providers: providers.clone(),
                 reranker: Reranker::default(),
             });
-            let external = ExternalTools::new(providers.clone());
+            let code = CodeRunner::default();
             let executors = Executors {
                 own: OwnTools::new(
                     workspace.clone(),
@@ -336,7 +337,7 @@ impl Engine {
                     workspace.clone(),
                     search.clone(),
                     Arc::clone(&assistant),
-                    external.clone(),
+                    ExternalTools::new(providers.clone(), code.clone()),
                 ),
                 rest: RestCalls::new(providers.clone(), connections.api_keys.clone()),
             };
@@ -363,7 +364,7 @@ impl Engine {
                         models.clone(),
                         providers.clone(),
                         review.proposals.clone(),
-                        external,
+                        code,
                         activity.clone(),
                     ),
                     variants: DescriptionVariants::new(

@@ -15,7 +15,6 @@ pub(crate) fn has_new_flagged_text(card: &Toolcard, ours: Option<&CardRecord>) -
 /// Returns whether a card has code that the library's card does not have. Code is run once it is in the library, so a person
 /// reads it first, whoever it comes from.
 pub(crate) fn has_new_code(card: &Toolcard, ours: Option<&CardRecord>) -> bool {
-    let code = |card: &Toolcard| card.object().get(fields::FUNCTION).cloned();
-    let new = code(card);
-    new.is_some() && ours.map(|ours| code(&ours.card())) != Some(new)
+    let new = card.object().get(fields::FUNCTION);
+    new.is_some() && ours.is_none_or(|ours| ours.card().object().get(fields::FUNCTION) != new)
 }

@@ -1,9 +1,22 @@
 //! A language model that stops when a budget is used up.
 
+use autokit_error::{ApiError, ErrorCode};
 use autokit_llm::prompts::{Prompt, Prompts};
 use autokit_llm::{Model, Request};
 use autokit_workspace::providers::Providers;
 use serde_json::Value;
+
+/// Checks what language models may cost, in US dollars.
+///
+/// # Errors
+/// `bad_request` for what is no amount of money.
+pub(crate) fn check_budget(budget: Option<f64>) -> autokit_error::Result<()> {
+    if budget.is_none_or(|budget| budget.is_finite() && budget >= 0.0) {
+        return Ok(());
+    }
+    let message = "the budget is not an amount of money";
+    Err(ApiError::new(ErrorCode::BadRequest, message, "Enter US dollars, e.g. 0.50."))
+}
 
 const SYSTEM: &str = "Answer with JSON after the schema and nothing else.";
 

@@ -47,9 +47,8 @@ struct Offered {
     module: String,
     usage: String,
     description: String,
-    /// Where it is said, and the words.
+    /// Where that is said.
     place: String,
-    quote: String,
 }
 
 fn language_name(language: Language) -> &'static str {
@@ -89,7 +88,6 @@ fn offered(root: &Path) -> Result<Vec<Offered>> {
                     usage: command.clone(),
                     description: package.description.clone(),
                     place: package.manifest.clone(),
-                    quote: package.description.clone(),
                 });
             }
         }
@@ -106,7 +104,6 @@ fn offered(root: &Path) -> Result<Vec<Offered>> {
                 usage: format!("{}\n{}", import.code, symbol.signature),
                 description: shorten(&symbol.documentation, DESCRIPTION),
                 place: format!("{}:{}", file.path, symbol.lines.0),
-                quote: shorten(&symbol.documentation, DESCRIPTION),
             });
         }
     }
@@ -137,7 +134,7 @@ fn with_own_names(mut tools: Vec<Offered>) -> Vec<Offered> {
 
 impl Offered {
     fn draft(&self, now: Timestamp) -> Draft {
-        let evidence = || vec![Evidence::new(self.place.clone(), self.quote.clone(), now)];
+        let evidence = || vec![Evidence::new(self.place.clone(), self.description.clone(), now)];
         let field = |field: &str, value: Value| ProposedField {
             field: field.to_owned(),
             value: Some(value),
@@ -156,17 +153,7 @@ impl Offered {
         }
         proposed.push(field(fields::USAGE, self.usage.clone().into()));
         proposed.push(field(fields::SOURCES, json!([self.place])));
-        Draft {
-            card: None,
-            base: None,
-            origin: Origin::Code,
-            reason: format!("Offered by {}.", self.key.provider),
-            fields: proposed,
-            similar: Vec::new(),
-            basis: None,
-            candidates: Vec::new(),
-            arrived: None,
-        }
+        Draft::new(Origin::Code, format!("Offered by {}.", self.key.provider), proposed)
     }
 }
 

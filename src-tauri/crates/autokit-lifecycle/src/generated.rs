@@ -19,14 +19,14 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_features::review::Proposals;
-use autokit_serving::external::ExternalTools;
+use autokit_serving::code_runs::CodeRunner;
 use autokit_serving::report::Activity;
 use autokit_toolcard::Author;
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
 
-use crate::budget::BudgetedModel;
+use crate::budget::{BudgetedModel, check_budget};
 
 /// Generations that are remembered with their code and checks.
 const REMEMBERED: usize = 20;
@@ -40,7 +40,7 @@ pub struct GeneratedTools {
     models: Models,
     providers: Providers,
     proposals: Proposals,
-    sandbox: ExternalTools,
+    code: CodeRunner,
     activity: Activity,
     generations: Arc<Mutex<VecDeque<(JobId, Generation)>>>,
     /// Held while a tool is written: one after the other.
@@ -48,13 +48,13 @@ pub struct GeneratedTools {
 }
 
 impl GeneratedTools {
-    /// Writes tools for this library; code is checked in the sandbox of `sandbox`, and `activity` tells how tools fare.
+    /// Writes tools for this library; their code is checked by `code`, and `activity` tells how tools fare.
     pub fn new(
         workspace: Workspace,
         models: Models,
         providers: Providers,
         proposals: Proposals,
-        sandbox: ExternalTools,
+        code: CodeRunner,
         activity: Activity,
     ) -> GeneratedTools {
         GeneratedTools {
@@ -62,7 +62,7 @@ impl GeneratedTools {
             models,
             providers,
             proposals,
-            sandbox,
+            code,
             activity,
             generations: Arc::default(),
             writing: Arc::default(),
@@ -90,13 +90,7 @@ impl GeneratedTools {
             let message = format!("a need has 1 to {MAX_NEED} characters");
             return Err(ApiError::new(ErrorCode::BadRequest, message, "Say what the tool is needed for."));
         }
-        if request.budget.is_some_and(|budget| !budget.is_finite() || budget < 0.0) {
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
-                "the budget is not an amount of money",
-                "Enter US dollars, e.g. 0.50.",
-            ));
-        }
+        check_budget(request.budget)?;
         let earlier = match &request.card {
             Some(card) => Some(self.written_tool(card)?),
             None => None,
@@ -109,7 +103,7 @@ impl GeneratedTools {
             ));
         };
         // Before a model is paid for code that nobody could check.
-        self.sandbox.ensure_sandbox().await?;
+        self.code.ensure_sandbox().await?;
         let language = request.language;
         let title = earlier.as_ref().map_or_else(
             || "Writing a tool".to_owned(),
@@ -147,8 +141,7 @@ impl Handle<ListGrownTools> for GeneratedTools {
             tools: self.watched(&experience),
             unanswered: self.unanswered(&experience).await?,
             edits: self.repeated_edits().await?,
-            can_write: self.providers.services().large.is_some()
-                && self.sandbox.ensure_sandbox().await.is_ok(),
+            can_write: self.providers.services().large.is_some() && self.code.ensure_sandbox().await.is_ok(),
         })
     }
 }

@@ -14,7 +14,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_features::review::Proposals;
 use autokit_serving::macro_card::MACRO;
 use autokit_serving::plan::Calls;
-use autokit_serving::recordings::Recording;
+use autokit_serving::recordings::{Recording, text_of};
 use autokit_toolcard::{Author, Draft, Evidence, Kind, Origin, ProposedField, fields};
 use autokit_workspace::cards::shorten;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn made(call: &Recording) -> Made {
 }
 
 fn shown(value: &Value) -> String {
-    shorten(&value.as_str().map_or_else(|| value.to_string(), str::to_owned), SHOWN)
+    shorten(&text_of(value), SHOWN)
 }
 
 impl Macros {
@@ -240,24 +240,16 @@ fn draft(composed: &Macro, calls: &[Arc<Recording>], occurrences: usize) -> Draf
     };
     let written = serde_json::to_value(composed).unwrap_or_default();
     let times = if occurrences > 1 { format!(", made {occurrences} times") } else { String::new() };
-    Draft {
-        card: None,
-        base: None,
-        origin: Origin::Use,
-        reason: format!("Composed from {} recorded calls{times}. Each is permitted by itself.", calls.len()),
-        fields: vec![
-            field(fields::NAME, composed.name.clone().into(), Vec::new()),
-            field(fields::PROVIDER, PROVIDER.into(), Vec::new()),
-            field(fields::KIND, Kind::Other.as_str().into(), Vec::new()),
-            field(fields::DESCRIPTION, composed.description.clone().into(), evidence.clone()),
-            field(fields::PARAMETERS, composed.parameters.clone(), evidence.clone()),
-            field(MACRO, written, evidence),
-        ],
-        similar: Vec::new(),
-        basis: None,
-        candidates: Vec::new(),
-        arrived: None,
-    }
+    let reason = format!("Composed from {} recorded calls{times}. Each is permitted by itself.", calls.len());
+    let proposed = vec![
+        field(fields::NAME, composed.name.clone().into(), Vec::new()),
+        field(fields::PROVIDER, PROVIDER.into(), Vec::new()),
+        field(fields::KIND, Kind::Other.as_str().into(), Vec::new()),
+        field(fields::DESCRIPTION, composed.description.clone().into(), evidence.clone()),
+        field(fields::PARAMETERS, composed.parameters.clone(), evidence.clone()),
+        field(MACRO, written, evidence),
+    ];
+    Draft::new(Origin::Use, reason, proposed)
 }
 
 #[async_trait]

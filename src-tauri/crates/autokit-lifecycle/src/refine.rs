@@ -25,6 +25,7 @@ use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
 
+use crate::budget::check_budget;
 use run::{Run, RunOptions, RunTool};
 
 /// Calls of a tool when no number is given.
@@ -128,13 +129,7 @@ impl Refining {
     }
 
     async fn start(&self, request: RefineRequest) -> Result<RefineStart> {
-        if request.budget.is_some_and(|budget| !budget.is_finite() || budget < 0.0) {
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
-                "the budget is not an amount of money",
-                "Enter US dollars, e.g. 0.50.",
-            ));
-        }
+        check_budget(request.budget)?;
         let resumed = match request.scope {
             RefineScope::Resume => Some(self.saved_run().await?.ok_or_else(|| {
                 ApiError::new(

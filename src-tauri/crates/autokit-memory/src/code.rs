@@ -54,7 +54,8 @@ impl SymbolText {
         let inside = symbol.inside.iter().map(|part| name_words(part)).collect::<Vec<_>>().join(" ");
         let comment =
             symbol.documentation.split_whitespace().take(COMMENT_WORDS).collect::<Vec<_>>().join(" ");
-        let mut to_embed = if inside.is_empty() { name.clone() } else { format!("{inside} {name}") };
+        let own = if inside.is_empty() { name.clone() } else { format!("{inside} {name}") };
+        let mut to_embed = own.clone();
         if !comment.is_empty() {
             to_embed = format!("{to_embed}: {comment}");
         }
@@ -62,7 +63,6 @@ impl SymbolText {
         let mut windows = vec![to_embed];
         // What a function does is often said by nothing but the names, texts and comments inside of it.
         if symbol.body.split_whitespace().nth(MIN_BODY - 1).is_some() {
-            let own = if inside.is_empty() { name.clone() } else { format!("{inside} {name}") };
             let comment = symbol.documentation.split_whitespace().take(COMMENT_WITH_BODY);
             let body = symbol.body.split_whitespace().take(BODY_WORDS).map(name_words);
             let words: Vec<String> =

@@ -9,7 +9,8 @@
 //! | [`find`] | search |
 //! | [`tools`] | the cards whose tools can be called |
 //! | [`own`] | the tools every session has: ask, discover, propose a card, report an outcome |
-//! | [`builtin`], [`external`] | built-in tools that a search finds; those for web, files and sandbox |
+//! | [`builtin`], [`external`] | built-in tools that a search finds; those for web and files |
+//! | [`code_runs`] | code in the sandbox |
 //! | [`macro_card`] | cards whose tool is a sequence of calls |
 //! | [`function_card`] | cards whose tool is code |
 //! | [`plan`] | a call: what it calls, the permissions it needs, and its execution |
@@ -33,6 +34,7 @@ mod audit;
 pub mod builtin;
 mod capped;
 pub mod clients;
+pub mod code_runs;
 mod days;
 pub mod explored;
 pub mod external;

@@ -274,8 +274,8 @@ impl Calls {
                     .await
             }
             Executor::Function(function) => {
-                let external = self.executors.builtins.external();
-                external.call_function(&function, &call.arguments, &call.cancel).await.map(capped::capped)
+                let code = self.executors.builtins.external().code();
+                code.call_function(&function, &call.arguments, &call.cancel).await.map(capped::capped)
             }
             Executor::Upstream(server, upstream) => self.call_upstream(&server, &upstream, call).await,
             Executor::Rest(operation, keys) => self

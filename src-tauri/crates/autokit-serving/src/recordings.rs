@@ -106,6 +106,11 @@ pub fn text_value_of(result: &CallToolResult) -> Value {
     json_or_text(&texts.join("\n"))
 }
 
+/// Returns a value as text: a string as it is, anything else as JSON.
+pub fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// Reads a text as JSON, or returns it as a string.
 pub fn json_or_text(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))

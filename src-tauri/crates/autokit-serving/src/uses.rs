@@ -9,7 +9,7 @@ use autokit_toolcard::{CardId, Timestamp};
 use serde_json::Value;
 
 use crate::journal::RETENTION_DAYS;
-use crate::report::Activity;
+use crate::report::{Activity, latency};
 
 /// Most failed calls of one tool that are returned.
 const MAX_FAILURES: usize = 10;
@@ -22,11 +22,18 @@ pub struct ToolUses {
     /// Calls that were made and failed.
     pub failures: u64,
     /// How long each call took, in milliseconds.
-    pub times: Vec<f64>,
+    times: Vec<f64>,
     /// When it was last called.
     pub last: Option<Timestamp>,
     /// The newest failed calls: redacted arguments, and the error.
     pub failed: Vec<(Value, String)>,
+}
+
+impl ToolUses {
+    /// Returns the median time of a call, in milliseconds; `None` without calls.
+    pub fn p50_ms(&self) -> Option<f64> {
+        (!self.times.is_empty()).then(|| latency(self.times.clone()).p50_ms)
+    }
 }
 
 /// A search of an agent.

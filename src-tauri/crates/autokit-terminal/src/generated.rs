@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use autokit_api::commands::{GenerateTool, GetGeneration, ListGrownTools, RetireTool};
 use autokit_api::{
-    CardRef, Client, CodeCheckState, GenerateRequest, Generation, GenerationRef, GrownTools, Nothing,
-    ToolAdvice, ToolLanguage,
+    CardRef, Client, CodeCheckState, FunctionLanguage, GenerateRequest, Generation, GenerationRef,
+    GrownTools, Nothing, ToolAdvice,
 };
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
@@ -27,7 +27,7 @@ pub enum GeneratedCommand {
         #[arg(long, value_enum, default_value_t = LanguageArg::Python)]
         language: LanguageArg,
         /// Maximum cost of language models, in US dollars.
-        #[arg(long, value_name = "USD", value_parser = dollars)]
+        #[arg(long, value_name = "USD", value_parser = crate::providers::amount)]
         budget: Option<f64>,
     },
     /// Have a written tool improved after calls failed; what failed is sent to the language model.
@@ -38,7 +38,7 @@ pub enum GeneratedCommand {
         #[arg(long, default_value = "")]
         need: String,
         /// Maximum cost of language models, in US dollars.
-        #[arg(long, value_name = "USD", value_parser = dollars)]
+        #[arg(long, value_name = "USD", value_parser = crate::providers::amount)]
         budget: Option<f64>,
     },
     /// Propose that a tool can no longer be called.
@@ -55,14 +55,6 @@ pub enum LanguageArg {
     JavaScript,
 }
 
-/// An amount of money, which JSON can carry.
-fn dollars(text: &str) -> std::result::Result<f64, String> {
-    let amount: Option<f64> = text.trim().trim_start_matches('$').parse().ok();
-    amount
-        .filter(|amount| amount.is_finite() && *amount >= 0.0)
-        .ok_or_else(|| "enter US dollars, e.g. 0.50".to_owned())
-}
-
 pub(crate) async fn run(library: &dyn Client, out: &Output, command: GeneratedCommand) -> Result<Outcome> {
     match command {
         GeneratedCommand::List => {
@@ -73,14 +65,14 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: GeneratedCo
         }
         GeneratedCommand::Create { need, language, budget } => {
             let language = match language {
-                LanguageArg::Python => ToolLanguage::Python,
-                LanguageArg::JavaScript => ToolLanguage::JavaScript,
+                LanguageArg::Python => FunctionLanguage::Python,
+                LanguageArg::JavaScript => FunctionLanguage::JavaScript,
             };
             write(library, out, GenerateRequest { need, language, card: None, budget }).await
         }
         GeneratedCommand::Improve { tool, need, budget } => {
             let request =
-                GenerateRequest { need, language: ToolLanguage::default(), card: Some(tool), budget };
+                GenerateRequest { need, language: FunctionLanguage::default(), card: Some(tool), budget };
             write(library, out, request).await
         }
         GeneratedCommand::Retire { tool } => {

@@ -161,14 +161,19 @@ pub enum TestChoice {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dollars(pub(crate) Option<f64>);
 
+/// An amount of US dollars: `2.50` or `$2.50`.
+pub(crate) fn amount(text: &str) -> Result<f64, String> {
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(amount) if (0.0..=1e6).contains(&amount) => Ok(amount),
+        _ => Err("enter an amount such as 2.50".to_owned()),
+    }
+}
+
 fn dollars(text: &str) -> Result<Dollars, String> {
     if matches!(text, "none" | "list") {
         return Ok(Dollars(None));
     }
-    match text.trim_start_matches('$').parse::<f64>() {
-        Ok(amount) if (0.0..=1e6).contains(&amount) => Ok(Dollars(Some(amount))),
-        _ => Err("enter an amount such as 2.50".to_owned()),
-    }
+    amount(text).map(|amount| Dollars(Some(amount)))
 }
 
 pub(crate) async fn run(library: &dyn Client, out: &Output, command: ProvidersCommand) -> Result<Outcome> {

@@ -37,7 +37,7 @@ pub struct RefineArgs {
     #[arg(long, value_name = "N")]
     calls: Option<u32>,
     /// Maximum cost of language models, in US dollars.
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = crate::providers::amount)]
     budget: Option<f64>,
     /// Profile whose rules apply.
     #[arg(long, default_value = "")]

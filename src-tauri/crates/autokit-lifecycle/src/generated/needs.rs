@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use autokit_api::{RepeatedCardEdit, Session, TurnKind, TurnState, UnansweredNeed};
 use autokit_bootstrap::{Edit, repeated_edits};
 use autokit_error::Result;
+use autokit_search::dot;
 use autokit_serving::uses::Experience;
 use autokit_toolcard::Timestamp;
 use autokit_workspace::background::in_background;
@@ -108,7 +109,7 @@ fn needs(asked: &[Asked], texts: &[&str], vectors: &[Vec<f32>]) -> Vec<Unanswere
     let words: Vec<BTreeSet<String>> = texts.iter().map(|text| words_of(text)).collect();
     let alike = |a: usize, b: usize| {
         if let (Some(a), Some(b)) = (vectors.get(a), vectors.get(b)) {
-            return a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>() >= ALIKE;
+            return dot(a, b) >= ALIKE;
         }
         let common = words[a].intersection(&words[b]).count() as f32;
         let all = words[a].union(&words[b]).count().max(1) as f32;

@@ -42,7 +42,7 @@ pub(super) fn checks_in_words(checks: &[CodeCheck]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn unquoted(field: &str, value: Value, evidence: Vec<Evidence>, confidence: f32) -> ProposedField {
+fn proposed_field(field: &str, value: Value, evidence: Vec<Evidence>, confidence: f32) -> ProposedField {
     ProposedField { field: field.to_owned(), value: Some(value), evidence, confidence }
 }
 
@@ -76,19 +76,19 @@ pub(super) fn written(
     let mut proposed = Vec::new();
     match earlier {
         None => proposed.extend([
-            unquoted(fields::NAME, specification.name.clone().into(), asked(), confidence),
-            unquoted(fields::PROVIDER, PROVIDER.into(), Vec::new(), confidence),
-            unquoted(fields::KIND, Kind::Other.as_str().into(), Vec::new(), confidence),
-            unquoted(fields::DESCRIPTION, description, asked(), confidence),
-            unquoted(fields::PARAMETERS, specification.parameters.clone(), asked(), confidence),
+            proposed_field(fields::NAME, specification.name.clone().into(), asked(), confidence),
+            proposed_field(fields::PROVIDER, PROVIDER.into(), Vec::new(), confidence),
+            proposed_field(fields::KIND, Kind::Other.as_str().into(), Vec::new(), confidence),
+            proposed_field(fields::DESCRIPTION, description, asked(), confidence),
+            proposed_field(fields::PARAMETERS, specification.parameters.clone(), asked(), confidence),
         ]),
         Some(record) => {
             let card = record.card();
             if card.description() != description.as_str().unwrap_or_default() {
-                proposed.push(unquoted(fields::DESCRIPTION, description, asked(), confidence));
+                proposed.push(proposed_field(fields::DESCRIPTION, description, asked(), confidence));
             }
             if card.object().get(fields::PARAMETERS) != Some(&specification.parameters) {
-                proposed.push(unquoted(
+                proposed.push(proposed_field(
                     fields::PARAMETERS,
                     specification.parameters.clone(),
                     asked(),
@@ -97,23 +97,16 @@ pub(super) fn written(
             }
         }
     }
-    proposed.push(unquoted(fields::FUNCTION, code, evidence, confidence));
+    proposed.push(proposed_field(fields::FUNCTION, code, evidence, confidence));
+    let (origin, written) = match earlier {
+        None => (Origin::Use, "Written for a need"),
+        Some(_) => (Origin::Improvement, "Written anew"),
+    };
+    let reason = format!("{written}, and checked in the sandbox. Read the code before you accept it.");
     Draft {
         card: earlier.map(|record| record.id.clone()),
         base: earlier.map(|record| record.number),
-        origin: if earlier.is_some() { Origin::Improvement } else { Origin::Use },
-        reason: match earlier {
-            None => "Written for a need, and checked in the sandbox. Read the code before you accept it."
-                .to_owned(),
-            Some(_) => {
-                "Written anew, and checked in the sandbox. Read the code before you accept it.".to_owned()
-            }
-        },
-        fields: proposed,
-        similar: Vec::new(),
-        basis: None,
-        candidates: Vec::new(),
-        arrived: None,
+        ..Draft::new(origin, reason, proposed)
     }
 }
 
@@ -134,15 +127,11 @@ pub(super) fn retirement(
             .map(|(arguments, error)| Evidence::new("Calls", format!("{arguments} → {error}"), now)),
     );
     let why = if why.is_empty() { "It is no longer needed." } else { why };
+    let reason = format!("{why} Without this field the tool can no longer be called; its card stays.");
+    let removed = ProposedField { field: field.to_owned(), value: None, evidence, confidence: RETIRED };
     Draft {
         card: Some(record.id.clone()),
         base: Some(record.number),
-        origin: Origin::Refresh,
-        reason: format!("{why} Without this field the tool can no longer be called; its card stays."),
-        fields: vec![ProposedField { field: field.to_owned(), value: None, evidence, confidence: RETIRED }],
-        similar: Vec::new(),
-        basis: None,
-        candidates: Vec::new(),
-        arrived: None,
+        ..Draft::new(Origin::Refresh, reason, vec![removed])
     }
 }

@@ -28,11 +28,6 @@ fn grown_by(record: &CardRecord) -> Option<&'static str> {
     macro_of(&card).is_some().then_some(MACRO)
 }
 
-fn median(mut times: Vec<f64>) -> Option<f64> {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied()
-}
-
 impl GeneratedTools {
     /// Returns the composed and written tools, those with advice first.
     pub(super) fn watched(&self, experience: &Experience) -> Vec<GrownTool> {
@@ -50,7 +45,7 @@ impl GeneratedTools {
                     is_code,
                     successes: uses.successes,
                     failures: uses.failures,
-                    p50_ms: median(uses.times),
+                    p50_ms: uses.p50_ms(),
                     last_called: uses.last,
                     advice,
                     why,

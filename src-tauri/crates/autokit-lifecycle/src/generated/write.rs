@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use autokit_api::{CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, ToolLanguage, ToolSpecification};
+use autokit_api::{CodeAttempt, ToolSpecification};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::CardRecord;
 use autokit_llm::prompts;
 use autokit_sandbox::function::{
-    Check, CheckKind, CheckState, Example, Function, FunctionLanguage, MAX_EXAMPLES, is_usable,
+    CodeCheck, CodeCheckKind, CodeCheckState, Example, Function, FunctionLanguage, MAX_EXAMPLES, is_usable,
 };
 use autokit_serving::arguments;
 use autokit_toolcard::{Author, CardKey, fields};
@@ -29,34 +29,6 @@ const MAX_SCHEMA: usize = 16 << 10;
 const MAX_NAME: usize = 64;
 /// Placeholder of a slot without content.
 const NONE: &str = "(none)";
-
-fn from_check(check: &Check) -> CodeCheck {
-    CodeCheck {
-        kind: match check.kind {
-            CheckKind::Syntax => CodeCheckKind::Syntax,
-            CheckKind::Access => CodeCheckKind::Access,
-            CheckKind::Examples => CodeCheckKind::Examples,
-            CheckKind::Tests => CodeCheckKind::Tests,
-            CheckKind::Limits => CodeCheckKind::Limits,
-            CheckKind::Types => CodeCheckKind::Types,
-            CheckKind::Lint => CodeCheckKind::Lint,
-        },
-        state: match check.state {
-            CheckState::Passed => CodeCheckState::Passed,
-            CheckState::Failed => CodeCheckState::Failed,
-            CheckState::NotRun => CodeCheckState::NotRun,
-        },
-        output: check.output.clone(),
-    }
-}
-
-/// The function language of a request.
-fn language_of(language: ToolLanguage) -> FunctionLanguage {
-    match language {
-        ToolLanguage::Python => FunctionLanguage::Python,
-        ToolLanguage::JavaScript => FunctionLanguage::JavaScript,
-    }
-}
 
 /// The error of a model that did not answer.
 fn unanswered(message: String) -> ApiError {
@@ -117,15 +89,19 @@ impl GeneratedTools {
     pub(super) async fn write(
         &self,
         need: &str,
-        language: ToolLanguage,
+        language: FunctionLanguage,
         earlier: Option<(Arc<CardRecord>, Function)>,
         model: &BudgetedModel,
         progress: &Progress,
     ) -> Result<Outcome> {
         let job = progress.id();
-        let language = earlier.as_ref().map_or(language_of(language), |(_, function)| function.language);
+        let language = earlier.as_ref().map_or(language, |(_, function)| function.language);
         let record = earlier.as_ref().map(|(record, _)| Arc::clone(record));
         let specification = self.specify(need, earlier.as_ref(), model).await?;
+        let specification = match &record {
+            Some(_) => specification,
+            None => self.with_free_name(specification).await?,
+        };
         self.note(&job, |generation| generation.specification = Some(specification.clone()));
         if !specification.side_effects.is_empty() {
             return Err(ApiError::new(
@@ -136,11 +112,6 @@ impl GeneratedTools {
         }
         let mut attempt = earlier.map(|(_, function)| (function.source, String::from(NONE)));
         let mut checked = Vec::new();
-        let specification = match &record {
-            Some(_) => specification,
-            None => self.with_free_name(specification).await?,
-        };
-        self.note(&job, |generation| generation.specification = Some(specification.clone()));
         for number in 1..=ATTEMPTS {
             progress.set_done(number - 1, ATTEMPTS);
             let function = self.code(&specification, language, attempt.as_ref(), model).await?;
@@ -148,12 +119,12 @@ impl GeneratedTools {
                 self.check(&specification, &function).await?
             } else {
                 let output = "There is no code, or too much of it.".to_owned();
-                vec![Check { kind: CheckKind::Syntax, state: CheckState::Failed, output }]
+                vec![CodeCheck { kind: CodeCheckKind::Syntax, state: CodeCheckState::Failed, output }]
             };
             let (source, tests) = (function.source.clone(), function.tests.clone());
-            let tried = CodeAttempt { source, tests, checks: checks.iter().map(from_check).collect() };
+            let tried = CodeAttempt { source, tests, checks };
             self.note(&job, |generation| generation.attempts.push(tried.clone()));
-            if is_usable(&checks) {
+            if is_usable(&tried.checks) {
                 let now = self.workspace.clock.stamp();
                 let record = record.as_deref();
                 let draft = written(record, need, &specification, &function, &tried.checks, now);
@@ -297,7 +268,7 @@ impl GeneratedTools {
     }
 
     /// Checks code in the sandbox, and its examples against what agents will be able to call it with.
-    async fn check(&self, specification: &ToolSpecification, function: &Function) -> Result<Vec<Check>> {
+    async fn check(&self, specification: &ToolSpecification, function: &Function) -> Result<Vec<CodeCheck>> {
         let empty = Map::new();
         let schema = specification.parameters.as_object().unwrap_or(&empty);
         let unfit = function.examples.iter().find_map(|example| {
@@ -305,10 +276,14 @@ impl GeneratedTools {
             let given = Value::Object(example.arguments.clone());
             Some(format!("The example {given} is no call of the tool: {problem}"))
         });
-        let mut checks = self.sandbox.check_function(function).await?;
+        let mut checks = self.code.check_function(function).await?;
         if let Some(problem) = unfit {
-            checks.retain(|check| check.kind != CheckKind::Examples);
-            checks.push(Check { kind: CheckKind::Examples, state: CheckState::Failed, output: problem });
+            checks.retain(|check| check.kind != CodeCheckKind::Examples);
+            checks.push(CodeCheck {
+                kind: CodeCheckKind::Examples,
+                state: CodeCheckState::Failed,
+                output: problem,
+            });
         }
         Ok(checks)
     }

@@ -8,6 +8,7 @@ use autokit_embed::Embedder;
 use autokit_llm::prompts;
 use autokit_refine::draft::{DraftError, DraftModel, Exploring, Instance, Rewrite, Similarity};
 use autokit_refine::{Outcome, ToolDocument, Trial};
+use autokit_serving::recordings;
 use serde_json::{Value, json};
 
 use crate::budget::{BudgetedModel, text_of};
@@ -16,8 +17,7 @@ use crate::budget::{BudgetedModel, text_of};
 const SHOWN: usize = 4_000;
 
 fn shown(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    text.chars().take(SHOWN).collect()
+    recordings::text_of(value).chars().take(SHOWN).collect()
 }
 
 fn shown_tool(tool: &ToolDocument) -> String {

@@ -2,6 +2,7 @@
 
 use autokit_refine::draft::Draft as Rewriting;
 use autokit_refine::{Observation, Outcome, ToolDocument, Trial, refined_description, refined_parameters};
+use autokit_serving::recordings::text_of;
 use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, Timestamp, Visit, fields};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -19,8 +20,7 @@ const QUOTED: usize = 240;
 const CALLS_SHOWN: usize = 12;
 
 fn shortened(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String = text_of(value).split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(QUOTED) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
@@ -114,12 +114,7 @@ pub(super) fn proposal(
     Some(Draft {
         card: Some(tool.record.id.clone()),
         base: Some(tool.record.number),
-        origin: Origin::Improvement,
-        reason,
-        fields: proposed,
-        similar: Vec::new(),
         basis: Some(hex::encode(Sha256::digest(basis))),
-        candidates: Vec::new(),
-        arrived: None,
+        ..Draft::new(Origin::Improvement, reason, proposed)
     })
 }

@@ -3,14 +3,18 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
 use super::{
     Called, Function, FunctionCall, FunctionLanguage, Mode, SAID, last_chars, read_outcome, shortened,
 };
 use crate::{Exit, Job, Language, Limits, Sandbox, SandboxError};
 
 /// What is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CheckKind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeCheckKind {
     /// Whether it can be read as code and defines `run`.
     Syntax,
     /// Whether it leaves files, the network and other programs alone.
@@ -28,8 +32,9 @@ pub enum CheckKind {
 }
 
 /// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CheckState {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeCheckState {
     /// As it should.
     Passed,
     /// Otherwise.
@@ -39,12 +44,12 @@ pub enum CheckState {
 }
 
 /// A check with what it showed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct CodeCheck {
     /// What was checked.
-    pub kind: CheckKind,
+    pub kind: CodeCheckKind,
     /// How it ended.
-    pub state: CheckState,
+    pub state: CodeCheckState,
     /// What it showed, in words.
     pub output: String,
 }
@@ -54,26 +59,28 @@ const CHECKER_LIMITS: (Duration, u64) = (Duration::from_mins(1), 1 << 30);
 
 /// Returns whether a function with these checks may be proposed: everything passed that says something about what it
 /// does. Types and style are for the reader.
-pub fn is_usable(checks: &[Check]) -> bool {
-    let failed = |check: &Check| {
-        check.state == CheckState::Failed && !matches!(check.kind, CheckKind::Types | CheckKind::Lint)
+pub fn is_usable(checks: &[CodeCheck]) -> bool {
+    let failed = |check: &CodeCheck| {
+        check.state == CodeCheckState::Failed
+            && !matches!(check.kind, CodeCheckKind::Types | CodeCheckKind::Lint)
     };
-    let ran =
-        |kind: CheckKind| checks.iter().any(|check| check.kind == kind && check.state == CheckState::Passed);
+    let ran = |kind: CodeCheckKind| {
+        checks.iter().any(|check| check.kind == kind && check.state == CodeCheckState::Passed)
+    };
     // Code that was never called has shown nothing.
-    !checks.iter().any(failed) && (ran(CheckKind::Examples) || ran(CheckKind::Tests))
+    !checks.iter().any(failed) && (ran(CodeCheckKind::Examples) || ran(CodeCheckKind::Tests))
 }
 
 /// What a checker is called, and the command that runs it on `tool.py` or `tool.js`.
-fn checkers(language: FunctionLanguage) -> [(CheckKind, &'static str, &'static str); 2] {
+fn checkers(language: FunctionLanguage) -> [(CodeCheckKind, &'static str, &'static str); 2] {
     match language {
         FunctionLanguage::Python => [
-            (CheckKind::Types, "mypy", "mypy --no-error-summary --cache-dir=/dev/null tool.py"),
-            (CheckKind::Lint, "pyflakes3", "pyflakes3 tool.py"),
+            (CodeCheckKind::Types, "mypy", "mypy --no-error-summary --cache-dir=/dev/null tool.py"),
+            (CodeCheckKind::Lint, "pyflakes3", "pyflakes3 tool.py"),
         ],
         FunctionLanguage::JavaScript => [
-            (CheckKind::Types, "tsc", "tsc --allowJs --checkJs --noEmit --target esnext tool.js"),
-            (CheckKind::Lint, "eslint", "eslint --no-config-lookup tool.js"),
+            (CodeCheckKind::Types, "tsc", "tsc --allowJs --checkJs --noEmit --target esnext tool.js"),
+            (CodeCheckKind::Lint, "eslint", "eslint --no-config-lookup tool.js"),
         ],
     }
 }
@@ -99,13 +106,13 @@ impl Runs {
     }
 }
 
-fn check(kind: CheckKind, passed: bool, output: impl Into<String>) -> Check {
-    let state = if passed { CheckState::Passed } else { CheckState::Failed };
-    Check { kind, state, output: output.into() }
+fn check(kind: CodeCheckKind, passed: bool, output: impl Into<String>) -> CodeCheck {
+    let state = if passed { CodeCheckState::Passed } else { CodeCheckState::Failed };
+    CodeCheck { kind, state, output: output.into() }
 }
 
-fn not_run(kind: CheckKind, why: impl Into<String>) -> Check {
-    Check { kind, state: CheckState::NotRun, output: why.into() }
+fn not_run(kind: CodeCheckKind, why: impl Into<String>) -> CodeCheck {
+    CodeCheck { kind, state: CodeCheckState::NotRun, output: why.into() }
 }
 
 fn in_words(called: &Called) -> String {
@@ -141,7 +148,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// When a job could not be run.
-    pub async fn check_function(&self, function: &Function) -> Result<Vec<Check>, SandboxError> {
+    pub async fn check_function(&self, function: &Function) -> Result<Vec<CodeCheck>, SandboxError> {
         let mut runs = Runs::default();
         let never = std::future::pending::<()>;
         // Loads the code alone: what is wrong with it would otherwise be told by every example.
@@ -153,25 +160,25 @@ impl Sandbox {
         let mut checks = Vec::new();
         match &loaded.called {
             Called::Raised(error) => {
-                checks.push(check(CheckKind::Syntax, false, error.clone()));
+                checks.push(check(CodeCheckKind::Syntax, false, error.clone()));
                 return Ok(checks);
             }
-            _ => checks.push(check(CheckKind::Syntax, true, "The code can be read.")),
+            _ => checks.push(check(CodeCheckKind::Syntax, true, "The code can be read.")),
         }
         let is_loaded = matches!(loaded.called, Called::Returned(_));
         let examples = self.check_examples(function, is_loaded, &mut runs).await?;
         let tests = self.check_tests(function, is_loaded, &mut runs).await?;
         checks.push(match &runs.reached {
-            Some(what) => check(CheckKind::Access, false, format!("The code {what}.")),
+            Some(what) => check(CodeCheckKind::Access, false, format!("The code {what}.")),
             None => {
-                check(CheckKind::Access, true, "No use of files, the network or other programs was seen.")
+                check(CodeCheckKind::Access, true, "No use of files, the network or other programs was seen.")
             }
         });
         checks.extend([examples, tests]);
         checks.push(match &runs.stopped {
-            Some(why) => check(CheckKind::Limits, false, format!("The code {why}.")),
+            Some(why) => check(CodeCheckKind::Limits, false, format!("The code {why}.")),
             None => check(
-                CheckKind::Limits,
+                CodeCheckKind::Limits,
                 true,
                 format!(
                     "Slowest call {} ms, most memory {} MiB, with the start of the interpreter.",
@@ -191,10 +198,10 @@ impl Sandbox {
         function: &Function,
         is_loaded: bool,
         runs: &mut Runs,
-    ) -> Result<Check, SandboxError> {
+    ) -> Result<CodeCheck, SandboxError> {
         if function.examples.is_empty() || !is_loaded {
             let why = if is_loaded { "There are no examples." } else { "The code was stopped before." };
-            return Ok(not_run(CheckKind::Examples, why));
+            return Ok(not_run(CodeCheckKind::Examples, why));
         }
         let (mut right, mut output) = (0, String::new());
         for example in &function.examples {
@@ -216,7 +223,7 @@ impl Sandbox {
         }
         let all = function.examples.len();
         Ok(check(
-            CheckKind::Examples,
+            CodeCheckKind::Examples,
             right == all,
             format!("{right} of {all} returned what they should.{output}"),
         ))
@@ -227,10 +234,10 @@ impl Sandbox {
         function: &Function,
         is_loaded: bool,
         runs: &mut Runs,
-    ) -> Result<Check, SandboxError> {
+    ) -> Result<CodeCheck, SandboxError> {
         if function.tests.trim().is_empty() || !is_loaded {
             let why = if is_loaded { "There are no tests." } else { "The code was stopped before." };
-            return Ok(not_run(CheckKind::Tests, why));
+            return Ok(not_run(CodeCheckKind::Tests, why));
         }
         let job = function.job(Mode::Tests, &serde_json::Map::new());
         let limits = job.limits;
@@ -238,7 +245,7 @@ impl Sandbox {
         runs.add(&call);
         let Called::Returned(results) = &call.called else {
             return Ok(check(
-                CheckKind::Tests,
+                CodeCheckKind::Tests,
                 false,
                 format!("The tests did not run: {}.", in_words(&call.called)),
             ));
@@ -257,19 +264,19 @@ impl Sandbox {
             }
         }
         if results.is_empty() {
-            return Ok(check(CheckKind::Tests, false, "No function starts with `test`."));
+            return Ok(check(CodeCheckKind::Tests, false, "No function starts with `test`."));
         }
         let all = results.len();
-        Ok(check(CheckKind::Tests, passed == all, format!("{passed} of {all} passed.{output}")))
+        Ok(check(CodeCheckKind::Tests, passed == all, format!("{passed} of {all} passed.{output}")))
     }
 
     async fn run_checker(
         &self,
         function: &Function,
-        kind: CheckKind,
+        kind: CodeCheckKind,
         program: &str,
         command: &str,
-    ) -> Result<Check, SandboxError> {
+    ) -> Result<CodeCheck, SandboxError> {
         // 127 is what the shell itself reports for a program that is not there.
         let mut job = Job::new(
             Language::Shell,

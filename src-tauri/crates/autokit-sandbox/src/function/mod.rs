@@ -14,10 +14,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use ts_rs::TS;
 
 use crate::{Exit, Job, Language, Limits, Outcome, Sandbox, SandboxError};
 
-pub use check::{Check, CheckKind, CheckState, is_usable};
+pub use check::{CodeCheck, CodeCheckKind, CodeCheckState, is_usable};
 
 /// Most bytes of the code of a function, and of its tests.
 const MAX_CODE: usize = 64 << 10;
@@ -27,10 +28,11 @@ pub const MAX_EXAMPLES: usize = 20;
 const SAID: usize = 600;
 
 /// A language functions can be written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum FunctionLanguage {
     /// Python 3: `def run(…)`, called with keyword arguments.
+    #[default]
     Python,
     /// JavaScript: `function run({…})`, called with one object; it may be `async`.
     JavaScript,

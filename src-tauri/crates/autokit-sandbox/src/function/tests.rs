@@ -2,7 +2,9 @@ use std::future::pending;
 
 use serde_json::{Map, Value, json};
 
-use super::{Called, Check, CheckKind, CheckState, Example, Function, FunctionLanguage, is_usable};
+use super::{
+    Called, CodeCheck, CodeCheckKind, CodeCheckState, Example, Function, FunctionLanguage, is_usable,
+};
 use crate::Sandbox;
 
 fn function(language: FunctionLanguage, source: &str) -> Function {
@@ -23,7 +25,7 @@ async fn call(function: &Function, arguments: Value) -> Called {
     sandbox.call_function(function, &arguments, pending()).await.expect("a call").called
 }
 
-fn state(checks: &[Check], kind: CheckKind) -> Option<CheckState> {
+fn state(checks: &[CodeCheck], kind: CodeCheckKind) -> Option<CodeCheckState> {
     checks.iter().find(|check| check.kind == kind).map(|check| check.state)
 }
 
@@ -158,7 +160,7 @@ async fn a_function_is_proposed_only_if_it_was_seen_to_work() {
     };
     let checks = sandbox.check_function(&good).await.expect("checks");
     assert!(is_usable(&checks), "{checks:?}");
-    assert_eq!(state(&checks, CheckKind::Tests), Some(CheckState::Passed));
+    assert_eq!(state(&checks, CodeCheckKind::Tests), Some(CodeCheckState::Passed));
 
     let wrong = Function { examples: vec![example(3, 7.0)], ..good.clone() };
     let checks = sandbox.check_function(&wrong).await.expect("checks");
@@ -181,10 +183,10 @@ async fn a_function_is_proposed_only_if_it_was_seen_to_work() {
 
     let broken = Function { source: "def run(n)\n    return n".to_owned(), ..good.clone() };
     let checks = sandbox.check_function(&broken).await.expect("checks");
-    assert_eq!(state(&checks, CheckKind::Syntax), Some(CheckState::Failed), "{checks:?}");
+    assert_eq!(state(&checks, CodeCheckKind::Syntax), Some(CodeCheckState::Failed), "{checks:?}");
 
     let reaching =
         Function { source: "import os\nos.listdir('/')\ndef run(n):\n    return n * 2".to_owned(), ..good };
     let checks = sandbox.check_function(&reaching).await.expect("checks");
-    assert_eq!(state(&checks, CheckKind::Access), Some(CheckState::Failed), "{checks:?}");
+    assert_eq!(state(&checks, CodeCheckKind::Access), Some(CodeCheckState::Failed), "{checks:?}");
 }

@@ -23,7 +23,7 @@ use crate::function_card::function_of;
 use crate::macro_card::MACRO;
 use crate::permit::not_permitted;
 use crate::profiles::no_profile;
-use crate::recordings::value_of;
+use crate::recordings::{text_of, value_of};
 use crate::refusal::refused;
 
 impl Calls {
@@ -78,10 +78,7 @@ impl Calls {
     ) -> Result<CallToolResult, Refusal> {
         let steps = Steps { calls: self, covered, call };
         match composed.run(&call.arguments, &steps).await {
-            Ok(value) => {
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
-            }
+            Ok(value) => Ok(CallToolResult::success(vec![ContentBlock::text(text_of(&value))])),
             Err(_) if call.cancel.is_cancelled() => Err(Refusal::Cancelled),
             Err(error) => Ok(CallToolResult::error(vec![ContentBlock::text(error.to_string())])),
         }
@@ -143,7 +140,7 @@ impl StepRunner for Steps<'_> {
         };
         let result = self.calls.run_step(call, self.covered).await.map_err(|refusal| refusal.to_string())?;
         match (result.is_error, value_of(&result)) {
-            (Some(true), value) => Err(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+            (Some(true), value) => Err(text_of(&value)),
             (_, value) => Ok(value),
         }
     }
