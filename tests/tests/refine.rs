@@ -259,7 +259,9 @@ async fn a_model_rewrites_the_description_from_real_calls() -> Result<()> {
         "refine_explore" => {
             Reply::Json(json!({"query": "What is sold in the south?", "arguments": {"region": "south"}}))
         }
-        "refine_analyze" => Reply::Json(json!({"suggestion": "Say that the result is a list of things."})),
+        "refine_analyze" => Reply::Json(
+            json!({"suggestion": "Say that the result is a list of things.", "shows_something_new": true}),
+        ),
         "refine_rewrite" => Reply::Json(json!({
             "description": "Lists what is for sale in a region, up to 20 things at a time.",
             "direction": "Try another region."

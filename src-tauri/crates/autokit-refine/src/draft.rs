@@ -23,12 +23,21 @@ pub struct DraftOptions {
     pub termination: f64,
     /// Requests that are discarded in one round before the loop is given up: a model may have nothing new to ask.
     pub reflections: usize,
+    /// Whether the loop also goes on while calls show something new. In the paper it ends with the first rewrite that
+    /// changes little, and a wrong limit is corrected by a few words of a long description.
+    pub until_nothing_new: bool,
 }
 
 impl Default for DraftOptions {
-    /// The paper's values (§3.1); it does not say how often the explorer reflects.
+    /// The paper's values (§3.1); it does not say how often the explorer reflects, and has no `until_nothing_new`.
     fn default() -> DraftOptions {
-        DraftOptions { rounds: 5, similarity: 0.9, termination: 0.75, reflections: 3 }
+        DraftOptions {
+            rounds: 5,
+            similarity: 0.9,
+            termination: 0.75,
+            reflections: 3,
+            until_nothing_new: true,
+        }
     }
 }
 
@@ -52,6 +61,16 @@ pub struct Exploring<'a> {
     pub history: &'a [Trial],
     /// A discarded request and the earlier one it is too similar to.
     pub too_similar: Option<(&'a Instance, &'a str)>,
+}
+
+/// What an analyzer says of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// What the documentation should say.
+    pub suggestion: String,
+    /// Whether the call shows something that the documentation leaves out or has wrong.
+    #[serde(default)]
+    pub shows_something_new: bool,
 }
 
 /// A new version of the documentation.
@@ -81,7 +100,7 @@ pub trait DraftModel: Send + Sync {
         tool: &ToolDocument,
         trial: &Trial,
         versions: &[String],
-    ) -> Result<String, DraftError>;
+    ) -> Result<Analysis, DraftError>;
 
     /// Rewrites the description, given a call, what the analyzer said of it and all earlier versions (equation 4).
     ///
@@ -120,7 +139,7 @@ pub enum DraftError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DraftEnd {
-    /// A rewrite changed little (equation 5).
+    /// A rewrite changed little (equation 5), and the call showed nothing new where that matters.
     Converged,
     /// The rounds are used up.
     OutOfRounds,
@@ -138,7 +157,8 @@ pub struct Round {
     /// Requests that were discarded for being too similar to earlier ones.
     pub discarded: Vec<String>,
     /// What the analyzer said.
-    pub suggestion: String,
+    #[serde(flatten)]
+    pub analysis: Analysis,
     /// The new version.
     pub rewrite: Rewrite,
     /// Mean of cosine and BLEU of this version and the one before.
@@ -192,7 +212,8 @@ impl Draft {
             }
             match self.round(model, caller, similarity, options).await? {
                 Ok(round) => {
-                    let converged = round.similarity > options.termination;
+                    let goes_on = options.until_nothing_new && round.analysis.shows_something_new;
+                    let converged = round.similarity > options.termination && !goes_on;
                     self.rounds.push(round);
                     self.end = converged.then_some(DraftEnd::Converged);
                     watch(self);
@@ -231,12 +252,12 @@ impl Draft {
             return Ok(Err(DraftEnd::Unavailable));
         }
         let trial = Trial { query: instance.query, arguments: instance.arguments, outcome };
-        let suggestion = model.analyze(&tool, &trial, &versions).await?;
-        let rewrite = model.rewrite(&tool, &trial, &suggestion, &versions).await?;
+        let analysis = model.analyze(&tool, &trial, &versions).await?;
+        let rewrite = model.rewrite(&tool, &trial, &analysis.suggestion, &versions).await?;
         let cosine = similarity.cosine(&rewrite.description, &before)?;
         let similarity = f64::midpoint(cosine, bleu(&rewrite.description, &before));
         let discarded = discarded.into_iter().map(|(instance, _)| instance.query).collect();
-        Ok(Ok(Round { trial, discarded, suggestion, rewrite, similarity }))
+        Ok(Ok(Round { trial, discarded, analysis, rewrite, similarity }))
     }
 }
 
@@ -273,6 +294,8 @@ mod tests {
         descriptions: Mutex<VecDeque<&'static str>>,
         trace: Mutex<Vec<String>>,
         fails_at_analysis: bool,
+        /// How many calls show something new.
+        new: Mutex<usize>,
     }
 
     impl Scripted {
@@ -305,12 +328,15 @@ mod tests {
             _: &ToolDocument,
             trial: &Trial,
             versions: &[String],
-        ) -> Result<String, DraftError> {
+        ) -> Result<Analysis, DraftError> {
             self.note(format!("analyze {} after {} versions", trial.query, versions.len()));
             if self.fails_at_analysis {
                 return Err(DraftError::Model("no answer".to_owned()));
             }
-            Ok("say more".to_owned())
+            let mut new = self.new.lock().unwrap();
+            let shows_something_new = *new > 0;
+            *new = new.saturating_sub(1);
+            Ok(Analysis { suggestion: "say more".to_owned(), shows_something_new })
         }
 
         async fn rewrite(
@@ -373,6 +399,19 @@ mod tests {
                 "rewrite \"finds the albums of an artist by name and year\": say more",
             ]
         );
+    }
+
+    #[tokio::test]
+    async fn small_corrections_do_not_end_the_loop_while_calls_show_something_new() {
+        let scripted = || Scripted {
+            new: Mutex::new(2),
+            ..Scripted::new(&["a b", "c d", "e f"], &["same", "same", "same"])
+        };
+        let (draft, _) = run(&scripted(), DraftOptions::default()).await;
+        assert_eq!((draft.end, draft.rounds.len()), (Some(DraftEnd::Converged), 3));
+        let of_the_paper = DraftOptions { until_nothing_new: false, ..DraftOptions::default() };
+        let (draft, _) = run(&scripted(), of_the_paper).await;
+        assert_eq!((draft.end, draft.rounds.len()), (Some(DraftEnd::Converged), 2));
     }
 
     #[tokio::test]

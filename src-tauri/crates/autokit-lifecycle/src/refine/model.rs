@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autokit_embed::Embedder;
 use autokit_llm::prompts;
-use autokit_refine::draft::{DraftError, DraftModel, Exploring, Instance, Rewrite, Similarity};
+use autokit_refine::draft::{Analysis, DraftError, DraftModel, Exploring, Instance, Rewrite, Similarity};
 use autokit_refine::{Outcome, ToolDocument, Trial};
 use autokit_serving::recordings;
 use serde_json::{Value, json};
@@ -76,19 +76,18 @@ impl DraftModel for BudgetedModel {
         tool: &ToolDocument,
         trial: &Trial,
         versions: &[String],
-    ) -> Result<String, DraftError> {
+    ) -> Result<Analysis, DraftError> {
         let schema = json!({
             "type": "object",
-            "properties": {"suggestion": {"type": "string"}},
-            "required": ["suggestion"],
+            "properties": {"suggestion": {"type": "string"}, "shows_something_new": {"type": "boolean"}},
+            "required": ["suggestion", "shows_something_new"],
         });
         let (tool, trial) = (shown_tool(tool), shown_trial(trial));
         let versions = numbered(versions.iter().cloned());
         let slots = [("tool", tool.as_str()), ("call", trial.as_str()), ("versions", versions.as_str())];
-        Ok(text_of(
-            &self.ask(&prompts::REFINE_ANALYZE, &slots, &schema).await.map_err(DraftError::Model)?,
-            "suggestion",
-        ))
+        let answer = self.ask(&prompts::REFINE_ANALYZE, &slots, &schema).await.map_err(DraftError::Model)?;
+        let shows_something_new = answer.get("shows_something_new").and_then(Value::as_bool).unwrap_or(false);
+        Ok(Analysis { suggestion: text_of(&answer, "suggestion"), shows_something_new })
     }
 
     async fn rewrite(

@@ -71,14 +71,15 @@ pub(super) fn proposal(
     let described = refined_description(document, observations);
     let written = rewriting.filter(|draft| !draft.rounds.is_empty());
     let rewritten = written.and_then(|draft| draft.versions().pop()).filter(|text| !text.is_empty());
-    let description = rewritten.unwrap_or(described);
+    let description = rewritten.unwrap_or_else(|| described.clone());
     if description != card.description() {
         let mut all: Vec<Evidence> =
             observations.iter().filter(|observation| !in_parameters(observation)).map(&of).collect();
-        if let Some(draft) = written {
-            all.extend(
-                draft.rounds.iter().map(|round| evidence(tool, &[&round.trial], &round.suggestion, now)),
-            );
+        if let Some(draft) = written.filter(|_| description != described) {
+            // A call that only confirmed the documentation supports no change of it.
+            let any_new = draft.rounds.iter().any(|round| round.analysis.shows_something_new);
+            let shown = draft.rounds.iter().filter(|round| !any_new || round.analysis.shows_something_new);
+            all.extend(shown.map(|round| evidence(tool, &[&round.trial], &round.analysis.suggestion, now)));
         }
         all.truncate(CALLS_SHOWN);
         proposed.push(ProposedField {
