@@ -134,13 +134,13 @@ async fn measure(node: &Node, site: &Site, file: &str, show: bool) -> Result<Tal
 
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_over_a_web_are_answered_by_rules() -> Result<()> {
-    Box::pin(answered(&[("open.jsonl", true)])).await
+    Box::pin(answered(&[("open.jsonl", true), ("second-open.jsonl", true)])).await
 }
 
 /// Only for figures that are reported: which questions were missed is not shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn sealed_questions_over_a_web_are_answered_by_rules() -> Result<()> {
-    Box::pin(answered(&[("sealed.jsonl", false)])).await
+    Box::pin(answered(&[("sealed.jsonl", false), ("second-sealed.jsonl", false)])).await
 }
 
 async fn answered(files: &[(&str, bool)]) -> Result<()> {
