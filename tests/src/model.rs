@@ -53,9 +53,8 @@ pub struct ModelRequest {
 impl ModelRequest {
     /// What is wanted.
     pub fn kind(&self) -> RequestKind {
-        let named = self.body.pointer("/response_format/json_schema/name");
-        let name = named.or_else(|| self.body.pointer("/tool_choice/name")).and_then(Value::as_str);
-        match name {
+        let chosen = self.body.pointer("/tool_choice/name").and_then(Value::as_str);
+        match self.schema_name().or(chosen) {
             Some("scores") => RequestKind::Scores,
             Some("answer") => RequestKind::Answer,
             Some("grade") => RequestKind::Grade,
@@ -66,6 +65,11 @@ impl ModelRequest {
             _ if self.body.get("tools").is_some() => RequestKind::Web,
             _ => RequestKind::Text,
         }
+    }
+
+    /// Name of the schema that the answer is to follow, in OpenAI's protocol.
+    pub fn schema_name(&self) -> Option<&str> {
+        self.body.pointer("/response_format/json_schema/name").and_then(Value::as_str)
     }
 
     fn messages(&self) -> impl Iterator<Item = &Value> {

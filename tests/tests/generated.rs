@@ -29,10 +29,6 @@ use serde_json::{Value, json};
 const GOOD: &str = "def run(text):\n    words = text.split()\n    return {'words': len(words)}\n";
 const TESTS: &str = "def test_two():\n    assert run('a b') == {'words': 2}\n\ndef test_none():\n    assert run('') == {'words': 0}\n";
 
-fn schema_name(request: &ModelRequest) -> &str {
-    request.body.pointer("/response_format/json_schema/name").and_then(Value::as_str).unwrap_or_default()
-}
-
 fn specification(side_effects: &[&str]) -> Reply {
     Reply::Json(json!({
         "name": "count_words",
@@ -55,7 +51,7 @@ fn code(source: &str) -> Reply {
 /// A model that specifies one tool and writes these one after the other, the last one again and again.
 async fn writer(codes: &'static [&'static str]) -> Result<ScriptedModel> {
     let written = Mutex::new(0);
-    ScriptedModel::with_script(move |request| match schema_name(request) {
+    ScriptedModel::with_script(move |request| match request.schema_name().unwrap_or_default() {
         "tool_specify" => specification(&[]),
         "tool_write" => {
             let mut at = written.lock().expect("no holder panics");

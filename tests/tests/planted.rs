@@ -255,10 +255,9 @@ impl Informed {
 
     fn reply(&self, request: &ModelRequest) -> Reply {
         let prompt = request.prompt();
-        let schema = request.body.pointer("/response_format/json_schema/name").and_then(Value::as_str);
         let tool = part(&prompt, "\nTool:\n", "\nArguments: ");
         let (operation, description) = tool.split_once('\n').unwrap_or((tool, ""));
-        match schema {
+        match request.schema_name() {
             Some("refine_explore") => {
                 let mut asked = self.asked.lock().unwrap();
                 let unsaid = self.calls.iter().enumerate().find(|(at, call)| {

@@ -17,7 +17,7 @@ use autokit_app::node::Node;
 use autokit_app::{ErrorCode, Permission};
 use autokit_tests::Workplace;
 use autokit_tests::agent::{job_end, provider_settings};
-use autokit_tests::model::{ModelRequest, Reply, ScriptedModel};
+use autokit_tests::model::{Reply, ScriptedModel};
 use autokit_tests::tools::node_with_api;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -242,17 +242,12 @@ async fn what_calls_show_becomes_a_proposal_with_the_calls_as_evidence() -> Resu
     Ok(())
 }
 
-/// What a request asks a model for, by the name of its schema.
-fn schema_name(request: &ModelRequest) -> &str {
-    request.body.pointer("/response_format/json_schema/name").and_then(Value::as_str).unwrap_or_default()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_rewrites_the_description_from_real_calls() -> Result<()> {
     let (place, shop) = (Workplace::with_stand_in()?, Shop::default());
     let at = shop.serve().await?;
     let node = owner(&place, at).await?;
-    let model = ScriptedModel::with_script(|request| match schema_name(request) {
+    let model = ScriptedModel::with_script(|request| match request.schema_name().unwrap_or_default() {
         "refine_explore" if request.prompt().contains("\"region\":\"south\"") => Reply::Json(
             json!({"query": "Two things in the north", "arguments": {"region": "north", "limit": 2}}),
         ),
@@ -297,7 +292,9 @@ async fn without_budget_no_model_is_asked() -> Result<()> {
     let (place, shop) = (Workplace::with_stand_in()?, Shop::default());
     let at = shop.serve().await?;
     let node = owner(&place, at).await?;
-    let model = ScriptedModel::with_script(|request| Reply::status(500, schema_name(request))).await?;
+    let model =
+        ScriptedModel::with_script(|request| Reply::status(500, request.schema_name().unwrap_or_default()))
+            .await?;
     let mut settings = provider_settings(Some(&model), None);
     settings.network.allowed_hosts.push(at.to_string());
     node.call::<SetProviders>(settings).await?;

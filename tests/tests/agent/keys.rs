@@ -20,7 +20,7 @@ use autokit_tests::calendar::{NEED, cards, site, stock};
 
 /// Says something to everything.
 fn chatty(request: &ModelRequest) -> Reply {
-    let wanted = request.body.pointer("/response_format/json_schema/name").and_then(Value::as_str);
+    let wanted = request.schema_name();
     match wanted {
         Some("tool_specify") => {
             return Reply::Json(json!({
