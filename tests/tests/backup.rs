@@ -72,14 +72,21 @@ fn a_backup_that_was_altered_is_refused() -> Result<()> {
         prepare(&place).await?;
         let name = place.json(&["backup", "create"])?["name"].as_str().context("a name")?.to_owned();
         let file = place.data_dir().join("backups").join(format!("{name}.autokit-backup"));
-        let mut bytes = fs::read(&file)?;
-        let middle = bytes.len() * 2 / 3;
-        bytes[middle] ^= 0x10;
-        fs::write(&file, bytes)?;
-        let (code, error) = place.failure(&["backup", "verify", &name])?;
-        ensure!(code == 5 && error["code"] == "damaged", "{error}");
-        let (_, error) = place.failure(&["backup", "restore", &name])?;
-        ensure!(error["code"] == "damaged", "{error}");
+        let original = fs::read(&file)?;
+        // The file's type, the code table of the compression, the first line, and rows.
+        for position in [0, 12, 64, original.len() * 2 / 3] {
+            let mut bytes = original.clone();
+            bytes[position] ^= 0x10;
+            fs::write(&file, bytes)?;
+            for command in ["verify", "restore"] {
+                let (code, error) = place.failure(&["backup", command, &name])?;
+                ensure!(code == 5 && error["code"] == "damaged", "{command}, byte {position}: {error}");
+            }
+        }
+        for outside in ["../backups/{name}", "..", "", "/etc/passwd"] {
+            let (_, error) = place.failure(&["backup", "verify", &outside.replace("{name}", &name)])?;
+            ensure!(error["code"] == "not_found", "{outside:?}: {error}");
+        }
         let found = place.json(&["search", "weather"])?;
         ensure!(found.to_string().contains("weather"), "the library was touched: {found}");
         Ok(())

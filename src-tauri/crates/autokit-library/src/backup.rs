@@ -127,11 +127,17 @@ impl DataDir {
         found
     }
 
+    /// Returns the file of a backup. It is looked up by name rather than in the list, which skips a file whose
+    /// beginning is damaged: that one is reported as damaged, not as missing.
     pub(crate) fn backup_file(&self, name: &str) -> Result<PathBuf> {
-        let known = self.list_backups().into_iter().any(|backup| backup.name == name);
-        known
-            .then(|| self.backups().join(format!("{name}{SUFFIX}")))
-            .ok_or_else(|| LibraryError::NoBackup { name: name.to_owned(), folder: self.backups() })
+        let folder = self.backups();
+        let file = folder.join(format!("{name}{SUFFIX}"));
+        // A name from the command line must not lead out of the folder, and a pipe would block.
+        let inside = file.parent() == Some(folder.as_path()) && !name.contains('\\');
+        if inside && file.is_file() {
+            return Ok(file);
+        }
+        Err(LibraryError::NoBackup { name: name.to_owned(), folder })
     }
 
     /// Verifies a backup: reads it, loads it into an in-memory database and verifies that library.
