@@ -17,6 +17,9 @@ use super::tile::{Ahead, Finish, Input, Out, Right, Tile, for_height, row_blocks
 /// From this many blocks of rows on, prefetching one cache line per step is enough to have the next panel in
 /// time.
 pub(super) const BLOCKS_FOR_ONE_LINE: usize = 3;
+/// From this many blocks of rows on, a panel is used so long that the processor has the next one in time by itself, and
+/// asking for it only costs instructions.
+const BLOCKS_FOR_NO_LINE: usize = 9;
 /// A weight matrix with its bias, packed for one instruction set.
 pub(crate) struct Packed {
     panels: Buffer,
@@ -134,9 +137,11 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
                 let input = Input { at: product.input.add(row * depth), stride: depth };
                 let tile = Tile { input, right, bias: Some(bias), ahead, out: out.rows_from(row) };
                 if blocks < BLOCKS_FOR_ONE_LINE {
-                    rows::<S, VECS, VECS>(height, &tile);
+                    rows::<S, VECS, VECS, true>(height, &tile);
+                } else if blocks < BLOCKS_FOR_NO_LINE {
+                    rows::<S, VECS, 1, true>(height, &tile);
                 } else {
-                    rows::<S, VECS, 1>(height, &tile);
+                    rows::<S, VECS, 0, true>(height, &tile);
                 }
             }
         }
@@ -149,9 +154,12 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
 /// As [`super::tile::compute_tile`], for `height` rows.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
-unsafe fn rows<S: Simd, const VECS: usize, const LINES: usize>(height: usize, tile: &Tile) {
+unsafe fn rows<S: Simd, const VECS: usize, const LINES: usize, const PACKED: bool>(
+    height: usize,
+    tile: &Tile,
+) {
     // SAFETY: passed on to the caller.
-    for_height!(height, R => unsafe { S::tile::<R, VECS, LINES>(tile) });
+    for_height!(height, R => unsafe { S::tile::<R, VECS, LINES, PACKED>(tile) });
 }
 
 /// Computes `out[rows, columns] = input[rows, depth] * right[depth, ..]` for a right factor that is not
@@ -183,9 +191,9 @@ pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
                 let ahead = Ahead { at: right.at, stride: 0 };
                 let tile = Tile { input, right, bias: None, ahead, out };
                 match vectors {
-                    1 => self::rows::<S, 1, 0>(height, &tile),
-                    2 => self::rows::<S, 2, 0>(height, &tile),
-                    _ => self::rows::<S, VECS, 0>(height, &tile),
+                    1 => self::rows::<S, 1, 0, false>(height, &tile),
+                    2 => self::rows::<S, 2, 0, false>(height, &tile),
+                    _ => self::rows::<S, VECS, 0, false>(height, &tile),
                 }
             }
         }

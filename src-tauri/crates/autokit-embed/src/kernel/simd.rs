@@ -41,7 +41,7 @@ pub(crate) unsafe trait Simd: Copy {
     unsafe fn prefetch(at: *const f32);
     /// Computes a tile of a matrix product, see [`compute_tile`]. Each shape is a function of its own,
     /// because if all shapes are in one, the compiler runs out of registers and spills them.
-    unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile);
+    unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize, const PACKED: bool>(tile: &Tile);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -139,8 +139,10 @@ mod x86 {
         }
         #[target_feature(enable = "avx512f")]
         #[inline(never)]
-        unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile) {
-            unsafe { compute_tile::<Self, R, VECS, LINES>(tile) }
+        unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize, const PACKED: bool>(
+            tile: &Tile,
+        ) {
+            unsafe { compute_tile::<Self, R, VECS, LINES, PACKED>(tile) }
         }
     }
 
@@ -227,8 +229,10 @@ mod x86 {
         }
         #[target_feature(enable = "avx2,fma")]
         #[inline(never)]
-        unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile) {
-            unsafe { compute_tile::<Self, R, VECS, LINES>(tile) }
+        unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize, const PACKED: bool>(
+            tile: &Tile,
+        ) {
+            unsafe { compute_tile::<Self, R, VECS, LINES, PACKED>(tile) }
         }
     }
 }
@@ -317,8 +321,8 @@ unsafe impl Simd for Baseline {
     #[inline(always)]
     unsafe fn prefetch(_: *const f32) {}
     #[inline(never)]
-    unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile) {
+    unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize, const PACKED: bool>(tile: &Tile) {
         // SAFETY: passed on to the caller.
-        unsafe { compute_tile::<Self, R, VECS, LINES>(tile) }
+        unsafe { compute_tile::<Self, R, VECS, LINES, PACKED>(tile) }
     }
 }
