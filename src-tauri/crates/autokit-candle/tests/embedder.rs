@@ -3,7 +3,8 @@
 mod tiny;
 
 use autokit_embed::{
-    Architecture, Embedder, EmbedderOptions, Manifest, ModelStore, Pooling, Result, WEIGHTS_FILE,
+    Architecture, Embedder, EmbedderOptions, Manifest, ModelStore, Pooling, Result, TokenVectors,
+    WEIGHTS_FILE,
 };
 
 fn tiny(folder: &std::path::Path, words: usize) -> Result<Embedder> {
@@ -24,6 +25,22 @@ fn questions_and_passages_have_their_own_prefixes() {
     let passages = embedder.embed_passages(&[text, "query: w5 w6 w7"]).unwrap();
     assert_ne!(question, passages[0]);
     assert_eq!(question, passages[1]);
+}
+
+#[test]
+fn tokens_have_vectors_in_the_order_of_their_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let embedder = tiny(folder.path(), tiny::VOCAB).unwrap();
+    let passages = ["w9", "w5 w6 w7 w8", "", "w10 w11"];
+    let (question, tokens) = embedder.token_vectors("w7 w5", &passages).unwrap().unwrap();
+    let ids = |tokens: &TokenVectors| tokens.iter().map(|(id, _)| id).collect::<Vec<_>>();
+    // `query:` is no word of this vocabulary.
+    assert_eq!(ids(&question)[ids(&question).len() - 2..], [7, 5]);
+    assert_eq!(tokens.iter().map(ids).collect::<Vec<_>>(), [vec![9], vec![5, 6, 7, 8], vec![], vec![10, 11]]);
+    assert!(tokens[1].iter().all(|(_, vector)| vector.len() == tiny::DIM));
+    let (_, alone) = embedder.token_vectors("w3", &passages[1..2]).unwrap().unwrap();
+    assert_eq!(alone[0], tokens[1]);
+    assert!(Embedder::stand_in(8).token_vectors("w3", &passages).unwrap().is_none());
 }
 
 #[test]

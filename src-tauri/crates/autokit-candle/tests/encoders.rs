@@ -57,6 +57,27 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
 }
 
 #[test]
+fn the_states_of_tokens_are_those_that_are_pooled() {
+    let folder = tempfile::tempdir().unwrap();
+    tiny::write(Architecture::Bert, folder.path());
+    let spec = tiny::spec(Architecture::Bert, Pooling::Cls);
+    let encoder = own_encoder(Isa::detect(), Precision::F32, &spec, folder.path(), 2);
+    let batch = batch();
+    let ids: Vec<&[u32]> = batch.iter().map(Vec::as_slice).collect();
+    let states = encoder.encode_tokens(&ids).unwrap().unwrap();
+    // Pooling takes the first token's state.
+    for ((ids, states), vector) in batch.iter().zip(&states).zip(encode(&encoder, &batch)) {
+        assert_eq!(states.len(), ids.len() * DIM);
+        assert_eq!(states[..DIM], vector);
+        for state in states.chunks(DIM) {
+            assert!((state.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
+        }
+    }
+    // The rest of the batch makes no difference.
+    assert_eq!(encoder.encode_tokens(&ids[3..4]).unwrap().unwrap()[0], states[3]);
+}
+
+#[test]
 fn the_own_encoder_agrees_with_candle_on_every_instruction_set() {
     let folder = tempfile::tempdir().unwrap();
     tiny::write(Architecture::Bert, folder.path());

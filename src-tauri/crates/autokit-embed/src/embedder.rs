@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::manifest::{ModelSpec, TOKENIZER_FILE, WEIGHTS_FILE};
 use crate::stand_in::{StandInEncoder, hash_tokens};
 use crate::store::ModelFiles;
+use crate::token_vectors::TokenVectors;
 use crate::tokenize::TextTokenizer;
 
 /// Progress callback, called between chunks with the number of texts done and the total; `Break` cancels the
@@ -209,6 +210,33 @@ impl Embedder {
         // The work is done in a non-generic function, so that it is compiled with this crate's optimisation.
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         self.embed_all(&texts, progress)
+    }
+
+    /// Computes the vectors of the tokens of a query and of passages. `None` if the model has no vectors of tokens.
+    ///
+    /// # Errors
+    /// [`Error::Tokenise`] or [`Error::Encode`].
+    pub fn token_vectors<S: AsRef<str>>(
+        &self,
+        query: &str,
+        passages: &[S],
+    ) -> Result<Option<(TokenVectors, Vec<TokenVectors>)>> {
+        let texts: Vec<&str> = passages.iter().map(AsRef::as_ref).collect();
+        let mut ids = self.tokenise_all(&texts, 0)?;
+        ids.push(self.tokenise(&self.query_prefix, query, texts.len())?);
+        // Sequences of a similar length share the work evenly.
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_by_key(|i| std::cmp::Reverse(ids[*i].len()));
+        let batch: Vec<&[u32]> = order.iter().map(|i| ids[*i].as_slice()).collect();
+        let Some(states) = self.encoder.encode_tokens(&batch)? else { return Ok(None) };
+        let mut found = vec![TokenVectors::default(); ids.len()];
+        for (i, states) in order.iter().zip(states) {
+            // The first and the last token mark where the text begins and ends.
+            let inner = 1..ids[*i].len().saturating_sub(1).max(1);
+            let vectors = states.get(inner.start * self.dim()..inner.end * self.dim()).unwrap_or_default();
+            found[*i] = TokenVectors::new(ids[*i].get(inner).unwrap_or_default().to_vec(), vectors.to_vec());
+        }
+        Ok(found.pop().map(|query| (query, found)))
     }
 
     fn embed_all(&self, texts: &[&str], progress: OnProgress<'_>) -> Result<Vec<Vec<f32>>> {

@@ -26,6 +26,7 @@ mod progress;
 mod source;
 mod stand_in;
 mod store;
+mod token_vectors;
 mod tokenize;
 
 // Pins one feature set for the whole workspace; nothing to name.
@@ -41,3 +42,4 @@ pub use manifest::{
 pub use pooling::{Pooling, normalise};
 pub use progress::{OnPull, PullProgress};
 pub use store::{ModelFiles, ModelInfo, ModelStore, Network};
+pub use token_vectors::TokenVectors;

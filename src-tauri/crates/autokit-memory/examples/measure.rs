@@ -1,4 +1,4 @@
-//! Measures searches of documents and code: `measure documents|code FOLDER QUESTIONS`.
+//! Measures searches of documents and code: `measure documents|code FOLDER QUESTIONS…`.
 #![allow(clippy::print_stdout, missing_docs)]
 
 use std::collections::HashMap;
@@ -10,21 +10,25 @@ use autokit_code::{CodeFile, read_file, source_files};
 use autokit_documents::{PieceOptions, pieces, read};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_memory::{PieceText, SymbolText, cite_piece, cite_symbol};
-use autokit_search::{PassageIndex, PassageWeights};
+use autokit_search::{PassageHit, PassageIndex, PassageWeights, late_interaction};
 use rayon::prelude::*;
 use serde_json::Value;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
-    let [_, what, folder, questions] = arguments.as_slice() else {
-        bail!("measure documents|code FOLDER QUESTIONS")
+    let [_, what, folder, questions @ ..] = arguments.as_slice() else {
+        bail!("measure documents|code FOLDER QUESTIONS…")
     };
     let model = std::env::var("MODEL").unwrap_or_else(|_| "all-MiniLM-L6-v2".to_owned());
     let store = ModelStore::new(ModelStore::default_root().context("no folder of models")?);
     let embedder = Embedder::load(&store.resolve(&model, None)?, &EmbedderOptions::default())?;
     let folder = Path::new(folder);
-    let questions: Vec<Value> =
-        std::fs::read_to_string(questions)?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let questions: Vec<Vec<Value>> = questions
+        .iter()
+        .map(|path| {
+            Ok(std::fs::read_to_string(path)?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+        })
+        .collect::<Result<_>>()?;
     if what == "documents" {
         documents(folder, &questions, &embedder)
     } else {
@@ -44,7 +48,7 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-fn documents(folder: &Path, questions: &[Value], embedder: &Embedder) -> Result<()> {
+fn documents(folder: &Path, questions: &[Vec<Value>], embedder: &Embedder) -> Result<()> {
     let mut paths = Vec::new();
     files(folder, &mut paths)?;
     paths.sort();
@@ -108,7 +112,7 @@ fn documents(folder: &Path, questions: &[Value], embedder: &Embedder) -> Result<
                 && text.contains(&plain(place["quote"].as_str().unwrap_or("?")))
         })
     };
-    for question in questions {
+    for question in questions.iter().flatten() {
         if !texts.iter().any(|text| is_right(text.id(), question)) {
             println!(
                 "no piece has the quote of {}: {} {}",
@@ -116,10 +120,15 @@ fn documents(folder: &Path, questions: &[Value], embedder: &Embedder) -> Result<
             );
         }
     }
-    report(&index, questions, embedder, &is_right)
+    let windows: HashMap<&str, &[String]> = texts.iter().map(|text| (text.id(), text.windows())).collect();
+    for questions in questions {
+        report(&index, questions, embedder, &is_right)?;
+        report_interaction(&index, questions, embedder, &windows, &is_right)?;
+    }
+    Ok(())
 }
 
-fn code(folder: &Path, questions: &[Value], embedder: &Embedder) -> Result<()> {
+fn code(folder: &Path, questions: &[Vec<Value>], embedder: &Embedder) -> Result<()> {
     let started = Instant::now();
     let paths = source_files(folder)?;
     let results: Vec<_> = paths.par_iter().map(|path| (path, read_file(folder, path))).collect();
@@ -173,12 +182,60 @@ fn code(folder: &Path, questions: &[Value], embedder: &Embedder) -> Result<()> {
             place["file"].as_str() == Some(file) && last == name
         })
     };
-    for question in questions {
+    for question in questions.iter().flatten() {
         if !names.keys().any(|id| is_right(id, question)) {
             println!("no symbol is {}: {} {}", question["id"], question["file"], question["function"]);
         }
     }
-    report(&index, questions, embedder, &is_right)
+    let windows: HashMap<&str, &[String]> = texts.iter().map(|text| (text.id(), text.windows())).collect();
+    for questions in questions {
+        report(&index, questions, embedder, &is_right)?;
+        report_interaction(&index, questions, embedder, &windows, &is_right)?;
+    }
+    Ok(())
+}
+
+/// Prints what late interaction makes of the first fifty.
+fn report_interaction(
+    index: &PassageIndex,
+    questions: &[Value],
+    embedder: &Embedder,
+    windows: &HashMap<&str, &[String]>,
+    is_right: &dyn Fn(&str, &Value) -> bool,
+) -> Result<()> {
+    for keyword in [0.25, 0.5] {
+        let weights = PassageWeights { keyword, mean: 0.0, discount: true };
+        let started = Instant::now();
+        let mut found = Vec::new();
+        for question in questions {
+            let text = question["question"].as_str().unwrap_or_default();
+            let hits = index.search(text, Some(&embedder.embed_query(text)?), 50, None, weights)?;
+            let closest: Vec<&str> = hits
+                .iter()
+                .map(|hit| windows[hit.id.as_str()][hit.window.unwrap_or_default() as usize].as_str())
+                .collect();
+            let (question, tokens) =
+                embedder.token_vectors(text, &closest)?.context("the model has no vectors of tokens")?;
+            found.push((hits, late_interaction(&question, &tokens)));
+        }
+        let millis = started.elapsed().as_secs_f32() * 1000.0 / questions.len() as f32;
+        for weight in [0.0, 0.5, 1.0, 2.0, 4.0, 8.0] {
+            let mut at = [0; 4];
+            for (question, (hits, interactions)) in questions.iter().zip(&found) {
+                let mut hits = hits.clone();
+                for (hit, interaction) in hits.iter_mut().zip(interactions) {
+                    hit.interact(*interaction, weight);
+                }
+                hits.sort_by(PassageHit::best_first);
+                let rank = hits.iter().position(|hit| is_right(&hit.id, question));
+                for (slot, limit) in at.iter_mut().zip([1, 3, 5, 10]) {
+                    *slot += usize::from(rank.is_some_and(|rank| rank < limit));
+                }
+            }
+            println!("keyword {keyword} interaction {weight}: hit@1/3/5/10 {at:?} ({millis:.0} ms)");
+        }
+    }
+    Ok(())
 }
 
 fn report(

@@ -44,6 +44,18 @@ impl Content {
         }
     }
 
+    /// Returns the text of a window of a passage, both counted from 0; `None` if there are fewer.
+    pub(crate) fn window(&self, path: &str, at: usize, window: usize) -> Option<String> {
+        match self {
+            Content::Pieces(pieces) => {
+                PieceText::new(String::new(), path, pieces.get(at)?).windows().get(window).cloned()
+            }
+            Content::Symbols(symbols) => {
+                SymbolText::new(String::new(), path, symbols.get(at)?).windows().get(window).cloned()
+            }
+        }
+    }
+
     /// Prepares the passages of the file with this id. `path` is what is searched of its name.
     pub(crate) fn texts(&self, id: &str, path: &str) -> Vec<PassageText> {
         match self {

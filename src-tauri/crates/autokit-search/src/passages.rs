@@ -3,6 +3,7 @@
 //! A passage is found by the words it has and by the window of its text that is closest to the question. What is only
 //! true of tools (names of products, conditions, directions) does not apply.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use autokit_vocabulary::Vocabulary;
@@ -48,6 +49,19 @@ pub struct PassageHit {
     pub cosine: Option<f32>,
     /// Its closest window, counted from 0.
     pub window: Option<u32>,
+}
+
+impl PassageHit {
+    /// Takes late interaction into the score, which weighs `weight` times as much as the rest of it. The scale stays.
+    pub fn interact(&mut self, interaction: f32, weight: f32) {
+        let rest = self.keyword + self.cosine.unwrap_or(0.0);
+        self.score = fusion::to_score((rest + weight * interaction) / (1.0 + weight));
+    }
+
+    /// Compares by score, best first, ties by id.
+    pub fn best_first(&self, other: &PassageHit) -> Ordering {
+        other.score.total_cmp(&self.score).then_with(|| self.id.cmp(&other.id))
+    }
 }
 
 /// An in-memory index of passages. Changes are visible to the next search.
@@ -233,13 +247,11 @@ impl PassageIndex {
                 Some(PassageHit { id: id.to_string(), score, keyword, cosine, window: window.map(|w| w.at) })
             })
             .collect();
-        let order =
-            |a: &PassageHit, b: &PassageHit| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id));
         if hits.len() > limit {
-            hits.select_nth_unstable_by(limit - 1, order);
+            hits.select_nth_unstable_by(limit - 1, PassageHit::best_first);
             hits.truncate(limit);
         }
-        hits.sort_unstable_by(order);
+        hits.sort_unstable_by(PassageHit::best_first);
         Ok(hits)
     }
 }

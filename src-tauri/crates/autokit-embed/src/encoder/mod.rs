@@ -36,6 +36,16 @@ pub trait Encoder: Send + Sync {
     /// # Errors
     /// [`Error::Encode`] for an empty sequence, one that is too long, or an id out of range.
     fn encode(&self, batch: &[&[u32]]) -> Result<Vec<f32>>;
+
+    /// Computes the states of all tokens in the last layer, each of unit length: one `[tokens, dim]` per sequence,
+    /// row-major. `None` if the network has none.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    fn encode_tokens(&self, batch: &[&[u32]]) -> Result<Option<Vec<Vec<f32>>>> {
+        let _ = batch;
+        Ok(None)
+    }
 }
 
 /// Opens another crate's encoder for the model whose files are in a folder.

@@ -48,6 +48,19 @@ impl Workspace {
             states = rest;
         }
     }
+
+    /// Returns the states of each sequence's tokens, each of unit length.
+    pub(super) fn unit_states(&self, sequences: &[&[u32]], hidden: usize) -> Vec<Vec<f32>> {
+        let mut states = &self.states[..];
+        let own = sequences.iter().map(|ids| {
+            let (own, rest) = states.split_at(ids.len() * hidden);
+            states = rest;
+            let mut own = own.to_vec();
+            own.chunks_exact_mut(hidden).for_each(normalise);
+            own
+        });
+        own.collect()
+    }
 }
 
 impl Network {

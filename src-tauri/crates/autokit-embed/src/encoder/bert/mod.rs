@@ -14,7 +14,7 @@ mod linear;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 pub(crate) use config::BertConfig;
 
@@ -114,11 +114,33 @@ impl BertEncoder {
         Err(Error::BadWeights { path: self.weights.clone(), reason })
     }
 
-    fn chunk(&self, sequences: &[&[u32]], out: &mut [f32], threads: Option<&rayon::ThreadPool>) {
-        self.with_workspace(|workspace| {
-            self.network.forward(self.isa, sequences, workspace, threads);
-            workspace.pool(sequences, self.network.hidden, self.pooling, self.normalise, out);
-        });
+    /// Runs the network on `batch`, chunk by chunk on all threads. `read` takes the states of each chunk.
+    fn run<T: Send>(
+        &self,
+        batch: &[&[u32]],
+        read: impl Fn(&[&[u32]], &Workspace) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        check_batch(batch, self.vocab_size(), self.max_positions())?;
+        let limit = chunk_tokens(batch, self.pool.current_num_threads());
+        let mut chunks = Vec::new();
+        let mut rest = batch;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(chunk_len(rest, limit));
+            chunks.push(now);
+            rest = later;
+        }
+        let one = |sequences: &[&[u32]], threads| {
+            self.with_workspace(|workspace| {
+                self.network.forward(self.isa, sequences, workspace, threads);
+                read(sequences, workspace)
+            })
+        };
+        Ok(match chunks.as_slice() {
+            [sequences] => vec![one(sequences, Some(&self.pool))],
+            chunks => self.pool.install(|| {
+                chunks.par_iter().with_max_len(1).map(|sequences| one(sequences, None)).collect()
+            }),
+        })
     }
 }
 
@@ -136,30 +158,18 @@ impl Encoder for BertEncoder {
     }
 
     fn encode(&self, batch: &[&[u32]]) -> Result<Vec<f32>> {
-        check_batch(batch, self.vocab_size(), self.max_positions())?;
-        let dim = self.dim();
-        let mut out = vec![0.0; batch.len() * dim];
-        let limit = chunk_tokens(batch, self.pool.current_num_threads());
-        let mut chunks = Vec::new();
-        let (mut sequences, mut vectors) = (batch, out.as_mut_slice());
-        while !sequences.is_empty() {
-            let n = chunk_len(sequences, limit);
-            let (now, later) = sequences.split_at(n);
-            let (here, rest) = std::mem::take(&mut vectors).split_at_mut(n * dim);
-            chunks.push((now, here));
-            (sequences, vectors) = (later, rest);
-        }
-        if let [(sequences, out)] = chunks.as_mut_slice() {
-            self.chunk(sequences, out, Some(&self.pool));
-        } else {
-            self.pool.install(|| {
-                chunks
-                    .into_par_iter()
-                    .with_max_len(1)
-                    .for_each(|(sequences, out)| self.chunk(sequences, out, None));
-            });
-        }
-        self.checked(out)
+        let vectors = self.run(batch, |sequences, workspace| {
+            let mut vectors = vec![0.0; sequences.len() * self.network.hidden];
+            workspace.pool(sequences, self.network.hidden, self.pooling, self.normalise, &mut vectors);
+            vectors
+        })?;
+        self.checked(vectors.concat())
+    }
+
+    fn encode_tokens(&self, batch: &[&[u32]]) -> Result<Option<Vec<Vec<f32>>>> {
+        let states =
+            self.run(batch, |sequences, workspace| workspace.unit_states(sequences, self.network.hidden))?;
+        states.into_iter().flatten().map(|states| self.checked(states)).collect::<Result<_>>().map(Some)
     }
 }
 
