@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_api::commands::{
-    AcceptProposal, CreateCard, GenerateTool, GetGeneration, GetProposal, ListGrownTools, RetireTool,
+    AcceptProposal, CreateCard, GenerateTool, GetGeneration, GetProposal, ListGeneratedTools, RetireTool,
     RunTool, SetProfile, SetProviders, UpdateCard,
 };
 use autokit_api::{
@@ -44,7 +44,10 @@ fn code(source: &str) -> Reply {
     Reply::Json(json!({
         "source": source,
         "tests": TESTS,
-        "examples": [{"arguments": {"text": "one two three"}, "result": {"words": 3}}],
+        "examples": [
+            {"arguments": {"text": "one two three"}, "result": {"words": 3}},
+            {"arguments": {"text": "one"}, "result": {"words": 1}},
+        ],
     }))
 }
 
@@ -231,8 +234,8 @@ async fn a_tool_that_fails_is_improved_or_retired() -> Result<()> {
             call_by_hand(&node, "count_words", json!({"text": format!("TEXT {number}")}), granted()).await?;
         ensure!(outcome.failed, "{outcome:?}");
     }
-    let grown = node.call::<ListGrownTools>(Nothing {}).await?;
-    let tool = grown.tools.first().context("a tool")?;
+    let listed = node.call::<ListGeneratedTools>(Nothing {}).await?;
+    let tool = listed.tools.first().context("a tool")?;
     ensure!(tool.is_code && tool.failures == 10 && tool.advice == Some(ToolAdvice::Improve), "{tool:?}");
     ensure!(tool.p50_ms.is_some_and(|ms| ms > 0.0) && tool.last_called.is_some(), "{tool:?}");
 
@@ -245,8 +248,8 @@ async fn a_tool_that_fails_is_improved_or_retired() -> Result<()> {
     let outcome = call_by_hand(&node, "count_words", json!({"text": "TWO WORDS"}), granted()).await?;
     ensure!(!outcome.failed, "{outcome:?}");
     // It is not blamed for what the version before did.
-    let grown = node.call::<ListGrownTools>(Nothing {}).await?;
-    let tool = grown.tools.first().context("a tool")?;
+    let listed = node.call::<ListGeneratedTools>(Nothing {}).await?;
+    let tool = listed.tools.first().context("a tool")?;
     ensure!(tool.advice.is_none() && (tool.successes, tool.failures) == (1, 0), "{tool:?}");
 
     let proposed = node.call::<RetireTool>(CardRef { card: "count_words".to_owned() }).await?;
@@ -254,7 +257,7 @@ async fn a_tool_that_fails_is_improved_or_retired() -> Result<()> {
     node.call::<AcceptProposal>(accept).await?;
     let called = call_by_hand(&node, "count_words", json!({"text": "a"}), granted()).await;
     ensure!(called.is_err(), "{called:?}");
-    ensure!(node.call::<ListGrownTools>(Nothing {}).await?.tools.is_empty());
+    ensure!(node.call::<ListGeneratedTools>(Nothing {}).await?.tools.is_empty());
     node.close().await?;
     Ok(())
 }
@@ -282,7 +285,7 @@ async fn what_is_asked_or_edited_again_and_again_is_a_need() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let model = writer(&[GOOD]).await?;
     let node = node_with(&place, &model).await?;
-    ensure!(node.call::<ListGrownTools>(Nothing {}).await?.unanswered.is_empty());
+    ensure!(node.call::<ListGeneratedTools>(Nothing {}).await?.unanswered.is_empty());
     for protocol in Protocol::BOTH.into_iter().cycle().take(3) {
         let mut agent = Agent::over_stdio(&place, protocol).await?;
         let found = agent.search("transpose sheet music into another key").await?;
@@ -313,12 +316,12 @@ async fn what_is_asked_or_edited_again_and_again_is_a_need() -> Result<()> {
         };
         node.call::<UpdateCard>(update).await?;
     }
-    let grown = node.call::<ListGrownTools>(Nothing {}).await?;
-    let asked = grown.unanswered.first().context("a need")?;
+    let listed = node.call::<ListGeneratedTools>(Nothing {}).await?;
+    let asked = listed.unanswered.first().context("a need")?;
     ensure!(asked.question == "transpose sheet music into another key" && asked.times == 3, "{asked:?}");
-    let edit = grown.edits.first().context("an edit")?;
+    let edit = listed.edits.first().context("an edit")?;
     ensure!((edit.from.as_str(), edit.to.as_str(), edit.cards) == ("http", "https", 3), "{edit:?}");
-    ensure!(grown.can_write);
+    ensure!(listed.can_write);
     node.close().await?;
     Ok(())
 }

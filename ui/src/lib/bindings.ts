@@ -1997,43 +1997,9 @@ card?: string,
 budget?: number, };
 
 /**
- * The writing of a tool, as far as it has come.
- */
-export type Generation = { 
-/**
- * What the tool is needed for.
- */
-need: string, 
-/**
- * What it has to do.
- */
-specification: ToolSpecification | null, 
-/**
- * What was written, first attempt first.
- */
-attempts: Array<CodeAttempt>, 
-/**
- * The proposal that waits in Review.
- */
-proposal: ProposalId | null, 
-/**
- * Why nothing was proposed, once that is certain.
- */
-problem: string | null, };
-
-/**
- * Reference to the writing of a tool, by its job.
- */
-export type GenerationRef = { 
-/**
- * The job; the latest one if absent.
- */
-job?: JobId, };
-
-/**
  * A tool that was composed or written here, and how it fares.
  */
-export type GrownTool = { 
+export type GeneratedTool = { 
 /**
  * Its card.
  */
@@ -2074,11 +2040,11 @@ why: string, };
 /**
  * Needs, and the tools that grew from them.
  */
-export type GrownTools = { 
+export type GeneratedToolList = { 
 /**
  * The tools, those that need something first.
  */
-tools: Array<GrownTool>, 
+tools: Array<GeneratedTool>, 
 /**
  * Requests that were made several times and never answered.
  */
@@ -2091,6 +2057,40 @@ edits: Array<RepeatedCardEdit>,
  * Whether a language model is chosen, without which no tool is written.
  */
 can_write: boolean, };
+
+/**
+ * The writing of a tool, as far as it has come.
+ */
+export type Generation = { 
+/**
+ * What the tool is needed for.
+ */
+need: string, 
+/**
+ * What it has to do.
+ */
+specification: ToolSpecification | null, 
+/**
+ * What was written, first attempt first.
+ */
+attempts: Array<CodeAttempt>, 
+/**
+ * The proposal that waits in Review.
+ */
+proposal: ProposalId | null, 
+/**
+ * Why nothing was proposed, once that is certain.
+ */
+problem: string | null, };
+
+/**
+ * Reference to the writing of a tool, by its job.
+ */
+export type GenerationRef = { 
+/**
+ * The job; the latest one if absent.
+ */
+job?: JobId, };
 
 /**
  * Parameters of the iteration guard (section 7.2).
@@ -6724,7 +6724,7 @@ export interface Commands {
   /** Proposes a tool made of recorded calls. */
   macros_propose: { request: MacroPropose; response: MacroProposed };
   /** Returns needs, and the tools that were composed or written for them. */
-  generated_list: { request: Nothing; response: GrownTools };
+  generated_list: { request: Nothing; response: GeneratedToolList };
   /** Has a tool written by a language model, checked in the sandbox and proposed. */
   generated_start: { request: GenerateRequest; response: JobRef };
   /** Returns what was written, and its checks. */

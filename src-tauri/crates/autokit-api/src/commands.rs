@@ -18,8 +18,8 @@ use crate::{
     CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
     CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, CodeTools,
     CodeToolsPropose, CodeToolsQuery, ConnectClient, Doctor, DoctorRequest, Event, ExportOutcome,
-    ExportPreview, ExportRequest, Facets, FeedbackRequest, GenerateRequest, Generation, GenerationRef,
-    GrownTools, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause,
+    ExportPreview, ExportRequest, Facets, FeedbackRequest, GenerateRequest, GeneratedToolList, Generation,
+    GenerationRef, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause,
     JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, MacroPropose, MacroProposed, MarketFound,
     MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd,
     MemoryFound, MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice, Models, Nothing,
@@ -309,7 +309,7 @@ commands! {
     /// Proposes a tool made of recorded calls.
     ProposeMacro = "macros_propose" (MacroPropose) -> MacroProposed;
     /// Returns needs, and the tools that were composed or written for them.
-    ListGrownTools = "generated_list" (Nothing) -> GrownTools;
+    ListGeneratedTools = "generated_list" (Nothing) -> GeneratedToolList;
     /// Has a tool written by a language model, checked in the sandbox and proposed.
     GenerateTool = "generated_start" (GenerateRequest) -> JobRef;
     /// Returns what was written, and its checks.

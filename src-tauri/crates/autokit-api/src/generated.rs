@@ -114,7 +114,7 @@ pub enum ToolAdvice {
 
 /// A tool that was composed or written here, and how it fares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-pub struct GrownTool {
+pub struct GeneratedTool {
     /// Its card.
     pub card: CardId,
     /// Its name.
@@ -139,9 +139,9 @@ pub struct GrownTool {
 
 /// Needs, and the tools that grew from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
-pub struct GrownTools {
+pub struct GeneratedToolList {
     /// The tools, those that need something first.
-    pub tools: Vec<GrownTool>,
+    pub tools: Vec<GeneratedTool>,
     /// Requests that were made several times and never answered.
     pub unanswered: Vec<UnansweredNeed>,
     /// Edits that were made on several cards.

@@ -49,8 +49,8 @@ pub use cards::{
 };
 pub use client::Client;
 pub use generated::{
-    CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, FunctionLanguage, GenerateRequest, Generation,
-    GenerationRef, GrownTool, GrownTools, RepeatedCardEdit, RetirementProposed, ToolAdvice,
+    CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, FunctionLanguage, GenerateRequest, GeneratedTool,
+    GeneratedToolList, Generation, GenerationRef, RepeatedCardEdit, RetirementProposed, ToolAdvice,
     ToolSpecification, UnansweredNeed,
 };
 pub use health::{HealthPoint, LibraryHealth};

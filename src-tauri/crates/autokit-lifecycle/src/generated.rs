@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autokit_api::commands::{Context, GenerateTool, GetGeneration, Handle, ListGrownTools, RetireTool};
+use autokit_api::commands::{Context, GenerateTool, GetGeneration, Handle, ListGeneratedTools, RetireTool};
 use autokit_api::{
-    CardRef, GenerateRequest, Generation, GenerationRef, GrownTools, JobId, JobKind, JobRef, Nothing,
+    CardRef, GenerateRequest, GeneratedToolList, Generation, GenerationRef, JobId, JobKind, JobRef, Nothing,
     RetirementProposed,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -134,10 +134,10 @@ impl GeneratedTools {
 }
 
 #[async_trait]
-impl Handle<ListGrownTools> for GeneratedTools {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<GrownTools> {
+impl Handle<ListGeneratedTools> for GeneratedTools {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<GeneratedToolList> {
         let experience = self.activity.experience().await?;
-        Ok(GrownTools {
+        Ok(GeneratedToolList {
             tools: self.watched(&experience),
             unanswered: self.unanswered(&experience).await?,
             edits: self.repeated_edits().await?,

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use autokit_api::commands::{GenerateTool, GetGeneration, ListGrownTools, RetireTool};
+use autokit_api::commands::{GenerateTool, GetGeneration, ListGeneratedTools, RetireTool};
 use autokit_api::{
-    CardRef, Client, CodeCheckState, FunctionLanguage, GenerateRequest, Generation, GenerationRef,
-    GrownTools, Nothing, ToolAdvice,
+    CardRef, Client, CodeCheckState, FunctionLanguage, GenerateRequest, GeneratedToolList, Generation,
+    GenerationRef, Nothing, ToolAdvice,
 };
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
@@ -58,9 +58,9 @@ pub enum LanguageArg {
 pub(crate) async fn run(library: &dyn Client, out: &Output, command: GeneratedCommand) -> Result<Outcome> {
     match command {
         GeneratedCommand::List => {
-            let grown = library.call::<ListGrownTools>(Nothing {}).await?;
-            out.show(&grown, |text| write_list(text, &grown))?;
-            let nothing = grown.tools.is_empty() && grown.unanswered.is_empty() && grown.edits.is_empty();
+            let listed = library.call::<ListGeneratedTools>(Nothing {}).await?;
+            out.show(&listed, |text| write_list(text, &listed))?;
+            let nothing = listed.tools.is_empty() && listed.unanswered.is_empty() && listed.edits.is_empty();
             Ok(if nothing { Outcome::NothingFound } else { Outcome::Done })
         }
         GeneratedCommand::Create { need, language, budget } => {
@@ -131,8 +131,8 @@ fn write_generation(out: &mut dyn Write, generation: &Generation) -> io::Result<
     Ok(())
 }
 
-fn write_list(out: &mut dyn Write, grown: &GrownTools) -> io::Result<()> {
-    for tool in &grown.tools {
+fn write_list(out: &mut dyn Write, listed: &GeneratedToolList) -> io::Result<()> {
+    for tool in &listed.tools {
         let calls = count(tool.successes + tool.failures, "call");
         let failed = if tool.failures > 0 { format!(", {} failed", tool.failures) } else { String::new() };
         let time = tool.p50_ms.map(|ms| format!(", {ms:.0} ms")).unwrap_or_default();
@@ -152,11 +152,11 @@ fn write_list(out: &mut dyn Write, grown: &GrownTools) -> io::Result<()> {
         let id = shell_quote(tool.card.as_str());
         writeln!(out, "  {}  {}", tool.why.yellow(), format!("autokit generated {command} {id}").cyan())?;
     }
-    for need in &grown.unanswered {
+    for need in &listed.unanswered {
         let times = format!("asked {} and never answered", count(need.times, "time"));
         writeln!(out, "“{}”  {}", printable(&need.question), times.dimmed())?;
     }
-    for edit in &grown.edits {
+    for edit in &listed.edits {
         let what = match (edit.from.as_str(), edit.to.as_str()) {
             ("", to) => format!("“{}” was added", printable(to)),
             (from, "") => format!("“{}” was removed", printable(from)),
@@ -165,7 +165,7 @@ fn write_list(out: &mut dyn Write, grown: &GrownTools) -> io::Result<()> {
         let cards = format!("by hand on {}", count(edit.cards, "card"));
         writeln!(out, "{}: {what}  {}", printable(&edit.field), cards.dimmed())?;
     }
-    if grown.tools.is_empty() && grown.unanswered.is_empty() && grown.edits.is_empty() {
+    if listed.tools.is_empty() && listed.unanswered.is_empty() && listed.edits.is_empty() {
         writeln!(out, "No tools were made here yet, and no needs stand out.")?;
     }
     Ok(())

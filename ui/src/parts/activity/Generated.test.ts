@@ -1,13 +1,13 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, expect, it } from "vitest";
-import type { Generation, GrownTools } from "../../lib/bindings";
+import type { Generation, GeneratedToolList } from "../../lib/bindings";
 import { navigation } from "../../lib/navigation.svelte";
 import { asked, clear, stage, wait } from "../../testing/stage";
 import { generated as texts } from "../../texts/generated";
 import Generated from "./Generated.svelte";
 
-const GROWN: GrownTools = {
+const LISTED: GeneratedToolList = {
   tools: [
     {
       card: "c1",
@@ -40,9 +40,9 @@ const GENERATION: Generation = {
   problem: "no tool was proposed after 3 attempts",
 };
 
-async function open(grown: GrownTools, generation: Generation = GENERATION) {
+async function open(listed: GeneratedToolList, generation: Generation = GENERATION) {
   const calls = stage({
-    generated_list: () => grown,
+    generated_list: () => listed,
     generated_start: () => ({ job: "j1" }),
     generated_get: () => generation,
     generated_retire: () => ({ proposal: 7 }),
@@ -55,7 +55,7 @@ async function open(grown: GrownTools, generation: Generation = GENERATION) {
 afterEach(clear);
 
 it("writes a tool for a need, and says why none was proposed", async () => {
-  const calls = await open(GROWN);
+  const calls = await open(LISTED);
   const write = screen.getByRole<HTMLButtonElement>("button", { name: texts.write });
   expect(write.disabled).toBe(true);
   await fireEvent.click(screen.getByRole("button", { name: texts.useNeed("transpose sheet music") }));
@@ -68,7 +68,7 @@ it("writes a tool for a need, and says why none was proposed", async () => {
 });
 
 it("opens what was written in Review", async () => {
-  await open(GROWN, { ...GENERATION, proposal: 9, problem: null });
+  await open(LISTED, { ...GENERATION, proposal: 9, problem: null });
   await fireEvent.click(screen.getByRole("button", { name: texts.adviceOf.improve("count_words") }));
   await wait();
   await fireEvent.click(screen.getByRole("button", { name: texts.review }));
@@ -76,9 +76,9 @@ it("opens what was written in Review", async () => {
 });
 
 it("shows how tools fare, and proposes to retire one", async () => {
-  const [tool] = GROWN.tools;
+  const [tool] = LISTED.tools;
   if (!tool) throw new Error("a tool");
-  const calls = await open({ ...GROWN, tools: [{ ...tool, advice: "retire" }] });
+  const calls = await open({ ...LISTED, tools: [{ ...tool, advice: "retire" }] });
   expect(screen.getByText("10 of 10 calls failed.")).toBeTruthy();
   expect(screen.getByText("42 ms")).toBeTruthy();
   await fireEvent.click(screen.getByRole("button", { name: texts.adviceOf.retire("count_words") }));

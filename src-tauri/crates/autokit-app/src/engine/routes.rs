@@ -10,7 +10,7 @@ use autokit_api::commands::{
     GetGeneration, GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders,
     GetRefineState, GetReviewPolicy, GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback,
     Handle, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients,
-    ListCodeTools, ListGrownTools, ListImports, ListJobs, ListKeys, ListMarketSources, ListMemory,
+    ListCodeTools, ListGeneratedTools, ListImports, ListJobs, ListKeys, ListMarketSources, ListMemory,
     ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions, ListSubscriptions,
     ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport,
     PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, RefreshMemory,
@@ -77,7 +77,7 @@ route!(models: ListModels, PullModel, UseModel);
 route!(cards.pages: FetchPages, GetPage);
 route!(review.proposals: DescribeCard, GetProposal, ListProposals);
 route!(lifecycle.from_code: ListCodeTools, ProposeCodeTools);
-route!(lifecycle.generated: GenerateTool, GetGeneration, ListGrownTools, RetireTool);
+route!(lifecycle.generated: GenerateTool, GetGeneration, ListGeneratedTools, RetireTool);
 route!(lifecycle.macros: ListRecordedCalls, ProposeMacro);
 route!(lifecycle.variants: AddVariant, EndVariants, ListVariants, SetVariant);
 route!(lifecycle.refining: GetRefineState, StartRefine);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use autokit_api::{GrownTool, ToolAdvice};
+use autokit_api::{GeneratedTool, ToolAdvice};
 use autokit_bootstrap::mostly_fails;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::CardRecord;
@@ -19,8 +19,8 @@ use super::proposal::retirement;
 /// Days after which a tool that nobody calls is not needed.
 const UNUSED_DAYS: i64 = 60;
 
-/// The field with which a tool was grown here, if it was.
-fn grown_by(record: &CardRecord) -> Option<&'static str> {
+/// The field with which a tool was generated here, if it was.
+fn generated_as(record: &CardRecord) -> Option<&'static str> {
     let card = record.card();
     if function_of(&card).is_some() {
         return Some(fields::FUNCTION);
@@ -30,16 +30,16 @@ fn grown_by(record: &CardRecord) -> Option<&'static str> {
 
 impl GeneratedTools {
     /// Returns the composed and written tools, those with advice first.
-    pub(super) fn watched(&self, experience: &Experience) -> Vec<GrownTool> {
-        let mut tools: Vec<GrownTool> = self
+    pub(super) fn watched(&self, experience: &Experience) -> Vec<GeneratedTool> {
+        let mut tools: Vec<GeneratedTool> = self
             .workspace
             .cards_containing(&["\"macro\"", "\"function\""])
             .iter()
             .filter_map(|record| {
-                let is_code = grown_by(record)? == fields::FUNCTION;
+                let is_code = generated_as(record)? == fields::FUNCTION;
                 let uses = experience.uses.get(record.id.as_str()).cloned().unwrap_or_default();
                 let (advice, why) = self.advice(record, is_code, &uses);
-                Some(GrownTool {
+                Some(GeneratedTool {
                     card: record.id.clone(),
                     name: record.key.name.clone(),
                     is_code,
@@ -92,7 +92,7 @@ impl GeneratedTools {
     /// Drafts that a tool can no longer be called; its card stays.
     pub(super) async fn retirement(&self, card: &str) -> Result<Draft> {
         let record = self.workspace.find_card(card)?;
-        let field = grown_by(&record).ok_or_else(|| {
+        let field = generated_as(&record).ok_or_else(|| {
             ApiError::new(
                 ErrorCode::BadRequest,
                 format!("{} was neither composed nor written here", record.key.name),
