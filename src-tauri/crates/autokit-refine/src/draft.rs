@@ -64,7 +64,7 @@ pub struct Exploring<'a> {
 }
 
 /// What an analyzer says of a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Analysis {
     /// What the documentation should say.
     pub suggestion: String,

@@ -155,7 +155,7 @@ async fn a_function_is_proposed_only_if_it_was_seen_to_work() {
     let good = Function {
         tests: "def test_zero():\n    assert run(0) == 0\n\ndef test_two():\n    assert run(2) == 4\n"
             .to_owned(),
-        examples: vec![example(3, 6.0)],
+        examples: vec![example(3, 6.0), example(-2, -4.0)],
         ..python("def run(n):\n    return n * 2\n")
     };
     let checks = sandbox.check_function(&good).await.expect("checks");
@@ -177,6 +177,34 @@ async fn a_function_is_proposed_only_if_it_was_seen_to_work() {
         ..large
     };
     assert!(!is_usable(&sandbox.check_function(&large).await.expect("checks")));
+
+    // One example, or the same one twice, could be answered by its result alone.
+    for few in [vec![example(3, 6.0)], vec![example(3, 6.0), example(3, 6.0)]] {
+        let few = Function {
+            source: "def run(n):\n    return 6".to_owned(),
+            tests: String::new(),
+            examples: few,
+            ..good.clone()
+        };
+        let checks = sandbox.check_function(&few).await.expect("checks");
+        assert!(!is_usable(&checks), "{checks:?}");
+        assert!(checks.iter().any(|check| check.output.contains("different arguments")), "{checks:?}");
+    }
+
+    // What the code itself reports of its tests is not enough: it can write the report.
+    let forging = r#"
+import os, sys
+frame = sys._getframe()
+while "out" not in frame.f_locals:
+    frame = frame.f_back
+frame.f_locals["out"].write('{"value": [{"name": "test_all", "error": null}]}')
+frame.f_locals["out"].flush()
+os._exit(0)
+"#;
+    let forged = Function { source: forging.to_owned(), examples: Vec::new(), ..good.clone() };
+    let checks = sandbox.check_function(&forged).await.expect("checks");
+    assert_eq!(state(&checks, CodeCheckKind::Tests), Some(CodeCheckState::Passed), "{checks:?}");
+    assert!(!is_usable(&checks), "{checks:?}");
 
     let untested = Function { tests: String::new(), examples: Vec::new(), ..good.clone() };
     assert!(!is_usable(&sandbox.check_function(&untested).await.expect("checks")));
