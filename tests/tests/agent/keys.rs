@@ -31,7 +31,10 @@ fn chatty(request: &ModelRequest) -> Reply {
         Some("tool_write") => {
             return Reply::Json(json!({
                 "source": "def run(text):\n    return len(text.split())", "tests": "",
-                "examples": [{ "arguments": { "text": "a b" }, "result": 2 }],
+                "examples": [
+                    { "arguments": { "text": "a b" }, "result": 2 },
+                    { "arguments": { "text": "a" }, "result": 1 },
+                ],
             }));
         }
         _ => {}
