@@ -83,8 +83,11 @@ fn a_backup_that_was_altered_is_refused() -> Result<()> {
                 ensure!(code == 5 && error["code"] == "damaged", "{command}, byte {position}: {error}");
             }
         }
-        for outside in ["../backups/{name}", "..", "", "/etc/passwd"] {
-            let (_, error) = place.failure(&["backup", "verify", &outside.replace("{name}", &name)])?;
+        // A name does not lead to a backup elsewhere.
+        let elsewhere = place.path("elsewhere");
+        fs::write(elsewhere.with_extension("autokit-backup"), &original)?;
+        for outside in [elsewhere.display().to_string(), format!("../backups/{name}"), String::new()] {
+            let (_, error) = place.failure(&["backup", "verify", &outside])?;
             ensure!(error["code"] == "not_found", "{outside:?}: {error}");
         }
         let found = place.json(&["search", "weather"])?;

@@ -2038,7 +2038,7 @@ advice: ToolAdvice | null,
 why: string, };
 
 /**
- * Needs, and the tools that grew from them.
+ * Needs, and the tools generated for them.
  */
 export type GeneratedToolList = { 
 /**
@@ -3303,7 +3303,7 @@ text: string,
  */
 symbol: MemorySymbol | null, 
 /**
- * Between 0 and 1. Comparable between searches.
+ * Between 0 and 1. Comparable between searches with the same model.
  */
 score: number, };
 

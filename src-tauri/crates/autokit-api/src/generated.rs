@@ -137,7 +137,7 @@ pub struct GeneratedTool {
     pub why: String,
 }
 
-/// Needs, and the tools that grew from them.
+/// Needs, and the tools generated for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct GeneratedToolList {
     /// The tools, those that need something first.

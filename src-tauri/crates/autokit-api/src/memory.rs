@@ -125,7 +125,7 @@ pub struct MemoryHit {
     pub text: String,
     /// Set for code.
     pub symbol: Option<MemorySymbol>,
-    /// Between 0 and 1. Comparable between searches.
+    /// Between 0 and 1. Comparable between searches with the same model.
     pub score: f32,
 }
 

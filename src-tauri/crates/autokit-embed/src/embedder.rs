@@ -22,6 +22,8 @@ pub type OnProgress<'a> = &'a dyn Fn(usize, usize) -> ControlFlow<()>;
 const BLOCK: usize = 8192;
 /// Most tokens encoded between two calls of the progress callback.
 const TOKENS_BETWEEN_CALLS: usize = 16 * 1024;
+/// Texts whose tokens are encoded at a time.
+const SLICE: usize = 16;
 /// Fewer texts than this are tokenised on the calling thread, because waking others costs more.
 const PARALLEL_TEXTS: usize = 16;
 
@@ -212,6 +214,11 @@ impl Embedder {
         self.embed_all(&texts, progress)
     }
 
+    /// Whether [`Self::token_vectors`] returns anything.
+    pub fn has_token_vectors(&self) -> bool {
+        matches!(self.tokens, Tokens::Model(_)) && self.encoder.has_token_states()
+    }
+
     /// Computes the vectors of the tokens of a query and of passages. `None` if the model has no vectors of tokens.
     ///
     /// # Errors
@@ -221,22 +228,28 @@ impl Embedder {
         query: &str,
         passages: &[S],
     ) -> Result<Option<(TokenVectors, Vec<TokenVectors>)>> {
-        let texts: Vec<&str> = passages.iter().map(AsRef::as_ref).collect();
-        let mut ids = self.tokenise_all(&texts, 0)?;
-        ids.push(self.tokenise(&self.query_prefix, query, texts.len())?);
-        // Sequences of a similar length share the work evenly.
-        let mut order: Vec<usize> = (0..ids.len()).collect();
-        order.sort_by_key(|i| std::cmp::Reverse(ids[*i].len()));
-        let batch: Vec<&[u32]> = order.iter().map(|i| ids[*i].as_slice()).collect();
-        let Some(states) = self.encoder.encode_tokens(&batch)? else { return Ok(None) };
-        let mut found = vec![TokenVectors::default(); ids.len()];
-        for (i, states) in order.iter().zip(states) {
-            // The first and the last token mark where the text begins and ends.
-            let inner = 1..ids[*i].len().saturating_sub(1).max(1);
-            let vectors = states.get(inner.start * self.dim()..inner.end * self.dim()).unwrap_or_default();
-            found[*i] = TokenVectors::new(ids[*i].get(inner).unwrap_or_default().to_vec(), vectors.to_vec());
+        let Tokens::Model(tokenizer) = &self.tokens else { return Ok(None) };
+        let query = (self.query_prefix.as_str(), query);
+        let passages = passages.iter().map(|text| (self.passage_prefix.as_str(), text.as_ref()));
+        let mut marked = Vec::new();
+        for (index, (prefix, text)) in std::iter::once(query).chain(passages).enumerate() {
+            let tokens = tokenizer.encode_marked(prefix, text);
+            marked.push(tokens.map_err(|reason| Error::Tokenise { index, reason })?);
         }
-        Ok(found.pop().map(|query| (query, found)))
+        let mut found = Vec::with_capacity(marked.len());
+        // In slices, between which other work gets its turn on the threads.
+        for slice in marked.chunks(SLICE) {
+            let batch: Vec<&[u32]> = slice.iter().map(|(ids, _)| ids.as_slice()).collect();
+            let Some(states) = self.encoder.encode_tokens(&batch)? else { return Ok(None) };
+            for ((ids, is_own), states) in slice.iter().zip(states) {
+                let tokens = ids.iter().zip(states.chunks_exact(self.dim())).zip(is_own);
+                let own = tokens.filter(|(_, is_own)| **is_own).map(|(token, _)| token);
+                let (ids, vectors): (Vec<u32>, Vec<&[f32]>) = own.unzip();
+                found.push(TokenVectors::new(ids, vectors.concat()));
+            }
+        }
+        let passages = found.split_off(1);
+        Ok(found.pop().map(|query| (query, passages)))
     }
 
     fn embed_all(&self, texts: &[&str], progress: OnProgress<'_>) -> Result<Vec<Vec<f32>>> {

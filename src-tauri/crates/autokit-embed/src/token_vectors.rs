@@ -1,6 +1,6 @@
 //! The vectors of a text's tokens.
 
-/// The tokens of a text with their states in the last layer of a network, without those that mark its beginning and end.
+/// The tokens of a text with their states in the last layer of a network, without special tokens and those of a prefix.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TokenVectors {
     ids: Vec<u32>,

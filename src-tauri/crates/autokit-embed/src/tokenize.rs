@@ -47,6 +47,15 @@ impl TextTokenizer {
         };
         Ok(encoding.map_err(|e| e.to_string())?.get_ids().to_vec())
     }
+
+    /// As [`Self::encode`], and whether each token is one of `text`: not a special one, and not of the prefix.
+    pub(crate) fn encode_marked(&self, prefix: &str, text: &str) -> Result<(Vec<u32>, Vec<bool>), String> {
+        let text = first_words(text, self.max_tokens);
+        let encoding = self.inner.encode(format!("{prefix}{text}"), true).map_err(|e| e.to_string())?;
+        let tokens = encoding.get_special_tokens_mask().iter().zip(encoding.get_offsets());
+        let is_own = tokens.map(|(special, (start, _))| *special == 0 && *start >= prefix.trim_end().len());
+        Ok((encoding.get_ids().to_vec(), is_own.collect()))
+    }
 }
 
 /// Returns the shortest start of `text` that contains `limit` words, so that tokenising a huge text costs no

@@ -224,7 +224,7 @@ fn report_interaction(
             for (question, (hits, interactions)) in questions.iter().zip(&found) {
                 let mut hits = hits.clone();
                 for (hit, interaction) in hits.iter_mut().zip(interactions) {
-                    hit.interact(*interaction, weight);
+                    hit.add_interaction(*interaction, weight);
                 }
                 hits.sort_by(PassageHit::best_first);
                 let rank = hits.iter().position(|hit| is_right(&hit.id, question));

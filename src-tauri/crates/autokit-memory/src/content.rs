@@ -89,3 +89,24 @@ impl PassageText {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_found_by_their_numbers() {
+        let text = (0..300).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ");
+        let piece = Piece { path: vec!["Title".to_owned()], anchor: None, page: None, text };
+        let content = Content::Pieces(vec![piece]);
+        let texts = content.texts("file", "manual.md");
+        let windows = texts[0].windows();
+        assert!(windows.len() > 2, "{windows:?}");
+        for (at, window) in windows.iter().enumerate() {
+            assert_eq!(content.window("manual.md", 0, at).as_deref(), Some(*window));
+        }
+        // A file that was read again may have fewer.
+        assert_eq!(content.window("manual.md", 0, windows.len()), None);
+        assert_eq!(content.window("manual.md", 1, 0), None);
+    }
+}

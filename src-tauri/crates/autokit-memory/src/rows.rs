@@ -4,6 +4,7 @@ use autokit_api::MemoryKind;
 use autokit_error::{ApiError, Result};
 use autokit_library::Library;
 use autokit_toolcard::Timestamp;
+use autokit_workspace::background::in_background;
 use surrealdb::types::{Bytes, Object, RecordId, RecordIdKey, SurrealValue, object};
 
 use crate::content::Content;
@@ -152,7 +153,8 @@ pub(crate) async fn files(library: &Library) -> Result<Vec<StoredFile>> {
 pub(crate) async fn files_by_id(library: &Library, ids: &[String]) -> Result<Vec<StoredFile>> {
     let ids: Vec<RecordId> = ids.iter().map(|id| RecordId::new("memory_file", id.as_str())).collect();
     let rows: Vec<FileRow> = library.select("SELECT * FROM $ids", object! { ids: ids }).await?;
-    rows.into_iter().map(FileRow::parsed).collect()
+    // Files may be large.
+    in_background(move || rows.into_iter().map(FileRow::parsed).collect()).await
 }
 
 impl FileRow {

@@ -36,10 +36,14 @@ const LONGEST_QUERY: usize = 4000;
 
 /// How words weigh against meaning. Chosen, as [`INTERACTION`], on the open halves of `documents-questions.jsonl` and
 /// `code-questions.jsonl`.
-const WEIGHTS: PassageWeights = PassageWeights { keyword: 0.25, mean: 0.0, discount: true };
-/// How much late interaction weighs against both, see [`PassageHit::interact`]. Of 80 questions each, right at rank 1, 3
-/// and 5 without and with it: functions within their package 27, 44, 54 and 31, 50, 57; pieces of manuals 35, 51, 59 and
-/// 41, 56, 59.
+fn weights(kind: MemoryKind, interacts: bool) -> PassageWeights {
+    let keyword = if kind == MemoryKind::Code && !interacts { 0.5 } else { 0.25 };
+    PassageWeights { keyword, mean: 0.0, discount: true }
+}
+
+/// How much late interaction weighs against both, see [`PassageHit::add_interaction`]. Of 80 questions each, right at rank
+/// 1, 3 and 5 without and with it: functions within their package 27, 44, 54 and 31, 50, 57; pieces of manuals 35, 51, 59
+/// and 41, 56, 59.
 const INTERACTION: f32 = 1.0;
 
 impl Memory {
@@ -51,8 +55,8 @@ impl Memory {
         self.ranked(query, true).await
     }
 
-    /// As [`Self::search`]; without interaction it takes milliseconds, and with it as long as embedding [`CANDIDATES`]
-    /// passages.
+    /// As [`Self::search`]; without late interaction it takes milliseconds, and with it about as long as embedding
+    /// [`CANDIDATES`] passages.
     async fn ranked(&self, query: MemoryQuery, interacts: bool) -> Result<MemoryFound> {
         let text = query.query.trim().to_owned();
         if text.is_empty() || text.chars().count() > LONGEST_QUERY {
@@ -67,12 +71,14 @@ impl Memory {
             return Ok(MemoryFound { hits: Vec::new(), searched: 0, note: Some(nothing_added(query.kind)) });
         }
         let (memory, embedder, kind) = (self.clone(), self.models().embedder(), query.kind);
-        let candidates = if interacts && embedder.is_some() { limit.max(CANDIDATES) } else { limit };
+        let interacts = interacts && embedder.as_ref().is_some_and(|embedder| embedder.has_token_vectors());
+        let candidates = if interacts { limit.max(CANDIDATES) } else { limit };
         let (question, embeds) = (text.clone(), embedder.clone());
         let (mut hits, searched) = in_background(move || {
             let vector = embeds.map(|embedder| embedder.embed_query(&question)).transpose()?;
             let index = memory.lock(kind).read().expect("no holder panics");
-            let hits = index.index.search(&question, vector.as_deref(), candidates, None, WEIGHTS);
+            let weights = weights(kind, interacts);
+            let hits = index.index.search(&question, vector.as_deref(), candidates, None, weights);
             let hits = hits.map_err(|error| ApiError::internal(error.to_string()))?;
             Ok((hits, index.index.len() as u32))
         })
@@ -89,8 +95,7 @@ impl Memory {
             })
             .await?;
         }
-        hits.truncate(limit);
-        let hits = self.describe(&sources, &files, kind, &hits);
+        let hits = self.describe(&sources, &files, kind, &hits, limit);
         Ok(MemoryFound { hits, searched, note: self.models().keyword_only_reason() })
     }
 
@@ -113,13 +118,14 @@ impl Memory {
         Ok(found.hits.into_iter().filter(bears).collect())
     }
 
-    /// Reads the texts of what was found.
+    /// Describes the first `limit` of what was found.
     fn describe(
         &self,
         sources: &[Source],
         files: &[StoredFile],
         kind: MemoryKind,
         hits: &[PassageHit],
+        limit: usize,
     ) -> Vec<MemoryHit> {
         let mut found: Vec<MemoryHit> = hits
             .iter()
@@ -130,6 +136,7 @@ impl Memory {
                 // A file that was read again meanwhile may have fewer passages.
                 describe_passage(source, file, at, hit.score)
             })
+            .take(limit)
             .collect();
         if kind == MemoryKind::Code {
             let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
@@ -168,7 +175,7 @@ fn interact(
         .collect();
     let Some((question, passages)) = embedder.token_vectors(question, &closest)? else { return Ok(()) };
     for (hit, interaction) in hits.iter_mut().zip(late_interaction(&question, &passages)) {
-        hit.interact(interaction, INTERACTION);
+        hit.add_interaction(interaction, INTERACTION);
     }
     hits.sort_unstable_by(PassageHit::best_first);
     Ok(())

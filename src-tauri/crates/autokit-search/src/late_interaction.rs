@@ -10,15 +10,18 @@ use rustc_hash::FxHashSet;
 
 use crate::query_embedder::dot;
 
-/// Returns for each passage the mean over the question's tokens of the largest cosine with one of the passage's, in
-/// [-1, 1]. A passage without tokens gets 0.
+/// Tokens of a question that are compared; the rest of a long one is left out.
+const MAX_TOKENS: usize = 64;
+
+/// Returns for each passage the weighted mean, over the question's first 64 tokens, of the largest cosine with a token of
+/// the passage, in [-1, 1]. A passage without tokens gets 0.
 pub fn late_interaction(question: &TokenVectors, passages: &[TokenVectors]) -> Vec<f32> {
     let weights = weights(question, passages);
     let total: f32 = weights.iter().sum();
     passages
         .iter()
         .map(|passage| {
-            let best = question.iter().zip(&weights).map(|((_, token), weight)| {
+            let best = question.iter().take(MAX_TOKENS).zip(&weights).map(|((_, token), weight)| {
                 let cosines = passage.iter().map(|(_, other)| dot(token, other));
                 weight * cosines.reduce(f32::max).unwrap_or(0.0)
             });
@@ -33,6 +36,7 @@ fn weights(question: &TokenVectors, passages: &[TokenVectors]) -> Vec<f32> {
         passages.iter().map(|passage| passage.iter().map(|(id, _)| id).collect()).collect();
     question
         .iter()
+        .take(MAX_TOKENS)
         .map(|(id, _)| {
             let having = ids.iter().filter(|ids| ids.contains(&id)).count() as f32;
             ((ids.len() as f32 - having + 0.5) / (having + 0.5)).ln_1p()

@@ -41,7 +41,7 @@ pub struct Passage<'a> {
 pub struct PassageHit {
     /// Id of the passage.
     pub id: String,
-    /// Between 0 and 1. Comparable between questions.
+    /// Between 0 and 1. Comparable between questions, as long as both or neither were ordered by late interaction.
     pub score: f32,
     /// Contribution of its words, in units of cosine.
     pub keyword: f32,
@@ -52,8 +52,8 @@ pub struct PassageHit {
 }
 
 impl PassageHit {
-    /// Takes late interaction into the score, which weighs `weight` times as much as the rest of it. The scale stays.
-    pub fn interact(&mut self, interaction: f32, weight: f32) {
+    /// Adds late interaction to the score, `weight` times as much as the rest of it counts. The scale stays.
+    pub fn add_interaction(&mut self, interaction: f32, weight: f32) {
         let rest = self.keyword + self.cosine.unwrap_or(0.0);
         self.score = fusion::to_score((rest + weight * interaction) / (1.0 + weight));
     }
@@ -310,6 +310,24 @@ mod tests {
         assert!(search(&index, "tickets", None).is_empty());
         assert_eq!(ids(&search(&index, "ferry", None)), ["b"]);
         assert_eq!(index.len(), 1);
+    }
+
+    #[test]
+    fn interaction_changes_the_order_and_not_the_scale() {
+        let hit = |id: &str, cosine: f32| PassageHit {
+            id: id.to_owned(),
+            score: fusion::to_score(cosine),
+            keyword: 0.0,
+            cosine: Some(cosine),
+            window: None,
+        };
+        let mut hits = [hit("a", 0.5), hit("b", 0.4), hit("c", 0.4)];
+        for (hit, interaction) in hits.iter_mut().zip([0.5, 0.9, 0.9]) {
+            hit.add_interaction(interaction, 1.0);
+        }
+        assert!((hits[0].score - fusion::to_score(0.5)).abs() < 1e-6);
+        hits.sort_by(PassageHit::best_first);
+        assert_eq!(ids(&hits), ["b", "c", "a"]);
     }
 
     #[test]

@@ -38,5 +38,15 @@ impl QueryEmbedder for Embedder {
 
 /// Returns the dot product, which is the cosine of unit vectors.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+    /// Sums side by side, which the processor adds at once.
+    const LANES: usize = 8;
+    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| x * y).sum();
+    let mut sums = [0.0_f32; LANES];
+    for (a, b) in a.zip(b) {
+        for ((sum, x), y) in sums.iter_mut().zip(a).zip(b) {
+            *sum += x * y;
+        }
+    }
+    sums.iter().sum::<f32>() + rest
 }

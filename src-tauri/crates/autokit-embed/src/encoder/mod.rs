@@ -1,6 +1,6 @@
 //! Networks that turn token ids into vectors.
 //!
-//! [`Encoder`] is deliberately small: a batch of id sequences in, one vector per sequence out.
+//! [`Encoder`] is deliberately small: a batch of id sequences in, one vector per sequence out, or one per token.
 //! [`BertEncoder`] is this crate's own: fast, but only for plain BERT. Others are provided from outside, see
 //! [`OpenEncoder`].
 
@@ -17,7 +17,7 @@ pub use bert::BertEncoder;
 use crate::error::{Error, Result};
 use crate::manifest::{Architecture, CONFIG_FILE, ModelSpec};
 
-/// A network that computes one vector per token sequence.
+/// A network that computes one vector per token sequence, and perhaps one per token.
 ///
 /// Implementations must not let a sequence's vector depend on the rest of the batch beyond rounding, and must
 /// not busy-wait while idle.
@@ -36,6 +36,11 @@ pub trait Encoder: Send + Sync {
     /// # Errors
     /// [`Error::Encode`] for an empty sequence, one that is too long, or an id out of range.
     fn encode(&self, batch: &[&[u32]]) -> Result<Vec<f32>>;
+
+    /// Whether [`Self::encode_tokens`] returns anything.
+    fn has_token_states(&self) -> bool {
+        false
+    }
 
     /// Computes the states of all tokens in the last layer, each of unit length: one `[tokens, dim]` per sequence,
     /// row-major. `None` if the network has none.

@@ -20,6 +20,7 @@ pub(super) const BLOCKS_FOR_ONE_LINE: usize = 3;
 /// From this many blocks of rows on, a panel is used so long that the processor has the next one in time by itself, and
 /// asking for it only costs instructions.
 const BLOCKS_FOR_NO_LINE: usize = 9;
+
 /// A weight matrix with its bias, packed for one instruction set.
 pub(crate) struct Packed {
     panels: Buffer,
@@ -222,9 +223,16 @@ mod tests {
     #[test]
     fn agrees_with_f64_for_all_shapes() {
         for isa in Isa::available() {
-            for (rows, depth, columns) in
-                [(1, 1, 1), (2, 5, 3), (9, 32, 48), (10, 33, 49), (23, 100, 130), (7, 64, 12)]
-            {
+            for (rows, depth, columns) in [
+                (1, 1, 1),
+                (2, 5, 3),
+                (5, 7, 20),
+                (9, 32, 48),
+                (10, 33, 49),
+                (23, 100, 130),
+                (7, 64, 12),
+                (83, 38, 50),
+            ] {
                 let x = numbers(rows * depth, 1);
                 let w = numbers(columns * depth, 2);
                 let bias = numbers(columns, 3);

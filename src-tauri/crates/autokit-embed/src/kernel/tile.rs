@@ -228,9 +228,9 @@ pub(crate) unsafe fn compute_tile<
     // SAFETY: passed on to the caller; asking for any address is harmless.
     unsafe {
         let mut sums = [[S::splat(0.0); VECS]; R];
-        let whole = right.depth - right.depth % UNROLL;
+        let turns = right.depth / UNROLL;
         let (mut x, mut w, mut next) = (input.at, right.at, ahead.at);
-        for _ in 0..whole / UNROLL {
+        for _ in 0..turns {
             for step in 0..UNROLL {
                 for line in 0..LINES {
                     S::prefetch(next.wrapping_add(step * ahead.stride + line * LINE));
@@ -238,17 +238,18 @@ pub(crate) unsafe fn compute_tile<
                 add_step::<S, R, VECS>(&mut sums, x.add(step), input.stride, w.add(step * stride));
             }
             x = x.add(UNROLL);
-            w = w.add(UNROLL * stride);
+            // After the last turn that may be beyond the matrix, where nothing is read.
+            w = w.wrapping_add(UNROLL * stride);
             next = next.wrapping_add(UNROLL * ahead.stride);
         }
         for step in 0..right.depth % UNROLL {
             add_step::<S, R, VECS>(&mut sums, x.add(step), input.stride, w.add(step * stride));
         }
-        let whole = VECS * S::LANES <= out.columns;
+        let is_full = VECS * S::LANES <= out.columns;
         match out.finish {
             // Loops without branches are unrolled. A variable index into the sums anywhere would move them out of the
             // registers everywhere, so other cases work on a copy.
-            Finish::Store if whole => {
+            Finish::Store if is_full => {
                 for (r, sums) in sums.iter().enumerate() {
                     for (v, sum) in sums.iter().enumerate() {
                         let column = v * S::LANES;
@@ -257,7 +258,7 @@ pub(crate) unsafe fn compute_tile<
                     }
                 }
             }
-            Finish::Add(other) if whole => {
+            Finish::Add(other) if is_full => {
                 for (r, sums) in sums.iter().enumerate() {
                     for (v, sum) in sums.iter().enumerate() {
                         let place = r * out.stride + v * S::LANES;

@@ -166,6 +166,10 @@ impl Encoder for BertEncoder {
         self.checked(vectors.concat())
     }
 
+    fn has_token_states(&self) -> bool {
+        true
+    }
+
     fn encode_tokens(&self, batch: &[&[u32]]) -> Result<Option<Vec<Vec<f32>>>> {
         let states =
             self.run(batch, |sequences, workspace| workspace.unit_states(sequences, self.network.hidden))?;
