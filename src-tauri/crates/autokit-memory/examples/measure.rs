@@ -121,11 +121,7 @@ fn documents(folder: &Path, questions: &[Vec<Value>], embedder: &Embedder) -> Re
         }
     }
     let windows: HashMap<&str, &[String]> = texts.iter().map(|text| (text.id(), text.windows())).collect();
-    for questions in questions {
-        report(&index, questions, embedder, &is_right)?;
-        report_interaction(&index, questions, embedder, &windows, &is_right)?;
-    }
-    Ok(())
+    report_all(&index, questions, embedder, &windows, &is_right)
 }
 
 fn code(folder: &Path, questions: &[Vec<Value>], embedder: &Embedder) -> Result<()> {
@@ -188,9 +184,19 @@ fn code(folder: &Path, questions: &[Vec<Value>], embedder: &Embedder) -> Result<
         }
     }
     let windows: HashMap<&str, &[String]> = texts.iter().map(|text| (text.id(), text.windows())).collect();
+    report_all(&index, questions, embedder, &windows, &is_right)
+}
+
+fn report_all(
+    index: &PassageIndex,
+    questions: &[Vec<Value>],
+    embedder: &Embedder,
+    windows: &HashMap<&str, &[String]>,
+    is_right: &dyn Fn(&str, &Value) -> bool,
+) -> Result<()> {
     for questions in questions {
-        report(&index, questions, embedder, &is_right)?;
-        report_interaction(&index, questions, embedder, &windows, &is_right)?;
+        report(index, questions, embedder, is_right)?;
+        report_interaction(index, questions, embedder, windows, is_right)?;
     }
     Ok(())
 }

@@ -46,30 +46,19 @@ impl Content {
 
     /// Returns the text of a window of a passage, both counted from 0; `None` if there are fewer.
     pub(crate) fn window(&self, path: &str, at: usize, window: usize) -> Option<String> {
-        match self {
-            Content::Pieces(pieces) => {
-                PieceText::new(String::new(), path, pieces.get(at)?).windows().get(window).cloned()
-            }
-            Content::Symbols(symbols) => {
-                SymbolText::new(String::new(), path, symbols.get(at)?).windows().get(window).cloned()
-            }
-        }
+        self.text(String::new(), path, at)?.windows().get(window).map(|text| (*text).to_owned())
     }
 
     /// Prepares the passages of the file with this id. `path` is what is searched of its name.
     pub(crate) fn texts(&self, id: &str, path: &str) -> Vec<PassageText> {
-        match self {
-            Content::Pieces(pieces) => pieces
-                .iter()
-                .enumerate()
-                .map(|(at, piece)| PassageText::Piece(PieceText::new(passage_id(id, at), path, piece)))
-                .collect(),
-            Content::Symbols(symbols) => symbols
-                .iter()
-                .enumerate()
-                .map(|(at, symbol)| PassageText::Symbol(SymbolText::new(passage_id(id, at), path, symbol)))
-                .collect(),
-        }
+        (0..self.len()).filter_map(|at| self.text(passage_id(id, at), path, at)).collect()
+    }
+
+    fn text(&self, id: String, path: &str, at: usize) -> Option<PassageText> {
+        Some(match self {
+            Content::Pieces(pieces) => PassageText::Piece(PieceText::new(id, path, pieces.get(at)?)),
+            Content::Symbols(symbols) => PassageText::Symbol(SymbolText::new(id, path, symbols.get(at)?)),
+        })
     }
 }
 

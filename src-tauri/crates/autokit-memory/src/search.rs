@@ -156,8 +156,8 @@ impl Memory {
     }
 }
 
-/// Orders hits anew by late interaction with their closest windows, whose texts are in `files`. A model without vectors of tokens leaves
-/// them as they are.
+/// Orders hits anew by late interaction with their closest windows, whose texts are in `files`. A model without vectors of
+/// tokens leaves them as they are.
 fn interact(
     embedder: &Embedder,
     question: &str,

@@ -3,8 +3,8 @@
 //! A function is called by a harness in its own language, in a job of its own. The harness ends it where it reaches for
 //! files, the network or other programs, and says which; without it, the sandbox would deny the same without saying so.
 //! What the harness reports is the function's own doing: code that means to deceive could write a report itself, which
-//! is why results of examples are compared outside the sandbox, its own tests alone are never enough, and a person reads the
-//! code before it can be called.
+//! is why results of examples are compared outside the sandbox, its own tests alone are never enough, and a person reads
+//! the code before it can be called.
 
 mod check;
 #[cfg(all(test, target_os = "linux"))]

@@ -38,28 +38,31 @@ impl Workspace {
         unit: bool,
         out: &mut [f32],
     ) {
-        let mut states = &self.states[..];
-        for (ids, vector) in sequences.iter().zip(out.chunks_exact_mut(hidden)) {
-            let (own, rest) = states.split_at(ids.len() * hidden);
+        for (own, vector) in self.of_each(sequences, hidden).zip(out.chunks_exact_mut(hidden)) {
             pooling.pool(own, vector);
             if unit {
                 normalise(vector);
             }
-            states = rest;
         }
     }
 
     /// Returns the states of each sequence's tokens, each of unit length.
     pub(super) fn unit_states(&self, sequences: &[&[u32]], hidden: usize) -> Vec<Vec<f32>> {
-        let mut states = &self.states[..];
-        let own = sequences.iter().map(|ids| {
+        let unit = |states: &[f32]| {
+            let mut states = states.to_vec();
+            states.chunks_exact_mut(hidden).for_each(normalise);
+            states
+        };
+        self.of_each(sequences, hidden).map(unit).collect()
+    }
+
+    /// Iterates over the sequences' states, each `[tokens, hidden]`.
+    fn of_each(&self, sequences: &[&[u32]], hidden: usize) -> impl Iterator<Item = &[f32]> {
+        sequences.iter().scan(&self.states[..], move |states, ids| {
             let (own, rest) = states.split_at(ids.len() * hidden);
-            states = rest;
-            let mut own = own.to_vec();
-            own.chunks_exact_mut(hidden).for_each(normalise);
-            own
-        });
-        own.collect()
+            *states = rest;
+            Some(own)
+        })
     }
 }
 
