@@ -105,6 +105,24 @@ async fn a_run_pauses_for_questions_and_resumes() -> Result<()> {
     Ok(())
 }
 
+/// The health of the library is recorded every hundred cards, while other checks wait to write to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_over_hundreds_of_cards_ends() -> Result<()> {
+    const MANY: usize = 350;
+    let place = Workplace::with_stand_in()?;
+    let node = open(&place, &Ahead::default(), false).await?;
+    for at in 0..MANY {
+        let card =
+            json!({ "name": format!("Sheep {at}"), "description": format!("Counts sheep in meadow {at}.") });
+        add(&node, &card).await?;
+    }
+    let job = start(&node).await?;
+    let end = until(&node, &job, |job| job.state != JobState::Running).await?;
+    assert_eq!((end.state, end.done, end.total), (JobState::Done, MANY as u64, MANY as u64));
+    node.close().await?;
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_resumes_after_a_restart_unless_stopped_by_a_person() -> Result<()> {
     for stopped_by_hand in [false, true] {

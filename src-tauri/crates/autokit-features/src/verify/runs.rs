@@ -1,6 +1,7 @@
 //! Runs of checks: selects the cards, checks them, and remembers its progress.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -267,12 +268,19 @@ impl Checking {
         let starter = starter_keys()?;
         let total = records.len() as u64;
         let (mut done, mut tally) = (0, Tally::default());
+        let checked = AtomicU64::new(0);
         progress.set_done(0, total);
         let each = records.into_iter().map(|record| {
-            let (fuel, starter) = (&fuel, &starter);
+            let (fuel, starter, checked) = (&fuel, &starter, &checked);
             async move {
                 progress.wait_while_paused().await?;
-                self.verify_card(fuel, &record.id, starter).await
+                let outcome = self.verify_card(fuel, &record.id, starter).await?;
+                // Here, where the other checks go on: one of them may be next to write to the library, and would
+                // never do so if this were awaited where the outcomes are counted.
+                if (checked.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(HEALTH_INTERVAL) {
+                    self.record_health().await?;
+                }
+                Ok::<_, ApiError>(outcome)
             }
         });
         let mut checking = futures_util::stream::iter(each).buffer_unordered(MAX_CONCURRENT);
@@ -303,9 +311,6 @@ impl Checking {
             }
             done += 1;
             progress.set_done(done, total);
-            if done % HEALTH_INTERVAL == 0 {
-                self.record_health().await?;
-            }
         }
         let job_tally = JobTally { proposed: tally.proposed, ..JobTally::default() };
         Ok(Outcome { summary: tally.summary(), tally: Some(job_tally) })
