@@ -71,5 +71,19 @@ fn documented_public_functions_and_commands_are_proposed() -> Result<()> {
     // What has a card is not proposed again.
     let (_, nothing) = place.failure(&["code", "cards", &folder])?;
     ensure!(nothing["error"]["code"] == "not_found" || nothing["code"] == "not_found", "{nothing}");
+
+    // What was rejected is proposed again only when it says something else.
+    let with = |comment: &str| format!("{CODE}\n\ndef ebb(harbour):\n    \"\"\"{comment}\"\"\"\n");
+    std::fs::write(repository.join("src/tidewater/predict.py"), with("Returns when the water ebbs."))?;
+    place.json(&["code", "cards", &folder])?;
+    let waiting = place.json(&["review", "list"])?;
+    let id = waiting["rows"][0]["id"].as_u64().context("a proposal")?;
+    place.json(&["review", "reject", &id.to_string(), "--reason", "not needed"])?;
+    let nothing = place.command(&["code", "cards", &folder, "--dry-run", "--json"])?.output()?;
+    let listed: serde_json::Value = serde_json::from_slice(&nothing.stdout)?;
+    ensure!(nothing.status.code() == Some(3) && listed["total"] == 0, "{nothing:?}");
+    std::fs::write(repository.join("src/tidewater/predict.py"), with("Returns the height of the ebb tide."))?;
+    let listed = place.json(&["code", "cards", &folder, "--dry-run"])?;
+    ensure!(listed["total"] == 1 && listed["tools"][0]["name"] == "ebb", "{listed}");
     Ok(())
 }

@@ -132,6 +132,10 @@ fn with_own_names(mut tools: Vec<Offered>) -> Vec<Offered> {
     tools
 }
 
+fn description_of(draft: &Draft) -> Option<Value> {
+    draft.fields.iter().find(|field| field.field == fields::DESCRIPTION)?.value.clone()
+}
+
 impl Offered {
     fn draft(&self, now: Timestamp) -> Draft {
         let evidence = || vec![Evidence::new(self.place.clone(), self.description.clone(), now)];
@@ -163,7 +167,8 @@ impl FromCode {
         FromCode { workspace, proposals }
     }
 
-    /// Returns what a folder offers that the library does not have and that does not wait in Review.
+    /// Returns what a folder offers that the library does not have, that does not wait in Review and that was not rejected
+    /// with this description.
     async fn missing(&self, folder: &str) -> Result<Vec<Offered>> {
         let root = PathBuf::from(folder.trim());
         if !root.is_absolute() {
@@ -174,8 +179,21 @@ impl FromCode {
         let library = &self.workspace.library;
         let pending: Vec<CardKey> =
             library.pending().await?.iter().filter_map(|proposal| proposal.draft.key()).collect();
+        let rejected: Vec<(CardKey, Option<Value>)> = library
+            .proposals(Some(ProposalState::Rejected))
+            .await?
+            .into_iter()
+            .filter(|proposal| proposal.draft.origin == Origin::Code)
+            .filter_map(|proposal| Some((proposal.draft.key()?, description_of(&proposal.draft))))
+            .collect();
+        let was_rejected = |tool: &Offered| {
+            let description = Some(Value::from(tool.description.as_str()));
+            rejected.iter().any(|(key, rejected)| *key == tool.key && *rejected == description)
+        };
         let is_new = |tool: &Offered| {
-            !pending.contains(&tool.key) && library.read(|replica| replica.by_key(&tool.key).is_none())
+            !pending.contains(&tool.key)
+                && library.read(|replica| replica.by_key(&tool.key).is_none())
+                && !was_rejected(tool)
         };
         Ok(all.into_iter().filter(is_new).collect())
     }
@@ -211,7 +229,7 @@ impl Handle<ProposeCodeTools> for FromCode {
         if chosen.is_empty() {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
-                "this repository offers no documented public function or command that the library lacks",
+                "this repository offers no documented public function or command that the library lacks and nobody rejected",
                 "Packages are known by Cargo.toml, pyproject.toml, package.json, go.mod and pom.xml.",
             ));
         }
