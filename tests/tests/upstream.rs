@@ -138,6 +138,35 @@ async fn a_cancelled_call_ends_at_once() -> Result<()> {
     Ok(())
 }
 
+/// Returns once the process has been stopped.
+async fn stopped(process: &str) -> Result<()> {
+    let is_stopped =
+        || std::fs::read_to_string(format!("/proc/{process}/stat")).map(|stat| stat.contains(") T "));
+    while !is_stopped()? {
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_read_keeps_nobody_waiting() -> Result<()> {
+    let (pool, reach) = (pool(Limits::default()), server(&[])?);
+    let process = text(&call(&pool, &reach, "process", json!({})).await?).to_owned();
+    let id = rustix::process::Pid::from_raw(process.parse()?).context("an id")?;
+    rustix::process::kill_process(id, rustix::process::Signal::STOP)?;
+    stopped(&process).await?;
+    // More than a pipe holds, so that nothing can be written after it.
+    let large = Map::from_iter([("text".to_owned(), Value::from("x".repeat(4 << 20)))]);
+    let (progress, _) = mpsc::channel(8);
+    let cancel = CancellationToken::new();
+    let echo = pool.call("s", &reach, "echo", large, &progress, &cancel);
+    let (answer, ()) = tokio::join!(echo, async { cancel.cancel() });
+    ensure!(answer == Err(UpstreamError::Cancelled), "{answer:?}");
+    // It was ended, and the next call starts it again.
+    ensure!(text(&call(&pool, &reach, "process", json!({})).await?) != process);
+    Ok(())
+}
+
 #[tokio::test]
 async fn large_answers_many_tools_pictures_and_progress_pass() -> Result<()> {
     let (pool, reach) = (pool(Limits::default()), server(&["--many", "5000"])?);

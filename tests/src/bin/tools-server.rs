@@ -144,6 +144,8 @@ impl ServerHandler for Fixture {
                 self.taken_back.send_modify(|count| *count += 1);
                 text(String::new())
             }
+            // Not listed: for tests that stop the server from outside.
+            "process" => text(std::process::id().to_string()),
             "crash" => last_words("the disk of this server is on fire", 3),
             "huge" => {
                 let mib = arguments["mib"].as_u64().unwrap_or(1) as usize;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rmcp::handler::client::ClientHandler;
@@ -29,6 +30,7 @@ pub(super) struct Connection {
     peer: Peer<RoleClient>,
     program: Mutex<Option<Program>>,
     used: Mutex<Instant>,
+    stopped: AtomicBool,
     subscribers: ProgressSubscribers,
 }
 
@@ -156,6 +158,7 @@ impl Connection {
             service: tokio::sync::Mutex::new(service),
             program: Mutex::new(program),
             used: Mutex::new(Instant::now()),
+            stopped: AtomicBool::new(false),
             subscribers: listener.subscribers.clone(),
         })
     }
@@ -168,7 +171,9 @@ impl Connection {
     pub(super) fn is_open(&self) -> bool {
         let runs = |program: &mut Program| matches!(program.child.try_wait(), Ok(None));
         let mut program = self.program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        !self.peer.is_transport_closed() && program.as_mut().is_none_or(runs)
+        !self.stopped.load(Ordering::Relaxed)
+            && !self.peer.is_transport_closed()
+            && program.as_mut().is_none_or(runs)
     }
 
     /// Marks the connection as used now.
@@ -193,12 +198,31 @@ impl Connection {
     pub(super) async fn stop(&self) {
         /// How long a server may take to end before it is killed.
         const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+        self.stopped.store(true, Ordering::Relaxed);
         let closed = self.service.lock().await.close_with_timeout(STOP_TIMEOUT).await;
         if let Err(error) = closed {
             tracing::debug!(server = self.name, %error, "failed to close an MCP server connection cleanly");
         }
         let program = self.program.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         drop(program);
+    }
+
+    /// Notifies the server that a call was cancelled. One that does not even read is stopped: whatever is sent to it after
+    /// this would wait as well.
+    pub(super) async fn notify_cancelled(&self, id: RequestId) {
+        /// How long a server may take to read a notification.
+        const READ_TIMEOUT: Duration = Duration::from_secs(2);
+        let notification = CancelledNotification::new(CancelledNotificationParam::new(Some(id), None));
+        match tokio::time::timeout(READ_TIMEOUT, self.peer().send_notification(notification.into())).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "failed to notify an MCP server of a cancelled call");
+            }
+            Err(_) => {
+                tracing::warn!(server = self.name, "stopping an MCP server that does not read");
+                self.stop().await;
+            }
+        }
     }
 
     pub(super) fn timeout_error(&self, after: Duration) -> UpstreamError {
@@ -227,14 +251,6 @@ impl Connection {
                 UpstreamError::Ended { name, why }
             }
         }
-    }
-}
-
-/// Notifies a server that a call was cancelled.
-pub(super) async fn notify_cancelled(peer: &Peer<RoleClient>, id: RequestId) {
-    let notification = CancelledNotification::new(CancelledNotificationParam::new(Some(id), None));
-    if let Err(error) = peer.send_notification(notification.into()).await {
-        tracing::debug!(%error, "failed to notify an MCP server of a cancelled call");
     }
 }
 

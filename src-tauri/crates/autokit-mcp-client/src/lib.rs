@@ -196,14 +196,20 @@ impl Pool {
                 Ok(handle) => handle,
                 Err(error) => return Err(connection.to_upstream_error(error, self.limits.call).await),
             };
-            let (peer, id) = (handle.peer.clone(), handle.id.clone());
+            let id = handle.id.clone();
+            // At its own time limit, it first notifies the server, which may never read that.
+            let total = self.limits.call_total + self.limits.call;
             let answer = tokio::select! {
                 biased;
-                answer = handle.await_response() => answer,
+                answer = tokio::time::timeout(total, handle.await_response()) => answer,
                 () = cancel.cancelled() => {
-                    connection::notify_cancelled(&peer, id).await;
+                    connection.notify_cancelled(id).await;
                     return Err(UpstreamError::Cancelled);
                 }
+            };
+            let Ok(answer) = answer else {
+                connection.stop().await;
+                return Err(connection.timeout_error(total));
             };
             connection.touch();
             match answer {
