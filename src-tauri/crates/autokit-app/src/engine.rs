@@ -509,8 +509,10 @@ impl Engine {
         Ok(self.workspace.library.ensure_writable()?)
     }
 
-    /// Cancels jobs and agent sessions, waits until they have stopped, and stops MCP servers.
+    /// Cancels jobs and agent sessions, waits until they have stopped, and stops MCP servers. What is started from then on
+    /// is cancelled as well.
     pub async fn stop_jobs(&self) {
+        self.workspace.begin_shutdown();
         self.asking.agent.sessions.stop_all().await;
         self.workspace.jobs.stop_all().await;
         self.connections.servers.stop_all().await;

@@ -239,13 +239,23 @@ impl Node {
     /// If the store cannot be flushed.
     pub fn close(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
-            match state {
+            // Before the state is taken, because commands hold it while they wait for a job or for approvals.
+            match &*self.inner.state.read().await {
                 State::Owner { engine, host } => {
                     // New clients wait for the next owner from here on.
                     host.unpublish();
                     // Each step may take a while; the log shows which one shutdown waits for.
                     tracing::info!("stopping jobs and servers");
+                    engine.stop_jobs().await;
+                }
+                State::ReadOnly { engine } => engine.stop_jobs().await,
+                State::Client(_) | State::Closed => {}
+            }
+            tracing::info!("waiting for commands");
+            let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
+            match state {
+                State::Owner { engine, host } => {
+                    // A command that ended meanwhile may have started some.
                     engine.stop_jobs().await;
                     tracing::info!("closing the endpoints");
                     engine.close_agent_server().await;

@@ -13,11 +13,13 @@
 //! | `index` | what is in memory of one kind of source |
 //! | [`Memory`] | sources, reading them, and searching |
 //! | `watch` | reading again what changes |
+//! | `follower` | who is told what has been read, and stops it |
 
 mod code;
 mod content;
 mod documents;
 mod files;
+mod follower;
 mod index;
 mod memory;
 mod rows;

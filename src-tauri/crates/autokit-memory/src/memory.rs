@@ -17,7 +17,7 @@ use autokit_documents::Reader;
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_workspace::background::in_background;
-use autokit_workspace::jobs::{Outcome, Progress};
+use autokit_workspace::jobs::Outcome;
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
@@ -26,6 +26,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::files::{self, FileRead};
+use crate::follower::Follower;
 use crate::index::{MemoryIndex, windows_of};
 use crate::rows::{self, Source, StoredFile, StoredVectors};
 use crate::watch::Watcher;
@@ -58,6 +59,8 @@ struct Inner {
     watcher: Mutex<Option<Watcher>>,
     /// The latest job of each source.
     jobs: Mutex<HashMap<String, JobId>>,
+    /// Stops reading a source again.
+    again: Mutex<HashMap<String, CancellationToken>>,
 }
 
 /// The id of the model whose vectors the indexes hold.
@@ -69,9 +72,6 @@ impl fmt::Debug for Memory {
         f.debug_struct("Memory").finish_non_exhaustive()
     }
 }
-
-/// Progress of a job, or of reading that nobody waits for.
-type Reported<'a> = Option<&'a Progress>;
 
 impl Memory {
     /// Creates the memory of a library. `reader` reads documents.
@@ -87,6 +87,7 @@ impl Memory {
             reading: tokio::sync::Mutex::default(),
             watcher: Mutex::default(),
             jobs: Mutex::default(),
+            again: Mutex::default(),
         }))
     }
 
@@ -133,16 +134,25 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads a source again without a job, as after a change of one of its files.
+    /// Reads a source again without a job, as after a change of one of its files. Stops when the source is removed and
+    /// when the process ends.
     pub(crate) async fn read_again(&self, source: String) {
+        let stop = {
+            let mut again = self.0.again.lock().expect("no holder panics");
+            let new = || self.0.workspace.stopping().child_token();
+            again.entry(source.clone()).or_insert_with(new).clone()
+        };
         let read = async {
             let Some(source) = self.sources().await?.into_iter().find(|known| known.id == source) else {
                 return Ok(());
             };
-            self.read_source(source, None).await.map(drop)
+            self.read_source(source, Follower::Nobody(&stop)).await.map(drop)
         };
-        if let Err(error) = read.await {
-            tracing::warn!(%error, "failed to read documents or code again");
+        match read.await {
+            Err(error) if error.code != ErrorCode::Cancelled => {
+                tracing::warn!(%error, "failed to read documents or code again");
+            }
+            _ => {}
         }
     }
 
@@ -238,7 +248,7 @@ impl Memory {
         let memory = self.clone();
         let (id, title) = (source.id.clone(), format!("Reading {}", source.location));
         let started = self.0.workspace.jobs.start(JobKind::Memory, &title, "files", |progress| async move {
-            let summary = memory.read_source(source, Some(&progress)).await?;
+            let summary = memory.read_source(source, Follower::Job(&progress)).await?;
             Ok(Outcome { summary, tally: None })
         });
         self.0.jobs.lock().expect("no holder panics").insert(id, started.job.clone());
@@ -250,9 +260,10 @@ impl Memory {
         let memory = self.clone();
         let title = "Embedding documents and code";
         self.0.workspace.jobs.start(JobKind::Memory, title, "files", |progress| async move {
-            let _reading = memory.0.reading.lock().await;
+            let follower = Follower::Job(&progress);
+            let _reading = follower.wait_for_turn(|| memory.0.reading.lock()).await?;
             for kind in [MemoryKind::Documents, MemoryKind::Code] {
-                memory.embed(kind, Some(&progress)).await?;
+                memory.embed(kind, follower).await?;
             }
             Ok(Outcome { summary: "Documents and code are found by meaning again".to_owned(), tally: None })
         });
@@ -260,10 +271,10 @@ impl Memory {
 
     /// Reads the files of a source that are new or changed, and forgets those that are gone; then embeds what was read.
     /// Returns what was done, in words.
-    async fn read_source(&self, mut source: Source, progress: Reported<'_>) -> Result<String> {
+    async fn read_source(&self, mut source: Source, follower: Follower<'_>) -> Result<String> {
         self.0.models.wait_until_ready().await;
         self.load().await?;
-        let _reading = self.0.reading.lock().await;
+        let _reading = follower.wait_for_turn(|| self.0.reading.lock()).await?;
         let library = &self.0.workspace.library;
         let listed = {
             let source = source.clone();
@@ -277,8 +288,8 @@ impl Memory {
                 return Err(error);
             }
         };
-        let read = self.read_files(&source, paths, progress).await?;
-        self.embed(source.kind, progress).await?;
+        let read = self.read_files(&source, paths, follower).await?;
+        self.embed(source.kind, follower).await?;
         source.read_at = Some(self.0.workspace.clock.stamp());
         source.problem = None;
         // It may have been removed meanwhile.
@@ -306,7 +317,7 @@ impl Memory {
         &self,
         source: &Source,
         paths: Vec<String>,
-        progress: Reported<'_>,
+        follower: Follower<'_>,
     ) -> Result<ReadFiles> {
         let library = &self.0.workspace.library;
         // By path, what is known: id, hash, whether it failed.
@@ -319,7 +330,7 @@ impl Memory {
             .collect();
         let total = paths.len() as u64;
         let mut counts = ReadFiles { total, ..ReadFiles::default() };
-        report(progress, 0, total);
+        follower.set_done(0, total);
         let fetcher = self.0.providers.services().fetcher.clone();
         let each = paths.into_iter().map(|path| {
             let before = known.remove(&path);
@@ -335,17 +346,14 @@ impl Memory {
         let mut reading = futures_util::stream::iter(each).buffer_unordered(CONCURRENT);
         let mut batch: Vec<StoredFile> = Vec::new();
         loop {
-            let next = match progress {
-                None => reading.next().await,
-                Some(progress) => tokio::select! {
-                    next = reading.next() => next,
-                    () = progress.wait_until_cancelled() => return Err(ApiError::cancelled()),
-                },
+            let next = tokio::select! {
+                next = reading.next() => next,
+                () = follower.stopped() => return Err(ApiError::cancelled()),
             };
             let is_last = next.is_none();
             if let Some((path, read)) = next {
                 counts.done += 1;
-                report(progress, counts.done, total);
+                follower.set_done(counts.done, total);
                 let file = match read {
                     FileRead::Unchanged => {
                         counts.unchanged += 1;
@@ -405,16 +413,14 @@ impl Memory {
 
     /// Embeds all files of a kind that have no vectors of the current model. Without a model it does nothing: words are
     /// searched all the same.
-    async fn embed(&self, kind: MemoryKind, progress: Reported<'_>) -> Result<()> {
+    async fn embed(&self, kind: MemoryKind, follower: Follower<'_>) -> Result<()> {
         let Some(embedder) = self.0.models.embedder() else { return Ok(()) };
         let missing = self.index(kind).without_vectors();
         let total = missing.len() as u64;
         let mut done = 0;
-        if total > 0
-            && let Some(progress) = progress
-        {
-            progress.set_note("Embedding");
-            progress.set_done(0, total);
+        if total > 0 {
+            follower.set_note("Embedding");
+            follower.set_done(0, total);
         }
         let mut pending: Vec<StoredFile> = Vec::new();
         let chunks: Vec<&[String]> = missing.chunks(EMBED_FILES).collect();
@@ -436,10 +442,8 @@ impl Memory {
                 let files: Vec<StoredFile> = pending.drain(..take).collect();
                 done += files.len() as u64;
                 self.embed_files(kind, &embedder, files).await?;
-                report(progress, done, total);
-                if progress.is_some_and(Progress::is_cancelled) {
-                    return Err(ApiError::cancelled());
-                }
+                follower.set_done(done, total);
+                follower.check_stopped()?;
             }
         }
         Ok(())
@@ -523,12 +527,6 @@ struct ReadFiles {
 
 fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
-fn report(progress: Reported<'_>, done: u64, total: u64) {
-    if let Some(progress) = progress {
-        progress.set_done(done, total);
-    }
 }
 
 fn short_hash(parts: &[&str]) -> String {
@@ -625,6 +623,9 @@ impl Handle<RemoveMemory> for Memory {
         {
             // It ended long ago.
             tracing::debug!(%error, "no job to stop");
+        }
+        if let Some(again) = self.0.again.lock().expect("no holder panics").remove(&source.id) {
+            again.cancel();
         }
         let _reading = self.0.reading.lock().await;
         rows::remove_source(&self.0.workspace.library, &source.id).await?;

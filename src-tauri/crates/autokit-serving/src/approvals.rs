@@ -239,8 +239,12 @@ impl Handle<WaitApprovals> for Approvals {
         let pending = &self.pending;
         let _watching = Watcher::new(pending);
         let mut version = pending.version.subscribe();
+        let changed = version.wait_for(|version| *version != request.after);
         // The sender lives as long as the engine. A timeout is not an error.
-        let _ = tokio::time::timeout(MAX_WAIT, version.wait_for(|version| *version != request.after)).await;
+        tokio::select! {
+            _ = tokio::time::timeout(MAX_WAIT, changed) => {}
+            () = self.workspace.stopping().cancelled() => {}
+        }
         Ok(pending.list())
     }
 }

@@ -28,6 +28,8 @@ pub struct Workspace {
     tools: watch::Sender<u64>,
     /// Number of pending proposals, for the status.
     pending_proposals: Arc<AtomicU32>,
+    /// Cancelled when the process begins to end.
+    stopping: CancellationToken,
     /// Cancelled when the engine is dropped.
     shutdown: CancellationToken,
     /// Whether this library is new.
@@ -49,9 +51,21 @@ impl Workspace {
             events,
             tools: watch::Sender::default(),
             pending_proposals: Arc::default(),
+            stopping: CancellationToken::new(),
             shutdown: CancellationToken::new(),
             first_run,
         }
+    }
+
+    /// Tells what waits or takes long that the process begins to end.
+    pub fn begin_shutdown(&self) {
+        self.stopping.cancel();
+    }
+
+    /// Returns a token that is cancelled when the process begins to end: what nobody would wait for stops then. Background
+    /// tasks that have something to finish go on until [`Self::wait_for_shutdown`].
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stopping
     }
 
     /// Returns a guard that ends background tasks when it is dropped.
