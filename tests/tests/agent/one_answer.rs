@@ -6,15 +6,16 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{Phase, Verdict};
-use autokit_api::commands::{Ask, GetCard, LoadStarter};
-use autokit_api::{AskRequest, CardRef};
+use autokit_api::commands::{Ask, CreateCard, GetCard, LoadStarter};
+use autokit_api::{AskRequest, CardCreate, CardRef};
 use autokit_app::node::Node;
-use autokit_tests::Workplace;
 use autokit_tests::agent::{answer_of, ask, last_turn, set_providers, wait_for_job};
+use autokit_tests::calendar::stock;
 use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
 use autokit_tests::site::{Page, Site};
+use autokit_tests::{Workplace, made_up_cards};
 use autokit_toolcard::CardId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const REQUESTS: &str = include_str!("../../sets/ask-blind.jsonl");
 
@@ -76,6 +77,32 @@ async fn the_terminal_prints_name_sentence_and_code_of_one_card() -> Result<()> 
     }
     ensure!(recommended > 0, "nothing was recommended at all");
     owner.stop()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_limits_a_tool_is_part_of_every_answer() -> Result<()> {
+    const WARNING: &str = "No isolation: use only with trusted input.";
+    let place = Workplace::with_stand_in()?;
+    let node = place.node(1024).await?;
+    // Words are worth something where there are many cards without them.
+    stock(&node, &made_up_cards(120)).await?;
+    let about = "It keeps variables between calls and returns what was printed. ".repeat(5);
+    let fields = json!({
+        "name": "Interpreter", "provider": "Shop", "description": format!("Runs Python code. {about}{WARNING}"),
+    });
+    let fields = fields.as_object().cloned().context("an object")?;
+    node.call::<CreateCard>(CardCreate { fields, reason: String::new(), flagged_too: false }).await?;
+    let question = "an interpreter that runs python code";
+    let answer = answer_of(&ask(&node, question).await?)?.clone();
+    ensure!(answer.name.as_deref() == Some("Interpreter") && answer.limits == [WARNING], "{answer:?}");
+    let instant = node.call::<Ask>(AskRequest { question: question.to_owned(), limit: None }).await?;
+    ensure!(instant.candidates[0].limits == [WARNING], "{instant:?}");
+    node.close().await?;
+    // A person in the terminal.
+    let output = place.command(&["ask", question])?.output()?;
+    let printed = String::from_utf8(output.stdout)?;
+    ensure!(printed.contains(WARNING), "{printed}");
+    Ok(())
 }
 
 /// A model that rephrases every question and turns every answer down until nothing is left to try, so that the

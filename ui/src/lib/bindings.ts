@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 18;
+export const PROTOCOL = 19;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -257,6 +257,10 @@ name: string | null,
  * One sentence that describes the tool.
  */
 sentence: string, 
+/**
+ * Sentences of its card that limit what it does and that are not part of `sentence`.
+ */
+limits: Array<string>, 
 /**
  * Why it answers the question.
  */
@@ -884,6 +888,10 @@ parts: ScoreParts,
  * One sentence that says what the tool is.
  */
 sentence: string, 
+/**
+ * Sentences of its description that limit what it does and that the card's shortened description does not contain.
+ */
+limits: Array<string>, 
 /**
  * Import and call of the tool, if the card contains enough to generate them.
  */

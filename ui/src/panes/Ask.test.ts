@@ -35,6 +35,7 @@ function answerTo(question: string, more: Partial<Answer> = {}): Answer {
     score: 0.9,
     parts,
     sentence: `What ${id} does.`,
+    limits: [`${id} is not free.`],
     stub: id === "one" ? { language: "python", code: "import one" } : null,
   });
   return {
@@ -62,6 +63,8 @@ describe("an answer while one types", () => {
     await type("send mail");
     expect(screen.getByRole("heading", { level: 1, name: "send mail one" })).toBeTruthy();
     expect(screen.getByText("import one")).toBeTruthy();
+    // What limits it stands beside its code.
+    expect(screen.getByText("one is not free.")).toBeTruthy();
     expect(screen.getByRole("button", { name: app.copyOf(texts.theCode) })).toBeTruthy();
     expect(screen.getByRole("region", { name: texts.otherCandidates }).textContent).toContain("send mail two");
     expect(screen.getByRole("status").textContent).toBe(texts.bestMatch("send mail one"));

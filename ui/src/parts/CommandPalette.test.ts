@@ -30,7 +30,9 @@ function open() {
       question,
       verdict: "answered",
       confidence: null,
-      candidates: [{ card: cardOf("1", `${question} tool`), score: 0.9, parts: PARTS, sentence: "", stub: null }],
+      candidates: [
+        { card: cardOf("1", `${question} tool`), score: 0.9, parts: PARTS, sentence: "", limits: [], stub: null },
+      ],
       notes: [],
       searched: 1,
       took_ms: 1,

@@ -42,7 +42,7 @@ export const ask = {
   took: (cards: number, ms: number) => `${count(cards, "card")} in ${ms.toFixed(0)} ms`,
 
   // No suitable tool
-  nothingFits: "No suitable tool in this library",
+  nothingFits: "Nothing in your library clearly does this",
 
   // Answer card
   matched: "Matched",

@@ -50,6 +50,9 @@ pub struct Candidate {
     pub parts: ScoreParts,
     /// One sentence that says what the tool is.
     pub sentence: String,
+    /// Sentences of its description that limit what it does and that the card's shortened description does not contain.
+    #[serde(default)]
+    pub limits: Vec<String>,
     /// Import and call of the tool, if the card contains enough to generate them.
     pub stub: Option<Stub>,
 }

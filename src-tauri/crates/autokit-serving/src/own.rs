@@ -148,8 +148,10 @@ impl OwnTools {
         let mut findings = Vec::new();
         let mut substitute = None;
         if let Some(recommended) = &turn.answer {
-            let text = [recommended.sentence.as_str(), recommended.why.as_str()].join(" ");
-            answer.insert("answer".to_owned(), text.trim().into());
+            let limits = recommended.limits.iter().map(String::as_str);
+            let said: Vec<&str> =
+                [&*recommended.sentence].into_iter().chain(limits).chain([&*recommended.why]).collect();
+            answer.insert("answer".to_owned(), said.join(" ").trim().into());
             answer.insert("verdict".to_owned(), json!(recommended.verdict));
             if let Some(confidence) = recommended.confidence {
                 answer.insert("confidence".to_owned(), json!(confidence));

@@ -332,12 +332,15 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
             Some(name) => {
                 writeln!(out, "{}", printable(name).bold())?;
                 writeln!(out, "{}", printable(&answer.sentence))?;
+                for limit in &answer.limits {
+                    writeln!(out, "{}", printable(limit).yellow())?;
+                }
                 if let Some(stub) = &answer.stub {
                     writeln!(out)?;
                     printable(&stub.code).lines().try_for_each(|line| writeln!(out, "    {line}"))?;
                 }
             }
-            None => writeln!(out, "{}", "No suitable tool in this library.".bold())?,
+            None => writeln!(out, "{}", "Nothing in your library clearly does this.".bold())?,
         }
         for note in &answer.notes {
             writeln!(out, "{}", printable(&with_commands(note)).dimmed())?;

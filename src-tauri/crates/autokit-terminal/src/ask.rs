@@ -103,13 +103,13 @@ async fn candidates(library: &dyn Client, agent_answer: &AgentAnswer) -> Result<
             }
             Err(error) => return Err(error.into()),
         };
-        let (sentence, stub) = if recommended {
-            (agent_answer.sentence.clone(), agent_answer.stub.clone())
+        let (sentence, limits, stub) = if recommended {
+            (agent_answer.sentence.clone(), agent_answer.limits.clone(), agent_answer.stub.clone())
         } else {
-            (ranked.description.clone(), card.stub)
+            (ranked.description.clone(), Vec::new(), card.stub)
         };
         let (score, parts) = (ranked.score, ranked.parts.clone());
-        all.push(Candidate { card: card.summary, score, parts, sentence, stub });
+        all.push(Candidate { card: card.summary, score, parts, sentence, limits, stub });
     }
     Ok(all)
 }
@@ -135,7 +135,7 @@ pub(crate) async fn search(
 fn write_answer(out: &mut dyn Write, answer: &Answer, agent_answer: &AgentAnswer) -> io::Result<()> {
     match (answer.verdict, answer.candidates.split_first()) {
         (Verdict::Nothing, _) | (_, None) => {
-            writeln!(out, "{}", "No suitable tool in this library.".bold())?;
+            writeln!(out, "{}", "Nothing in your library clearly does this.".bold())?;
             if answer.searched == 0 {
                 writeln!(
                     out,
@@ -210,6 +210,9 @@ fn write_best(
     writeln!(out, "{}", facts.join(" · ").dimmed())?;
     if !best.sentence.is_empty() {
         writeln!(out, "\n{}", printable(&best.sentence))?;
+    }
+    for limit in &best.limits {
+        writeln!(out, "{}", printable(limit).yellow())?;
     }
     let confidence = agent_answer.confidence.map(|confidence| format!("{:.0}%", confidence * 100.0));
     match (verdict, confidence) {

@@ -89,6 +89,9 @@ pub struct AgentAnswer {
     pub name: Option<String>,
     /// One sentence that describes the tool.
     pub sentence: String,
+    /// Sentences of its card that limit what it does and that are not part of `sentence`.
+    #[serde(default)]
+    pub limits: Vec<String>,
     /// Why it answers the question.
     pub why: String,
     /// Import-and-call code.

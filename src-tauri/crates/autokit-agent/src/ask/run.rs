@@ -5,6 +5,7 @@ mod grade;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use autokit_facts::limits_beside;
 use autokit_llm::{Model, Usage};
 use autokit_search::Thresholds;
 use autokit_toolcard::{CardId, Timestamp};
@@ -459,6 +460,7 @@ impl Run<'_> {
                 tool: None,
                 name: None,
                 sentence: String::new(),
+                limits: Vec::new(),
                 why: if web {
                     "Nothing in the library fits; these results are from the web.".to_owned()
                 } else {
@@ -481,6 +483,7 @@ impl Run<'_> {
             confidence: self.confidence.filter(|_| is_first && !draft.by_model),
             tool: Some(card.id.clone()),
             name: Some(card.name.clone()),
+            limits: limits_beside(&card.description, &[&draft.sentence, &draft.why]),
             sentence: draft.sentence,
             why: draft.why,
             stub: draft.code,
