@@ -3,12 +3,12 @@
 
 use anyhow::{Context, Result};
 use autokit_agent::ask::Verdict;
-use autokit_api::commands::{AcceptProposal, ProposeFinding};
-use autokit_api::{AddFinding, ProposalAccept, Session};
+use autokit_api::commands::{AcceptProposal, ListJobs, ProposeFinding, SetProviders};
+use autokit_api::{AddFinding, JobKind, Nothing, ProposalAccept, SearchSettings, Session};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
-use autokit_tests::agent::{answer_of, ask, give_feedback, set_providers, wait_for_jobs};
+use autokit_tests::agent::{answer_of, ask, give_feedback, provider_settings, set_providers, wait_for_jobs};
 use autokit_tests::site::Page;
 use autokit_tests::{Workplace, made_up_cards};
 
@@ -54,6 +54,34 @@ async fn from_a_question_to_a_card_with_vectors() -> Result<()> {
     let code = Box::pin(from_question_to_card(&node, NEED, "CalendarToolkit")).await?;
     assert!(code.contains(IMPORT), "{code}");
     node.close().await?;
+    Ok(())
+}
+
+/// Without a service, accepting a card fetches no page, though its host would be allowed.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_fetched_unasked_before_a_service_was_chosen() -> Result<()> {
+    for chosen in [false, true] {
+        let place = Workplace::with_stand_in()?;
+        let site = site().await?;
+        let node = place.node(1024).await?;
+        stock(&node, &cards()).await?;
+        set_providers(&node, None, Some(&site)).await?;
+        let session = ask(&node, NEED).await?;
+        let finding = answer_of(&session)?.findings.first().context("a finding")?;
+        let request = AddFinding { session: session.id.clone(), url: finding.url.clone() };
+        let id = node.call::<ProposeFinding>(request).await?.proposal.id;
+        if !chosen {
+            let mut settings = provider_settings(None, Some(&site));
+            settings.search = SearchSettings::default();
+            node.call::<SetProviders>(settings).await?;
+        }
+        node.call::<AcceptProposal>(ProposalAccept { id, ..ProposalAccept::default() }).await?;
+        let jobs = node.call::<ListJobs>(Nothing {}).await?;
+        let reads = jobs.iter().any(|job| job.kind == JobKind::Pages);
+        assert_eq!(reads, chosen, "{jobs:?}");
+        wait_for_jobs(&node).await?;
+        node.close().await?;
+    }
     Ok(())
 }
 

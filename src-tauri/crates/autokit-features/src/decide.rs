@@ -267,7 +267,7 @@ impl Handle<AcceptProposal> for Decisions {
             let documented =
                 |id: &CardId| self.workspace.library.card(id).is_ok_and(|record| record.documented);
             if touched.iter().any(documented) {
-                self.pages.start(touched, false);
+                self.pages.start_unrequested(touched);
             }
         }
         self.proposals.detail(request.id).await

@@ -69,6 +69,13 @@ impl Pages {
         })
     }
 
+    /// Fetches the pages of some cards though nobody requested that. Does nothing until the person chose a service.
+    pub(crate) fn start_unrequested(&self, cards: Vec<CardId>) {
+        if self.providers.services().any_chosen() {
+            self.start(cards, false);
+        }
+    }
+
     async fn read_pages(&self, cards: &[CardId], again: bool, progress: &Progress) -> Result<Outcome> {
         let records: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
             let documented = |record: &&Arc<CardRecord>| record.documented;

@@ -88,17 +88,26 @@ impl Checking {
         Ok(())
     }
 
+    async fn saved_settings(&self) -> Result<Option<CheckSettings>> {
+        self.workspace.load_setting(Setting::Checks).await
+    }
+
     async fn check_settings(&self) -> Result<CheckSettings> {
-        Ok(self.workspace.load_setting(Setting::Checks).await?.unwrap_or_default())
+        Ok(self.saved_settings().await?.unwrap_or_default())
     }
 
     /// Starts a run of what is due: pages to retry, cards last checked long ago, new cards, and cards that
-    /// changed since their check.
+    /// changed since their check. Does nothing until the person chose a service or when to check, because pages are
+    /// fetched.
     pub(crate) async fn check_due(&self) -> Result<Option<JobRef>> {
         if self.is_checking() {
             return Ok(None);
         }
-        let settings = self.check_settings().await?;
+        let saved = self.saved_settings().await?;
+        if saved.is_none() && !self.providers.services().any_chosen() {
+            return Ok(None);
+        }
+        let settings = saved.unwrap_or_default();
         let known = self.newest_checks().await?;
         let now = self.workspace.clock.stamp();
         let limit =

@@ -55,6 +55,13 @@ pub struct Services {
     key_error: Option<ApiError>,
 }
 
+impl Services {
+    /// Returns whether the person chose any service. Before that, AutoKit sends nothing by itself.
+    pub fn any_chosen(&self) -> bool {
+        self.large.is_some() || self.small.is_some() || self.search.is_some() || self.github.is_some()
+    }
+}
+
 /// Whether requests can be sent to an address; with a key, only if nobody on the network can read it.
 fn is_safe_for_key(address: &str, has_key: bool) -> bool {
     let Ok(url) = url::Url::parse(address) else { return false };
