@@ -71,6 +71,23 @@ describe("the window", () => {
     expect(current()).toBe(texts.panes.library);
   });
 
+  it("gives the keys to the pane that was gone to, and leaves them to a dialog", async () => {
+    await open();
+    const link = screen.getByRole("button", { name: texts.panes.library });
+    link.focus();
+    await fireEvent.click(link);
+    await wait();
+    const pane = document.activeElement;
+    expect(pane?.matches(".pane:not([hidden])")).toBe(true);
+    await press("?");
+    await wait(200);
+    const dialog = screen.getByRole("dialog", { name: commands.keyboardShortcuts });
+    expect(dialog.contains(document.activeElement)).toBe(true);
+    await press("3", { ctrlKey: true });
+    await wait();
+    expect(document.activeElement === pane).toBe(false);
+  });
+
   it("lists the shortcuts, which Escape closes and going back does not", async () => {
     await open();
     await press("4", { ctrlKey: true });

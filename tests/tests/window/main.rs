@@ -36,7 +36,7 @@ async fn ask_edit_history_restore_and_restart() -> Result<()> {
     window.wait_for_text("aside h1", "Google Calendar Toolkit").await?;
     window.screenshot("03-card").await?;
     window.click("aside button", "Edit").await?;
-    window.fill("#field-pricing", "Free of charge, ask finance").await?;
+    window.fill("#edit-pricing", "Free of charge, ask finance").await?;
     window.screenshot("04-edit").await?;
     window.click("aside button.primary", "Save").await?;
     window.wait_for_text("aside .badge", "Revision 2").await?;

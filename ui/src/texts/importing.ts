@@ -17,14 +17,14 @@ export const importing = {
     `You made choices for ${count(n, "card")}. Nothing has been imported, and your choices will be lost.`,
 
   // Source
-  bundlesAndCards: "Bundles and cards",
+  bundlesAndCards: "Bundles, cards and OpenAPI documents",
   sourceAbout:
-    "A bundle (.toolcards), cards as JSON or CSV, or MCP client settings. You'll see a preview before anything changes.",
+    "A bundle (.toolcards), cards as JSON or CSV, an OpenAPI document, or MCP client settings. You'll see a preview before anything changes.",
   fromThisMachine: "From this computer",
   chooseFile: "Choose a file…",
   chooseFolder: "Choose a folder…",
   orDrop: "or drop one here",
-  jsonOrCsv: "JSON or CSV. For bundles, enter a path or URL below",
+  jsonOrCsv: "JSON, CSV or YAML. For bundles, enter a path or URL below",
   place: "URL or path",
   placeHint: "https://… or /home/me/team.toolcards",
   look: "Preview",

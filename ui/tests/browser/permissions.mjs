@@ -293,10 +293,13 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     },
 
     async "asks one after another, and takes away what waits no more"(page) {
-      const long = `print("many lines")\n${"# and another \u202eline\n".repeat(40)}print(1)`;
+      const long = `print("many lines")\n${"# and another \u202eline\n".repeat(40)}print("${"/a/long/path".repeat(40)}")`;
       const first = one.call(...code(long));
       await card(page).getByText('print("many lines")').waitFor();
       assert.equal(await card(page).getByText("and another ‹U+202E›line").count(), 1);
+      // All of it is seen without scrolling sideways.
+      const wider = (code) => code.scrollWidth - code.clientWidth;
+      assert.equal(await card(page).locator("pre").first().evaluate(wider), 0);
       const other = await agent(bin, options, env);
       await other.search("run python code");
       // Never answered: its agent exits first.

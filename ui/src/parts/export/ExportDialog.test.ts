@@ -1,0 +1,31 @@
+// @vitest-environment jsdom
+import { render, screen, within } from "@testing-library/svelte";
+import { afterEach, describe, expect, it } from "vitest";
+import { CommandError } from "../../lib/host";
+import { clear, stage, wait } from "../../testing/stage";
+import { exporting as texts } from "../../texts/exporting";
+import ExportDialog from "./ExportDialog.svelte";
+
+afterEach(clear);
+
+const refuse = (message: string) => () => {
+  throw new CommandError({ code: "disk_full", message, remedy: "" });
+};
+
+describe("the export dialog", () => {
+  it("says why it failed beside its buttons, which stay in view", async () => {
+    stage({ exports_preview: refuse("the disk is full"), bundle_keys_list: () => new Promise(() => {}) });
+    render(ExportDialog, { given: {} });
+    await wait(500);
+    const footer = screen.getByText(texts.nothingToExport).closest("footer");
+    expect(within(footer!).getByRole("alert").textContent).toContain("The disk is full");
+  });
+
+  it("offers no signature where the key cannot be read", async () => {
+    stage({ exports_preview: () => new Promise(() => {}), bundle_keys_list: refuse("there is no keychain") });
+    render(ExportDialog, { given: {} });
+    await wait(500);
+    const signed = screen.getByRole("checkbox", { name: new RegExp(`^${texts.signed}`) }) as HTMLInputElement;
+    expect([signed.checked, signed.disabled]).toEqual([false, true]);
+  });
+});
