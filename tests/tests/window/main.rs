@@ -28,11 +28,11 @@ async fn ask_edit_history_restore_and_restart() -> Result<()> {
     // The starter cards are being loaded; the answer is there when they are.
     window.wait_for_text("footer .job", "98 added").await?;
     window.fill("#ask-box", "I want a tool that can integrate with my google calendar").await?;
-    window.wait_for_text("#answer-name", "Google Calendar Toolkit").await?;
+    window.wait_for_text(".answer h1", "Google Calendar Toolkit").await?;
     window.wait_for_text("article pre", "CalendarToolkit()").await?;
     window.screenshot("02-answer").await?;
 
-    window.click("#answer-name button", "Google Calendar Toolkit").await?;
+    window.click(".answer h1 button", "Google Calendar Toolkit").await?;
     window.wait_for_text("aside h1", "Google Calendar Toolkit").await?;
     window.screenshot("03-card").await?;
     window.click("aside button", "Edit").await?;
@@ -51,7 +51,7 @@ async fn ask_edit_history_restore_and_restart() -> Result<()> {
 
     let window = Window::open(&place, &["--starter"]).await?;
     window.fill("#ask-box", "google calendar").await?;
-    window.click("#answer-name button", "Google Calendar Toolkit").await?;
+    window.click(".answer h1 button", "Google Calendar Toolkit").await?;
     window.wait_for_text("aside .badge", "Revision 3").await?;
     window.click("aside [role=tab]", "History").await?;
     window.wait_for_text("aside .history", "Restored revision 1").await?;
@@ -78,7 +78,7 @@ async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
     let window = Window::open(&place, NO_MODEL).await?;
     window.wait_for_text("header .badge", "Keyword search only").await?;
     window.fill("#ask-box", "compress photos").await?;
-    window.wait_for("#answer-name").await?;
+    window.wait_for(".answer h1").await?;
     window.screenshot("11-words-only").await?;
     window.click("nav button", "Library").await?;
     window.wait_until("document.querySelector('.row .name')?.textContent.startsWith('archive')").await?;
@@ -142,7 +142,7 @@ async fn the_calendar_session() -> Result<()> {
     window.click("nav button", "Ask").await?;
     window.fill("#ask-box", QUESTION).await?;
     window.click("form button", "Ask").await?;
-    window.wait_for_text("#answer-name", "CalendarToolkit").await?;
+    window.wait_for_text(".answer h1", "CalendarToolkit").await?;
     window.wait_for_text("article pre", IMPORT).await?;
     window.click("button", "Yes, this helps").await?;
     window.fill("#said", USE_CASE).await?;

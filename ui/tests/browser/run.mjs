@@ -459,9 +459,9 @@ const tests = {
       .getByRole("heading", { name: /^tool / })
       .first()
       .waitFor();
-    assert.equal(await page.locator("#answer-name", { hasText: "tool 004713" }).count(), 0);
+    assert.equal(await page.locator(".answer h1", { hasText: "tool 004713" }).count(), 0);
     await earlier.click();
-    await page.locator("#answer-name", { hasText: "tool 004713" }).waitFor();
+    await page.locator(".answer h1", { hasText: "tool 004713" }).waitFor();
   },
 
   async "looks on the web for what the library does not have"(page) {
