@@ -3,7 +3,7 @@
 use crate::text::sentences;
 
 /// Words that limit.
-const LIMITING: [&str; 25] = [
+const LIMITING: [&str; 24] = [
     "no",
     "not",
     "never",
@@ -14,7 +14,6 @@ const LIMITING: [&str; 25] = [
     "doesn't",
     "isn't",
     "won't",
-    "without",
     "except",
     "unless",
     "requires",

@@ -88,26 +88,27 @@ impl Checking {
         Ok(())
     }
 
-    async fn saved_settings(&self) -> Result<Option<CheckSettings>> {
-        self.workspace.load_setting(Setting::Checks).await
-    }
-
+    /// Returns when cards are checked. Until the person set that or chose a service, they are not checked unasked, because
+    /// pages are fetched.
     async fn check_settings(&self) -> Result<CheckSettings> {
-        Ok(self.saved_settings().await?.unwrap_or_default())
+        let saved = self.workspace.load_setting(Setting::Checks).await?;
+        let unset = || {
+            if self.providers.services().any_chosen() {
+                CheckSettings::default()
+            } else {
+                CheckSettings { every_days: 0, new_cards: false }
+            }
+        };
+        Ok(saved.unwrap_or_else(unset))
     }
 
     /// Starts a run of what is due: pages to retry, cards last checked long ago, new cards, and cards that
-    /// changed since their check. Does nothing until the person chose a service or when to check, because pages are
-    /// fetched.
+    /// changed since their check.
     pub(crate) async fn check_due(&self) -> Result<Option<JobRef>> {
         if self.is_checking() {
             return Ok(None);
         }
-        let saved = self.saved_settings().await?;
-        if saved.is_none() && !self.providers.services().any_chosen() {
-            return Ok(None);
-        }
-        let settings = saved.unwrap_or_default();
+        let settings = self.check_settings().await?;
         let known = self.newest_checks().await?;
         let now = self.workspace.clock.stamp();
         let limit =

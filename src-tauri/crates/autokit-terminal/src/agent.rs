@@ -333,7 +333,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
                 writeln!(out, "{}", printable(name).bold())?;
                 writeln!(out, "{}", printable(&answer.sentence))?;
                 for limit in &answer.limits {
-                    writeln!(out, "{}", printable(limit).yellow())?;
+                    writeln!(out, "{}", printable(limit))?;
                 }
                 if let Some(stub) = &answer.stub {
                     writeln!(out)?;

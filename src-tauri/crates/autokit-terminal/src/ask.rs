@@ -212,7 +212,7 @@ fn write_best(
         writeln!(out, "\n{}", printable(&best.sentence))?;
     }
     for limit in &best.limits {
-        writeln!(out, "{}", printable(limit).yellow())?;
+        writeln!(out, "{}", printable(limit))?;
     }
     let confidence = agent_answer.confidence.map(|confidence| format!("{:.0}%", confidence * 100.0));
     match (verdict, confidence) {
