@@ -1,6 +1,8 @@
 //! The library and the site most of these tests share: tools for everything but calendars, and pages
 //! about two that are for calendars.
 
+use crate::Workplace;
+use crate::agent::set_providers;
 use crate::model::{ModelRequest, Reply, RequestKind};
 use crate::site::{Page, Site};
 use anyhow::Result;
@@ -46,6 +48,18 @@ pub async fn stock(node: &Node, cards: &[Value]) -> Result<()> {
         node.call::<CreateCard>(CardCreate { fields, reason: String::new(), flagged_too: false }).await?;
     }
     Ok(())
+}
+
+/// Opens a library with these cards, which finds the tools for calendars on a site of its own.
+///
+/// # Errors
+/// When the library or the site cannot be opened.
+pub async fn node_and_site(place: &Workplace) -> Result<(Node, Site)> {
+    let site = site().await?;
+    let node = place.node(1024).await?;
+    stock(&node, &cards()).await?;
+    set_providers(&node, None, Some(&site)).await?;
+    Ok((node, site))
 }
 
 /// Documentation of the JavaScript tool.

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, ensure};
 use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{Phase, Verdict};
-use autokit_api::commands::{Ask, CreateCard, GetCard, LoadStarter};
-use autokit_api::{AskRequest, CardCreate, CardRef};
+use autokit_api::commands::{Ask, GetCard, LoadStarter};
+use autokit_api::{AskRequest, CardRef};
 use autokit_app::node::Node;
 use autokit_tests::agent::{answer_of, ask, last_turn, set_providers, wait_for_job};
 use autokit_tests::calendar::stock;
@@ -84,14 +84,12 @@ async fn what_limits_a_tool_is_part_of_every_answer() -> Result<()> {
     const WARNING: &str = "No isolation: use only with trusted input.";
     let place = Workplace::with_stand_in()?;
     let node = place.node(1024).await?;
-    // Words are worth something where there are many cards without them.
-    stock(&node, &made_up_cards(120)).await?;
     let about = "It keeps variables between calls and returns what was printed. ".repeat(5);
-    let fields = json!({
+    let interpreter = json!({
         "name": "Interpreter", "provider": "Shop", "description": format!("Runs Python code. {about}{WARNING}"),
     });
-    let fields = fields.as_object().cloned().context("an object")?;
-    node.call::<CreateCard>(CardCreate { fields, reason: String::new(), flagged_too: false }).await?;
+    // Words are worth something where there are many cards without them.
+    stock(&node, &[made_up_cards(120), vec![interpreter]].concat()).await?;
     let question = "an interpreter that runs python code";
     let answer = answer_of(&ask(&node, question).await?)?.clone();
     ensure!(answer.name.as_deref() == Some("Interpreter") && answer.limits == [WARNING], "{answer:?}");

@@ -12,7 +12,7 @@ use autokit_tests::agent::{answer_of, ask, give_feedback, provider_settings, set
 use autokit_tests::site::Page;
 use autokit_tests::{Workplace, made_up_cards};
 
-use autokit_tests::calendar::{IMPORT, NEED, QUESTION, cards, script_page, site, stock};
+use autokit_tests::calendar::{IMPORT, NEED, QUESTION, cards, node_and_site, script_page, site, stock};
 
 /// Asks, takes what the web has under the name `wanted` and asks again; gives the code of the answer.
 async fn from_question_to_card(node: &Node, need: &str, expected: &str) -> Result<String> {
@@ -47,10 +47,7 @@ async fn from_question_to_card(node: &Node, need: &str, expected: &str) -> Resul
 #[tokio::test(flavor = "multi_thread")]
 async fn from_a_question_to_a_card_with_vectors() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let site = site().await?;
-    let node = place.node(1024).await?;
-    stock(&node, &cards()).await?;
-    set_providers(&node, None, Some(&site)).await?;
+    let (node, _site) = node_and_site(&place).await?;
     let code = Box::pin(from_question_to_card(&node, NEED, "CalendarToolkit")).await?;
     assert!(code.contains(IMPORT), "{code}");
     node.close().await?;
@@ -62,10 +59,7 @@ async fn from_a_question_to_a_card_with_vectors() -> Result<()> {
 async fn nothing_is_fetched_unasked_before_a_service_was_chosen() -> Result<()> {
     for chosen in [false, true] {
         let place = Workplace::with_stand_in()?;
-        let site = site().await?;
-        let node = place.node(1024).await?;
-        stock(&node, &cards()).await?;
-        set_providers(&node, None, Some(&site)).await?;
+        let (node, site) = node_and_site(&place).await?;
         let session = ask(&node, NEED).await?;
         let finding = answer_of(&session)?.findings.first().context("a finding")?;
         let request = AddFinding { session: session.id.clone(), url: finding.url.clone() };

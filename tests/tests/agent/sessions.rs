@@ -12,15 +12,12 @@ use autokit_tests::agent::{
 };
 use autokit_tests::model::{Reply, ScriptedModel};
 
-use autokit_tests::calendar::{NEED, cards, site, stock};
+use autokit_tests::calendar::{NEED, cards, node_and_site, stock};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_past_session_is_unchanged() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let site = site().await?;
-    let node = place.node(1024).await?;
-    stock(&node, &cards()).await?;
-    set_providers(&node, None, Some(&site)).await?;
+    let (node, _site) = node_and_site(&place).await?;
     let session = ask(&node, NEED).await?;
     assert!(!answer_of(&session)?.findings.is_empty(), "{:?}", answer_of(&session)?);
     give_feedback(&node, &session.id, false, "not that one").await?;
