@@ -76,13 +76,17 @@ unsafe fn head_of<S: Simd, const ROWS: usize, const VECS: usize>(
     let keys = &qkv[hidden + head * head_dim..];
     let values = &qkv[2 * hidden + head * head_dim..];
 
-    // The padding is never part of a result but must be a number, because NaN would make `largest` NaN.
-    for (d, row) in scratch.keys.chunks_exact_mut(padded).take(head_dim).enumerate() {
-        let (used, padding) = row.split_at_mut(length);
-        for (key, x) in used.iter_mut().zip(keys[d..].iter().step_by(stride)) {
-            *key = *x;
+    // Row by row: keys of successive tokens lie in the same few sets of the cache, so a column read at once would push
+    // out its neighbours before they are read.
+    let transposed = &mut scratch.keys[..head_dim * padded];
+    for (row, key) in keys.chunks(stride).take(length).enumerate() {
+        for (x, column) in key[..head_dim].iter().zip(transposed.chunks_exact_mut(padded)) {
+            column[row] = *x;
         }
-        padding.fill(0.0);
+    }
+    // The padding is never part of a result but must be a number, because NaN would make `largest` NaN.
+    for column in transposed.chunks_exact_mut(padded) {
+        column[length..].fill(0.0);
     }
     let scores = scratch.scores.as_mut_ptr();
     // SAFETY: queries are `length` rows of `head_dim`, transposed keys `head_dim` rows of `padded`,

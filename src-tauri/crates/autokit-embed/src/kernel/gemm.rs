@@ -7,19 +7,13 @@
 //!
 //! For a short text, reading the weights (40 MB for six layers of 384) dominates. So while one panel is
 //! multiplied, the next is prefetched, at the pace of the inner loop: for 32 rows this is a third faster than
-//! prefetching a few steps ahead within the panel.
+//! prefetching a few steps ahead within the panel. The blocks of rows share the lines of the next panel, so that each is
+//! asked for once: asking twice makes ten rows a seventh slower, not asking makes 128 rows a twentieth slower.
 
 use super::buffer::Buffer;
 use super::isa::{Isa, multiversion};
 use super::simd::Simd;
-use super::tile::{Ahead, Finish, Input, Out, Right, Tile, for_height, row_blocks};
-
-/// From this many blocks of rows on, prefetching one cache line per step is enough to have the next panel in
-/// time.
-pub(super) const BLOCKS_FOR_ONE_LINE: usize = 3;
-/// From this many blocks of rows on, a panel is used so long that the processor has the next one in time by itself, and
-/// asking for it only costs instructions.
-const BLOCKS_FOR_NO_LINE: usize = 9;
+use super::tile::{Ahead, Finish, Input, LINE, Out, Right, Tile, UNROLL, for_height, row_blocks};
 
 /// A weight matrix with its bias, packed for one instruction set.
 pub(crate) struct Packed {
@@ -137,12 +131,11 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
                 let ahead = Ahead::of_block(following, width, depth, block, blocks);
                 let input = Input { at: product.input.add(row * depth), stride: depth };
                 let tile = Tile { input, right, bias: Some(bias), ahead, out: out.rows_from(row) };
-                if blocks < BLOCKS_FOR_ONE_LINE {
-                    rows::<S, VECS, VECS, true>(height, &tile);
-                } else if blocks < BLOCKS_FOR_NO_LINE {
-                    rows::<S, VECS, 1, true>(height, &tile);
-                } else {
-                    rows::<S, VECS, 0, true>(height, &tile);
+                match (UNROLL * width).div_ceil(LINE * blocks) {
+                    ..=1 => rows::<S, VECS, 1, true>(height, &tile),
+                    2..=UNROLL => rows::<S, VECS, UNROLL, true>(height, &tile),
+                    // Three registers of AVX-512 in each step.
+                    _ => rows::<S, VECS, { 3 * UNROLL }, true>(height, &tile),
                 }
             }
         }

@@ -21,7 +21,6 @@ use std::mem::transmute;
 use half::bf16;
 
 use super::buffer::Buffer;
-use super::gemm::BLOCKS_FOR_ONE_LINE;
 use super::simd::Avx512;
 use super::tile::{Ahead, Finish, Input, Out, for_height, row_blocks};
 
@@ -32,6 +31,8 @@ const VECS: usize = 3;
 const LANES: usize = 16;
 /// Rows of a tile: with three registers of weights and one of inputs they fill the 32 registers.
 const ROWS: usize = 9;
+/// From this many blocks of rows on, prefetching one cache line per step is enough to have the next panel in time.
+const BLOCKS_FOR_ONE_LINE: usize = 3;
 
 /// Number format of weights and inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

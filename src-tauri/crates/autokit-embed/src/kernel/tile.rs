@@ -4,10 +4,10 @@ use super::gelu::gelu;
 use super::simd::Simd;
 
 /// Numbers in a cache line.
-const LINE: usize = 16;
+pub(super) const LINE: usize = 16;
 /// Steps of the depth in one turn of the inner loop. Where two hardware threads share a core, the instructions that
 /// advance pointers would take a quarter of the time.
-const UNROLL: usize = 4;
+pub(super) const UNROLL: usize = 4;
 /// Numbers in the widest register.
 const MAX_LANES: usize = 16;
 
@@ -203,8 +203,9 @@ unsafe fn add_step<S: Simd, const R: usize, const VECS: usize>(
     }
 }
 
-/// Computes a tile of `R` rows and a width of `VECS` registers, prefetching `LINES` cache lines at each step
-/// of the depth. `PACKED` says that the rows of the right factor lie one behind the other.
+/// Computes a tile of `R` rows and a width of `VECS` registers, prefetching `LINES` cache lines in every [`UNROLL`]
+/// steps of the depth (fewer lines than steps, or a multiple). `PACKED` says that the rows of the right factor lie one
+/// behind the other.
 ///
 /// # Safety
 /// `tile.input` must be valid for `R` rows of the depth, `tile.right` for its rows of `VECS`
@@ -231,9 +232,15 @@ pub(crate) unsafe fn compute_tile<
         let turns = right.depth / UNROLL;
         let (mut x, mut w, mut next) = (input.at, right.at, ahead.at);
         for _ in 0..turns {
-            for step in 0..UNROLL {
+            // Outside of the loop over the steps, which is unrolled only without conditions in it.
+            if LINES < UNROLL {
                 for line in 0..LINES {
-                    S::prefetch(next.wrapping_add(step * ahead.stride + line * LINE));
+                    S::prefetch(next.wrapping_add(line * LINE));
+                }
+            }
+            for step in 0..UNROLL {
+                for line in 0..LINES / UNROLL {
+                    S::prefetch(next.wrapping_add((step * (LINES / UNROLL) + line) * LINE));
                 }
                 add_step::<S, R, VECS>(&mut sums, x.add(step), input.stride, w.add(step * stride));
             }
