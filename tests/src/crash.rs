@@ -169,11 +169,13 @@ pub enum Change {
     ReopenAccepted,
     /// Takes an import of many cards back.
     UndoImport,
+    /// Redoes the acceptance of a proposal that was undone.
+    Redo,
 }
 
 impl Change {
     /// All of them.
-    pub const ALL: [Change; 10] = [
+    pub const ALL: [Change; 11] = [
         Change::Create,
         Change::Edit,
         Change::Delete,
@@ -184,6 +186,7 @@ impl Change {
         Change::Reopen,
         Change::ReopenAccepted,
         Change::UndoImport,
+        Change::Redo,
     ];
 
     async fn make(self, node: &Node) -> Result<Value, autokit_app::ApiError> {
@@ -206,7 +209,11 @@ impl Change {
             Change::Comment => ("proposals_comment", json!({ "id": 4, "words": "is this so?" })),
             Change::Reopen => ("proposals_reopen", json!({ "id": 2 })),
             Change::ReopenAccepted => ("proposals_reopen", json!({ "id": 3 })),
-            Change::UndoImport => ("changes_undo", json!({})),
+            Change::UndoImport => {
+                let imports = node.call_json("imports_list", json!({})).await?;
+                ("imports_undo", json!({ "import": imports[0]["import"] }))
+            }
+            Change::Redo => ("changes_redo", json!({})),
         };
         node.call_json(name, body).await
     }
@@ -256,7 +263,8 @@ async fn crash_change(made: &Workplace, change: Change, point: &Point, expected:
     Ok(())
 }
 
-/// Cards with a past, proposals that wait, one that was turned down, one that was accepted, and an import.
+/// Cards with a past, proposals that wait, one that was turned down, one that was accepted, one whose acceptance was
+/// undone, and an import.
 async fn prepare(place: &Workplace) -> Result<()> {
     let names: Vec<String> = (1..=6).map(|n| format!("tool {n}")).collect();
     let library = open(place).await?;
@@ -274,9 +282,11 @@ async fn prepare(place: &Workplace) -> Result<()> {
     node.call_json("cards_update", body).await?;
     node.call_json("proposals_reject", json!({ "id": 2, "reason": "no" })).await?;
     node.call_json("proposals_accept", json!({ "id": 3 })).await?;
+    node.call_json("proposals_accept", json!({ "id": 5, "rejected": ["pricing"] })).await?;
     node.close().await?;
     let file = place.cards_file("cards.json", &made_up_cards(1_200))?;
     place.json(&["import", &file.display().to_string()])?;
+    place.json(&["undo"])?;
     Ok(())
 }
 
@@ -312,6 +322,7 @@ async fn state(place: &Workplace) -> Result<Vec<String>> {
     let imports = library.imports().await?;
     lines.extend(imports.iter().map(|import| format!("import, undone: {}", import.undone)));
     lines.push(format!("undoable: {:?}", library.undoable().await?.map(|(_, reason)| reason)));
+    lines.push(format!("redoable: {:?}", library.redoable().await?.map(|(_, reason)| reason)));
     library.close().await?;
     Ok(lines)
 }

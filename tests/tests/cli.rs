@@ -89,8 +89,36 @@ fn a_card_is_added_edited_inspected_restored_and_undone() -> Result<()> {
     assert_eq!(place.json(&["cards", "show", "Alpha"])?["fields"]["description"], "Better words");
     place.json(&["cards", "rm", "Alpha"])?;
     assert_eq!(place.json(&["cards", "list"])?["total"], 0);
-    place.json(&["undo"])?;
+    let undone = place.json(&["undo"])?;
     assert_eq!(place.json(&["cards", "list"])?["total"], 1);
+    let redone = place.json(&["redo"])?;
+    assert_eq!((&redone["change"], &redone["reason"]), (&undone["change"], &undone["reason"]));
+    assert_eq!(place.json(&["cards", "list"])?["total"], 0);
+    // What was redone can be undone again, and what came before it.
+    place.json(&["undo"])?;
+    place.json(&["undo"])?;
+    assert_eq!(place.json(&["cards", "show", "Alpha"])?["fields"]["description"], "First words");
+    // A new change ends what can be redone.
+    place.json(&["cards", "edit", "Alpha", "--set", "class=New"])?;
+    let (code, error) = place.failure(&["redo"])?;
+    assert_eq!((code, error["message"].as_str()), (3, Some("nothing to redo")));
+    Ok(())
+}
+
+/// The first click on Undo must not empty a new library.
+#[test]
+fn an_import_is_undone_by_its_id_only() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let file = place.cards_file("cards.json", &[json!({ "name": "Alpha" }), json!({ "name": "Beta" })])?;
+    place.json(&["import", &file.display().to_string()])?;
+    let (code, error) = place.failure(&["undo"])?;
+    assert_eq!((code, error["message"].as_str()), (3, Some("nothing to undo")));
+    assert!(error["remedy"].as_str().is_some_and(|remedy| remedy.contains("autokit undo ID")), "{error}");
+    assert_eq!(place.json(&["cards", "list"])?["total"], 2);
+    let import = place.json(&["bundle", "imports"])?[0]["import"].as_str().context("an id")?.to_owned();
+    let undone = place.json(&["undo", &import])?;
+    assert_eq!((place.json(&["cards", "list"])?["total"].as_u64(), undone["undo"].as_str()), (Some(0), None));
+    assert_eq!(place.failure(&["redo"])?.0, 3, "what an import brought can be imported again");
     Ok(())
 }
 

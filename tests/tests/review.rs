@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result, ensure};
 use autokit_api::commands::{
-    AcceptProposal, AcceptProposals, GetProposal, ListProposals, PreviewAccept, ReopenProposal,
+    AcceptProposal, AcceptProposals, GetProposal, ListProposals, PreviewAccept, Redo, ReopenProposal,
     SetReviewPolicy, Undo,
 };
 use autokit_api::{
-    FieldSide, JobState, Nothing, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept, ProposalsQuery,
-    ProposalsRef, ReviewPolicy,
+    FieldSide, JobState, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept, ProposalsQuery,
+    ProposalsRef, RedoRequest, ReviewPolicy, UndoRequest,
 };
 use autokit_app::{ErrorCode, Risk};
 use autokit_library::{Clock, Library, Storage};
@@ -77,10 +77,24 @@ async fn safe_proposals_are_accepted_as_previewed_and_undone_together() -> Resul
     ensure!(
         node.call::<GetProposal>(ProposalGet::from(other)).await?.proposal.state == ProposalState::Accepted
     );
-    node.call::<Undo>(Nothing {}).await?;
+    let undone = node.call::<Undo>(UndoRequest::default()).await?;
     // The newest change is the one that took one of them back: it is not undone again.
     let states = node.call::<ListProposals>(waiting.clone()).await?.waiting;
     ensure!(states == 30, "{states} wait");
+
+    // Redone, those that the undo reopened are accepted again, and can be undone by the id of their change.
+    let redone = node.call::<Redo>(RedoRequest { undo: undone.undo.clone() }).await?;
+    ensure!(redone.change == undone.change && redone.cards.len() == 19, "{redone:?}");
+    ensure!(node.call::<ListProposals>(waiting.clone()).await?.waiting == 11);
+    let again = node.call::<GetProposal>(ProposalGet::from(other)).await?.proposal;
+    ensure!(
+        again.state == ProposalState::Accepted && again.decided_by.as_deref() == Some("ann"),
+        "{again:?}"
+    );
+    let twice = node.call::<Redo>(RedoRequest { undo: undone.undo }).await.err().context("refused")?;
+    ensure!(twice.code == ErrorCode::NotFound, "{twice:?}");
+    node.call::<Undo>(UndoRequest { change: Some(redone.change) }).await?;
+    ensure!(node.call::<ListProposals>(waiting.clone()).await?.waiting == 30);
     Ok(())
 }
 

@@ -75,6 +75,7 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("cards_restore", json!({ "card": "Another", "number": 1 })),
         ("cards_delete", json!({ "cards": ["Another"] })),
         ("changes_undo", json!({})),
+        ("changes_redo", json!({})),
         ("exports_write", json!({ "path": file })),
         ("imports_preview", json!({ "source": { "path": file }, "limit": 10 })),
         ("imports_start", json!({ "source": { "path": file } })),

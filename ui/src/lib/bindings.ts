@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 19;
+export const PROTOCOL = 20;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -969,7 +969,11 @@ stub: Stub | null,
 /**
  * Time the card was added.
  */
-created_at: Timestamp, };
+created_at: Timestamp, 
+/**
+ * Id of the change that the command made, for undo; `null` if it changed nothing.
+ */
+change: string | null, };
 
 /**
  * Stable identifier of a card within a library, e.g. `google-calendar-toolkit-1f0c93d2a7be`. It does not
@@ -4480,6 +4484,15 @@ calls: Array<RecordedCall>,
 repeated: Array<RepeatedCalls>, };
 
 /**
+ * Request to redo a change.
+ */
+export type RedoRequest = { 
+/**
+ * Id of the undo to take back; without it, the newest one.
+ */
+undo?: string, };
+
+/**
  * What a run would do with a tool.
  */
 export type RefinePlan = { 
@@ -5734,6 +5747,10 @@ llm: string | null,
  */
 undoable: string | null, 
 /**
+ * Description of the change that `changes_redo` would redo.
+ */
+redoable: string | null, 
+/**
  * Position in the change log; increases with every change to a card.
  */
 cursor: number, 
@@ -6260,11 +6277,19 @@ question: string,
 times: number, };
 
 /**
- * Result of an undo.
+ * Result of an undo or a redo.
  */
 export type UndoOutcome = { 
 /**
- * Description of the change that was undone.
+ * Id of the change that was undone or redone.
+ */
+change: string, 
+/**
+ * Id of the undo, for redo; `null` for an import, and for a redo.
+ */
+undo: string | null, 
+/**
+ * Description of the change that was undone or redone.
  */
 reason: string, 
 /**
@@ -6275,6 +6300,15 @@ cards: Array<CardId>,
  * Ids of the cards that were left as they are because they changed again later.
  */
 kept: Array<CardId>, };
+
+/**
+ * Request to undo a change.
+ */
+export type UndoRequest = { 
+/**
+ * Id of the change; without it, the newest one that is not an import.
+ */
+change?: string, };
 
 /**
  * Proposal that requires individual review.
@@ -6611,8 +6645,10 @@ export interface Commands {
   cards_history: { request: CardRef; response: Array<RevisionView> };
   /** Restores a revision of a card, or a deleted card. */
   cards_restore: { request: CardRestore; response: CardDetail };
-  /** Undoes the last change. */
-  changes_undo: { request: Nothing; response: UndoOutcome };
+  /** Undoes a change, or the newest one that is not an import. */
+  changes_undo: { request: UndoRequest; response: UndoOutcome };
+  /** Redoes a change that was undone, or the newest one. */
+  changes_redo: { request: RedoRequest; response: UndoOutcome };
   /** Returns a preview of an import. */
   imports_preview: { request: ImportPreviewRequest; response: ImportPreview };
   /** Imports cards in the background, in one change, which can be undone. */

@@ -220,6 +220,14 @@ export const COMMANDS: Command[] = [
     notWhileTyping: true,
   },
   {
+    id: "redo",
+    title: texts.redo,
+    scope: "everywhere",
+    shortcuts: ["Mod+Shift+Z"],
+    run: () => void engine.redo(),
+    notWhileTyping: true,
+  },
+  {
     id: "theme",
     title: texts.theme,
     scope: "everywhere",

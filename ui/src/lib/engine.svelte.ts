@@ -3,6 +3,7 @@
 import type { Commands, Event, Job, Setting, Status } from "./bindings";
 import { CommandError, detectHost, type Host } from "./host";
 import { app as texts } from "../texts/app";
+import { common } from "../texts/common";
 
 /** A toast message. */
 export interface Toast {
@@ -115,14 +116,36 @@ class Engine {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
   }
 
-  /** Undoes the latest change to the library. */
-  async undo(): Promise<void> {
+  /** Undoes a change by its id, or the newest one. */
+  async undo(change?: string): Promise<void> {
     try {
-      const undone = await this.call("changes_undo", {});
-      this.showToast(texts.undone(undone.reason, undone.kept.length));
+      const undone = await this.call("changes_undo", change === undefined ? {} : { change });
+      const { undo } = undone;
+      this.showToast(texts.undone(undone.reason, undone.kept.length), {
+        topic: "undo",
+        ...(undo === null ? {} : { action: { label: common.redo, run: () => void this.redo(undo) } }),
+      });
     } catch (reason) {
       this.showError(reason);
     }
+  }
+
+  /** Redoes what an undo took back, by the id of the undo, or the newest one. */
+  async redo(undo?: string): Promise<void> {
+    try {
+      const redone = await this.call("changes_redo", undo === undefined ? {} : { undo });
+      this.showToast(texts.redone(redone.reason, redone.kept.length), {
+        topic: "undo",
+        action: this.undoAction(redone.change),
+      });
+    } catch (reason) {
+      this.showError(reason);
+    }
+  }
+
+  /** Returns the button of a toast that undoes the change it is about. */
+  undoAction(change: string): { label: string; run: () => void } {
+    return { label: common.undo, run: () => void this.undo(change) };
   }
 }
 

@@ -11,6 +11,8 @@ describe("a shortcut", () => {
     expect(matches(press("k", { metaKey: true }), "Mod+K")).toBe(true);
     expect(matches(press("K", { ctrlKey: true, shiftKey: true }), "Mod+K")).toBe(false);
     expect(matches(press("k"), "Mod+K")).toBe(false);
+    expect(matches(press("Z", { ctrlKey: true, shiftKey: true }), "Mod+Shift+Z")).toBe(true);
+    expect(matches(press("z", { ctrlKey: true }), "Mod+Shift+Z")).toBe(false);
     expect(matches(press("4", { ctrlKey: true, shiftKey: true }), "Mod+4")).toBe(true);
     expect(matches(press("ArrowLeft", { altKey: true, shiftKey: true }), "Alt+ArrowLeft")).toBe(false);
     expect(matches(press("ArrowLeft", { altKey: true }), "Alt+ArrowLeft")).toBe(true);

@@ -14,6 +14,7 @@ const SHOWN: Record<string, string> = {
   ArrowLeft: "←",
   ArrowRight: "→",
   Escape: texts.keys.escape,
+  Shift: MAC ? "⇧" : texts.keys.shift,
   Mod: MAC ? "⌘" : texts.keys.ctrl,
   Meta: MAC ? "⌘" : texts.keys.meta,
 };
@@ -31,10 +32,12 @@ export function matches(event: KeyboardEvent, shortcut: string): boolean {
     ? event.ctrlKey || event.metaKey
     : event.ctrlKey === has("Ctrl") && event.metaKey === has("Meta");
   if (!command || event.altKey !== has("Alt")) return false;
-  // Without modifiers, `event.key` already reflects Shift. With modifiers, letters must not have Shift, but other
-  // characters may need it on some keyboards, such as digits on French ones.
+  // Without modifiers, `event.key` already reflects Shift. With modifiers, letters must have Shift only where it is one
+  // of them, but other characters may need it on some keyboards, such as digits on French ones.
   const sign = /^[^a-z]$/i.test(key);
-  if (modifiers.length) return (sign || !event.shiftKey) && event.key.toLowerCase() === key.toLowerCase();
+  if (modifiers.length) {
+    return (sign || event.shiftKey === has("Shift")) && event.key.toLowerCase() === key.toLowerCase();
+  }
   return event.key === (key === "Space" ? " " : key);
 }
 

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ProposalDetail, ProposalRow } from "../lib/bindings";
+import type { Job, ProposalDetail, ProposalRow } from "../lib/bindings";
 import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { navigation } from "../lib/navigation.svelte";
@@ -9,6 +9,7 @@ import { fieldName } from "../lib/format";
 import { diffOf } from "../lib/words";
 import { NO_HEALTH, proposalOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
+import { common } from "../texts/common";
 import { review as texts } from "../texts/review";
 import Review from "./Review.svelte";
 
@@ -52,6 +53,18 @@ function open() {
       rows = rows.filter((one) => one.id !== id);
       return detail(id, "rejected");
     },
+    proposals_reopen: ({ id }) => detail(id),
+    proposals_preview: () => ({
+      safe: rows.map(({ id, title, reason }) => ({ id, title, reason, diff: [] })),
+      left: [],
+      seen: "seen",
+    }),
+    proposals_accept_safe: () => {
+      rows = [];
+      return { job: "bulk" };
+    },
+    changes_undo: ({ change }) => ({ change: change ?? "newest", undo: "step", reason: "it", cards: [], kept: [] }),
+    changes_redo: ({ undo }) => ({ change: undo ?? "", undo: null, reason: "it", cards: [], kept: [] }),
     health_get: () => NO_HEALTH,
   });
   navigation.visit({ pane: "review", proposal: null });
@@ -91,6 +104,29 @@ describe("a proposal in review", () => {
     expect(title()).toBe("Kit 2");
     expect(screen.getByText(texts.waiting(2, null))).toBeTruthy();
     expect(engine.toasts.map(({ text }) => text)).toEqual([texts.acceptedFields("Kit 1", 1)]);
+  });
+
+  it("is undone together with those it was accepted with, not the decision before", async () => {
+    const { calls } = open();
+    await wait();
+    await press("a");
+    await wait();
+    await press("A");
+    await wait();
+    await fireEvent.click(screen.getByRole("button", { name: texts.acceptProposals(2) }));
+    await wait();
+    engine.jobs = [{ id: "bulk", kind: "review", state: "done", tally: { changed: 2, change: "c7" } } as Job];
+    engine.versions.queue++;
+    await wait();
+    expect(engine.toasts.map(({ text }) => text)).toEqual([texts.acceptedTogether(2)]);
+    await press("u");
+    await wait();
+    expect(asked(calls, "changes_undo")).toEqual([{ change: "c7" }]);
+    expect(asked(calls, "proposals_reopen")).toEqual([]);
+    // What was undone is redone by its own id.
+    engine.toasts.find((toast) => toast.action?.label === common.redo)?.action?.run();
+    await wait();
+    expect(asked(calls, "changes_redo")).toEqual([{ undo: "step" }]);
   });
 
   it("gets the keys that were pressed for it while it was being read", async () => {

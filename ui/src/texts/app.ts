@@ -2,6 +2,10 @@
 
 import { count } from "../lib/format";
 
+/** Says how many cards an undo or redo left alone. */
+const notChanged = (kept: number) =>
+  kept ? `. ${count(kept, "card")} changed since then and stayed as ${kept === 1 ? "it is" : "they are"}.` : "";
+
 export const app = {
   // Panes
   panes: {
@@ -72,8 +76,8 @@ export const app = {
   copiedOf: (what: string) => `Copied ${what}`,
 
   // Toasts
-  undone: (what: string, kept: number) =>
-    `Undone: ${what}.${kept ? ` ${kept} changed since then and stayed as they are.` : ""}`,
+  undone: (what: string, kept: number) => `Undone: ${what}${notChanged(kept)}`,
+  redone: (what: string, kept: number) => `Redone: ${what}${notChanged(kept)}`,
 
   // Errors
   tryAgainRemedy: "Try again.",

@@ -39,6 +39,7 @@ export const commands = {
   settingsBundles: "Settings: signing keys",
   loadStarter: "Load starter cards",
   undo: "Undo the last change to the library",
+  redo: "Redo the last undone change",
   theme: "Toggle light and dark theme",
   shortcuts: "Show keyboard shortcuts",
   list: {
@@ -82,7 +83,7 @@ export const commands = {
 
   // Keys
   or: (keys: string[]) => keys.join(" or "),
-  keys: { escape: "Esc", ctrl: "Ctrl", meta: "Meta" },
+  keys: { escape: "Esc", ctrl: "Ctrl", shift: "Shift", meta: "Meta" },
 
   // Shortcut list
   keyboardShortcuts: "Keyboard shortcuts",

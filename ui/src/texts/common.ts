@@ -7,6 +7,7 @@ export const common = {
   showAll: "Show all",
   lookOnTheWeb: "Search the web",
   undo: "Undo",
+  redo: "Redo",
   change: "Change",
   openTheCard: "Open card",
   edit: "Edit",

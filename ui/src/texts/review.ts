@@ -160,6 +160,7 @@ export const review = {
     `${n === 1 ? "The proposal in view needs" : `All ${n.toLocaleString("en")} proposals in view need`} a closer look.`,
   leftToWait: (n: number) => `${count(n, "proposal")} left pending`,
   lookingAt: (n: number) => `Checking ${count(n, "proposal")}…`,
+  acceptedTogether: (n: number) => `Accepted ${count(n, "proposal")}`,
   acceptProposals: (n: number) => `Accept ${count(n, "proposal")}`,
 
   // Accepting flagged text

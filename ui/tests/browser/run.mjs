@@ -327,8 +327,31 @@ const tests = {
     await topBar(page)
       .getByText(texts.common.cards(ROWS + 1), { exact: true })
       .waitFor();
-    await button(topBar(page), texts.common.undo).click();
+    // An import is undone from the list of imports, and by no key: it may be all there is in the library.
+    assert(await button(topBar(page), texts.common.undo).isDisabled());
+    await call("imports_undo", { import: tally.change });
     await topBar(page).getByText(texts.common.cards(ROWS), { exact: true }).waitFor();
+  },
+
+  async "removes a card, undoes that and redoes it"(page) {
+    const shown = (rows) => topBar(page).getByText(texts.common.cards(rows), { exact: true }).waitFor();
+    await typeInPalette(page, "tool 000041");
+    await offered(page, "tool 000041").click();
+    await openCard(page, "tool 000041").waitFor();
+    await button(page, texts.common.remove).click();
+    await shown(ROWS - 1);
+    await button(status(page, texts.card.removed("tool 000041")), texts.common.undo).click();
+    await shown(ROWS);
+    const undone = status(page, texts.app.undone("Removed", 0));
+    await page.screenshot({ path: join(artifacts, "21-browser-undone.png") });
+    await button(undone, texts.common.redo).click();
+    await shown(ROWS - 1);
+    await page.keyboard.press("Control+z");
+    await shown(ROWS);
+    await page.keyboard.press("Control+Shift+z");
+    await shown(ROWS - 1);
+    await page.keyboard.press("Control+z");
+    await shown(ROWS);
   },
 
   async "reaches commands and cards from the palette"(page) {

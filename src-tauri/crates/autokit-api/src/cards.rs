@@ -54,6 +54,9 @@ pub struct CardDetail {
     pub stub: Option<Stub>,
     /// Time the card was added.
     pub created_at: Timestamp,
+    /// Id of the change that the command made, for undo; `null` if it changed nothing.
+    #[serde(default)]
+    pub change: Option<String>,
 }
 
 /// Reference to a card.
@@ -301,10 +304,32 @@ pub struct RevisionView {
     pub diff: Vec<FieldDiff>,
 }
 
-/// Result of an undo.
+/// Request to undo a change.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct UndoRequest {
+    /// Id of the change; without it, the newest one that is not an import.
+    #[serde(default)]
+    #[ts(optional)]
+    pub change: Option<String>,
+}
+
+/// Request to redo a change.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct RedoRequest {
+    /// Id of the undo to take back; without it, the newest one.
+    #[serde(default)]
+    #[ts(optional)]
+    pub undo: Option<String>,
+}
+
+/// Result of an undo or a redo.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct UndoOutcome {
-    /// Description of the change that was undone.
+    /// Id of the change that was undone or redone.
+    pub change: String,
+    /// Id of the undo, for redo; `null` for an import, and for a redo.
+    pub undo: Option<String>,
+    /// Description of the change that was undone or redone.
     pub reason: String,
     /// Ids of the cards that were restored.
     pub cards: Vec<CardId>,

@@ -26,17 +26,17 @@ use crate::{
     PagesFetch, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
     ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
     ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
-    Providers, RecordedCalls, RefineRequest, RefineStart, RefineState, ResearchRequest, RetirementProposed,
-    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef,
-    ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SigningKeys, Status,
-    Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef,
-    ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, VariantAdd, VariantContests, VariantSet,
-    VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery,
-    VocabularyRemove, VocabularyRemoved, VocabularySet,
+    Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState, ResearchRequest,
+    RetirementProposed, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server,
+    ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait,
+    SigningKeys, Status, Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList,
+    ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd,
+    VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList,
+    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 19;
+pub const PROTOCOL: u32 = 20;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -185,8 +185,10 @@ commands! {
     GetHistory = "cards_history" (CardRef) -> Vec<RevisionView>;
     /// Restores a revision of a card, or a deleted card.
     RestoreCard = "cards_restore" (CardRestore) -> CardDetail;
-    /// Undoes the last change.
-    Undo = "changes_undo" (Nothing) -> UndoOutcome;
+    /// Undoes a change, or the newest one that is not an import.
+    Undo = "changes_undo" (UndoRequest) -> UndoOutcome;
+    /// Redoes a change that was undone, or the newest one.
+    Redo = "changes_redo" (RedoRequest) -> UndoOutcome;
     /// Returns a preview of an import.
     PreviewImport = "imports_preview" (ImportPreviewRequest) -> ImportPreview;
     /// Imports cards in the background, in one change, which can be undone.

@@ -45,7 +45,8 @@ pub use agent::{
 pub use ask::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse, Verdict};
 pub use cards::{
     CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore, CardSummary, CardUpdate,
-    CardsDelete, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RevisionView, Sort, UndoOutcome,
+    CardsDelete, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RedoRequest, RevisionView, Sort,
+    UndoOutcome, UndoRequest,
 };
 pub use client::Client;
 pub use generated::{

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autokit_api::commands::{
-    Context, CreateCard, DeleteCards, GetHistory, Handle, RestoreCard, Undo, UndoImport, UpdateCard,
+    Context, CreateCard, DeleteCards, GetHistory, Handle, Redo, RestoreCard, Undo, UndoImport, UpdateCard,
 };
 use autokit_api::{
-    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, ImportRef, Nothing,
-    RevisionView, UndoOutcome,
+    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, ImportRef,
+    RedoRequest, RevisionView, UndoOutcome, UndoRequest,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, Committed, Meta, PackedVectors, PutMode, Write};
+use autokit_library::{CardRecord, Committed, LibraryError, Meta, PackedVectors, PutMode, Write};
 use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, marks_in_field};
 use autokit_workspace::cards::detail;
 use autokit_workspace::models::Models;
@@ -61,6 +61,13 @@ fn meta(context: &Context, operation: Operation, reason: &str, fallback: &str) -
     }
 }
 
+/// Which way to step through the changes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Undo,
+    Redo,
+}
+
 /// Makes a person's own changes to cards. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Editing {
@@ -83,8 +90,10 @@ impl Editing {
         Editing { workspace, models, duplicates, servers, undoing: Arc::default() }
     }
 
-    async fn card_detail(&self, id: &CardId) -> Result<CardDetail> {
-        Ok(detail(&*self.workspace.library.card(id)?, &*self.workspace.library.checks().await?))
+    /// Returns a card after the change that was made to it, if there was one.
+    async fn card_detail(&self, id: &CardId, change: Option<String>) -> Result<CardDetail> {
+        let detail = detail(&*self.workspace.library.card(id)?, &*self.workspace.library.checks().await?);
+        Ok(CardDetail { change, ..detail })
     }
 }
 
@@ -104,10 +113,10 @@ impl Handle<CreateCard> for Editing {
         // Searched before the card is written, or it would be found as its own duplicate.
         let duplicates = self.duplicates.find(&card, vector).await?;
         let write = Write::Put { card: Box::new(card), mode: PutMode::Create, vectors };
-        self.workspace.commit(&meta, &[write]).await?;
+        let committed = self.workspace.commit(&meta, &[write]).await?;
         let id = self.workspace.library.read(|replica| replica.by_key(&key).map(|record| record.id.clone()));
         let id = id.ok_or_else(|| ApiError::internal("the new card was not found"))?;
-        let mut detail = self.card_detail(&id).await?;
+        let mut detail = self.card_detail(&id, committed.change).await?;
         // On a retry after a lost response the card itself is already in the library.
         let others = duplicates.iter().filter(|duplicate| duplicate.id != id);
         detail.warnings.extend(others.map(Duplicate::warning));
@@ -122,7 +131,7 @@ impl Handle<UpdateCard> for Editing {
         if let Some(outcome) = self.workspace.library.outcome_of(context.request.as_deref()).await?
             && let Some(id) = outcome.changed.first().or(outcome.unchanged.first())
         {
-            return self.card_detail(id).await;
+            return self.card_detail(id, outcome.change.clone()).await;
         }
         let record = self.workspace.find_card(&request.card)?;
         let card = card_from(request.fields)?;
@@ -133,8 +142,8 @@ impl Handle<UpdateCard> for Editing {
         let vectors = self.models.embed_card(&card).await?;
         let write =
             Write::Edit { id: record.id.clone(), expected: request.expected, card: Box::new(card), vectors };
-        self.workspace.commit(&meta, &[write]).await?;
-        self.card_detail(&record.id).await
+        let committed = self.workspace.commit(&meta, &[write]).await?;
+        self.card_detail(&record.id, committed.change).await
     }
 }
 
@@ -207,55 +216,85 @@ impl Handle<RestoreCard> for Editing {
             .find_card(&request.card)
             .map_or_else(|_| CardId::new(&request.card), |record| record.id.clone());
         let author = Author(context.author.clone());
-        self.workspace.library.restore(&id, request.number, author, context.request.clone()).await?;
+        let committed =
+            self.workspace.library.restore(&id, request.number, author, context.request.clone()).await?;
         self.models.refresh(std::slice::from_ref(&id)).await?;
         self.workspace.notify_library_changed();
-        self.card_detail(&id).await
+        self.card_detail(&id, committed.change).await
     }
 }
 
 impl Editing {
-    /// Undoes a change, or the newest one if none is named.
-    async fn undo_change(&self, change: Option<&str>, context: &Context) -> Result<UndoOutcome> {
-        let undone = {
+    /// Undoes or redoes a change: the named one, or the newest.
+    async fn step_through(
+        &self,
+        direction: Direction,
+        change: Option<String>,
+        context: &Context,
+    ) -> Result<UndoOutcome> {
+        let library = &self.workspace.library;
+        let done = {
             let _undoing = self.undoing.lock().await;
             // A retry after a lost response: by now another change is the newest one.
-            if let Some(outcome) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
+            if let Some(outcome) = library.outcome_of(context.request.as_deref()).await? {
+                let by = outcome.change.unwrap_or_default();
+                let target = library.target_of(&by).await?;
+                let (change, reason) =
+                    target.clone().unwrap_or_else(|| (String::new(), "the last change".to_owned()));
                 return Ok(UndoOutcome {
-                    reason: "the last change".to_owned(),
+                    change,
+                    undo: (direction == Direction::Undo && target.is_some()).then_some(by),
+                    reason,
                     cards: [outcome.added, outcome.changed, outcome.deleted].concat(),
                     kept: Vec::new(),
                 });
             }
-            let newest = match change {
-                Some(_) => None,
-                None => self.workspace.library.undoable().await?.map(|(change, _)| change),
-            };
-            let Some(change) = change.map(str::to_owned).or(newest) else {
-                return Err(autokit_library::LibraryError::NothingToUndo.into());
-            };
-            let author = Author(context.author.clone());
-            self.workspace.library.undo(&change, author, context.request.clone()).await?
+            let (author, request) = (Author(context.author.clone()), context.request.clone());
+            match direction {
+                Direction::Undo => {
+                    let newest = library.undoable().await?.map(|(change, _)| change);
+                    let change = change.or(newest).ok_or(LibraryError::NothingToUndo)?;
+                    library.undo(&change, author, request).await?
+                }
+                Direction::Redo => {
+                    let newest = library.redoable().await?.map(|(undo, _)| undo);
+                    let undo = change.or(newest).ok_or(LibraryError::NothingToRedo)?;
+                    library.redo(&undo, author, request).await?
+                }
+            }
         };
-        self.servers.unbind(&undone.cards).await?;
-        self.models.refresh(&undone.cards).await?;
+        self.servers.unbind(&done.cards).await?;
+        self.models.refresh(&done.cards).await?;
         self.workspace.notify_library_changed();
-        // Proposals whose acceptance was undone are pending again.
+        // Proposals whose acceptance was undone are pending again, or accepted again.
         self.workspace.notify_proposals_changed().await?;
-        Ok(UndoOutcome { reason: undone.reason, cards: undone.cards, kept: undone.kept })
+        Ok(UndoOutcome {
+            change: done.change,
+            undo: done.by.filter(|_| direction == Direction::Undo),
+            reason: done.reason,
+            cards: done.cards,
+            kept: done.kept,
+        })
     }
 }
 
 #[async_trait]
 impl Handle<Undo> for Editing {
-    async fn handle(&self, context: &Context, _: Nothing) -> Result<UndoOutcome> {
-        self.undo_change(None, context).await
+    async fn handle(&self, context: &Context, request: UndoRequest) -> Result<UndoOutcome> {
+        self.step_through(Direction::Undo, request.change, context).await
+    }
+}
+
+#[async_trait]
+impl Handle<Redo> for Editing {
+    async fn handle(&self, context: &Context, request: RedoRequest) -> Result<UndoOutcome> {
+        self.step_through(Direction::Redo, request.undo, context).await
     }
 }
 
 #[async_trait]
 impl Handle<UndoImport> for Editing {
     async fn handle(&self, context: &Context, request: ImportRef) -> Result<UndoOutcome> {
-        self.undo_change(Some(&request.import), context).await
+        self.step_through(Direction::Undo, Some(request.import), context).await
     }
 }

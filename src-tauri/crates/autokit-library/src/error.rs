@@ -130,8 +130,11 @@ pub enum LibraryError {
     /// There is no change to undo.
     #[error("nothing to undo")]
     NothingToUndo,
-    /// Every card of the change to undo has changed again since.
-    #[error("{cards} {} changed again later; nothing was undone", if *cards == 1 { "card" } else { "cards" })]
+    /// There is no undo to take back.
+    #[error("nothing to redo")]
+    NothingToRedo,
+    /// Every card of the change to undo or redo has changed again since.
+    #[error("{cards} {} changed again later; nothing was changed", if *cards == 1 { "card" } else { "cards" })]
     ChangedSince {
         /// How many cards there are.
         cards: usize,
@@ -182,7 +185,8 @@ impl LibraryError {
             | LibraryError::NoRevision { .. }
             | LibraryError::NoProposal(_)
             | LibraryError::NoBackup { .. }
-            | LibraryError::NothingToUndo => Code::NotFound,
+            | LibraryError::NothingToUndo
+            | LibraryError::NothingToRedo => Code::NotFound,
             LibraryError::Conflict { .. }
             | LibraryError::ChangedSince { .. }
             | LibraryError::Decided { .. }
@@ -206,6 +210,8 @@ impl LibraryError {
             LibraryError::Decided { .. } => return "Undo the decision first, in Review.",
             LibraryError::ProposalChanged(_) => return "Open it again, then decide.",
             LibraryError::ChangedSince { .. } => return "Undo the later changes first.",
+            LibraryError::NothingToUndo => return "Undo an import under Bundles, Imports.",
+            LibraryError::NothingToRedo => return "Make the change again.",
             _ => {}
         }
         match self.code() {

@@ -1,15 +1,11 @@
-//! Reading and reverting history: revisions, restore, undo.
+//! Reading history: revisions, edits; restoring a revision.
 
-use std::collections::{HashMap, HashSet};
-
-use autokit_toolcard::{Author, CardId, Operation, ProposalId, Revision, RevisionId, Toolcard};
-
-use surrealdb::types::RecordId;
+use autokit_toolcard::{Author, CardId, Operation, Revision, RevisionId, Toolcard};
 
 use crate::error::{LibraryError, Result};
-use crate::rows::{ChangeRow, EditRow, RevisionRow, key_text, timestamp};
+use crate::rows::{EditRow, RevisionRow, key_text, timestamp};
 use crate::store::Library;
-use crate::write::{CommitExtras, Committed, Meta, UndoTarget, Undone, Write};
+use crate::write::{Committed, Meta, Write};
 
 /// Above this many cards, reading the whole journal is faster than querying each card.
 pub(crate) const MANY: usize = 500;
@@ -116,31 +112,9 @@ impl Library {
         Ok(rows.into_iter().filter_map(edited).collect())
     }
 
-    /// Returns the id and reason of the newest change that can be undone.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub async fn undoable(&self) -> Result<Option<(String, String)>> {
-        let mut response = self
-            .db()
-            .await?
-            .query(
-                "SELECT * FROM change WHERE undone = false AND operation != 'undo' ORDER BY id DESC LIMIT 1",
-            )
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<ChangeRow> = response.take(0).map_err(|error| self.failed(&error))?;
-        Ok(rows.into_iter().next().map(|row| (key_text(&row.id), row.reason)))
-    }
-
-    async fn change(&self, change: &str) -> Result<Option<ChangeRow>> {
-        let rows: Vec<ChangeRow> = self.rows_by_id(vec![RecordId::new("change", change)]).await?;
-        Ok(rows.into_iter().next())
-    }
-
     /// Returns the revisions a change made, oldest first, without card bodies. For an import, this includes
     /// the revisions of later decisions on its proposals.
-    async fn revisions_of_change(&self, change: &str) -> Result<Vec<Revision>> {
+    pub(crate) async fn revisions_of_change(&self, change: &str) -> Result<Vec<Revision>> {
         let mut response = self
             .db().await?
             .query(
@@ -152,67 +126,6 @@ impl Library {
             .map_err(|error| self.failed(&error))?;
         let rows: Vec<RevisionRow> = response.take(1).map_err(|error| self.failed(&error))?;
         rows.into_iter().map(RevisionRow::into_revision).collect()
-    }
-
-    /// Undoes a change by making a new one: every card it touched returns to its previous state, except cards
-    /// that changed again afterwards, which are kept and reported.
-    ///
-    /// # Errors
-    /// [`LibraryError::NothingToUndo`]; [`LibraryError::ChangedSince`] when every card would be kept;
-    /// otherwise as [`Library::commit`].
-    pub async fn undo(&self, change: &str, author: Author, request: Option<String>) -> Result<Undone> {
-        self.undo_revisions(change, None, false, author, request).await
-    }
-
-    /// Undoes the acceptance of a proposal, which becomes pending again. If the change accepted several
-    /// proposals at once, the others stay accepted.
-    ///
-    /// # Errors
-    /// [`LibraryError::NothingToUndo`] when the proposal was not accepted; otherwise as [`Library::commit`].
-    pub async fn undo_acceptance(
-        &self,
-        id: ProposalId,
-        author: Author,
-        request: Option<String>,
-    ) -> Result<Undone> {
-        let change = self.change_of_proposal(id).await?.ok_or(LibraryError::NothingToUndo)?;
-        let proposal = self.proposal(id).await?;
-        let others = self.revisions_of_change(&change).await?;
-        let card = proposal.draft.subject();
-        let only = others.iter().any(|revision| revision.card != card).then_some(&card);
-        // A new card may have been accepted under another name; then it is the only card of its change.
-        let only = only.filter(|card| others.iter().any(|revision| revision.card == **card));
-        // The proposal becomes pending again even if its card has changed since and stays as it is.
-        self.undo_revisions(&change, only, true, author, request).await
-    }
-
-    /// Returns the bodies of cards before these revisions; `None` where a card did not exist.
-    async fn bodies_before(&self, revisions: &[&Revision]) -> Result<HashMap<CardId, Option<String>>> {
-        let mut bodies = HashMap::with_capacity(revisions.len());
-        let changed = revisions.iter().filter(|revision| revision.number > 1);
-        if changed.clone().count() <= MANY {
-            for after in changed {
-                let before = self.revision(&after.card, after.number - 1).await?;
-                bodies.insert(before.card, before.body);
-            }
-            return Ok(bodies);
-        }
-        let previous: HashSet<(&str, i64)> =
-            changed.map(|after| (after.card.as_str(), i64::from(after.number) - 1)).collect();
-        self.for_each_window(|rows| {
-            for row in rows.into_iter().filter(|row| previous.contains(&(row.card.as_str(), row.number))) {
-                bodies.insert(CardId::new(row.card), row.body);
-            }
-            Ok(())
-        })
-        .await?;
-        Ok(bodies)
-    }
-
-    /// Whether a card equals its revision `number`: any later changes were undone.
-    async fn is_unchanged_since(&self, card: &CardId, number: u32) -> Result<bool> {
-        let body = self.revision(card, number).await?.body;
-        Ok(self.read(|replica| replica.get(card).map(|record| record.body.to_string())) == body)
     }
 
     /// Reads the whole journal, oldest first, one window at a time.
@@ -229,81 +142,6 @@ impl Library {
             next += WINDOW;
         }
         Ok(())
-    }
-
-    /// Undoes a change, or only its effect on one card, in which case the change still counts as made.
-    /// `reopens_proposal` is set when a proposal becomes pending again: that alone is something to undo, even
-    /// if every card changed since and is kept.
-    async fn undo_revisions(
-        &self,
-        change: &str,
-        only: Option<&CardId>,
-        reopens_proposal: bool,
-        author: Author,
-        request: Option<String>,
-    ) -> Result<Undone> {
-        let mut revisions = self.revisions_of_change(change).await?;
-        revisions.retain(|revision| only.is_none_or(|only| *only == revision.card));
-        // An import may have made proposals only.
-        let Some(undone) = self.change(change).await?.filter(|row| !row.undone) else {
-            return Err(LibraryError::NothingToUndo);
-        };
-        if revisions.is_empty() && !(only.is_none() && undone.operation == Operation::Import.as_str()) {
-            return Err(LibraryError::NothingToUndo);
-        }
-        let reason = undone.reason;
-        let (mut writes, mut cards, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-        let last: HashMap<&CardId, u32> =
-            revisions.iter().map(|revision| (&revision.card, revision.number)).collect();
-        let mut first_revisions: Vec<&Revision> = Vec::new();
-        let mut seen = HashSet::new();
-        first_revisions.extend(revisions.iter().filter(|revision| seen.insert(&revision.card)));
-        let mut before = self.bodies_before(&first_revisions).await?;
-        for first in first_revisions {
-            let now = self.read(|replica| {
-                replica
-                    .get(&first.card)
-                    .map(|record| record.number)
-                    .or_else(|| replica.deleted.get(&first.card).map(|(number, _)| *number))
-            });
-            let last = last.get(&first.card).copied().unwrap_or(first.number);
-            if now != Some(last) && !self.is_unchanged_since(&first.card, last).await? {
-                kept.push(first.card.clone());
-                continue;
-            }
-            let exists = self.read(|replica| replica.get(&first.card).is_some());
-            match before.remove(&first.card).flatten() {
-                Some(body) => writes.push(Write::Restore {
-                    id: first.card.clone(),
-                    card: Box::new(stored(&body)?),
-                    vectors: None,
-                }),
-                None if exists => writes.push(Write::Delete { id: first.card.clone() }),
-                None => {}
-            }
-            cards.push(first.card.clone());
-        }
-        if cards.is_empty() && !kept.is_empty() && !reopens_proposal {
-            return Err(LibraryError::ChangedSince { cards: kept.len() });
-        }
-        let meta = Meta {
-            operation: Operation::Undo,
-            author,
-            reason: format!("Undo: {reason}"),
-            change: None,
-            request,
-        };
-        let (rows, proposals) = self.rows_to_reopen(change, only, &meta.author).await?;
-        // Kept cards can still be undone once the later changes to them are.
-        let undoes = UndoTarget {
-            change,
-            mark_undone: only.is_none() && (reopens_proposal || kept.is_empty()),
-            proposals: &proposals,
-        };
-        let rows = |_: Option<&str>| Ok(rows.clone());
-        let extras = CommitExtras { undoes: Some(undoes), rows: Some(&rows), ..CommitExtras::default() };
-        self.commit_with(&meta, &writes, extras).await?;
-        Ok(Undone { change: change.to_owned(), reason, cards, kept })
     }
 
     /// Restores a revision of a card as a new revision; a deleted card is brought back.
@@ -334,6 +172,6 @@ impl Library {
     }
 }
 
-fn stored(body: &str) -> Result<Toolcard> {
+pub(crate) fn stored(body: &str) -> Result<Toolcard> {
     Toolcard::from_stored(body).map_err(|problem| LibraryError::Invalid(problem.to_string()))
 }

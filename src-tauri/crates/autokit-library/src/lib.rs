@@ -38,6 +38,7 @@ mod step;
 mod store;
 mod store_files;
 mod stored_replica;
+mod undo;
 mod vectors;
 mod vocabulary;
 mod write;

@@ -27,8 +27,18 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// on a 2-core machine: brute-force KNN takes 590 ms; HNSW takes 69–95 ms at the median and about 2 s at p95
 /// with a filter (and filtered HNSW is reported to drop results, surrealdb/surrealdb#7423). Ranking happens
 /// in memory instead; vectors are packed bytes.
-const MIGRATIONS: &[&str] =
-    &[CARDS, PAGES_AND_PROPOSALS, REVIEW_AND_HEALTH, IMPORTS, REDO, AGENTS, COMMIT_LOG, VOCABULARY, MEMORY];
+const MIGRATIONS: &[&str] = &[
+    CARDS,
+    PAGES_AND_PROPOSALS,
+    REVIEW_AND_HEALTH,
+    IMPORTS,
+    STAGING,
+    AGENTS,
+    COMMIT_LOG,
+    VOCABULARY,
+    MEMORY,
+    REDO,
+];
 
 /// The first schema version whose libraries store the head of the commit log in a file.
 pub(crate) const WITH_HEAD: u32 = 7;
@@ -194,7 +204,7 @@ const IMPORTS: &str = "
 ";
 
 /// Version 5: the redo log for large changes.
-const REDO: &str = "
+const STAGING: &str = "
     DEFINE TABLE redo SCHEMALESS;
     DEFINE TABLE redo_whole SCHEMAFULL;
 ";
@@ -260,6 +270,13 @@ const MEMORY: &str = "
     DEFINE FIELD dim ON memory_vector TYPE int;
     DEFINE FIELD data ON memory_vector TYPE bytes;
     DEFINE INDEX memory_vector_source ON memory_vector FIELDS source;
+";
+
+/// Version 10: what an undo is about, so that it can be undone in turn. `target` is the change that an undo or a redo is
+/// about, and `decisions` are those on proposals that an undo took back, as JSON.
+const REDO: &str = "
+    DEFINE FIELD target ON change TYPE option<string>;
+    DEFINE FIELD decisions ON change TYPE option<string>;
 ";
 
 #[derive(Serialize, Deserialize)]

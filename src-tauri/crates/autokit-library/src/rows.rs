@@ -62,6 +62,8 @@ pub(crate) struct ChangeRow {
     pub operation: String,
     pub reason: String,
     pub undone: bool,
+    pub target: Option<String>,
+    pub decisions: Option<String>,
 }
 
 /// The vectors of one card under one model, packed.

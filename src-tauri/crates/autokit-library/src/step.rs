@@ -26,7 +26,7 @@ pub(crate) enum Step {
     Put(Vec<Object>),
     /// Adds a record to the commit log.
     Record(Object),
-    /// Completes the change: its record, what it undoes, and the result stored under its request key.
+    /// Completes the change: its record, what it undoes or redoes, and the result stored under its request key.
     Close(Object),
 }
 
@@ -58,13 +58,18 @@ impl Step {
             "close" => format!(
                 "IF ${name}.change != NONE {{
                      UPSERT ${name}.change SET operation = ${name}.operation, reason = ${name}.reason,
-                         undone = false, part_of = ${name}.part_of RETURN NONE
+                         undone = false, part_of = ${name}.part_of, target = ${name}.target,
+                         decisions = ${name}.decisions RETURN NONE
                  }};
                  IF ${name}.undoes != NONE {{
                      UPDATE ${name}.undoes SET undone = true RETURN NONE;
                      UPDATE change SET undone = true WHERE part_of = ${name}.undone RETURN NONE;
                      UPDATE type::record('import', ${name}.undone) SET undone = true RETURN NONE;
                      DELETE foreign WHERE import = ${name}.undone RETURN NONE
+                 }};
+                 IF ${name}.redoes != NONE {{
+                     UPDATE ${name}.redoes SET undone = true RETURN NONE;
+                     UPDATE type::record('change', ${name}.target) SET undone = false RETURN NONE
                  }};
                  IF ${name}.forgiven != [] {{
                      DELETE rejection WHERE proposal IN ${name}.forgiven RETURN NONE

@@ -103,17 +103,19 @@ pub struct Committed {
     pub deleted: Vec<CardId>,
 }
 
-/// What an undo did.
+/// What an undo or redo did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undone {
-    /// The change that was undone.
+    /// The change that was undone or redone.
     pub change: String,
-    /// Its reason, to tell the person what was undone.
+    /// Its reason, to tell the person what it was.
     pub reason: String,
     /// Cards returned to their previous state.
     pub cards: Vec<CardId>,
     /// Cards left alone because they changed again since.
     pub kept: Vec<CardId>,
+    /// The change that did it, by which an undo can be redone; none if no card changed, or for an import.
+    pub by: Option<String>,
 }
 
 /// The state of a card while a batch is computed.
@@ -319,6 +321,17 @@ pub(crate) struct UndoTarget<'a> {
     pub(crate) mark_undone: bool,
     /// Proposals it decided, whose rejections are deleted with it.
     pub(crate) proposals: &'a [ProposalId],
+    /// The decisions on them, if the undo can be redone: JSON.
+    pub(crate) decisions: Option<&'a str>,
+}
+
+/// The undo to take back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RedoTarget<'a> {
+    /// Id of the undo.
+    pub(crate) undo: &'a str,
+    /// The change it undid.
+    pub(crate) change: &'a str,
 }
 
 /// Parts of a commit other than its cards.
@@ -326,6 +339,8 @@ pub(crate) struct UndoTarget<'a> {
 pub(crate) struct CommitExtras<'a> {
     /// The change this one undoes.
     pub(crate) undoes: Option<UndoTarget<'a>>,
+    /// The undo this one takes back.
+    pub(crate) redoes: Option<RedoTarget<'a>>,
     /// Rows of other tables.
     pub(crate) rows: Option<RowsOfChange<'a>>,
     /// Revisions of other libraries merged into what is written.
@@ -359,7 +374,8 @@ impl Library {
         writes: &[Write],
         extras: CommitExtras<'_>,
     ) -> Result<Committed> {
-        let CommitExtras { undoes, rows, merged, part_of } = extras;
+        let CommitExtras { undoes, redoes, rows, merged, part_of } = extras;
+        let redoable = undoes.and_then(|undoes| undoes.decisions.map(|_| undoes.change));
         let _guard = self.writer.lock().await;
         self.recover_state().await?;
         if let Some(outcome) = self.outcome_of(meta.request.as_deref()).await? {
@@ -418,6 +434,9 @@ impl Library {
                     .filter(|undoes| undoes.mark_undone)
                     .map(|undoes| RecordId::new("change", undoes.change)),
                 undone: undoes.map(|undoes| undoes.change.to_owned()),
+                redoes: redoes.map(|redoes| RecordId::new("change", redoes.undo)),
+                target: redoes.map(|redoes| redoes.change).or(redoable).map(str::to_owned),
+                decisions: undoes.and_then(|undoes| undoes.decisions).map(str::to_owned),
                 part_of: part_of.map(str::to_owned),
                 forgiven: undoes.map_or_else(Vec::new, |undoes| {
                     undoes.proposals.iter().copied().map(proposal_number).collect()

@@ -135,8 +135,16 @@ pub enum Command {
     /// List, show and edit cards.
     #[command(subcommand)]
     Cards(CardsCommand),
-    /// Undo the last change to the library.
-    Undo,
+    /// Undo a change to the library.
+    Undo {
+        /// Id of the change. Default: the last one that is not an import (`autokit bundle imports` lists those).
+        change: Option<String>,
+    },
+    /// Redo a change that was undone.
+    Redo {
+        /// Id of the undo. Default: the last one, if nothing has changed since.
+        undo: Option<String>,
+    },
     /// Share cards as signed bundles, with review and undo.
     #[command(subcommand)]
     Bundle(crate::bundle::BundleCommand),

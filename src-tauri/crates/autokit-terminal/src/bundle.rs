@@ -430,15 +430,7 @@ async fn sign(library: &dyn Client, out: &Output, bundle: &Path) -> Result<Outco
 async fn imports(library: &dyn Client, out: &Output, undo: Option<String>) -> Result<Outcome> {
     if let Some(import) = undo {
         let undone = library.call::<UndoImport>(ImportRef { import }).await?;
-        out.show(&undone, |text| {
-            let cards = count(undone.cards.len() as u64, "card");
-            writeln!(text, "Undone: {} ({cards})", printable(&undone.reason))?;
-            for kept in &undone.kept {
-                writeln!(text, "{} kept {kept}, which changed since", "→".cyan())?;
-            }
-            Ok(())
-        })?;
-        return Ok(Outcome::Done);
+        return crate::cards::show_undo(out, "Undone", &undone);
     }
     let imports = library.call::<ListImports>(Nothing {}).await?;
     out.show(&imports, |text| {

@@ -9,7 +9,7 @@ use autokit_api::commands::{
 };
 use autokit_api::{
     CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
-    HealthFilter, RevisionView,
+    HealthFilter, RevisionView, UndoOutcome,
 };
 use autokit_error::{ApiError, ErrorCode};
 use autokit_toolcard::{ChangeKind, FieldDiff, Kind, SpanOp};
@@ -361,6 +361,19 @@ fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
         writeln!(out, "\n{}", printable(&stub.code))?;
     }
     write_warnings(out, detail)
+}
+
+/// Shows what an undo or a redo did.
+pub(crate) fn show_undo(out: &Output, what: &str, done: &UndoOutcome) -> Result<Outcome> {
+    out.show(done, |text| {
+        let cards = count(done.cards.len() as u64, "card");
+        writeln!(text, "{what}: {} ({cards})", printable(&done.reason))?;
+        for kept in &done.kept {
+            writeln!(text, "  kept, because it changed since: {}", printable(kept.as_str()))?;
+        }
+        if done.undo.is_some() { writeln!(text, "Redo with `autokit redo`") } else { Ok(()) }
+    })?;
+    Ok(Outcome::Done)
 }
 
 fn write_warnings(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {

@@ -49,9 +49,10 @@ mod variants;
 mod verify;
 mod vocabulary;
 
-use autokit_api::commands::{AcceptMissingChanges, GetStatus, ListJobs, RunDoctor, Undo};
+use autokit_api::commands::{AcceptMissingChanges, GetStatus, ListJobs, Redo, RunDoctor, Undo};
 use autokit_api::{
-    CheckState, Client, Doctor, DoctorRequest, EntryKind, JobKind, JobState, Nothing, Status, VerifyScope,
+    CheckState, Client, Doctor, DoctorRequest, EntryKind, JobKind, JobState, Nothing, RedoRequest, Status,
+    UndoRequest, VerifyScope,
 };
 
 pub use args::{Cli, Command};
@@ -61,7 +62,7 @@ pub use global::Global;
 pub use outcome::{Failure, Outcome, Result};
 pub use report::ReportCommand;
 
-use output::{Output, printable};
+use output::Output;
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;
@@ -122,21 +123,13 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
             ask::search(library, out, query.join(" "), limit, mode).await
         }
         Command::Cards(command) => Box::pin(cards::run(library, out, command)).await,
-        Command::Undo => {
-            let undone = library.call::<Undo>(Nothing {}).await?;
-            out.show(&undone, |text| {
-                writeln!(
-                    text,
-                    "Undone: {} ({})",
-                    printable(&undone.reason),
-                    output::count(undone.cards.len() as u64, "card")
-                )?;
-                for id in &undone.kept {
-                    writeln!(text, "  kept, because it changed since: {}", printable(id.as_str()))?;
-                }
-                Ok(())
-            })?;
-            Ok(Outcome::Done)
+        Command::Undo { change } => {
+            let undone = library.call::<Undo>(UndoRequest { change }).await?;
+            cards::show_undo(out, "Undone", &undone)
+        }
+        Command::Redo { undo } => {
+            let redone = library.call::<Redo>(RedoRequest { undo }).await?;
+            cards::show_undo(out, "Redone", &redone)
         }
         Command::Bundle(command) => bundle::run(library, out, command).await,
         Command::Import { files, preview, keep_existing } => {

@@ -54,6 +54,10 @@ const REPLACEMENTS: &[(&str, &str)] = &[
         "Accept only the other fields, or enter your own value",
         "Accept only the other fields with `--field NAME`, or set your own value with `--set NAME=VALUE`",
     ),
+    (
+        "Undo an import under Bundles, Imports",
+        "Undo an import by its id with `autokit undo ID`; `autokit bundle imports` lists them",
+    ),
     ("Undo the decision first, in Review", "Undo the decision first with `autokit review undo`"),
     ("Check your previous questions", "Run `autokit sessions`"),
     ("Restore the newest good backup: ", "Restore the newest good backup: autokit backup restore "),

@@ -71,6 +71,7 @@ pub fn detail(record: &CardRecord, checks: &Checks) -> CardDetail {
         stub: card.stub(),
         fields: card.into_object(),
         created_at: record.created_at,
+        change: None,
     }
 }
 

@@ -13,9 +13,9 @@ use autokit_api::commands::{
     ListCodeTools, ListGeneratedTools, ListImports, ListJobs, ListKeys, ListMarketSources, ListMemory,
     ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions, ListSubscriptions,
     ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport,
-    PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, RefreshMemory,
-    RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveMemory, RemoveProfile,
-    RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
+    PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, Redo,
+    RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveMemory,
+    RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
     ResetPersonalization, ResetSpending, RestoreCard, RetireTool, RunDoctor, RunTool, Search, SearchMarket,
     SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
     SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVariant, SetVocabulary,
@@ -63,7 +63,7 @@ route!(
 );
 route!(
     cards.editing:
-        CreateCard, DeleteCards, GetHistory, RestoreCard, Undo, UndoImport, UpdateCard
+        CreateCard, DeleteCards, GetHistory, Redo, RestoreCard, Undo, UndoImport, UpdateCard
 );
 route!(exchange.exports: Export, PreviewExport, SignBundle);
 route!(

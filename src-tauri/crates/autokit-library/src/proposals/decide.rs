@@ -1,8 +1,10 @@
 //! Rejecting and reopening proposals, and commenting on them.
 
 use autokit_toolcard::{
-    Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalEventKind, ProposalId, ProposalState,
+    Approval, Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalEventKind, ProposalId,
+    ProposalState, Timestamp,
 };
+use serde::{Deserialize, Serialize};
 use surrealdb::types::Object;
 
 use super::{ProposalUpdate, rejections, row};
@@ -121,14 +123,14 @@ impl Library {
         self.write_update(update, request, "Comment on a proposal").await
     }
 
-    /// Finds the proposals that a change decided or imported, or only those about `only`, and returns the
-    /// rows that make them pending again, or withdraw those it imported, with their numbers.
+    /// Finds the proposals that a change decided or imported, or only those about `only`, and returns the rows that make
+    /// them pending again, or withdraw those it imported.
     pub(crate) async fn rows_to_reopen(
         &self,
         change: &str,
         only: Option<&CardId>,
         by: &Author,
-    ) -> Result<(Vec<Object>, Vec<ProposalId>)> {
+    ) -> Result<Reopened> {
         let mut response = self
             .db()
             .await?
@@ -138,13 +140,14 @@ impl Library {
             .map_err(|error| self.failed(&error))?;
         let found: Vec<ProposalRow> = response.take(0).map_err(|error| self.failed(&error))?;
         let at = self.clock.stamp();
-        let (mut rows, mut ids) = (Vec::new(), Vec::new());
+        let (mut reopened, mut decisions) = (Reopened::default(), Vec::new());
         for found in found {
             let mut proposal = found.into_proposal()?;
             if only.is_some_and(|only| *only != proposal.draft.subject()) {
                 continue;
             }
             let arrived = proposal.draft.arrived.as_ref().is_some_and(|arrived| arrived.import == change);
+            decisions.push(Decision::of(&proposal));
             reset_to_pending(&mut proposal);
             if arrived {
                 // Proposals of an import are withdrawn with it, whatever was decided about them.
@@ -154,11 +157,95 @@ impl Library {
                 proposal.decision = Some("The import was undone".to_owned());
             }
             let kind = if arrived { ProposalEventKind::Withdrawn } else { ProposalEventKind::Undone };
-            rows.push(row(&proposal, None)?);
-            rows.push(self.event(proposal.id, at, &by.0, kind, ""));
-            ids.push(proposal.id);
+            reopened.rows.push(row(&proposal, None)?);
+            reopened.rows.push(self.event(proposal.id, at, &by.0, kind, ""));
+            reopened.proposals.push(proposal.id);
         }
-        Ok((rows, ids))
+        reopened.decisions =
+            serde_json::to_string(&decisions).map_err(|error| LibraryError::Database(error.to_string()))?;
+        Ok(reopened)
+    }
+
+    /// Returns the rows that restore [`Reopened::decisions`], made by the change `change`, on proposals that are still
+    /// pending and not about a card in `except`.
+    pub(crate) async fn rows_to_decide_again(
+        &self,
+        decisions: &str,
+        change: &str,
+        except: &[CardId],
+        by: &Author,
+    ) -> Result<Vec<Object>> {
+        let decisions: Vec<Decision> =
+            serde_json::from_str(decisions).map_err(|error| LibraryError::Database(error.to_string()))?;
+        let at = self.clock.stamp();
+        let mut rows = Vec::new();
+        for decision in decisions {
+            let mut proposal = self.proposal(decision.proposal).await?;
+            if proposal.state != ProposalState::Pending || except.contains(&proposal.draft.subject()) {
+                continue;
+            }
+            let rejected: Vec<String> = decision
+                .fields
+                .iter()
+                .filter(|field| field.verdict == FieldVerdict::Rejected)
+                .map(|field| field.field.clone())
+                .collect();
+            decision.restore(&mut proposal);
+            rows.push(row(&proposal, Some(change))?);
+            rows.push(self.event(proposal.id, at, &by.0, ProposalEventKind::Accepted, "redone"));
+            rows.extend(rejections(&proposal, &rejected, &by.0, at));
+        }
+        Ok(rows)
+    }
+}
+
+/// Proposals that become pending again.
+#[derive(Default)]
+pub(crate) struct Reopened {
+    /// Rows to write.
+    pub(crate) rows: Vec<Object>,
+    /// Their numbers.
+    pub(crate) proposals: Vec<ProposalId>,
+    /// The decisions on them, as JSON.
+    pub(crate) decisions: String,
+}
+
+/// The decision on a proposal that an undo took back.
+#[derive(Serialize, Deserialize)]
+struct Decision {
+    proposal: ProposalId,
+    state: ProposalState,
+    at: Option<Timestamp>,
+    by: Option<String>,
+    reason: Option<String>,
+    accepted: Vec<String>,
+    fields: Vec<FieldDecision>,
+    approvals: Vec<Approval>,
+}
+
+impl Decision {
+    fn of(proposal: &Proposal) -> Decision {
+        Decision {
+            proposal: proposal.id,
+            state: proposal.state,
+            at: proposal.decided_at,
+            by: proposal.decided_by.clone(),
+            reason: proposal.decision.clone(),
+            accepted: proposal.accepted.clone(),
+            fields: proposal.decisions.clone(),
+            approvals: proposal.approvals.clone(),
+        }
+    }
+
+    fn restore(self, proposal: &mut Proposal) {
+        proposal.state = self.state;
+        proposal.decided_at = self.at;
+        proposal.decided_by = self.by;
+        proposal.decision = self.reason;
+        proposal.accepted = self.accepted;
+        proposal.decisions = self.fields;
+        proposal.approvals = self.approvals;
+        proposal.conflicts.clear();
     }
 }
 

@@ -142,6 +142,15 @@ async fn rejected_values_are_proposed_again_only_when_their_page_changed() {
     assert!(undone.decisions.is_empty() && undone.state == ProposalState::Pending);
     let steps = event_kinds(&library, first.id).await;
     assert!(steps.contains(&"accepted") && steps.contains(&"undone"), "{steps:?}");
+
+    // A redo restores the decision, and with it the rejection.
+    let (undo, _) = library.redoable().await.expect("read").expect("an undo");
+    library.redo(&undo, author("ann"), None).await.expect("redone");
+    let redone = library.proposal(first.id).await.expect("exists");
+    assert_eq!((redone.state, &redone.decisions), (ProposalState::Accepted, &decided.decisions));
+    assert_eq!(text(&library, &id, "class").as_deref(), Some("K"));
+    let after = change(&id, &[("pricing", "free")]);
+    assert_eq!(propose(&library, after).await.suppressed, ["pricing"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -145,6 +145,50 @@ async fn undo_reverts_a_whole_change_and_keeps_cards_that_changed_since() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_undone_is_redone_until_something_else_changes() {
+    let library = memory().await;
+    let tester = || Author("tester".into());
+    let edit = async |text: &str| {
+        let edited = library.commit(&meta(Operation::Edit, text), &[put(card("a", text))]).await;
+        edited.expect("edited").change.expect("a change")
+    };
+    library.commit(&meta(Operation::Import, "import"), &[put(card("a", "zero"))]).await.expect("imported");
+    assert_eq!(library.undoable().await.expect("read"), None, "an import is undone by its id");
+    edit("one").await;
+    let two = edit("two").await;
+    let id = library.read(|replica| replica.iter().next().map(|record| record.id.clone())).expect("a card");
+    let reason = |found: Option<(String, String)>| found.map(|(_, reason)| reason);
+    for (undoable, text) in [("two", "one"), ("one", "zero")] {
+        let (change, why) = library.undoable().await.expect("read").expect("one");
+        assert_eq!(why, undoable);
+        library.undo(&change, tester(), None).await.expect("undone");
+        assert_eq!(description(&library, &id).as_deref(), Some(text));
+        assert_eq!(reason(library.redoable().await.expect("read")).as_deref(), Some(undoable));
+    }
+    assert_eq!(library.undoable().await.expect("read"), None);
+    for redoable in ["one", "two"] {
+        let (undo, why) = library.redoable().await.expect("read").expect("one");
+        assert_eq!(why, redoable);
+        let redone = library.redo(&undo, tester(), None).await.expect("redone");
+        assert_eq!((redone.reason.as_str(), redone.cards.len()), (redoable, 1));
+        assert_eq!(description(&library, &id).as_deref(), Some(redoable));
+        assert_eq!(reason(library.undoable().await.expect("read")).as_deref(), Some(redoable));
+    }
+    assert_eq!(library.redoable().await.expect("read"), None);
+
+    // By its id, an undo can be redone as long as its cards stay as they are; without one, until anything changes.
+    let undo = library.undo(&two, tester(), None).await.expect("undone").by.expect("a change");
+    library.commit(&meta(Operation::Create, "other"), &[put(card("b", "new"))]).await.expect("added");
+    assert_eq!(library.redoable().await.expect("read"), None);
+    library.redo(&undo, tester(), None).await.expect("redone");
+    let undo = library.undo(&two, tester(), None).await.expect("undone").by.expect("a change");
+    edit("three").await;
+    let refused = library.redo(&undo, tester(), None).await.expect_err("changed since");
+    assert!(matches!(refused, LibraryError::ChangedSince { cards: 1 }), "{refused}");
+    assert_eq!(description(&library, &id).as_deref(), Some("three"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_request_key_applies_to_one_change() {
     let library = memory().await;
     let once = Meta { request: Some("key".into()), ..meta(Operation::Create, "once") };
