@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{Clock, Timestamp};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -25,7 +25,6 @@ use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{Array, Number, Object, RecordId, RecordIdKey, Value};
 
-use crate::clock::Clock;
 use crate::data_dir::DataDir;
 use crate::database::Database;
 use crate::error::{LibraryError, Result};

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
+use autokit_replica::{Checks, HealthCounts, HealthDay, Verification};
 use autokit_toolcard::{CardId, CardState};
 use serde_json::Value;
 use surrealdb::types::{RecordId, object};
 use tokio::sync::RwLockReadGuard;
 
-use crate::checks::{Checks, HealthCounts, HealthDay, Verification};
 use crate::error::{LibraryError, Result};
 use crate::rows::{HealthRow, VerificationRow, key_text, timestamp};
 use crate::store::Library;

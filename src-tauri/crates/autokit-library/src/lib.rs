@@ -10,8 +10,6 @@
 //! database needs for uniqueness and access.
 
 mod backup;
-mod checks;
-mod clock;
 mod commit_log;
 mod crash;
 mod data_dir;
@@ -43,11 +41,10 @@ mod vectors;
 mod vocabulary;
 mod write;
 
-pub use autokit_replica::{CardRecord, Replica};
+pub use autokit_replica::{CardRecord, Checks, HealthCounts, HealthDay, LastCheck, Replica, Verification};
+pub use autokit_toolcard::Clock;
 
 pub use backup::Backup;
-pub use checks::{Checks, HealthCounts, HealthDay, LastCheck, Verification};
-pub use clock::Clock;
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
 pub use head::Loss;

@@ -387,10 +387,9 @@ pub(crate) fn write_version_of(dir: &DataDir, schema: u32) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use autokit_toolcard::{Draft, Origin, ProposalId, ProposalState};
+    use autokit_toolcard::{Clock, Draft, Origin, ProposalId, ProposalState};
 
     use super::*;
-    use crate::clock::Clock;
     use crate::database::connect;
     use crate::store::{Library, Storage};
 

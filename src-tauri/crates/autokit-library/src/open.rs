@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Instant;
 
-use crate::clock::Clock;
+use autokit_toolcard::Clock;
+
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::{Database, ReadOnlyReason};
 use crate::error::{LibraryError, Result};

@@ -8,10 +8,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use autokit_toolcard::Clock;
 use serde::{Deserialize, Serialize};
 
 use crate::backup::{Backup, describe, file_stamp, load, verify_file};
-use crate::clock::Clock;
 use crate::crash;
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::connect;

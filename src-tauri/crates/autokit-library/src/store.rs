@@ -7,14 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
-use autokit_replica::{CardRecord, Replica, Snapshots};
-use autokit_toolcard::{CardId, Timestamp, Toolcard};
+use autokit_replica::{CardRecord, Checks, Replica, Snapshots};
+use autokit_toolcard::{CardId, Clock, Timestamp, Toolcard};
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
-use crate::checks::Checks;
-use crate::clock::Clock;
 use crate::commit_log::Tip;
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::{Database, Instance};

@@ -35,12 +35,9 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn undoable(&self) -> Result<Option<(String, String)>> {
-        let newest = self
-            .newest_change(
-                "undone = false AND target = NONE AND operation NOT IN ['undo', 'import'] ORDER BY id DESC",
-                "",
-            )
-            .await?;
+        let newest =
+            "undone = false AND target = NONE AND operation NOT IN ['undo', 'import'] ORDER BY id DESC";
+        let newest = self.newest_change(newest, "").await?;
         Ok(newest.map(|row| (key_text(&row.id), row.reason)))
     }
 
@@ -209,9 +206,9 @@ impl Library {
         let mut reversal = Reversal { writes: Vec::new(), cards: Vec::new(), kept: Vec::new() };
         let last: HashMap<&CardId, u32> =
             revisions.iter().map(|revision| (&revision.card, revision.number)).collect();
-        let mut first_revisions: Vec<&Revision> = Vec::new();
         let mut seen = HashSet::new();
-        first_revisions.extend(revisions.iter().filter(|revision| seen.insert(&revision.card)));
+        let first_revisions: Vec<&Revision> =
+            revisions.iter().filter(|revision| seen.insert(&revision.card)).collect();
         let mut before = self.bodies_before(&first_revisions).await?;
         for first in first_revisions {
             let now = self.read(|replica| {

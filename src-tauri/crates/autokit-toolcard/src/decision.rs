@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
 
+use crate::proposal::{Proposal, ProposalId, ProposalState};
 use crate::time::Timestamp;
 
 /// A reviewer's verdict on a field.
@@ -33,6 +34,76 @@ pub struct FieldDecision {
     pub by: String,
     /// When it was decided.
     pub at: Timestamp,
+}
+
+/// The decision on a proposal, so that it can be restored after it was undone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The proposal.
+    pub proposal: ProposalId,
+    /// Its state.
+    pub state: ProposalState,
+    /// When it was decided.
+    pub at: Option<Timestamp>,
+    /// Who decided it.
+    pub by: Option<String>,
+    /// The reason, in the reviewer's words.
+    pub reason: Option<String>,
+    /// The accepted fields.
+    pub accepted: Vec<String>,
+    /// The decisions on each field.
+    pub fields: Vec<FieldDecision>,
+    /// Approvals that it needed.
+    pub approvals: Vec<Approval>,
+}
+
+impl Decision {
+    /// Returns the fields that were rejected.
+    pub fn rejected(&self) -> Vec<String> {
+        let rejected = self.fields.iter().filter(|field| field.verdict == FieldVerdict::Rejected);
+        rejected.map(|field| field.field.clone()).collect()
+    }
+}
+
+impl Proposal {
+    /// Returns the decision on it.
+    pub fn decision(&self) -> Decision {
+        Decision {
+            proposal: self.id,
+            state: self.state,
+            at: self.decided_at,
+            by: self.decided_by.clone(),
+            reason: self.decision.clone(),
+            accepted: self.accepted.clone(),
+            fields: self.decisions.clone(),
+            approvals: self.approvals.clone(),
+        }
+    }
+
+    /// Decides it as it was decided before.
+    pub fn decide(&mut self, decision: Decision) {
+        self.state = decision.state;
+        self.decided_at = decision.at;
+        self.decided_by = decision.by;
+        self.decision = decision.reason;
+        self.accepted = decision.accepted;
+        self.decisions = decision.fields;
+        self.approvals = decision.approvals;
+    }
+
+    /// Makes it pending again, without anything that was decided about it.
+    pub fn set_pending(&mut self) {
+        self.decide(Decision {
+            proposal: self.id,
+            state: ProposalState::Pending,
+            at: None,
+            by: None,
+            reason: None,
+            accepted: Vec::new(),
+            fields: Vec::new(),
+            approvals: Vec::new(),
+        });
+    }
 }
 
 /// What happened to a proposal.

@@ -24,6 +24,7 @@
 mod ids;
 
 mod card;
+mod clock;
 mod decision;
 mod diff;
 mod format;
@@ -45,7 +46,8 @@ mod visible;
 use workspace_hack as _;
 
 pub use card::{Kind, Toolcard, fields};
-pub use decision::{Approval, FieldDecision, FieldVerdict, ProposalEvent, ProposalEventKind};
+pub use clock::Clock;
+pub use decision::{Approval, Decision, FieldDecision, FieldVerdict, ProposalEvent, ProposalEventKind};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
 pub use format::{
     Candidate, MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_card, read_cards,

@@ -1,10 +1,9 @@
 //! Rejecting and reopening proposals, and commenting on them.
 
 use autokit_toolcard::{
-    Approval, Author, CardId, FieldDecision, FieldVerdict, Proposal, ProposalEventKind, ProposalId,
-    ProposalState, Timestamp,
+    Author, CardId, Decision, FieldDecision, FieldVerdict, Proposal, ProposalEventKind, ProposalId,
+    ProposalState,
 };
-use serde::{Deserialize, Serialize};
 use surrealdb::types::Object;
 
 use super::{ProposalUpdate, rejections, row};
@@ -80,7 +79,7 @@ impl Library {
         if proposal.state == ProposalState::Pending {
             return Err(LibraryError::NothingToUndo);
         }
-        reset_to_pending(&mut proposal);
+        proposal.set_pending();
         let mut events = vec![self.event(id, self.clock.stamp(), &by.0, ProposalEventKind::Undone, "")];
         events.extend(self.rebase_proposal(&mut proposal).await?);
         let changed = vec![proposal.clone()];
@@ -147,8 +146,8 @@ impl Library {
                 continue;
             }
             let arrived = proposal.draft.arrived.as_ref().is_some_and(|arrived| arrived.import == change);
-            decisions.push(Decision::of(&proposal));
-            reset_to_pending(&mut proposal);
+            decisions.push(proposal.decision());
+            proposal.set_pending();
             if arrived {
                 // Proposals of an import are withdrawn with it, whatever was decided about them.
                 proposal.state = ProposalState::Withdrawn;
@@ -184,13 +183,9 @@ impl Library {
             if proposal.state != ProposalState::Pending || except.contains(&proposal.draft.subject()) {
                 continue;
             }
-            let rejected: Vec<String> = decision
-                .fields
-                .iter()
-                .filter(|field| field.verdict == FieldVerdict::Rejected)
-                .map(|field| field.field.clone())
-                .collect();
-            decision.restore(&mut proposal);
+            let rejected = decision.rejected();
+            proposal.decide(decision);
+            proposal.conflicts.clear();
             rows.push(row(&proposal, Some(change))?);
             rows.push(self.event(proposal.id, at, &by.0, ProposalEventKind::Accepted, "redone"));
             rows.extend(rejections(&proposal, &rejected, &by.0, at));
@@ -208,53 +203,4 @@ pub(crate) struct Reopened {
     pub(crate) proposals: Vec<ProposalId>,
     /// The decisions on them, as JSON.
     pub(crate) decisions: String,
-}
-
-/// The decision on a proposal that an undo took back.
-#[derive(Serialize, Deserialize)]
-struct Decision {
-    proposal: ProposalId,
-    state: ProposalState,
-    at: Option<Timestamp>,
-    by: Option<String>,
-    reason: Option<String>,
-    accepted: Vec<String>,
-    fields: Vec<FieldDecision>,
-    approvals: Vec<Approval>,
-}
-
-impl Decision {
-    fn of(proposal: &Proposal) -> Decision {
-        Decision {
-            proposal: proposal.id,
-            state: proposal.state,
-            at: proposal.decided_at,
-            by: proposal.decided_by.clone(),
-            reason: proposal.decision.clone(),
-            accepted: proposal.accepted.clone(),
-            fields: proposal.decisions.clone(),
-            approvals: proposal.approvals.clone(),
-        }
-    }
-
-    fn restore(self, proposal: &mut Proposal) {
-        proposal.state = self.state;
-        proposal.decided_at = self.at;
-        proposal.decided_by = self.by;
-        proposal.decision = self.reason;
-        proposal.accepted = self.accepted;
-        proposal.decisions = self.fields;
-        proposal.approvals = self.approvals;
-        proposal.conflicts.clear();
-    }
-}
-
-fn reset_to_pending(proposal: &mut Proposal) {
-    proposal.state = ProposalState::Pending;
-    proposal.decided_at = None;
-    proposal.decided_by = None;
-    proposal.decision = None;
-    proposal.accepted.clear();
-    proposal.decisions.clear();
-    proposal.approvals.clear();
 }

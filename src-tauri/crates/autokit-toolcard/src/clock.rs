@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use autokit_toolcard::Timestamp;
+use crate::time::Timestamp;
+
 /// A time source that tests can replace.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> jiff::Timestamp + Send + Sync>);

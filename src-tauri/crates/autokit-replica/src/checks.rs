@@ -80,7 +80,7 @@ impl LastCheck {
 /// The newest check of every checked card, in memory, so that lists of 100,000 rows can be filtered and
 /// sorted by it.
 #[derive(Debug, Default)]
-pub struct Checks(pub(crate) HashMap<CardId, LastCheck>);
+pub struct Checks(HashMap<CardId, LastCheck>);
 
 impl Checks {
     /// Returns the newest check of a card; `None` when it was never checked.
@@ -88,7 +88,8 @@ impl Checks {
         self.0.get(card)
     }
 
-    pub(crate) fn insert(&mut self, verification: &Verification) {
+    /// Takes a check as the newest of its card.
+    pub fn insert(&mut self, verification: &Verification) {
         let last = LastCheck {
             state: verification.state,
             checked_at: verification.checked_at,
