@@ -4,8 +4,9 @@
 use anyhow::{Context as _, Result};
 use autokit_agent::ask::Phase;
 use autokit_agent::discover::{Discovered, Trace};
-use autokit_api::commands::{SetProviders, StartDiscover};
-use autokit_api::{AgentQuestion, Turn};
+use autokit_api::commands::{SetProviders, StartDiscover, TestConnection};
+use autokit_api::{AgentQuestion, Connection, TestRequest, Turn};
+use autokit_app::ErrorCode;
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
 use autokit_app::secrets::KeyStorage;
@@ -61,6 +62,41 @@ fn thoughts(turn: &Turn) -> Vec<String> {
 
 fn has(thoughts: &[String], text: &str) -> bool {
     thoughts.iter().any(|thought| thought.contains(text))
+}
+
+/// "No suitable tool" would be wrong where no page could be read, and a test of the service that only counts results
+/// would be green.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_that_may_not_be_read_are_the_result() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let weather = page("Weather API", "It tells a Python program the weather.", "weather");
+    let site = Site::serve([
+        ("/one", exact("Sundial Toolkit", "gnomon")),
+        ("/two", exact("Dial", "dial")),
+        ("/weather", weather),
+    ])
+    .await?;
+    let node = node(&place, &site, None, "").await?;
+    let test = async || node.call::<TestConnection>(TestRequest { connection: Connection::Search }).await;
+    let fine = test().await?;
+    assert!(fine.text.ends_with("was read"), "{}", fine.text);
+    let (found, _) = discover(&node).await?;
+    assert!(found.failed().is_none() && found.unread.is_none(), "{found:?}");
+
+    let mut settings = provider_settings(None, Some(&site));
+    settings.network.allowed_hosts.clear();
+    node.call::<SetProviders>(settings).await?;
+    let (found, _) = discover(&node).await?;
+    let unread = found.failed().context("the reason")?;
+    assert!(found.read == 0 && unread.pages >= 2 && unread.pages == unread.with_error, "{found:?}");
+    assert_eq!(unread.error.code, ErrorCode::Refused);
+    assert!(unread.error.remedy.contains("Settings, Network"), "{unread:?}");
+    let (pages, summary) = (unread.pages, found.summary());
+    assert!(summary.starts_with(&format!("{pages} of {pages} pages could not be read")), "{summary}");
+    let refused = test().await.err().context("the test of the service fails")?;
+    assert_eq!((refused.code, &refused.remedy), (unread.error.code, &unread.error.remedy));
+    assert!(refused.message.contains(", but none could be read: "), "{refused}");
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1500,6 +1500,10 @@ dismissed: Array<Finding>,
  */
 read: number, 
 /**
+ * The pages that could not be read, if there are any.
+ */
+unread: UnreadPages | null, 
+/**
  * The preferred source that has the findings; `null` if they are from any.
  */
 preferred: string | null, 
@@ -6309,6 +6313,23 @@ export type UndoRequest = {
  * Id of the change; without it, the newest one that is not an import.
  */
 change?: string, };
+
+/**
+ * Pages that could not be read.
+ */
+export type UnreadPages = { 
+/**
+ * Number of pages.
+ */
+pages: number, 
+/**
+ * Number of them with the most frequent error.
+ */
+with_error: number, 
+/**
+ * That error.
+ */
+error: ApiError, };
 
 /**
  * Proposal that requires individual review.

@@ -8,6 +8,7 @@ export const common = {
   lookOnTheWeb: "Search the web",
   undo: "Undo",
   redo: "Redo",
+  openSettings: (section: string) => `Open ${section} settings`,
   change: "Change",
   openTheCard: "Open card",
   edit: "Edit",

@@ -24,6 +24,9 @@ export const discover = {
   fromPages: (n: number) => `from ${count(n, "page")} read`,
   nothingFoundAbout: (n: number) =>
     `${count(n, "page")} read. Try naming the product or its technology, or add a card by hand.`,
+  unread: (n: number, of: number) =>
+    n === of && n > 1 ? `None of ${count(of, "page")} could be read` : `${n} of ${count(of, "page")} couldn't be read`,
+  partlyUnread: (n: number) => `${count(n, "page")} couldn't be read.`,
   dismissed: (n: number) => `Rejected candidates (${n})`,
 
   // Findings

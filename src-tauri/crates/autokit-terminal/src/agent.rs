@@ -202,7 +202,10 @@ pub(crate) async fn discover(
         return Err(ApiError::internal("the search returned no result").into());
     };
     out.show(found, |text| {
-        if found.findings.is_empty() {
+        if let Some(unread) = found.failed() {
+            writeln!(text, "{}", one_line(&found.summary(), 240).bold())?;
+            writeln!(text, "  {}", with_commands(&unread.error.remedy))?;
+        } else if found.findings.is_empty() {
             writeln!(text, "{}", "No suitable tool found.".bold())?;
             if let Some(substitute) = &found.substitute {
                 write_substitute(text, substitute)?;
@@ -221,8 +224,9 @@ pub(crate) async fn discover(
             writeln!(text, "\n{}", "Propose one as a card with --add N.".dimmed())?;
         }
         writeln!(text, "{}", pages_read(found.read).dimmed())?;
-        if found.read == 0 {
-            write_failures(text, session.turns.last().map_or(&[], |turn| &turn.events))?;
+        if let (None, Some(unread)) = (found.failed(), &found.unread) {
+            let pages = count(unread.pages, "page");
+            writeln!(text, "{}", format!("{pages} could not be read; see `autokit sessions`").dimmed())?;
         }
         Ok(())
     })?;
@@ -237,25 +241,6 @@ fn write_substitute(out: &mut dyn Write, substitute: &Finding) -> io::Result<()>
 
 fn pages_read(pages: u32) -> String {
     format!("{} read", count(pages, "page"))
-}
-
-/// Most failures shown; the session has the full trace.
-const MAX_FAILURES: usize = 3;
-
-/// Writes why no page was read, from the trace, because rejected pages are not listed otherwise.
-fn write_failures(out: &mut dyn Write, events: &[StepEvent]) -> io::Result<()> {
-    let failures = events.iter().filter_map(|event| match &event.phase {
-        Phase::Trace { trace: Trace::Observation { text, failed: true } } => Some(text),
-        _ => None,
-    });
-    for (at, failure) in failures.enumerate() {
-        if at == MAX_FAILURES {
-            writeln!(out, "  {}", "and more; see `autokit sessions`".dimmed())?;
-            break;
-        }
-        writeln!(out, "  {} {}", "✗".red(), one_line(&with_commands(failure), 240))?;
-    }
-    Ok(())
 }
 
 /// Proposes one of the tools that the last turn of a session found on the web.

@@ -19,13 +19,34 @@ use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
 use autokit_pages::{PageCache, PageReader};
 use autokit_search::QueryEmbedder;
-use autokit_web::search::{GitHub, Provider, Service};
+use autokit_web::search::{GitHub, Hit, Provider, Service};
 use autokit_web::{Fetcher, Limits, NetworkPolicy};
 
 use crate::options::EngineOptions;
 use crate::secrets::{KeyStorage, Secret, Secrets};
 use crate::workspace::Workspace;
 use spending::Spending;
+
+/// Results that a test of the search tries to read.
+const TESTED_RESULTS: usize = 3;
+
+/// Reads the first result that can be read, because a search is of no use if its pages may not be read. Returns its
+/// address, or the error of the first result.
+async fn read_one(fetcher: &Fetcher, hits: &[Hit]) -> Option<Result<String>> {
+    let mut first = None;
+    for hit in hits.iter().take(TESTED_RESULTS) {
+        let error = match fetcher.get(&hit.url).await {
+            Ok(page) if page.is_success() => return Some(Ok(hit.url.clone())),
+            Ok(page) => {
+                let message = format!("{} responded {}", page.url, page.status);
+                ApiError::new(ErrorCode::Provider, message, "Try again later.")
+            }
+            Err(error) => error.into(),
+        };
+        first = first.or(Some(Err(error)));
+    }
+    first
+}
 
 /// Setting: providers as JSON.
 const PROVIDERS_SETTING: &str = "providers";
@@ -459,7 +480,15 @@ impl Handle<TestConnection> for Providers {
                     .ok_or_else(|| missing("search service", "Settings, Web search"))?;
                 let hits = search.search("python weather api", 5).await?;
                 let noun = if hits.len() == 1 { "result" } else { "results" };
-                format!("{} returned {} {noun}", search.service().title(), hits.len())
+                let returned = format!("{} returned {} {noun}", search.service().title(), hits.len());
+                match read_one(&services.fetcher, &hits).await {
+                    None => returned,
+                    Some(Ok(url)) => format!("{returned}, and {url} was read"),
+                    Some(Err(error)) => {
+                        let message = format!("{returned}, but none could be read: {}", error.message);
+                        return Err(ApiError { message, ..error });
+                    }
+                }
             }
             Connection::Github => {
                 let github = services.github.as_ref().ok_or_else(|| {

@@ -13,6 +13,7 @@ mod react;
 
 use std::sync::Arc;
 
+use autokit_error::{ApiError, ErrorCode};
 use autokit_facts::{distinctive, opening};
 use autokit_pages::{HITS, PageFeature, PageFeatures, PagePart, PageReader, ParsedRequest};
 use autokit_search::{
@@ -28,6 +29,7 @@ use ts_rs::TS;
 use crate::error::{Error, Result};
 
 use draft::{draft, normalized_url};
+pub use pool::UnreadPages;
 use pool::{Candidate, CandidatePool};
 pub use queries::Vocabulary;
 pub(crate) use queries::content;
@@ -171,6 +173,9 @@ pub struct Discovered {
     pub dismissed: Vec<Finding>,
     /// Number of pages read.
     pub read: u32,
+    /// The pages that could not be read, if there are any.
+    #[serde(default)]
+    pub unread: Option<UnreadPages>,
     /// The preferred source that has the findings; `null` if they are from any.
     #[serde(default)]
     pub preferred: Option<String>,
@@ -180,6 +185,12 @@ pub struct Discovered {
 }
 
 impl Discovered {
+    /// Returns the unread pages if they are why nothing was found: most pages could not be read.
+    pub fn failed(&self) -> Option<&UnreadPages> {
+        let nothing = self.findings.is_empty() && self.substitute.is_none();
+        self.unread.as_ref().filter(|unread| nothing && unread.pages > self.read)
+    }
+
     /// Returns the finding of this address, whether it was suitable or not.
     pub fn finding(&self, url: &str) -> Option<&Finding> {
         let all = self.findings.iter().chain(&self.dismissed);
@@ -188,6 +199,14 @@ impl Discovered {
 
     /// Summarizes the result in one line, for the trace.
     pub fn summary(&self) -> String {
+        if let Some(unread) = self.failed() {
+            return format!(
+                "{} of {} pages could not be read: {}",
+                unread.pages,
+                unread.pages + self.read,
+                unread.error.message
+            );
+        }
         match self.findings.first().or(self.substitute.as_deref()) {
             Some(best) if self.findings.is_empty() => {
                 format!("No suitable tool; {} may be used in its place: {}", best.name, best.url)
@@ -205,6 +224,12 @@ pub(crate) fn fetch_failure(error: &autokit_web::Error) -> String {
         autokit_web::Code::PrivateAddress => format!("{error}. {}", error.remedy()),
         _ => error.to_string(),
     }
+}
+
+/// Returns the error of a page that its host did not deliver.
+fn status_error(fetched: &Fetched) -> ApiError {
+    let message = format!("{} responded {}", fetched.url, fetched.status);
+    ApiError::new(ErrorCode::Provider, message, "Try again later.")
 }
 
 /// Separates the findings that are good enough from the best of the others.
@@ -421,10 +446,12 @@ impl Discovery {
                 Ok(fetched) if fetched.is_success() => fetched,
                 Ok(fetched) => {
                     failed.push(format!("{}: {}", hit.url, fetched.status));
+                    pool.add_failure(status_error(&fetched));
                     continue;
                 }
                 Err(error) => {
                     failed.push(fetch_failure(&error));
+                    pool.add_failure(error.into());
                     continue;
                 }
             };
@@ -496,7 +523,7 @@ impl Discovery {
         // Tools the library already has are not discoveries and come last.
         findings.sort_by_key(|finding| finding.marks.has(PageFeature::Known));
         let read = pool.pages.len() as u32;
-        Ok(Discovered { findings, read, ..Discovered::default() })
+        Ok(Discovered { findings, read, unread: pool.unread_pages(), ..Discovered::default() })
     }
 
     fn finding(&self, page: &Candidate, marks: PageFeatures, chunk: Option<u32>) -> Finding {

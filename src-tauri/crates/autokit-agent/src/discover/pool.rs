@@ -3,10 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use autokit_error::ApiError;
 use autokit_pages::{FusedHits, Page, without_fragment};
 use autokit_search::dot;
 use autokit_toolcard::{Timestamp, is_web_address};
 use autokit_web::search::{Hit, Repository};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 /// Number of pages whose titles make up the query of the second round.
 const CLOSEST_PAGES: usize = 3;
@@ -35,6 +38,17 @@ impl Candidate {
     }
 }
 
+/// Pages that could not be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct UnreadPages {
+    /// Number of pages.
+    pub pages: u32,
+    /// Number of them with the most frequent error.
+    pub with_error: u32,
+    /// That error.
+    pub error: ApiError,
+}
+
 /// What discovery has found so far.
 #[derive(Default)]
 pub(super) struct CandidatePool {
@@ -44,9 +58,32 @@ pub(super) struct CandidatePool {
     pub(super) pages: Vec<Candidate>,
     /// Repositories by the URL at which their page is read.
     repositories: HashMap<String, Repository>,
+    /// Why pages could not be read, one error for each.
+    failures: Vec<ApiError>,
 }
 
 impl CandidatePool {
+    /// Adds a page that could not be read.
+    pub(super) fn add_failure(&mut self, error: ApiError) {
+        self.failures.push(error);
+    }
+
+    /// Returns how many pages could not be read, and the error that most of them had in common.
+    pub(super) fn unread_pages(&self) -> Option<UnreadPages> {
+        // The messages of one code name the page or host they are about.
+        let same = |error: &ApiError| {
+            let is_same = |other: &&ApiError| (other.code, &other.remedy) == (error.code, &error.remedy);
+            self.failures.iter().filter(is_same).count()
+        };
+        // Of equally frequent errors, the first.
+        let error = self.failures.iter().rev().max_by_key(|error| same(error))?;
+        Some(UnreadPages {
+            pages: self.failures.len() as u32,
+            with_error: same(error) as u32,
+            error: error.clone(),
+        })
+    }
+
     /// Creates a pool of hits with no page read yet.
     pub(super) fn with_hits(found: FusedHits) -> CandidatePool {
         CandidatePool { found, ..CandidatePool::default() }
