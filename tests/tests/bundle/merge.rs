@@ -8,8 +8,8 @@ use autokit_api::commands::{
     Export, GetCard, GetHistory, GetProposal, ListCards, ListImports, ListProposals, UndoImport, UpdateCard,
 };
 use autokit_api::{
-    CardList, CardRef, CardUpdate, CardsQuery, ExportRequest, Format, Landing, Nothing, ProposalDetail,
-    ProposalGet, ProposalsQuery,
+    CardList, CardRef, CardUpdate, CardsQuery, ExportRequest, Format, JobTally, Landing, Nothing,
+    ProposalDetail, ProposalGet, ProposalsQuery,
 };
 use autokit_app::ProposalState;
 use autokit_app::node::Node;
@@ -102,6 +102,11 @@ fn proposed<'a>(waiting: &'a [ProposalDetail], card: &str, field: &str) -> Optio
     })
 }
 
+/// The cards that the counts of an import are about, each of which counts once.
+fn accounted(tally: &JobTally) -> usize {
+    (tally.added + tally.changed + tally.unchanged + tally.rejected + tally.proposed) as usize
+}
+
 async fn exchange(seed: u64) -> Result<()> {
     let mut chance = SeededRng::new(seed);
     let (alice, bob) = (Side::new("alice").await?, Side::new("bob").await?);
@@ -126,8 +131,11 @@ async fn exchange(seed: u64) -> Result<()> {
     let history = chance.below(2) == 0;
     let landing = if chance.below(2) == 0 { Landing::Library } else { Landing::Review };
     let bundle = alice.bundle("alice.toolcards", history).await?;
-    import(&bob.node, &bundle, landing).await?;
+    let first = import(&bob.node, &bundle, landing).await?;
     let (now, waiting) = (bob.cards().await?, bob.waiting().await?);
+    let tally = first.tally.as_ref().context("a tally")?;
+    ensure!(accounted(tally) == CARDS, "seed {seed}: {tally:?} of {CARDS} cards");
+    ensure!(tally.proposed + tally.conflicting == waiting.len() as u32, "seed {seed}: {tally:?}");
     for (card, was) in &base {
         for field in FIELDS {
             let (x, a, b) = (was.get(field), theirs[card].get(field), ours[card].get(field));
@@ -151,7 +159,12 @@ async fn exchange(seed: u64) -> Result<()> {
 
     // Once more changes nothing, in cards or in Review.
     let imports = bob.node.call::<ListImports>(Nothing {}).await?.len();
-    import(&bob.node, &bundle, landing).await?;
+    let second = import(&bob.node, &bundle, landing).await?;
+    let tally = second.tally.as_ref().context("a tally")?;
+    ensure!(
+        tally.unchanged as usize == CARDS && accounted(tally) == CARDS,
+        "seed {seed}: {tally:?} the second time"
+    );
     ensure!(bob.cards().await? == now, "seed {seed}: a second import changed cards");
     ensure!(bob.waiting().await?.len() == waiting.len(), "seed {seed}: a second import proposed");
     let again = bob.node.call::<ListImports>(Nothing {}).await?;

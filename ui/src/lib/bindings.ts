@@ -2611,9 +2611,13 @@ unchanged: number,
  */
 rejected: number, 
 /**
- * Number of proposals that wait in Review.
+ * Number of cards that only wait in Review, as proposals.
  */
 proposed: number, 
+/**
+ * How many of the changed cards have fields in conflict that wait in Review as well.
+ */
+conflicting: number, 
 /**
  * Number of added cards that may duplicate an existing card under another name.
  */

@@ -64,9 +64,12 @@ pub struct JobTally {
     pub unchanged: u32,
     /// Number of cards rejected.
     pub rejected: u32,
-    /// Number of proposals that wait in Review.
+    /// Number of cards that only wait in Review, as proposals.
     #[serde(default)]
     pub proposed: u32,
+    /// How many of the changed cards have fields in conflict that wait in Review as well.
+    #[serde(default)]
+    pub conflicting: u32,
     /// Number of added cards that may duplicate an existing card under another name.
     #[serde(default)]
     pub similar: u32,

@@ -14,8 +14,8 @@ mod plan;
 mod preview;
 mod vectors;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -150,12 +150,25 @@ impl Imports {
             self.workspace.notify_proposals_changed().await?;
             self.sources.keys.remember_key(&seen).await?;
         }
+        // Each card counts once. One that changes may have fields in conflict that wait in Review as well, and a
+        // proposal that was pending already leaves its card unchanged.
+        let ignored: HashSet<u32> = imported.ignored.into_iter().collect();
+        let (mut proposed, mut conflicting, mut unchanged) = (0, 0, batch.unchanged);
+        for (at, beside_arrival) in batch.beside_arrival.iter().enumerate() {
+            match (ignored.contains(&(at as u32)), beside_arrival) {
+                (false, false) => proposed += 1,
+                (false, true) => conflicting += 1,
+                (true, false) => unchanged += 1,
+                (true, true) => {}
+            }
+        }
         let tally = JobTally {
             added: imported.added.len() as u32,
             changed: imported.changed.len() as u32,
-            unchanged: batch.unchanged,
+            unchanged,
             rejected,
-            proposed: imported.proposed,
+            proposed,
+            conflicting,
             similar: similar.len() as u32,
             change: imported.import.clone(),
         };
@@ -214,6 +227,7 @@ fn summary(tally: &JobTally, similar: &[(String, String)]) -> String {
     let parts: Vec<String> = [
         (tally.added, "added"),
         (tally.changed, "changed"),
+        (tally.conflicting, "of them with fields pending review"),
         (tally.proposed, "pending review"),
         (tally.unchanged, "unchanged"),
         (tally.rejected, "rejected"),

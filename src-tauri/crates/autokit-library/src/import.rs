@@ -19,6 +19,7 @@ use crate::commit_log::RowChange;
 use crate::crash;
 use crate::error::{LibraryError, Result};
 use crate::history::{MANY, revision_ids};
+use crate::proposals::PlannedProposals;
 use crate::rows::{RevisionRow, key_text, seq_text};
 use crate::step::{Step, bytes_of, parts};
 use crate::store::Library;
@@ -100,8 +101,11 @@ pub struct ImportResult {
     pub added: Vec<CardId>,
     /// Cards that changed.
     pub changed: Vec<CardId>,
-    /// Number of new pending proposals.
+    /// Number of new or changed pending proposals.
     pub proposed: u32,
+    /// Indexes of the drafts that change nothing: they are pending already, or were rejected.
+    #[serde(default)]
+    pub ignored: Vec<u32>,
 }
 
 /// A past import.
@@ -208,9 +212,9 @@ impl Library {
         if let Some(text) = self.outcome_text(request.as_deref()).await? {
             return serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()));
         }
-        let (proposals, events) = self.plan_proposals(input.drafts, by).await?;
+        let PlannedProposals { proposals, events, ignored } = self.plan_proposals(input.drafts, by).await?;
         if input.cards.is_empty() && proposals.is_empty() {
-            return Ok(ImportResult::default());
+            return Ok(ImportResult { ignored, ..ImportResult::default() });
         }
         self.check_import(&input.cards)?;
         // Each text is written twice: with its revision and with its card.
@@ -231,6 +235,7 @@ impl Library {
                 added: ids(false),
                 changed: ids(true),
                 proposed: proposals.len() as u32,
+                ignored: ignored.clone(),
             }
         });
         self.remove_snapshots()?;

@@ -397,7 +397,7 @@ async fn import(
     out.show(&done, |text| {
         writeln!(text, "{}: {}", printable(&done.from), done.job.summary.as_deref().unwrap_or("done"))?;
         done.rejected.iter().try_for_each(|item| write_item(text, item))?;
-        if done.job.tally.as_ref().is_some_and(|tally| tally.proposed > 0) {
+        if done.job.tally.as_ref().is_some_and(|tally| tally.proposed + tally.conflicting > 0) {
             writeln!(text, "{} autokit review list", "→".cyan())?;
         }
         Ok(())

@@ -23,6 +23,8 @@ pub(super) struct ImportBatch {
     /// The index of each arrival's entry in the source.
     pub(super) from: Vec<usize>,
     pub(super) drafts: Vec<Draft>,
+    /// For each draft, whether there is also an arrival for its entry.
+    pub(super) beside_arrival: Vec<bool>,
     pub(super) foreign: Vec<ForeignState>,
     pub(super) unchanged: u32,
 }
@@ -85,7 +87,7 @@ impl ImportPlan {
             if planned.status == ItemStatus::Invalid {
                 continue;
             }
-            let before = batch.arrivals.len() + batch.drafts.len();
+            let (arrivals, drafts) = (batch.arrivals.len(), batch.drafts.len());
             if item.choice.is_none_or(|choice| choice.take) {
                 let same_as = item.choice.and_then(|choice| choice.same_as.as_ref());
                 match same_as.map(|id| library.card(id)).transpose()? {
@@ -114,7 +116,12 @@ impl ImportPlan {
                     },
                 }
             }
-            batch.unchanged += u32::from(batch.arrivals.len() + batch.drafts.len() == before);
+            let arrives = batch.arrivals.len() > arrivals;
+            let proposed = batch.drafts.len() > drafts;
+            batch.unchanged += u32::from(!arrives && !proposed);
+            if proposed {
+                batch.beside_arrival.push(arrives);
+            }
         }
         Ok(batch)
     }

@@ -32,6 +32,7 @@ use crate::step::Step;
 use crate::store::Library;
 
 pub use accept::{Acceptance, Accepted, Selection};
+pub(crate) use propose::PlannedProposals;
 pub use propose::Proposed;
 
 /// The parts of a review that have no column of their own, stored as JSON.

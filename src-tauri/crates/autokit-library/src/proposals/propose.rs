@@ -27,6 +27,16 @@ pub struct Proposed {
     pub suppressed: Vec<String>,
 }
 
+/// What proposing several drafts would write.
+pub(crate) struct PlannedProposals {
+    /// New or changed proposals.
+    pub(crate) proposals: Vec<Proposal>,
+    /// Event rows.
+    pub(crate) events: Vec<Object>,
+    /// Indexes of drafts that change nothing: they are pending already, or were rejected.
+    pub(crate) ignored: Vec<u32>,
+}
+
 /// A rejected value.
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
@@ -65,17 +75,13 @@ impl Library {
         Ok(proposed)
     }
 
-    /// Computes what proposing these drafts would write: new or changed proposals, and event rows. The caller
-    /// holds the `writer` lock.
-    pub(crate) async fn plan_proposals(
-        &self,
-        drafts: Vec<Draft>,
-        by: &Author,
-    ) -> Result<(Vec<Proposal>, Vec<Object>)> {
+    /// Computes what proposing these drafts would write. The caller holds the `writer` lock.
+    pub(crate) async fn plan_proposals(&self, drafts: Vec<Draft>, by: &Author) -> Result<PlannedProposals> {
         let rejected = self.rejected_fields(&drafts).await?;
         let mut update = ProposalUpdate::default();
+        let mut ignored = Vec::new();
         let mut next = self.read_queue(crate::queue::Queue::next);
-        for (draft, rejected) in drafts.into_iter().zip(rejected) {
+        for (at, (draft, rejected)) in drafts.into_iter().zip(rejected).enumerate() {
             let before = update.changed.len();
             let events = update.events.len();
             self.plan_draft(draft, rejected, next, by, &mut update).await?;
@@ -88,9 +94,10 @@ impl Library {
             } else {
                 update.changed.truncate(before);
                 update.events.truncate(events);
+                ignored.push(at as u32);
             }
         }
-        Ok((update.changed, update.events))
+        Ok(PlannedProposals { proposals: update.changed, events: update.events, ignored })
     }
 
     /// Whether a proposal is new or differs from its pending version.
