@@ -39,12 +39,13 @@ function detail(id: number, state: ProposalDetail["proposal"]["state"] = "pendin
 }
 
 /** Renders Review with three proposals; accepting one removes it from the engine's queue as well. */
-function open() {
+function open(changed = (one: ProposalDetail) => one) {
   let rows = [1, 2, 3].map(row);
   const slow = { held: [] as (() => void)[], on: false };
   const calls = stage({
     proposals_list: () => ({ rows, waiting: rows.length, groups: ["New card"] }),
-    proposals_get: ({ id }) => (slow.on ? new Promise((done) => slow.held.push(() => done(detail(id)))) : detail(id)),
+    proposals_get: ({ id }) =>
+      slow.on ? new Promise((done) => slow.held.push(() => done(detail(id)))) : changed(detail(id)),
     proposals_accept: ({ id }) => {
       rows = rows.filter((one) => one.id !== id);
       return detail(id, "accepted");
@@ -127,6 +128,20 @@ describe("a proposal in review", () => {
     engine.toasts.find((toast) => toast.action?.label === common.redo)?.action?.run();
     await wait();
     expect(asked(calls, "changes_redo")).toEqual([{ undo: "step" }]);
+  });
+
+  it("cannot be accepted once its card was removed", async () => {
+    const { calls } = open((one) => ({
+      ...one,
+      revision: null,
+      proposal: { ...one.proposal, draft: { ...one.proposal.draft, card: "kit" } },
+    }));
+    await wait();
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: texts.accept }).disabled).toBe(true);
+    expect(screen.getByText(texts.cardRemoved)).toBeTruthy();
+    await press("a");
+    await wait();
+    expect(asked(calls, "proposals_accept")).toEqual([]);
   });
 
   it("gets the keys that were pressed for it while it was being read", async () => {

@@ -205,7 +205,9 @@ impl Decisions {
                     Err(
                         LibraryError::ProposalChanged(_)
                         | LibraryError::Decided { .. }
-                        | LibraryError::Conflict { .. },
+                        | LibraryError::Conflict { .. }
+                        | LibraryError::Duplicate { .. }
+                        | LibraryError::NoCard(_),
                     ) => late += 1,
                     Err(error) => return Err(error.into()),
                 }

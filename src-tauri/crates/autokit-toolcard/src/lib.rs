@@ -31,6 +31,7 @@ mod format;
 mod identity;
 mod lineage;
 mod match_key;
+mod merge;
 mod names;
 mod prompt_injection;
 mod proposal;
@@ -57,6 +58,7 @@ pub use identity::{CardId, CardKey};
 pub use ids::SessionId;
 pub use lineage::{LineageEntry, RevisionId, lineage};
 pub use match_key::MatchKey;
+pub use merge::Absorbed;
 pub use prompt_injection::{
     InjectionKind, InjectionMatch, MarkedText, has_injection, injections_in, injections_in_value, is_flagged,
     marks_in_field,

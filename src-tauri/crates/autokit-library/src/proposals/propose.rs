@@ -2,10 +2,7 @@
 
 use std::collections::HashMap;
 
-use autokit_toolcard::{
-    Author, Draft, Evidence, Proposal, ProposalEventKind, ProposalId, ProposalState, ProposedField, Risk,
-    fields,
-};
+use autokit_toolcard::{Author, Draft, Proposal, ProposalEventKind, ProposalId, ProposalState, Risk, fields};
 use surrealdb::types::{Object, RecordId, SurrealValue};
 
 use super::ProposalUpdate;
@@ -133,12 +130,20 @@ impl Library {
             return Ok(Proposed { proposal, kept: Vec::new(), merged: Vec::new(), suppressed });
         }
 
+        if draft.card.is_none()
+            && let Some(record) = self.card_of(&draft)
+        {
+            let card = record.card().into_object();
+            if !draft.is_applied_to(&card) {
+                draft.set_card(record.id.clone(), &card, record.number);
+            }
+        }
         let at = self.clock.stamp();
         let mut merged = Vec::new();
         let mut target: Option<Proposal> = None;
         for pending in self.read_queue(|queue| queue.for_card(&draft.subject())) {
             let mut now = Proposal::clone(&pending);
-            let Some(absorbed) = merge_into_pending(&mut now, &mut draft) else { continue };
+            let Some(absorbed) = now.absorb(&mut draft) else { continue };
             update
                 .events
                 .extend(absorbed.events.iter().map(|(kind, why)| self.event(now.id, at, &by.0, *kind, why)));
@@ -224,105 +229,4 @@ fn reject_unnamed_draft(draft: &Draft, rejected: &[(String, ProposalId)]) -> Vec
         rejected.iter().find(|(field, _)| field == fields::NAME).map(|(_, proposal)| *proposal);
     let all = |proposal| draft.fields.iter().map(move |field| (field.field.clone(), proposal));
     name_rejected_in.into_iter().flat_map(all).collect()
-}
-
-/// What a pending proposal absorbed from a draft.
-struct Absorbed {
-    fields: Vec<String>,
-    /// Events to record: kind and description.
-    events: Vec<(ProposalEventKind, String)>,
-}
-
-/// Moves fields of `draft` that belong to a pending proposal into it.
-fn merge_into_pending(pending: &mut Proposal, draft: &mut Draft) -> Option<Absorbed> {
-    let new_card = draft.card.is_none();
-    let same_origin = pending.draft.origin == draft.origin;
-    let has_other_value = |field: &ProposedField| {
-        pending.draft.fields.iter().any(|other| other.field == field.field && other.value != field.value)
-    };
-    // A new card is a unit: it is merged whole or not at all.
-    if new_card && !same_origin && draft.fields.iter().any(has_other_value) {
-        return None;
-    }
-    let (mut combined, mut replaced, mut merged_fields) = (Vec::new(), Vec::new(), Vec::new());
-    let proposed = &mut pending.draft.fields;
-    draft.fields.retain(|field| {
-        match proposed.iter_mut().find(|other| other.field == field.field) {
-            Some(other) if other.value == field.value => {
-                if merge_evidence(other, field) {
-                    combined.push(field.field.clone());
-                }
-            }
-            Some(other) if same_origin => {
-                replaced.push(format!(
-                    "{}: {} → {}",
-                    field.field,
-                    display_value(other),
-                    display_value(field)
-                ));
-                *other = field.clone();
-            }
-            None if new_card => {
-                combined.push(field.field.clone());
-                proposed.push(field.clone());
-            }
-            _ => return true,
-        }
-        merged_fields.push(field.field.clone());
-        false
-    });
-    if merged_fields.is_empty() {
-        return None;
-    }
-    // The absorbed fields are based on the draft's revision, whatever the rest is based on.
-    if let Some(base) = draft.base.filter(|base| Some(*base) != pending.draft.base) {
-        pending.rebased.extend(merged_fields.iter().map(|field| (field.clone(), base)));
-    }
-    if draft.arrived.is_some() && same_origin {
-        pending.draft.arrived.clone_from(&draft.arrived);
-    }
-    if draft.basis.is_some() {
-        pending.draft.basis.clone_from(&draft.basis);
-    }
-    for card in &draft.similar {
-        if !pending.draft.similar.contains(card) {
-            pending.draft.similar.push(card.clone());
-        }
-    }
-    let mut events = Vec::new();
-    if !combined.is_empty() {
-        events.push((ProposalEventKind::Merged, format!("{}: {}", combined.join(", "), draft.reason)));
-    }
-    if !replaced.is_empty() {
-        pending.draft.reason.clone_from(&draft.reason);
-        pending.draft.candidates.clone_from(&draft.candidates);
-        events.push((ProposalEventKind::Replaced, replaced.join("; ")));
-    }
-    Some(Absorbed { fields: merged_fields, events })
-}
-
-/// Adds the evidence of `newer` to `field` and returns whether any of it was new.
-fn merge_evidence(field: &mut ProposedField, newer: &ProposedField) -> bool {
-    let same = |a: &Evidence, b: &Evidence| a.url == b.url && a.quote == b.quote;
-    let mut new = false;
-    for evidence in &newer.evidence {
-        if let Some(known) = field.evidence.iter_mut().find(|known| same(known, evidence)) {
-            known.clone_from(evidence);
-        } else {
-            field.evidence.push(evidence.clone());
-            new = true;
-        }
-    }
-    field.confidence = field.confidence.max(newer.confidence);
-    new
-}
-
-/// Formats a value for an event, truncating long ones.
-fn display_value(field: &ProposedField) -> String {
-    const MAX_CHARS: usize = 80;
-    let text = field.value.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }

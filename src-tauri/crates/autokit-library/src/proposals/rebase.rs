@@ -1,11 +1,13 @@
 //! Updating pending proposals when their card changes: a field nobody changed moves to the card's new
-//! revision, a changed field becomes a conflict, and a proposal of the verifier or of an import is closed
-//! once the card has all its values.
+//! revision, a changed field becomes a conflict, a proposal of a new card becomes a change once a card has its name,
+//! and a proposal of the verifier or of an import is closed once the card has all its values.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
-use autokit_toolcard::{CardId, ImportOrigin, Proposal, ProposalEventKind, ProposalId};
+use autokit_replica::CardRecord;
+use autokit_toolcard::{CardId, Draft, ImportOrigin, Proposal, ProposalEventKind, ProposalId};
 use serde_json::{Map, Value};
 use surrealdb::types::Object;
 
@@ -22,7 +24,13 @@ impl Library {
     pub(crate) async fn rebase(&self, cards: &[CardId]) -> Result<()> {
         let mut update = ProposalUpdate::default();
         for card in cards {
-            for proposal in self.read_queue(|queue| queue.for_card(card)) {
+            let mut proposals = self.read_queue(|queue| queue.for_card(card));
+            // A card that was renamed has an id that does not follow from its name, unlike proposals of new cards.
+            let named = self.read(|replica| replica.get(card).map(|record| record.key.id()));
+            if let Some(named) = named.filter(|named| named != card) {
+                proposals.extend(self.read_queue(|queue| queue.for_card(&named)));
+            }
+            for proposal in proposals {
                 let mut now = Proposal::clone(&proposal);
                 let mut events = self.rebase_proposal(&mut now).await?;
                 events.extend(self.close_if_applied(&mut now).await?);
@@ -60,6 +68,18 @@ impl Library {
 
     /// Updates a proposal to the current state of its card; returns the event rows to record.
     pub(super) async fn rebase_proposal(&self, proposal: &mut Proposal) -> Result<Vec<Object>> {
+        let mut events = Vec::new();
+        if proposal.draft.card.is_none()
+            && let Some(record) = self.card_of(&proposal.draft)
+        {
+            let card = record.card().into_object();
+            if proposal.draft.is_applied_to(&card) {
+                return Ok(vec![self.withdraw_applied(proposal)]);
+            }
+            proposal.draft.set_card(record.id.clone(), &card, record.number);
+            let (at, why) = (self.clock.stamp(), "a card has this name now; the proposal changes it");
+            events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Rebased, why));
+        }
         let Some(id) = proposal.draft.card.clone() else {
             proposal.risk = proposal.draft.risk(&Map::new());
             return Ok(Vec::new());
@@ -75,7 +95,6 @@ impl Library {
         };
         proposal.risk = proposal.draft.risk(&now);
         let at = self.clock.stamp();
-        let mut events = Vec::new();
         let new_conflicts: Vec<&str> = conflicts
             .iter()
             .filter(|field| !proposal.conflicts.contains(field))
@@ -96,6 +115,14 @@ impl Library {
         }
         proposal.conflicts = conflicts;
         Ok(events)
+    }
+
+    /// Returns the card that has the name and provider of a draft of a new card, or its id in another library.
+    pub(super) fn card_of(&self, draft: &Draft) -> Option<Arc<CardRecord>> {
+        self.read(|replica| {
+            let named = draft.key().and_then(|key| replica.by_key(&key));
+            named.or_else(|| replica.get(&draft.subject())).cloned()
+        })
     }
 
     /// Returns the fields whose value in the card is neither the value they had when proposed nor the

@@ -139,20 +139,20 @@ impl Library {
         if !(imported || proposal.proposed_by == by.0) || proposal.state != ProposalState::Pending {
             return Ok(Vec::new());
         }
-        // A card that was new when it was proposed may have been added in another way since.
-        let card = match &proposal.draft.card {
-            Some(card) => self.card(card).ok(),
-            None if imported => self.card(&proposal.draft.subject()).ok(),
-            None => None,
-        };
+        let card = proposal.draft.card.as_ref().and_then(|card| self.card(card).ok());
         let Some(card) = card else { return Ok(Vec::new()) };
         let now = card.card().into_object();
         if !proposal.draft.is_applied_to(&now) || !(imported || self.only_by(proposal.id, &by).await?) {
             return Ok(Vec::new());
         }
+        Ok(vec![self.withdraw_applied(proposal)])
+    }
+
+    /// Closes a proposal whose values the card already has; returns the row of the event.
+    pub(super) fn withdraw_applied(&self, proposal: &mut Proposal) -> Object {
         let (at, why) = (self.clock.stamp(), "the card already has these values");
         set_withdrawn(proposal, at, &Author(SYSTEM_AUTHOR.to_owned()), why);
-        Ok(vec![self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Withdrawn, why)])
+        self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Withdrawn, why)
     }
 
     /// Whether nobody else contributed to the proposal; the same value from another origin is merged into a

@@ -202,6 +202,56 @@ async fn a_changed_card_rebases_its_proposals_or_conflicts_with_them() {
     assert!(matches!(gone, Err(LibraryError::NoCard(_))));
 }
 
+/// A proposal of a new card could not be accepted once the card existed, and took in repairs of that card.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proposal_of_a_new_card_changes_the_card_once_it_exists() {
+    let library = memory().await;
+    let new_card = |name: &str| {
+        let values = [("name", name), ("description", "Does things."), ("class", "K")];
+        let fields = values.iter().map(|(name, value)| field(name, json!(value), "as it says")).collect();
+        Draft::new(Origin::Discovery, "found on the web", fields)
+    };
+    let found = propose(&library, new_card("A")).await.proposal;
+    let same = propose(&library, new_card("B")).await.proposal;
+    let id = put(&library, json!({"name": "A", "description": "By hand."})).await;
+    let now = library.proposal(found.id).await.expect("exists");
+    assert_eq!((now.draft.card.as_ref(), now.draft.base), (Some(&id), Some(1)));
+    let names = |proposal: &Proposal| -> Vec<String> {
+        proposal.draft.fields.iter().map(|field| field.field.clone()).collect()
+    };
+    assert_eq!((names(&now), now.conflicts.len()), (vec!["description".into(), "class".into()], 0));
+    assert_eq!(event_kinds(&library, found.id).await, ["proposed", "rebased"]);
+
+    // A repair of the card is a proposal of its own where it says something else.
+    let repair = propose(&library, change(&id, &[("class", "Fixed"), ("pricing", "free")])).await;
+    assert_eq!((repair.kept.len(), repair.merged.len()), (2, 0));
+    assert!(matches!(
+        accept(&library, found.id, "ann", &Selection::default(), 1).await,
+        Accepted::Written(_)
+    ));
+    assert_eq!(text(&library, &id, "description").as_deref(), Some("Does things."));
+
+    // Renaming a card gives it a name, too; where it has all values there is nothing left to decide.
+    let all = json!({"name": "Z", "description": "Does things.", "class": "K"});
+    let renamed = put(&library, all.clone()).await;
+    let card =
+        Toolcard::from_json(&json!({"name": "B", "description": "Does things.", "class": "K"}).to_string());
+    let write = Write::Edit {
+        id: renamed.clone(),
+        expected: None,
+        card: Box::new(card.expect("valid")),
+        vectors: None,
+    };
+    library.commit(&meta("ann"), &[write]).await.expect("renamed");
+    let closed = library.proposal(same.id).await.expect("exists");
+    assert_eq!((closed.state, names(&closed).len()), (ProposalState::Withdrawn, 3));
+
+    // So is what is found of a card that exists already.
+    let again = propose(&library, new_card("B")).await.proposal;
+    assert_eq!(again.state, ProposalState::Withdrawn);
+    assert_eq!(pending(&library).await.len(), 1, "the repair");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn two_reviewers_have_to_approve_the_same_values() {
     let library = memory().await;
