@@ -116,17 +116,28 @@ class Engine {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
   }
 
-  /** Undoes a change by its id, or the newest one. */
-  async undo(change?: string): Promise<void> {
+  /** Ids of the changes undone in this window and not redone since. */
+  #undone = new Set<string>();
+
+  /** Whether a change was undone in this window and not redone since. */
+  isUndone(change: string): boolean {
+    return this.#undone.has(change);
+  }
+
+  /** Undoes a change by its id, or the newest one; returns whether that succeeded. */
+  async undo(change?: string): Promise<boolean> {
     try {
       const undone = await this.call("changes_undo", change === undefined ? {} : { change });
       const { undo } = undone;
+      this.#undone.add(undone.change);
       this.showToast(texts.undone(undone.reason, undone.kept.length), {
         topic: "undo",
         ...(undo === null ? {} : { action: { label: common.redo, run: () => void this.redo(undo) } }),
       });
+      return true;
     } catch (reason) {
       this.showError(reason);
+      return false;
     }
   }
 
@@ -134,6 +145,7 @@ class Engine {
   async redo(undo?: string): Promise<void> {
     try {
       const redone = await this.call("changes_redo", undo === undefined ? {} : { undo });
+      this.#undone.delete(redone.change);
       this.showToast(texts.redone(redone.reason, redone.kept.length), {
         topic: "undo",
         action: this.undoAction(redone.change),

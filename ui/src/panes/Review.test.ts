@@ -41,11 +41,15 @@ function detail(id: number, state: ProposalDetail["proposal"]["state"] = "pendin
 /** Renders Review with three proposals; accepting one removes it from the engine's queue as well. */
 function open(changed = (one: ProposalDetail) => one) {
   let rows = [1, 2, 3].map(row);
+  /** Whether the proposals that were left were accepted together. */
+  let all = false;
   const slow = { held: [] as (() => void)[], on: false };
   const calls = stage({
     proposals_list: () => ({ rows, waiting: rows.length, groups: ["New card"] }),
     proposals_get: ({ id }) =>
-      slow.on ? new Promise((done) => slow.held.push(() => done(detail(id)))) : changed(detail(id)),
+      slow.on
+        ? new Promise((done) => slow.held.push(() => done(detail(id))))
+        : changed(detail(id, all ? "accepted" : "pending")),
     proposals_accept: ({ id }) => {
       rows = rows.filter((one) => one.id !== id);
       return detail(id, "accepted");
@@ -62,6 +66,7 @@ function open(changed = (one: ProposalDetail) => one) {
     }),
     proposals_accept_safe: () => {
       rows = [];
+      all = true;
       return { job: "bulk" };
     },
     changes_undo: ({ change }) => ({ change: change ?? "newest", undo: "step", reason: "it", cards: [], kept: [] }),

@@ -42,7 +42,7 @@ export const app = {
   readOnly: "Read-only",
   offlineHint: "No web search or language model is configured; everything runs on this machine",
   offline: "Offline",
-  nothingToUndo: "Nothing to undo",
+  nothingToUndo: "Nothing to undo. Imports are undone under Bundles, Imports.",
   meaning: (model: string | null) => `Embeddings: ${model}`,
   searchHint: (service: string) => `Searches the web with ${service}`,
   search: (service: string) => `Search: ${service}`,

@@ -38,7 +38,7 @@ export const commands = {
   subscribe: "Subscribe to a bundle…",
   settingsBundles: "Settings: signing keys",
   loadStarter: "Load starter cards",
-  undo: "Undo the last change to the library",
+  undo: "Undo the last change, except imports",
   redo: "Redo the last undone change",
   theme: "Toggle light and dark theme",
   shortcuts: "Show keyboard shortcuts",

@@ -82,7 +82,7 @@ export const review = {
   // Origin and reason
   maybeSame: "Possible duplicate of",
   from: (author: string) => (author ? `From ${author}’s library.` : "From another library."),
-  cardRemoved: "The card was removed. Undo its removal to accept this change, or reject it.",
+  cardRemoved: "The card no longer exists, so this change can only be rejected.",
   conflictsWait: (n: number) => `${count(n, "conflicting field")} to resolve.`,
   allImports: "All imports",
 

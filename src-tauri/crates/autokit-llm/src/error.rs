@@ -173,7 +173,7 @@ impl Error {
     /// What the user can do about it.
     pub fn remedy(&self) -> &'static str {
         match self.code() {
-            Code::WrongKey => "Enter the full API key again in Settings, Keys.",
+            Code::WrongKey => "Enter the full API key again in Settings, Language model.",
             Code::WrongAddress => "Check the URL in Settings, Language model; for Ollama it ends in /v1.",
             Code::WrongModel => {
                 "Choose a model this service offers in Settings, Language model. Pull a local model first."

@@ -283,7 +283,7 @@ impl Handle<RemoveApiKey> for ApiKeys {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
                 format!("no API key {:?} for {origin}", request.scheme),
-                "Check your API keys in Settings, Permissions.",
+                "Check your API keys in Settings, Web API keys.",
             ));
         }
         let secrets = self.providers.secrets();

@@ -282,7 +282,7 @@ impl Error {
                 "Install your system's certificates (ca-certificates), and start AutoKit again."
             }
             Code::Tls => "Do not continue unless you know why; the connection is not secure.",
-            Code::WrongKey => "Enter the full API key again in Settings, Keys.",
+            Code::WrongKey => "Enter the full API key again in Settings, Web search.",
             Code::WrongAddress => "Check the service's URL in Settings, Web search.",
             Code::RateLimited => "Wait, or choose another service in Settings, Web search.",
         }

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use autokit_error::{ApiError, ErrorCode};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use reqwest::header::{
@@ -102,6 +103,19 @@ impl Fetched {
     /// Whether the status is a success.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// Returns the error of a page that was not delivered.
+    pub fn status_error(&self) -> ApiError {
+        let (code, remedy) = match self.status {
+            401 | 403 | 451 => {
+                (ErrorCode::Refused, "Open the page in a browser; the site blocks automated access.")
+            }
+            404 | 410 => (ErrorCode::NotFound, "Find the page's new URL."),
+            429 => (ErrorCode::RateLimited, "Wait, or use other pages."),
+            _ => (ErrorCode::Provider, "Try again later."),
+        };
+        ApiError::new(code, format!("{} responded {}", self.url, self.status), remedy)
     }
 }
 

@@ -20,7 +20,8 @@ use autokit_llm::{Ledger, Model, ModelConfig, Price, Protocol};
 use autokit_pages::{PageCache, PageReader};
 use autokit_search::QueryEmbedder;
 use autokit_web::search::{GitHub, Hit, Provider, Service};
-use autokit_web::{Fetcher, Limits, NetworkPolicy};
+use autokit_web::{Fetched, Fetcher, Limits, NetworkPolicy};
+use futures_util::future::join_all;
 
 use crate::options::EngineOptions;
 use crate::secrets::{KeyStorage, Secret, Secrets};
@@ -33,19 +34,16 @@ const TESTED_RESULTS: usize = 3;
 /// Reads the first result that can be read, because a search is of no use if its pages may not be read. Returns its
 /// address, or the error of the first result.
 async fn read_one(fetcher: &Fetcher, hits: &[Hit]) -> Option<Result<String>> {
-    let mut first = None;
-    for hit in hits.iter().take(TESTED_RESULTS) {
-        let error = match fetcher.get(&hit.url).await {
-            Ok(page) if page.is_success() => return Some(Ok(hit.url.clone())),
-            Ok(page) => {
-                let message = format!("{} responded {}", page.url, page.status);
-                ApiError::new(ErrorCode::Provider, message, "Try again later.")
-            }
-            Err(error) => error.into(),
-        };
-        first = first.or(Some(Err(error)));
-    }
-    first
+    let hits = &hits[..hits.len().min(TESTED_RESULTS)];
+    let pages = join_all(hits.iter().map(|hit| fetcher.get(&hit.url))).await;
+    let read = |(hit, page): (&Hit, autokit_web::Result<Fetched>)| match page {
+        Ok(page) if page.is_success() => Ok(hit.url.clone()),
+        Ok(page) => Err(page.status_error()),
+        Err(error) => Err(error.into()),
+    };
+    let mut results: Vec<Result<String>> = hits.iter().zip(pages).map(read).collect();
+    let first = results.iter().position(Result::is_ok).unwrap_or(0);
+    (!results.is_empty()).then(|| results.swap_remove(first))
 }
 
 /// Setting: providers as JSON.
@@ -249,7 +247,9 @@ impl Providers {
         let mut key_error = None;
         let llm_key = match llm_key {
             Ok(None) if settings.llm.kind != LlmKind::None && !custom_address => {
-                Err(no_key(if settings.llm.kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI" }))
+                let who = if settings.llm.kind == LlmKind::Anthropic { "Anthropic" } else { "OpenAI" };
+                let remedy = "Enter the API key in Settings, Language model, or choose another service.";
+                Err(no_key(who, remedy))
             }
             Err(error) if custom_address => {
                 key_error = Some(error);
@@ -266,7 +266,11 @@ impl Providers {
         };
         let search_key = match settings.search.kind.key() {
             Some(name) => self.key(&settings, name).await.and_then(|key| match key {
-                None => Err(no_key(settings.search.kind.service().map_or("The service", Service::title))),
+                None => {
+                    let who = settings.search.kind.service().map_or("The service", Service::title);
+                    let remedy = "Enter the API key in Settings, Web search, or choose another service.";
+                    Err(no_key(who, remedy))
+                }
                 key => Ok(key),
             }),
             None => Ok(None),
@@ -439,9 +443,8 @@ impl Handle<SetSecret> for Providers {
     }
 }
 
-fn no_key(who: &str) -> ApiError {
-    let message = format!("{who} needs an API key, and none is saved");
-    ApiError::new(ErrorCode::WrongKey, message, "Enter it in Settings, Keys, or choose another service.")
+fn no_key(who: &str, remedy: &str) -> ApiError {
+    ApiError::new(ErrorCode::WrongKey, format!("{who} needs an API key, and none is saved"), remedy)
 }
 
 fn not_configured(what: &str, place: &str) -> ApiError {
@@ -485,7 +488,11 @@ impl Handle<TestConnection> for Providers {
                     None => returned,
                     Some(Ok(url)) => format!("{returned}, and {url} was read"),
                     Some(Err(error)) => {
-                        let message = format!("{returned}, but none could be read: {}", error.message);
+                        let tried = hits.len().min(TESTED_RESULTS);
+                        let message = format!(
+                            "{returned}, but none of the first {tried} could be read: {}",
+                            error.message
+                        );
                         return Err(ApiError { message, ..error });
                     }
                 }

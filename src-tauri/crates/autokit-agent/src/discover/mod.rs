@@ -13,7 +13,6 @@ mod react;
 
 use std::sync::Arc;
 
-use autokit_error::{ApiError, ErrorCode};
 use autokit_facts::{distinctive, opening};
 use autokit_pages::{HITS, PageFeature, PageFeatures, PagePart, PageReader, ParsedRequest};
 use autokit_search::{
@@ -224,12 +223,6 @@ pub(crate) fn fetch_failure(error: &autokit_web::Error) -> String {
         autokit_web::Code::PrivateAddress => format!("{error}. {}", error.remedy()),
         _ => error.to_string(),
     }
-}
-
-/// Returns the error of a page that its host did not deliver.
-fn status_error(fetched: &Fetched) -> ApiError {
-    let message = format!("{} responded {}", fetched.url, fetched.status);
-    ApiError::new(ErrorCode::Provider, message, "Try again later.")
 }
 
 /// Separates the findings that are good enough from the best of the others.
@@ -446,7 +439,7 @@ impl Discovery {
                 Ok(fetched) if fetched.is_success() => fetched,
                 Ok(fetched) => {
                     failed.push(format!("{}: {}", hit.url, fetched.status));
-                    pool.add_failure(status_error(&fetched));
+                    pool.add_failure(fetched.status_error());
                     continue;
                 }
                 Err(error) => {
