@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result, ensure};
 use autokit_api::commands::{
-    AcceptProposal, AcceptProposals, GetProposal, ListProposals, PreviewAccept, Redo, ReopenProposal,
-    SetReviewPolicy, Undo,
+    AcceptProposal, AcceptProposals, GetProposal, GetStatus, ListProposals, PreviewAccept, Redo,
+    ReopenProposal, SetReviewPolicy, Undo,
 };
 use autokit_api::{
-    FieldSide, JobState, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept, ProposalsQuery,
+    FieldSide, JobState, Nothing, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept, ProposalsQuery,
     ProposalsRef, RedoRequest, ReviewPolicy, UndoRequest,
 };
 use autokit_app::{ErrorCode, Risk};
@@ -81,6 +81,9 @@ async fn safe_proposals_are_accepted_as_previewed_and_undone_together() -> Resul
     // The newest change is the one that took one of them back: it is not undone again.
     let states = node.call::<ListProposals>(waiting.clone()).await?.waiting;
     ensure!(states == 30, "{states} wait");
+    // Nothing of it is left to undo: the one that was taken back alone does not hold it open.
+    let status = node.call::<GetStatus>(Nothing {}).await?;
+    ensure!(status.undoable.as_deref() != Some(undone.reason.as_str()), "{:?}", status.undoable);
 
     // Redone, those that the undo reopened are accepted again, and can be undone by the id of their change.
     let redone = node.call::<Redo>(RedoRequest { undo: undone.undo.clone() }).await?;

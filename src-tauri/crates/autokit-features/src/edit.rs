@@ -239,8 +239,9 @@ impl Editing {
             if let Some(outcome) = library.outcome_of(context.request.as_deref()).await? {
                 let by = outcome.change.unwrap_or_default();
                 let target = library.target_of(&by).await?;
-                let (change, reason) =
-                    target.clone().unwrap_or_else(|| (String::new(), "the last change".to_owned()));
+                let (change, reason) = target
+                    .clone()
+                    .unwrap_or_else(|| (change.unwrap_or_default(), "the last change".to_owned()));
                 return Ok(UndoOutcome {
                     change,
                     undo: (direction == Direction::Undo && target.is_some()).then_some(by),
@@ -253,7 +254,10 @@ impl Editing {
             match direction {
                 Direction::Undo => {
                     let newest = library.undoable().await?.map(|(change, _)| change);
-                    let change = change.or(newest).ok_or(LibraryError::NothingToUndo)?;
+                    let change = change.or(newest).ok_or_else(|| ApiError {
+                        remedy: "Undo an import under Bundles, Imports.".to_owned(),
+                        ..LibraryError::NothingToUndo.into()
+                    })?;
                     library.undo(&change, author, request).await?
                 }
                 Direction::Redo => {

@@ -166,7 +166,7 @@ impl Imports {
             added: imported.added.len() as u32,
             changed: imported.changed.len() as u32,
             unchanged,
-            rejected,
+            rejected: rejected + batch.invalid,
             proposed,
             conflicting,
             similar: similar.len() as u32,

@@ -193,6 +193,7 @@ impl Fuel {
             basis: Some(page.hash.clone()),
             candidates: other_candidates(report, &page.fetched.url),
             arrived: None,
+            agreed: Vec::new(),
         })
     }
 }
@@ -231,6 +232,7 @@ pub(crate) fn draft_unverified(
         basis: Some(report.page_fingerprint(text)),
         candidates: other_candidates(report, ""),
         arrived: None,
+        agreed: Vec::new(),
     })
 }
 

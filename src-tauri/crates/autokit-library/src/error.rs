@@ -210,7 +210,7 @@ impl LibraryError {
             LibraryError::Decided { .. } => return "Undo the decision first, in Review.",
             LibraryError::ProposalChanged(_) => return "Open it again, then decide.",
             LibraryError::ChangedSince { .. } => return "Undo the later changes first.",
-            LibraryError::NothingToUndo => return "Undo an import under Bundles, Imports.",
+            LibraryError::NothingToUndo => return "See the history of the card.",
             LibraryError::NothingToRedo => return "Make the change again.",
             _ => {}
         }

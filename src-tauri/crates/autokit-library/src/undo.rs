@@ -145,10 +145,14 @@ impl Library {
             request,
         };
         let decided = row.decisions.as_deref().unwrap_or("[]");
-        let rows = self.rows_to_decide_again(decided, target, &kept, &meta.author).await?;
-        let rows = |_: Option<&str>| Ok(rows.clone());
+        let rows = |_: Option<&str>| self.rows_to_decide_again(decided, target, &kept, &meta.author);
+        // The revisions of other libraries that one card took in count as its ancestors again.
+        let merged = match cards.as_slice() {
+            [_] => self.revisions_of_change(target).await?.into_iter().flat_map(|made| made.merged).collect(),
+            _ => Vec::new(),
+        };
         let redoes = Some(RedoTarget { undo, change: target });
-        let extras = CommitExtras { redoes, rows: Some(&rows), ..CommitExtras::default() };
+        let extras = CommitExtras { redoes, rows: Some(&rows), merged: &merged, ..CommitExtras::default() };
         let made = self.commit_with(&meta, &writes, extras).await?;
         Ok(Undone { change: target.clone(), reason, cards, kept, by: made.change })
     }
@@ -166,7 +170,9 @@ impl Library {
     ) -> Result<Undone> {
         let mut revisions = self.revisions_of_change(change).await?;
         revisions.retain(|revision| only.is_none_or(|only| *only == revision.card));
-        let Some(undone) = self.change(change).await?.filter(|row| !row.undone) else {
+        // An undo is taken back by a redo, which also restores what it marked.
+        let is_undo = |row: &ChangeRow| row.operation == Operation::Undo.as_str() || row.target.is_some();
+        let Some(undone) = self.change(change).await?.filter(|row| !row.undone && !is_undo(row)) else {
             return Err(LibraryError::NothingToUndo);
         };
         let is_import = undone.operation == Operation::Import.as_str();
@@ -218,12 +224,19 @@ impl Library {
                     .or_else(|| replica.deleted.get(&first.card).map(|(number, _)| *number))
             });
             let last = last.get(&first.card).copied().unwrap_or(first.number);
-            if now != Some(last) && !self.is_unchanged_since(&first.card, last).await? {
+            let body = self.read(|replica| replica.get(&first.card).map(|record| record.body.to_string()));
+            let earlier = before.remove(&first.card).flatten();
+            if body == earlier {
+                // Something else returned it already.
+                reversal.cards.push(first.card.clone());
+                continue;
+            }
+            if now != Some(last) && self.revision(&first.card, last).await?.body != body {
                 reversal.kept.push(first.card.clone());
                 continue;
             }
-            let exists = self.read(|replica| replica.get(&first.card).is_some());
-            match before.remove(&first.card).flatten() {
+            let exists = body.is_some();
+            match earlier {
                 Some(body) => reversal.writes.push(Write::Restore {
                     id: first.card.clone(),
                     card: Box::new(stored(&body)?),
@@ -258,12 +271,6 @@ impl Library {
         })
         .await?;
         Ok(bodies)
-    }
-
-    /// Whether a card equals its revision `number`: any later changes were undone.
-    async fn is_unchanged_since(&self, card: &CardId, number: u32) -> Result<bool> {
-        let body = self.revision(card, number).await?.body;
-        Ok(self.read(|replica| replica.get(card).map(|record| record.body.to_string())) == body)
     }
 }
 

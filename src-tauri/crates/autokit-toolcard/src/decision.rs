@@ -55,6 +55,8 @@ pub struct Decision {
     pub fields: Vec<FieldDecision>,
     /// Approvals that it needed.
     pub approvals: Vec<Approval>,
+    /// [`Draft::digest`](crate::Draft::digest) of what was decided on.
+    pub digest: String,
 }
 
 impl Decision {
@@ -77,6 +79,7 @@ impl Proposal {
             accepted: self.accepted.clone(),
             fields: self.decisions.clone(),
             approvals: self.approvals.clone(),
+            digest: self.draft.digest(),
         }
     }
 
@@ -102,6 +105,7 @@ impl Proposal {
             accepted: Vec::new(),
             fields: Vec::new(),
             approvals: Vec::new(),
+            digest: String::new(),
         });
     }
 }

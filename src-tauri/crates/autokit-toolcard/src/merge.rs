@@ -1,6 +1,7 @@
 //! Merging a draft into a pending proposal, and turning a draft of a new card into a change of one.
 
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use crate::decision::ProposalEventKind;
 use crate::identity::CardId;
@@ -17,16 +18,48 @@ pub struct Absorbed {
 
 impl Draft {
     /// Turns a draft of a new card into a change of the card `id`, which has these fields in its revision `number`:
-    /// fields in which they agree are dropped. Values of another library that disagree are conflicts, because nothing
+    /// fields in which they agree are set apart. Values of another library that disagree are conflicts, because nothing
     /// tells which of the two is newer.
     pub fn set_card(&mut self, id: CardId, card: &Map<String, Value>, number: u32) {
         self.card = Some(id);
         self.base = Some(number);
-        self.fields.retain(|field| card.get(&field.field) != field.value.as_ref());
+        let agrees = |field: &ProposedField| card.get(&field.field) == field.value.as_ref();
+        let (agreed, fields) = self.fields.drain(..).partition(agrees);
+        (self.agreed, self.fields) = (agreed, fields);
         if let Some(arrived) = &mut self.arrived {
             let disputed = self.fields.iter().filter(|field| card.contains_key(&field.field));
             arrived.conflicts = disputed.map(|field| field.field.clone()).collect();
         }
+    }
+}
+
+impl Draft {
+    /// Takes back [`Draft::set_card`] once there is no such card; returns whether this was a draft of a new card.
+    pub fn unset_card(&mut self) -> bool {
+        if self.agreed.is_empty() {
+            return false;
+        }
+        self.agreed.append(&mut self.fields);
+        self.fields = std::mem::take(&mut self.agreed);
+        (self.card, self.base) = (None, None);
+        if let Some(arrived) = &mut self.arrived {
+            arrived.conflicts.clear();
+        }
+        true
+    }
+
+    /// Returns a hash of the proposed values, in hexadecimal.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for field in &self.fields {
+            for part in
+                [field.field.as_str(), &field.value.as_ref().map(Value::to_string).unwrap_or_default()]
+            {
+                hash.update((part.len() as u64).to_be_bytes());
+                hash.update(part.as_bytes());
+            }
+        }
+        hex::encode(hash.finalize())
     }
 }
 

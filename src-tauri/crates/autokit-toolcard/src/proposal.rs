@@ -149,6 +149,11 @@ pub struct Draft {
     /// The imported card, if the proposal is part of an import.
     #[serde(default)]
     pub arrived: Option<ImportOrigin>,
+    /// For a draft of a new card that became a change: the fields in which both agreed, so that it can be one of a new
+    /// card again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(skip)]
+    pub agreed: Vec<ProposedField>,
 }
 
 /// A card of another library that a proposal imports.
@@ -291,6 +296,7 @@ impl Draft {
             basis: None,
             candidates: Vec::new(),
             arrived: None,
+            agreed: Vec::new(),
         }
     }
 

@@ -133,7 +133,8 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
                 let tile = Tile { input, right, bias: Some(bias), ahead, out: out.rows_from(row) };
                 match (UNROLL * width).div_ceil(LINE * blocks) {
                     ..=1 => rows::<S, VECS, 1, true>(height, &tile),
-                    2..=UNROLL => rows::<S, VECS, UNROLL, true>(height, &tile),
+                    2 => rows::<S, VECS, 2, true>(height, &tile),
+                    3..=UNROLL => rows::<S, VECS, UNROLL, true>(height, &tile),
                     // Three registers of AVX-512 in each step.
                     _ => rows::<S, VECS, { 3 * UNROLL }, true>(height, &tile),
                 }

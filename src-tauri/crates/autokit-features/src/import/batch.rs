@@ -27,6 +27,8 @@ pub(super) struct ImportBatch {
     pub(super) beside_arrival: Vec<bool>,
     pub(super) foreign: Vec<ForeignState>,
     pub(super) unchanged: u32,
+    /// Cards that cannot be imported, because another card has their name.
+    pub(super) invalid: u32,
 }
 
 impl ImportBatch {
@@ -85,6 +87,7 @@ impl ImportPlan {
         for (at, (entry, planned)) in self.incoming.entries.iter().zip(&self.planned).enumerate() {
             let item = Item { at, entry, choice: options.choices.get(&(entry.position as u32)) };
             if planned.status == ItemStatus::Invalid {
+                batch.invalid += 1;
                 continue;
             }
             let (arrivals, drafts) = (batch.arrivals.len(), batch.drafts.len());

@@ -166,8 +166,8 @@ impl Library {
     }
 
     /// Returns the rows that restore [`Reopened::decisions`], made by the change `change`, on proposals that are still
-    /// pending and not about a card in `except`.
-    pub(crate) async fn rows_to_decide_again(
+    /// pending with the same values and not about a card in `except`. The caller holds the `writer` lock.
+    pub(crate) fn rows_to_decide_again(
         &self,
         decisions: &str,
         change: &str,
@@ -179,10 +179,13 @@ impl Library {
         let at = self.clock.stamp();
         let mut rows = Vec::new();
         for decision in decisions {
-            let mut proposal = self.proposal(decision.proposal).await?;
-            if proposal.state != ProposalState::Pending || except.contains(&proposal.draft.subject()) {
+            let Some(pending) = self.read_queue(|queue| queue.get(decision.proposal).cloned()) else {
+                continue;
+            };
+            if pending.draft.digest() != decision.digest || except.contains(&pending.draft.subject()) {
                 continue;
             }
+            let mut proposal = Proposal::clone(&pending);
             let rejected = decision.rejected();
             proposal.decide(decision);
             proposal.conflicts.clear();

@@ -62,6 +62,8 @@ impl Library {
             let proposal = self.proposal(id).await?;
             return Ok(Proposed { proposal, kept: Vec::new(), merged: Vec::new(), suppressed: Vec::new() });
         }
+        let mut draft = draft;
+        self.aim_at_card(&mut draft);
         let reason = draft.reason.clone();
         let rejected = self.rejected_fields(std::slice::from_ref(&draft)).await?.remove(0);
         let mut update = ProposalUpdate::default();
@@ -73,7 +75,14 @@ impl Library {
     }
 
     /// Computes what proposing these drafts would write. The caller holds the `writer` lock.
-    pub(crate) async fn plan_proposals(&self, drafts: Vec<Draft>, by: &Author) -> Result<PlannedProposals> {
+    pub(crate) async fn plan_proposals(
+        &self,
+        mut drafts: Vec<Draft>,
+        by: &Author,
+    ) -> Result<PlannedProposals> {
+        for draft in &mut drafts {
+            self.aim_at_card(draft);
+        }
         let rejected = self.rejected_fields(&drafts).await?;
         let mut update = ProposalUpdate::default();
         let mut ignored = Vec::new();
@@ -95,6 +104,17 @@ impl Library {
             }
         }
         Ok(PlannedProposals { proposals: update.changed, events: update.events, ignored })
+    }
+
+    /// Turns a draft of a new card into a change of the card of its name, unless that has all its values.
+    fn aim_at_card(&self, draft: &mut Draft) {
+        let record = if draft.card.is_none() { self.card_of(draft) } else { None };
+        if let Some(record) = record {
+            let card = record.card().into_object();
+            if !draft.is_applied_to(&card) {
+                draft.set_card(record.id.clone(), &card, record.number);
+            }
+        }
     }
 
     /// Whether a proposal is new or differs from its pending version.
@@ -130,18 +150,13 @@ impl Library {
             return Ok(Proposed { proposal, kept: Vec::new(), merged: Vec::new(), suppressed });
         }
 
-        if draft.card.is_none()
-            && let Some(record) = self.card_of(&draft)
-        {
-            let card = record.card().into_object();
-            if !draft.is_applied_to(&card) {
-                draft.set_card(record.id.clone(), &card, record.number);
-            }
-        }
         let at = self.clock.stamp();
         let mut merged = Vec::new();
         let mut target: Option<Proposal> = None;
-        for pending in self.read_queue(|queue| queue.for_card(&draft.subject())) {
+        // A card keeps its id when it is renamed, so a new card may share its subject with changes of another one.
+        let mut pending = self.read_queue(|queue| queue.for_card(&draft.subject()));
+        pending.retain(|pending| pending.draft.card == draft.card);
+        for pending in pending {
             let mut now = Proposal::clone(&pending);
             let Some(absorbed) = now.absorb(&mut draft) else { continue };
             update

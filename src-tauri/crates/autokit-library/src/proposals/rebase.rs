@@ -77,6 +77,8 @@ impl Library {
                 return Ok(vec![self.withdraw_applied(proposal)]);
             }
             proposal.draft.set_card(record.id.clone(), &card, record.number);
+            // Whoever approved a new card did not see what it would overwrite.
+            proposal.approvals.clear();
             let (at, why) = (self.clock.stamp(), "a card has this name now; the proposal changes it");
             events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Rebased, why));
         }
@@ -84,6 +86,14 @@ impl Library {
             proposal.risk = proposal.draft.risk(&Map::new());
             return Ok(Vec::new());
         };
+        if self.card(&id).is_err() && proposal.draft.unset_card() {
+            proposal.rebased.clear();
+            proposal.conflicts.clear();
+            proposal.risk = proposal.draft.risk(&Map::new());
+            let (at, why) = (self.clock.stamp(), "the card of this name was removed; the proposal adds it");
+            events.push(self.event(proposal.id, at, SYSTEM_AUTHOR, ProposalEventKind::Rebased, why));
+            return Ok(events);
+        }
         let names = || proposal.draft.fields.iter().map(|field| field.field.clone());
         let (now, number) = match self.card(&id) {
             Ok(record) => (record.card().into_object(), record.number),
@@ -121,7 +131,8 @@ impl Library {
     pub(super) fn card_of(&self, draft: &Draft) -> Option<Arc<CardRecord>> {
         self.read(|replica| {
             let named = draft.key().and_then(|key| replica.by_key(&key));
-            named.or_else(|| replica.get(&draft.subject())).cloned()
+            let imported = || draft.arrived.as_ref().and_then(|arrived| replica.get(&arrived.card));
+            named.or_else(imported).cloned()
         })
     }
 

@@ -246,10 +246,71 @@ async fn a_proposal_of_a_new_card_changes_the_card_once_it_exists() {
     let closed = library.proposal(same.id).await.expect("exists");
     assert_eq!((closed.state, names(&closed).len()), (ProposalState::Withdrawn, 3));
 
-    // So is what is found of a card that exists already.
+    // So is what is found of a card that exists already, which adds nothing to a repair of it.
+    let priced = propose(&library, change(&renamed, &[("pricing", "free")])).await.proposal;
     let again = propose(&library, new_card("B")).await.proposal;
     assert_eq!(again.state, ProposalState::Withdrawn);
-    assert_eq!(pending(&library).await.len(), 1, "the repair");
+    assert_eq!(names(&library.proposal(priced.id).await.expect("exists")), ["pricing"]);
+    assert_eq!(pending(&library).await.len(), 2, "the repairs");
+
+    // A card keeps its id when it is renamed: a tool of its earlier name is another one.
+    let other = propose(&library, new_card("Z")).await.proposal;
+    assert_eq!((other.draft.card, other.state), (None, ProposalState::Pending));
+}
+
+/// What somebody adds by hand and removes again must not take a proposal with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proposal_adds_its_card_again_once_that_is_removed() {
+    let library = memory().await;
+    let values = [("name", "A"), ("description", "Does things."), ("class", "K")];
+    let fields: Vec<_> = values.iter().map(|(name, value)| field(name, json!(value), "as it says")).collect();
+    let new_card = || Draft::new(Origin::Discovery, "found on the web", fields.clone());
+    let found = propose(&library, new_card()).await.proposal;
+    assert!(matches!(
+        accept(&library, found.id, "ann", &Selection::default(), 2).await,
+        Accepted::Approved(_)
+    ));
+    let id = put(&library, json!({"name": "A", "description": "By hand."})).await;
+    let now = library.proposal(found.id).await.expect("exists");
+    assert_eq!(
+        (now.draft.card.as_ref(), now.approvals.len()),
+        (Some(&id), 0),
+        "nobody approved an overwrite"
+    );
+    library.commit(&meta("ann"), &[Write::Delete { id: id.clone() }]).await.expect("removed");
+    let back = library.proposal(found.id).await.expect("exists");
+    assert_eq!((back.draft.card.as_ref(), back.conflicts.len(), back.draft.fields.len()), (None, 0, 3));
+    assert!(matches!(
+        accept(&library, found.id, "ann", &Selection::default(), 1).await,
+        Accepted::Written(_)
+    ));
+    assert_eq!(text(&library, &id, "description").as_deref(), Some("Does things."));
+
+    // A value that was rejected for the card is not proposed again by whoever finds it as new.
+    put(&library, json!({"name": "A", "description": "By hand.", "class": "K"})).await;
+    let again = propose(&library, new_card()).await.proposal;
+    library.reject(again.id, &author("ann"), "no", None).await.expect("rejected");
+    assert_eq!(propose(&library, new_card()).await.suppressed, ["description"]);
+}
+
+/// A redo accepts only what was accepted, not what was proposed in its place since.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redo_leaves_proposals_that_say_something_else_by_now() {
+    let library = memory().await;
+    let id = put(&library, json!({"name": "A"})).await;
+    let first = propose(&library, change(&id, &[("class", "K"), ("pricing", "free")])).await.proposal;
+    let selection = Selection { rejected: vec!["pricing".into()], ..Selection::default() };
+    assert!(matches!(accept(&library, first.id, "ann", &selection, 1).await, Accepted::Written(_)));
+    let change_id = library.change_of_proposal(first.id).await.expect("read").expect("a change");
+    let undone = library.undo(&change_id, author("ann"), None).await.expect("undone");
+    propose(&library, change(&id, &[("pricing", "paid")])).await;
+    let undo = undone.by.expect("a change");
+    let refused = library.undo(&undo, author("ann"), None).await.expect_err("an undo is redone");
+    assert!(matches!(refused, LibraryError::NothingToUndo), "{refused}");
+    library.redo(&undo, author("ann"), None).await.expect("redone");
+    assert_eq!(text(&library, &id, "class").as_deref(), Some("K"));
+    assert_eq!(library.proposal(first.id).await.expect("exists").state, ProposalState::Pending);
+    assert!(propose(&library, change(&id, &[("pricing", "paid")])).await.suppressed.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
