@@ -95,7 +95,7 @@ async fn pages_that_may_not_be_read_are_the_result() -> Result<()> {
     assert!(summary.starts_with(&format!("{pages} of {pages} pages could not be read")), "{summary}");
     let refused = test().await.err().context("the test of the service fails")?;
     assert_eq!((refused.code, &refused.remedy), (unread.error.code, &unread.error.remedy));
-    assert!(refused.message.contains(", but none could be read: "), "{refused}");
+    assert!(refused.message.contains("returned 1 result, but it could not be read: "), "{refused}");
     Ok(())
 }
 

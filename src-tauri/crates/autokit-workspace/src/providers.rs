@@ -488,11 +488,11 @@ impl Handle<TestConnection> for Providers {
                     None => returned,
                     Some(Ok(url)) => format!("{returned}, and {url} was read"),
                     Some(Err(error)) => {
-                        let tried = hits.len().min(TESTED_RESULTS);
-                        let message = format!(
-                            "{returned}, but none of the first {tried} could be read: {}",
-                            error.message
-                        );
+                        let what = match hits.len().min(TESTED_RESULTS) {
+                            1 => "it could not be read".to_owned(),
+                            tried => format!("none of the first {tried} could be read"),
+                        };
+                        let message = format!("{returned}, but {what}: {}", error.message);
                         return Err(ApiError { message, ..error });
                     }
                 }
