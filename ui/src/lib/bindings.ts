@@ -5755,10 +5755,6 @@ llm: string | null,
  */
 undoable: string | null, 
 /**
- * Description of the change that `changes_redo` would redo.
- */
-redoable: string | null, 
-/**
  * Position in the change log; increases with every change to a card.
  */
 cursor: number, 

@@ -67,9 +67,6 @@ pub struct Status {
     pub llm: Option<String>,
     /// Description of the change that `changes_undo` would undo.
     pub undoable: Option<String>,
-    /// Description of the change that `changes_redo` would redo.
-    #[serde(default)]
-    pub redoable: Option<String>,
     /// Position in the change log; increases with every change to a card.
     #[ts(type = "number")]
     pub cursor: u64,

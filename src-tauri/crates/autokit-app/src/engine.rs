@@ -545,7 +545,6 @@ impl Handle<GetStatus> for Engine {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Status> {
         let model = self.models.model();
         let undoable = self.workspace.library.undoable().await?.map(|(_, reason)| reason);
-        let redoable = self.workspace.library.redoable().await?.map(|(_, reason)| reason);
         Ok(Status {
             version: crate::VERSION.to_owned(),
             data_dir: self
@@ -566,7 +565,6 @@ impl Handle<GetStatus> for Engine {
             search: self.providers.services().search_name(),
             llm: self.providers.services().llm_name(),
             undoable,
-            redoable,
             cursor: self.workspace.library.read(Replica::cursor),
             checks: self.workspace.library.checks_version(),
             migrated_from: self.workspace.library.migrated_from().map(|path| path.display().to_string()),
