@@ -6,8 +6,8 @@ use autokit_api::commands::{
     ReopenProposal, SetReviewPolicy, Undo,
 };
 use autokit_api::{
-    FieldSide, JobState, Nothing, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept, ProposalsQuery,
-    ProposalsRef, RedoRequest, ReviewPolicy, UndoRequest,
+    AcceptRule, FieldSide, JobState, Nothing, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept,
+    ProposalsQuery, ProposalsRef, RedoRequest, ReviewPolicy, UndoRequest,
 };
 use autokit_app::{ErrorCode, Risk};
 use autokit_library::{Clock, Library, Storage};
@@ -23,7 +23,8 @@ async fn place_with(drafts: impl Iterator<Item = (String, Draft)>) -> Result<Wor
     let owned = place.own().await?;
     let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     let drafts: Vec<_> = drafts.collect();
-    let card = |(name, _): &(String, Draft)| json!({ "name": name, "pricing": "old", "class": "Old" });
+    let page = "https://old.example.com/page";
+    let card = |(name, _): &(String, Draft)| json!({ "name": name, "pricing": "old", "class": "Old", "documentation": page });
     put_cards(&library, drafts.iter().map(card)).await?;
     for (_, draft) in drafts {
         library.propose(draft, &Author("checker".into()), None).await?;
@@ -50,7 +51,8 @@ async fn safe_proposals_are_accepted_as_previewed_and_undone_together() -> Resul
     let list = node.call::<ListProposals>(waiting.clone()).await?;
     ensure!(list.rows.iter().filter(|row| row.risk == Risk::Low).count() == 20);
     let ids: Vec<ProposalId> = list.rows.iter().map(|row| row.id).collect();
-    let preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
+    let preview =
+        node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone(), ..ProposalsRef::default() }).await?;
     ensure!((preview.safe.len(), preview.left.len()) == (20, 10), "{preview:?}");
     ensure!(preview.safe.iter().all(|one| one.diff.len() == 1 && one.diff[0].field == "pricing"));
     ensure!(preview.left.iter().all(|one| one.why == "medium risk"), "{:?}", preview.left);
@@ -58,13 +60,14 @@ async fn safe_proposals_are_accepted_as_previewed_and_undone_together() -> Resul
     // What changed since the preview is not accepted unseen.
     let one = preview.safe[0].id;
     node.call::<AcceptProposal>(ProposalAccept { id: one, ..ProposalAccept::default() }).await?;
-    let request = ProposalsAccept { ids: ids.clone(), seen: preview.seen, by: String::new() };
+    let request = ProposalsAccept { ids: ids.clone(), seen: preview.seen, ..ProposalsAccept::default() };
     let refused = node.call::<AcceptProposals>(request).await.err().context("refused")?;
     ensure!(refused.code == ErrorCode::Conflict, "{refused:?}");
     node.call::<ReopenProposal>(ProposalRef { id: one }).await?;
 
-    let preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
-    let request = ProposalsAccept { ids, seen: preview.seen, by: "ann".into() };
+    let preview =
+        node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone(), ..ProposalsRef::default() }).await?;
+    let request = ProposalsAccept { ids, seen: preview.seen, by: "ann".into(), ..ProposalsAccept::default() };
     let job = job_end(&node, &node.call::<AcceptProposals>(request).await?.job).await?;
     ensure!(job.state == JobState::Done && job.summary.as_deref() == Some("20 accepted"), "{job:?}");
     ensure!(node.call::<ListProposals>(waiting.clone()).await?.waiting == 10);
@@ -115,7 +118,7 @@ async fn hidden_text_and_instructions_are_shown_and_never_accepted_unseen() -> R
     ensure!(suspect == [4, 3, 2].map(ProposalId::new), "{:?}", list.rows);
     ensure!(list.rows.iter().all(|row| (row.risk == Risk::High) == row.suspect), "{:?}", list.rows);
     let ids: Vec<ProposalId> = list.rows.iter().map(|row| row.id).collect();
-    let preview = node.call::<PreviewAccept>(ProposalsRef { ids }).await?;
+    let preview = node.call::<PreviewAccept>(ProposalsRef { ids, ..ProposalsRef::default() }).await?;
     ensure!(
         (preview.safe.len(), preview.safe[0].id.number(), preview.left.len()) == (1, 1, 3),
         "{preview:?}"
@@ -293,5 +296,52 @@ async fn one_person_is_one_reviewer_however_the_name_is_typed() -> Result<()> {
     let policy = place.run(&["review", "policy", "--reviewer", "a\u{1b}[31mb"])?;
     let policy = String::from_utf8(policy.stdout)?;
     ensure!(!policy.contains('\u{1b}') && policy.contains("a‹U+001B›[31mb"), "{policy:?}");
+    Ok(())
+}
+
+/// A person who selected proposals may accept more than the rules would, but nothing hidden and no code unseen; link
+/// repairs are those whose page names the tool.
+#[tokio::test(flavor = "multi_thread")]
+async fn selected_proposals_and_link_repairs_are_accepted_by_their_rules() -> Result<()> {
+    let moved = |name: &str, quote: &str, confidence: f32| {
+        let mut draft = refresh(name, &[("documentation", json!("https://docs.example.org/new"))]);
+        draft.fields[0].confidence = confidence;
+        draft.fields[0].evidence[0].quote = quote.to_owned();
+        (name.to_owned(), draft)
+    };
+    let other = |name: &str, fields: &[(&str, Value)]| (name.to_owned(), refresh(name, fields));
+    let drafts = [
+        moved("named", "from pkg import Old", 0.96),
+        moved("certain", "from pkg import Old", 1.0),
+        moved("not named", "from pkg import Older", 1.0),
+        moved("unsure", "from pkg import Old", 0.9),
+        other("code", &[("class", json!("New"))]),
+        other("hidden", &[("pricing", json!("new<!-- and more -->"))]),
+        other("runs", &[("function", json!({"language": "python", "code": "pass"}))]),
+    ];
+    let place = place_with(drafts.into_iter()).await?;
+    let node = place.node(64).await?;
+    let list = node.call::<ListProposals>(ProposalsQuery::default()).await?;
+    let ids: Vec<ProposalId> = list.rows.iter().map(|row| row.id).collect();
+    let by_rule = async |rule| {
+        let preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone(), rule }).await?;
+        let mut names: Vec<String> = preview.safe.iter().map(|one| one.title.clone()).collect();
+        names.sort();
+        anyhow::Ok((names, preview.seen))
+    };
+    ensure!(by_rule(AcceptRule::Safe).await?.0 == ["certain"]);
+    let (repairs, seen) = by_rule(AcceptRule::LinkRepairs).await?;
+    ensure!(repairs == ["certain", "named"], "{repairs:?}");
+    let (selected, _) = by_rule(AcceptRule::Selected).await?;
+    ensure!(selected == ["certain", "code", "named", "not named", "unsure"], "{selected:?}");
+    // The digest of one rule accepts nothing by another.
+    let request = |rule| ProposalsAccept { ids: ids.clone(), rule, seen: seen.clone(), by: String::new() };
+    let refused =
+        node.call::<AcceptProposals>(request(AcceptRule::Selected)).await.err().context("refused")?;
+    ensure!(refused.code == ErrorCode::Conflict, "{refused:?}");
+    let job =
+        job_end(&node, &node.call::<AcceptProposals>(request(AcceptRule::LinkRepairs)).await?.job).await?;
+    ensure!(job.summary.as_deref() == Some("2 accepted"), "{job:?}");
+    node.close().await?;
     Ok(())
 }

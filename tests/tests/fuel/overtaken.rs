@@ -66,7 +66,8 @@ async fn a_recovered_page_withdraws_the_proposal() -> Result<()> {
     let doubt = waiting(&node, &id).await?.pop().context("it can no longer be called verified")?.proposal;
     ensure!(doubt.draft.fields[0].value == Some(json!(false)));
     // A page that is away quotes nothing: never accepted unseen.
-    let preview = node.call::<PreviewAccept>(ProposalsRef { ids: vec![doubt.id] }).await?;
+    let preview =
+        node.call::<PreviewAccept>(ProposalsRef { ids: vec![doubt.id], ..ProposalsRef::default() }).await?;
     ensure!(preview.safe.is_empty() && preview.left.len() == 1, "{preview:?}");
 
     site.put("/docs/tools/widget", page());

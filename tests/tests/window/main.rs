@@ -227,7 +227,7 @@ async fn twenty_proposals_are_cleared_by_keyboard() -> Result<()> {
     window.wait_until(&waiting(15)).await?;
     window.press("j").await?;
     window.wait_until(&opened("Toolkit 007")).await?;
-    window.press("x").await?;
+    window.press("R").await?;
     window.wait_for_text("button.primary", "Accept 1 of 2 fields").await?;
     window.press("a").await?;
     window.wait_until(&waiting(14)).await?;

@@ -59,6 +59,12 @@ left: Array<UnsafeProposal>,
 seen: string, };
 
 /**
+ * Which of several proposals may be accepted together. None of them contains flagged text, conflicts with its card or
+ * changes code that AutoKit runs.
+ */
+export type AcceptRule = "safe" | "link_repairs" | "selected";
+
+/**
  * Activity of agents on one day.
  */
 export type ActivityDay = { 
@@ -4295,6 +4301,10 @@ export type ProposalsAccept = {
  */
 ids: Array<ProposalId>, 
 /**
+ * Rule, as in the preview request.
+ */
+rule?: AcceptRule, 
+/**
  * Digest from the preview.
  */
 seen: string, 
@@ -4319,7 +4329,11 @@ export type ProposalsRef = {
 /**
  * Proposal numbers.
  */
-ids: Array<ProposalId>, };
+ids: Array<ProposalId>, 
+/**
+ * Which of them may be accepted.
+ */
+rule?: AcceptRule, };
 
 /**
  * A field's proposed value.

@@ -1,7 +1,7 @@
 // Overlays above the panes: dialogs and the command palette. Escape closes them; they are not part of the navigation
 // history.
 
-import type { CardsQuery } from "./bindings";
+import type { AcceptRule, CardsQuery } from "./bindings";
 
 /** The source of an import. Cards at the positions in `leave` start out excluded. */
 export interface Arrival {
@@ -15,8 +15,8 @@ class Overlays {
   palette = $state(false);
   /** Whether the list of keyboard shortcuts is open. */
   shortcuts = $state(false);
-  /** Whether the dialog for accepting all low-risk proposals in view is open. */
-  accepting = $state(false);
+  /** The rule of the open dialog for accepting several proposals. */
+  accepting = $state<AcceptRule | null>(null);
   /** Source of the open import dialog; an empty object if the source is still to be chosen. */
   importing = $state.raw<Arrival | null>(null);
   /** A source that arrived by link or drop while an import preview was open. */

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen } from "@testing-library/svelte";
+import { fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Job, ProposalDetail, ProposalRow } from "../lib/bindings";
 import { handleKey } from "../lib/commands";
@@ -202,5 +202,56 @@ describe("a proposal in review", () => {
     refuse.mockRestore();
     expect(screen.getByRole("alert").textContent).toContain("it was changed meanwhile");
     expect([title(), asked(calls, "proposals_accept").length]).toEqual(["Kit 1", 0]);
+  });
+});
+
+describe("several proposals in review", () => {
+  it("are selected by keys and clicks, and accepted as previewed", async () => {
+    const { calls } = open();
+    await wait();
+    await press("x");
+    expect(screen.getByText(texts.selected(1))).toBeTruthy();
+    await press("j");
+    await press("j");
+    await press("X");
+    expect(screen.getByText(texts.selected(3))).toBeTruthy();
+    const second = screen.getByRole("checkbox", { name: texts.selectProposal("Kit 2") });
+    await fireEvent.click(second);
+    expect(screen.getByText(texts.selected(2))).toBeTruthy();
+    await press("a");
+    await wait();
+    const dialog = screen.getByRole("dialog", { name: texts.acceptTogether.selected.title });
+    expect(asked(calls, "proposals_preview")).toEqual([{ ids: [1, 3], rule: "selected" }]);
+    await fireEvent.click(within(dialog).getByRole("button", { name: texts.acceptProposals(3) }));
+    await wait();
+    expect(asked(calls, "proposals_accept_safe")).toMatchObject([{ ids: [1, 3], rule: "selected", seen: "seen" }]);
+    expect(screen.queryByText(texts.selected(2))).toBeNull();
+  });
+
+  it("of a group are selected by its heading, and Escape clears the selection", async () => {
+    open();
+    await wait();
+    const heading = screen.getByRole<HTMLInputElement>("checkbox", { name: texts.selectGroup("New card") });
+    await fireEvent.click(heading);
+    expect(screen.getByText(texts.selected(3))).toBeTruthy();
+    await press("Escape");
+    expect(screen.queryByText(texts.selected(3))).toBeNull();
+    expect(heading.checked).toBe(false);
+  });
+
+  it("are rejected for one reason, and reopened together", async () => {
+    const { calls } = open();
+    await wait();
+    await fireEvent.click(screen.getByRole("checkbox", { name: texts.selectGroup("New card") }));
+    await press("r");
+    await fireEvent.input(screen.getByLabelText(texts.whyHint), { target: { value: "not ours" } });
+    await fireEvent.click(screen.getByRole("button", { name: texts.rejectProposals(3) }));
+    await wait();
+    const rejected = asked(calls, "proposals_reject");
+    expect(rejected.map(({ id, reason }) => [id, reason])).toEqual([1, 2, 3].map((id) => [id, "not ours"]));
+    expect(screen.queryByRole("dialog")).toBeNull();
+    await press("u");
+    await wait();
+    expect(asked(calls, "proposals_reopen")).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
   });
 });

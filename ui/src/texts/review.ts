@@ -40,7 +40,18 @@ export const review = {
   noMatch: "No proposals match",
   acceptSafeHint: "Shows a preview first",
   acceptSafe: "Accept low-risk…",
-  keys: { move: "move", accept: "accept", reject: "reject", shortcuts: "all shortcuts" },
+  acceptRepairs: "Accept link repairs…",
+  acceptRepairsHint: "Addresses with at least 95% confidence whose page names the tool; shows a preview first",
+  selected: (n: number) => `${n.toLocaleString("en")} selected`,
+  acceptAsk: "Accept…",
+  rejectSelectedHint: "Reject the selected proposals",
+  rejectProposals: (n: number) => `Reject ${count(n, "proposal")}`,
+  rejectedTogether: (n: number) => `Rejected ${count(n, "proposal")}`,
+  reopenedTogether: (n: number) => `Reopened ${count(n, "proposal")}`,
+  clearSelection: "Clear",
+  selectProposal: (title: string) => `Select ${title}`,
+  selectGroup: (name: string) => `Select all: ${name}`,
+  keys: { move: "move", select: "select", accept: "accept", reject: "reject", shortcuts: "all shortcuts" },
   empty: "Nothing to review",
   emptyAbout: "Tools found on the web and suggested changes to cards appear here for you to accept or reject.",
   showDecided: "Show all proposals",
@@ -154,11 +165,24 @@ export const review = {
   whatHappened: (n: number) => `Activity (${n})`,
 
   // Accepting all low-risk proposals
-  acceptAllSafe: "Accept low-risk proposals",
-  acceptAllSafeAbout:
-    "Low risk, backed by a quote from a page, and not changed in the meantime. Applied as one change with a single undo.",
+  acceptTogether: {
+    safe: {
+      title: "Accept low-risk proposals",
+      about:
+        "Low risk, backed by a quote from a page, and not changed in the meantime. Applied as one change with a single undo.",
+    },
+    link_repairs: {
+      title: "Accept link repairs",
+      about:
+        "Only the address changes, with at least 95% confidence, and the new page names the tool. Applied as one change with a single undo.",
+    },
+    selected: {
+      title: "Accept selected proposals",
+      about: "Applied as one change with a single undo. Flagged or conflicting proposals need a review of their own.",
+    },
+  },
   noneSafe: (n: number) =>
-    `${n === 1 ? "The proposal in view needs" : `All ${n.toLocaleString("en")} proposals in view need`} a closer look.`,
+    n === 1 ? "This proposal needs a closer look." : `All ${n.toLocaleString("en")} proposals need a closer look.`,
   leftToWait: (n: number) => `${count(n, "proposal")} left pending`,
   lookingAt: (n: number) => `Checking ${count(n, "proposal")}…`,
   acceptedTogether: (n: number) => `Accepted ${count(n, "proposal")}`,

@@ -82,9 +82,9 @@ pub use providers::{
 };
 pub use refine::{RefinePlan, RefineRequest, RefineScope, RefineStart, RefineState};
 pub use review::{
-    AcceptPreview, CardDescribe, FieldSide, FlaggedText, ProposalAccept, ProposalComment, ProposalDetail,
-    ProposalGet, ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsAccept, ProposalsQuery,
-    ProposalsRef, ReviewPolicy, SafeProposal, UnsafeProposal,
+    AcceptPreview, AcceptRule, CardDescribe, FieldSide, FlaggedText, ProposalAccept, ProposalComment,
+    ProposalDetail, ProposalGet, ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsAccept,
+    ProposalsQuery, ProposalsRef, ReviewPolicy, SafeProposal, UnsafeProposal,
 };
 pub use serve::{
     ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpRef, AgentsHttpSet,

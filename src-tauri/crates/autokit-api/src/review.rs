@@ -202,11 +202,30 @@ pub struct ProposalComment {
     pub by: String,
 }
 
+/// Which of several proposals may be accepted together. None of them contains flagged text, conflicts with its card or
+/// changes code that AutoKit runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum AcceptRule {
+    /// Those of low risk.
+    #[default]
+    Safe,
+    /// Those that do nothing but replace the address of documentation, with at least 95 % confidence and a quote from
+    /// the page there that names the tool.
+    LinkRepairs,
+    /// All, because a person selected each.
+    Selected,
+}
+
 /// Reference to several proposals.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct ProposalsRef {
     /// Proposal numbers.
     pub ids: Vec<ProposalId>,
+    /// Which of them may be accepted.
+    #[serde(default)]
+    #[ts(optional, as = "Option<AcceptRule>")]
+    pub rule: AcceptRule,
 }
 
 /// Proposal that can be accepted without individual review.
@@ -245,10 +264,14 @@ pub struct AcceptPreview {
 }
 
 /// Request to accept those of several proposals that are safe, as previewed.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct ProposalsAccept {
     /// Proposal numbers, as in the preview request.
     pub ids: Vec<ProposalId>,
+    /// Rule, as in the preview request.
+    #[serde(default)]
+    #[ts(optional, as = "Option<AcceptRule>")]
+    pub rule: AcceptRule,
     /// Digest from the preview.
     pub seen: String,
     /// Name of the reviewer, as in [`ProposalAccept`].

@@ -9,13 +9,16 @@ use autokit_api::commands::{
     RejectProposal, ReopenProposal, SetReviewPolicy,
 };
 use autokit_api::{
-    AcceptPreview, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
-    ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal, Setting,
-    UnsafeProposal,
+    AcceptPreview, AcceptRule, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalComment,
+    ProposalDetail, ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal,
+    Setting, UnsafeProposal,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
-use autokit_toolcard::{Author, CardId, Operation, Proposal, ProposalId, ProposalState, Risk, diff_cards};
+use autokit_toolcard::{
+    Author, CardId, Operation, Proposal, ProposalId, ProposalState, Risk, diff_cards, fields,
+    is_confirmed_address,
+};
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::models::{BATCH, Models};
 use autokit_workspace::workspace::Workspace;
@@ -29,6 +32,9 @@ use autokit_upstream::servers::KnownServers;
 
 /// Most approvals a policy can require of one proposal; more is a mistake in the setting.
 const MAX_APPROVALS: u32 = 9;
+
+/// Lowest confidence with which a repaired address is accepted together with others.
+const MIN_REPAIR_CONFIDENCE: f32 = 0.95;
 
 /// Most characters in a reviewer's name.
 const MAX_NAME: usize = 100;
@@ -138,7 +144,7 @@ impl Decisions {
 
     /// Reviews proposals by rule: each that can be accepted as a whole without individual review comes with
     /// what that would write.
-    async fn review_by_rules(&self, ids: &[ProposalId]) -> Result<Vec<ReviewedProposal>> {
+    async fn review_by_rules(&self, ids: &[ProposalId], rule: AcceptRule) -> Result<Vec<ReviewedProposal>> {
         let mut reviewed = Vec::with_capacity(ids.len());
         for id in ids {
             let proposal = self.workspace.library.proposal(*id).await?;
@@ -149,8 +155,10 @@ impl Decisions {
             } else if self.proposals.flagged.is_flagged(&proposal.draft) {
                 // Checked again, because the stored risk may predate a rule that flags this text.
                 Err("contains hidden text or instructions to a model".to_owned())
-            } else if proposal.risk != Risk::Low {
-                Err(format!("{} risk", if proposal.risk == Risk::High { "high" } else { "medium" }))
+            } else if proposal.draft.fields.iter().any(|field| field.field == fields::FUNCTION) {
+                Err("changes code that AutoKit runs".to_owned())
+            } else if let Some(why) = self.reason_against(rule, &proposal) {
+                Err(why)
             } else {
                 match self.workspace.library.acceptance(&proposal, &Selection::default()).await {
                     Ok(acceptance) => Ok(acceptance),
@@ -161,6 +169,31 @@ impl Decisions {
             reviewed.push((proposal, verdict));
         }
         Ok(reviewed)
+    }
+
+    /// Returns why a rule does not let a proposal be accepted together with others.
+    fn reason_against(&self, rule: AcceptRule, proposal: &Proposal) -> Option<String> {
+        match rule {
+            AcceptRule::Selected => None,
+            AcceptRule::Safe => match proposal.risk {
+                Risk::Low => None,
+                Risk::Medium => Some("medium risk".to_owned()),
+                Risk::High => Some("high risk".to_owned()),
+            },
+            AcceptRule::LinkRepairs => {
+                let card =
+                    proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
+                let card = card.map_or_else(Map::new, |record| record.card().into_object());
+                let had_one = card.get(fields::DOCUMENTATION).is_some_and(|value| !value.is_null());
+                match proposal.draft.fields.as_slice() {
+                    [field] if had_one && is_confirmed_address(field, &card, MIN_REPAIR_CONFIDENCE) => None,
+                    [field] if field.field == fields::DOCUMENTATION => {
+                        Some("the page doesn't name the tool with 95% confidence".to_owned())
+                    }
+                    _ => Some("changes more than an address".to_owned()),
+                }
+            }
+        }
     }
 
     /// Accepts the proposals in `reviewed` that are safe, as one change.
@@ -175,9 +208,14 @@ impl Decisions {
             reviewed.into_iter().filter_map(|(proposal, verdict)| Some((proposal, verdict.ok()?))).collect();
         let total = safe.len() as u64;
         let (mut tally, mut done, mut approved, mut late) = (JobTally::default(), 0, 0, 0u32);
+        let mut stopped = false;
         progress.set_done(0, total);
         for batch in safe.chunks(BATCH) {
-            progress.check_cancelled()?;
+            // What was accepted before stays accepted and can be undone, so that is reported and no error.
+            stopped = progress.is_cancelled();
+            if stopped {
+                break;
+            }
             let cards: Vec<_> = batch.iter().map(|(_, acceptance)| acceptance.card.clone()).collect();
             let vectors = self.models.embed_cards(&cards).await?;
             let mut accepted = Vec::new();
@@ -223,6 +261,9 @@ impl Decisions {
             if count > 0 {
                 let _ = write!(summary, ", {count} {what}");
             }
+        }
+        if stopped {
+            let _ = write!(summary, ", stopped before the other {}", total - done);
         }
         tally.rejected = late;
         Ok(Outcome { summary, tally: Some(tally) })
@@ -335,7 +376,7 @@ impl Handle<ReopenProposal> for Decisions {
 #[async_trait]
 impl Handle<PreviewAccept> for Decisions {
     async fn handle(&self, _: &Context, request: ProposalsRef) -> Result<AcceptPreview> {
-        let reviewed = self.review_by_rules(&request.ids).await?;
+        let reviewed = self.review_by_rules(&request.ids, request.rule).await?;
         let seen = preview_digest(&reviewed);
         let (mut safe, mut left) = (Vec::new(), Vec::new());
         for (proposal, verdict) in reviewed {
@@ -358,7 +399,7 @@ impl Handle<PreviewAccept> for Decisions {
 #[async_trait]
 impl Handle<AcceptProposals> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalsAccept) -> Result<JobRef> {
-        let reviewed = self.review_by_rules(&request.ids).await?;
+        let reviewed = self.review_by_rules(&request.ids, request.rule).await?;
         if preview_digest(&reviewed) != request.seen {
             return Err(ApiError::new(
                 ErrorCode::Conflict,

@@ -15,7 +15,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{PackedVectors, Proposed};
 use autokit_toolcard::{
     Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalId, ProposalState, Toolcard, diff_cards,
-    fields, is_flagged, marks_in_field, risk,
+    fields, is_flagged, marks_in_field, risk_on,
 };
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
@@ -121,11 +121,7 @@ impl Proposals {
             title: self.title(&proposal),
             diff: diff_cards(&now, &draft.apply_to(&now, |_| true)),
             revision: record.as_ref().map(|record| record.number),
-            risks: draft
-                .fields
-                .iter()
-                .map(|field| (field.field.clone(), risk(field, now.get(&field.field))))
-                .collect(),
+            risks: draft.fields.iter().map(|field| (field.field.clone(), risk_on(field, &now))).collect(),
             needed: self.policy().await?.approvals,
             suspect: flagged_texts(&draft, &now),
             unchanged: now.into_iter().filter(|(name, _)| !proposed(name)).collect(),

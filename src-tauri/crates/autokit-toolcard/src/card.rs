@@ -44,6 +44,8 @@ pub mod fields {
     pub const TAGS: &str = "tags";
     /// One or two lines that call the tool, for tools that are not a class.
     pub const USAGE: &str = "usage";
+    /// The command that installs what the tool needs, e.g. `pip install langchain-tavily`. It is shown, never run.
+    pub const INSTALL: &str = "install";
     /// Sources of the facts on the card (URLs or words).
     pub const SOURCES: &str = "sources";
     /// Code of the tool itself, which AutoKit runs in its sandbox. It is written by machines, and so not one of
@@ -51,7 +53,7 @@ pub mod fields {
     pub const FUNCTION: &str = "function";
 
     /// All fields in reading order.
-    pub const ALL: [&str; 18] = [
+    pub const ALL: [&str; 19] = [
         NAME,
         PROVIDER,
         KIND,
@@ -63,6 +65,7 @@ pub mod fields {
         INIT_ARGS,
         PARAMETERS,
         RETURNS,
+        INSTALL,
         USAGE,
         OPENAPI,
         PRICING,

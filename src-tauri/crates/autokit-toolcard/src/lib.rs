@@ -27,6 +27,7 @@ mod card;
 mod clock;
 mod decision;
 mod diff;
+mod example;
 mod format;
 mod identity;
 mod lineage;
@@ -50,6 +51,7 @@ pub use card::{Kind, Toolcard, fields};
 pub use clock::Clock;
 pub use decision::{Approval, Decision, FieldDecision, FieldVerdict, ProposalEvent, ProposalEventKind};
 pub use diff::{ChangeKind, FieldDiff, JsonChange, Span, SpanOp, diff_cards};
+pub use example::example_arguments;
 pub use format::{
     Candidate, MAX_FILE_BYTES, ReadCards, ReadError, ReadItem, Rejected, read_card, read_cards,
     read_exact_value, read_items, write_cards,
@@ -68,7 +70,7 @@ pub use proposal::{
     Visit,
 };
 pub use revision::{Author, Operation, Revision};
-pub use risk::{Risk, risk};
+pub use risk::{Risk, is_confirmed_address, risk, risk_on};
 pub use state::CardState;
 pub use stub::Stub;
 pub use time::{InvalidTimestamp, Timestamp};

@@ -15,7 +15,7 @@ use crate::card::fields;
 use crate::decision::{Approval, FieldDecision};
 use crate::identity::{CardId, CardKey};
 use crate::lineage::RevisionId;
-use crate::risk::{Risk, risk};
+use crate::risk::{Risk, risk_on};
 use crate::time::Timestamp;
 
 /// Evidence for a claim.
@@ -303,7 +303,7 @@ impl Draft {
     /// Returns the risk of accepting all of it into `card`: that of the riskiest field. Pass an empty object
     /// for a new card.
     pub fn risk(&self, card: &Map<String, Value>) -> Risk {
-        let each = self.fields.iter().map(|field| risk(field, card.get(&field.field)));
+        let each = self.fields.iter().map(|field| risk_on(field, card));
         each.max().unwrap_or(Risk::Low)
     }
 

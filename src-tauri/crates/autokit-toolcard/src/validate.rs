@@ -134,7 +134,10 @@ pub fn check(object: &Map<String, Value>) -> Vec<Problem> {
             problems.push(wrong_type(field, "a list of strings or null", value));
         }
     }
-    // Only warnings: cards that used the name for something else were stored before it meant this.
+    // Only warnings: cards that used the names for something else were stored before they meant this.
+    if object.get(fields::INSTALL).is_some_and(|value| !value.is_null() && !value.is_string()) {
+        problems.push(Problem::warning(fields::INSTALL, "is not shown, because it is not a string"));
+    }
     match object.get(fields::ASKS_FOR) {
         Some(value) if !is_list(value) => problems
             .push(Problem::warning(fields::ASKS_FOR, "is not searched, because it is not a list of strings")),

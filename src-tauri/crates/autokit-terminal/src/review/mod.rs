@@ -11,8 +11,9 @@ use autokit_api::commands::{
     ListProposals, PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
 };
 use autokit_api::{
-    CardDescribe, FieldSide, FlaggedText, Nothing, ProposalAccept, ProposalComment, ProposalDetail,
-    ProposalGet, ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy,
+    AcceptRule, CardDescribe, FieldSide, FlaggedText, Nothing, ProposalAccept, ProposalComment,
+    ProposalDetail, ProposalGet, ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef,
+    ReviewPolicy,
 };
 use autokit_error::{ApiError, ErrorCode, file_problem};
 use autokit_toolcard::{ProposalId, ProposalState, Risk};
@@ -69,6 +70,9 @@ pub enum ReviewCommand {
         /// Preview the changes without applying them.
         #[arg(long)]
         preview: bool,
+        /// Instead accept repaired addresses: at least 95% confidence, and the page names the tool.
+        #[arg(long)]
+        links: bool,
         #[command(flatten)]
         reviewer: Reviewer,
     },
@@ -180,8 +184,9 @@ impl From<RiskChoice> for Risk {
 pub(crate) async fn run(library: &dyn Client, out: &Output, command: ReviewCommand) -> Result<Outcome> {
     let detail = match command {
         ReviewCommand::List { all, risk, by_risk } => return list(library, out, all, risk, by_risk).await,
-        ReviewCommand::AcceptSafe { preview, reviewer } => {
-            return accept_safe(library, out, preview, reviewer.by).await;
+        ReviewCommand::AcceptSafe { preview, links, reviewer } => {
+            let rule = if links { AcceptRule::LinkRepairs } else { AcceptRule::Safe };
+            return accept_safe(library, out, preview, rule, reviewer.by).await;
         }
         ReviewCommand::Policy { approvals, reviewer } => {
             return policy(library, out, approvals, reviewer).await;
@@ -346,16 +351,23 @@ async fn edit_in_editor(
     Ok(edited.into_iter().filter(|(field, value)| values.get(field) != Some(value)).collect())
 }
 
-async fn accept_safe(library: &dyn Client, out: &Output, preview: bool, by: String) -> Result<Outcome> {
+async fn accept_safe(
+    library: &dyn Client,
+    out: &Output,
+    preview: bool,
+    rule: AcceptRule,
+    by: String,
+) -> Result<Outcome> {
     let pending =
         library.call::<ListProposals>(ProposalsQuery { state: Some(ProposalState::Pending) }).await?;
     let ids: Vec<ProposalId> = pending.rows.iter().map(|row| row.id).collect();
-    let accept_preview = library.call::<PreviewAccept>(ProposalsRef { ids: ids.clone() }).await?;
+    let accept_preview = library.call::<PreviewAccept>(ProposalsRef { ids: ids.clone(), rule }).await?;
     if preview || accept_preview.safe.is_empty() {
         out.show(&accept_preview, |text| show::write_preview(text, &accept_preview))?;
         return Ok(if accept_preview.safe.is_empty() { Outcome::NothingFound } else { Outcome::Done });
     }
-    let job = library.call::<AcceptProposals>(ProposalsAccept { ids, seen: accept_preview.seen, by }).await?;
+    let job =
+        library.call::<AcceptProposals>(ProposalsAccept { ids, rule, seen: accept_preview.seen, by }).await?;
     let done = watch(library, out, &job.job).await?;
     out.show(&done, |text| writeln!(text, "{}", printable(done.summary.as_deref().unwrap_or_default())))?;
     Ok(Outcome::Done)
