@@ -177,6 +177,7 @@ impl Retriever for OneCard {
             description: "One is a tool.".into(),
             body: r#"{"name":"One","description":"One is a tool."}"#.into(),
             stub: None,
+            callable: false,
             score: 0.9,
             parts: autokit_app::ScoreParts::default(),
             cited: None,

@@ -13,3 +13,4 @@ mod providers;
 mod replay;
 mod rules;
 mod sessions;
+mod starter;

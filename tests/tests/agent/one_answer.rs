@@ -93,7 +93,8 @@ async fn what_limits_a_tool_is_part_of_every_answer() -> Result<()> {
     let question = "an interpreter that runs python code";
     let answer = answer_of(&ask(&node, question).await?)?.clone();
     ensure!(answer.name.as_deref() == Some("Interpreter") && answer.limits == [WARNING], "{answer:?}");
-    let instant = node.call::<Ask>(AskRequest { question: question.to_owned(), limit: None }).await?;
+    let instant =
+        node.call::<Ask>(AskRequest { question: question.to_owned(), ..AskRequest::default() }).await?;
     ensure!(instant.candidates[0].limits == [WARNING], "{instant:?}");
     node.close().await?;
     // A person in the terminal.
@@ -165,7 +166,8 @@ async fn an_answer_is_judged_by_the_question_that_was_asked() -> Result<()> {
     for services in [None, Some(&model)] {
         set_providers(&node, services, Some(&site)).await?;
         for (question, kind) in requests()?.into_iter().step_by(3) {
-            let request = AskRequest { question: question.clone(), limit: Some(200) };
+            let request =
+                AskRequest { question: question.clone(), limit: Some(200), ..AskRequest::default() };
             let own = node.call::<Ask>(request).await?.candidates.into_iter();
             let own: HashMap<CardId, f32> = own.map(|one| (one.card.id, one.score)).collect();
             let before = site.searches();

@@ -71,7 +71,7 @@ async fn lists_reflect_check_results() -> Result<()> {
     assert_eq!(rows, std::slice::from_ref(&one));
     assert_eq!(one.health, Some(CardState::Verified));
     assert_eq!(one.checked_at, Some("2026-03-01T12:00:00.000Z".parse()?));
-    let asked = AskRequest { question: "Kettle boils water".into(), limit: Some(3) };
+    let asked = AskRequest { question: "Kettle boils water".into(), limit: Some(3), ..AskRequest::default() };
     let answer = node.call::<Ask>(asked).await?;
     assert!(answer.candidates.iter().any(|candidate| candidate.card == one), "{answer:?}");
 

@@ -81,8 +81,13 @@ async fn a_run_pauses_for_questions_and_resumes() -> Result<()> {
     gate.add_permits(3);
     until(&node, &job, |job| job.done == 3).await?;
     // Pages are awaited, and none comes before the gate is opened again: asking does not wait for them.
-    let answer =
-        node.call::<Ask>(AskRequest { question: "count sheep in meadow 5".into(), limit: Some(3) }).await?;
+    let answer = node
+        .call::<Ask>(AskRequest {
+            question: "count sheep in meadow 5".into(),
+            limit: Some(3),
+            ..AskRequest::default()
+        })
+        .await?;
     assert!(!answer.candidates.is_empty());
     let jobs = node.call::<ListJobs>(Nothing {}).await?;
     let meanwhile = jobs.into_iter().find(|one| one.id == job).context("it is known")?;

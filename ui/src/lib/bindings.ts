@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 20;
+export const PROTOCOL = 21;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -750,7 +750,11 @@ question: string,
 /**
  * Maximum number of candidates. Default: 5.
  */
-limit?: number, };
+limit?: number, 
+/**
+ * Ids of cards that are not to be in the answer.
+ */
+exclude?: Array<CardId>, };
 
 /**
  * Call in the audit log.
@@ -1088,6 +1092,11 @@ checked_at: Timestamp | null,
  * Whether the card changed after its last check, so that the result is about an earlier revision.
  */
 changed: boolean, 
+/**
+ * Whether the card stores a call, so that AutoKit can make it: a request, a tool of an MCP server, a macro or a
+ * function. Otherwise it is a reference, for use in code.
+ */
+callable: boolean, 
 /**
  * Tags.
  */
@@ -4439,6 +4448,10 @@ name: string,
  */
 description: string, 
 /**
+ * Whether the card stores a call, so that AutoKit can make it.
+ */
+callable: boolean, 
+/**
  * Ranking score, 0 to 1.
  */
 score: number, 
@@ -5684,7 +5697,7 @@ text: string, };
 export type SpanOp = "equal" | "delete" | "insert";
 
 /**
- * Starter code for a use case.
+ * Code with which a program starts to use a tool.
  */
 export type Starter = { 
 /**
@@ -5695,6 +5708,14 @@ language: string,
  * Source code.
  */
 code: string, 
+/**
+ * Command that installs what the code needs, if the card has one.
+ */
+install?: string, 
+/**
+ * Environment variables that the code reads, in order of appearance: keys and addresses of one's own.
+ */
+variables: Array<string>, 
 /**
  * Lines written by the model and removed from `code` because neither card nor page supports them.
  */
@@ -6668,6 +6689,8 @@ export interface Commands {
   cards_facets: { request: CardsQuery; response: Facets };
   /** Returns all fields of a card. */
   cards_get: { request: CardRef; response: CardDetail };
+  /** Returns code with which a program starts to use a card's tool: what to install, which variables to set, and one call. */
+  cards_starter: { request: CardRef; response: Starter | null };
   /** Validates the fields of a card without saving them. */
   cards_validate: { request: CardCheck; response: Array<Problem> };
   /** Adds a card. */
@@ -6830,6 +6853,8 @@ export interface Commands {
   spending_reset: { request: Nothing; response: Providers };
   /** Sets or removes an API key. */
   secrets_set: { request: SecretSet; response: Providers };
+  /** Returns the names of the models that the chosen service offers, sorted. */
+  providers_models: { request: Nothing; response: Array<string> };
   /** Tests a connection with one real request. */
   providers_test: { request: TestRequest; response: TestOutcome };
   /** Returns the MCP servers behind AutoKit. */

@@ -1,7 +1,10 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen } from "@testing-library/svelte";
+import { fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Answer, Session } from "../lib/bindings";
+import type { Answer, CardDetail, Session } from "../lib/bindings";
+import { engine } from "../lib/engine.svelte";
+import { firstRun } from "../lib/firstRun.svelte";
+import { bytes } from "../lib/format";
 import { navigation } from "../lib/navigation.svelte";
 import { asking } from "../lib/conversation.svelte";
 import { cardOf } from "../testing/fixtures";
@@ -14,6 +17,7 @@ import Ask from "./Ask.svelte";
 afterEach(() => {
   clear();
   asking.clear();
+  firstRun.reset();
 });
 
 const PARTS = {
@@ -72,6 +76,104 @@ describe("an answer while one types", () => {
     expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual(["send mail"]);
     await fireEvent.click(screen.getByRole("button", { name: "send mail one" }));
     expect([navigation.pane, navigation.card]).toEqual(["library", "one"]);
+  });
+
+  it("has what can be done with it in one row", async () => {
+    const starter = { language: "python", code: "print(1)", install: "pip install one", variables: ["KEY"] };
+    const calls = stage({
+      answers_get: ({ question }) => {
+        const answer = answerTo(question);
+        answer.candidates[0]!.card.callable = true;
+        return answer;
+      },
+      cards_starter: () => ({ ...starter, removed: [], model: null }),
+      sessions_list: () => [],
+    });
+    render(Ask);
+    await type("send mail");
+    const names = [texts.copyCode, texts.tryIt, texts.starterCode, texts.connectAgent, texts.notThisOne];
+    const row = within(screen.getByRole("group", { name: texts.actions }));
+    expect(row.getAllByRole("button").map((button) => button.textContent?.trim())).toEqual(names);
+    const open = row.getByRole("button", { name: texts.starterCode });
+    await fireEvent.click(open);
+    await wait();
+    expect(open.getAttribute("aria-expanded")).toBe("true");
+    for (const code of ["pip install one", "export KEY=", "print(1)"]) expect(screen.getByText(code)).toBeTruthy();
+    expect(asked(calls, "cards_starter")).toEqual([{ card: "one" }]);
+    await fireEvent.click(open);
+    expect(screen.queryByText("print(1)")).toBeNull();
+    await fireEvent.click(row.getByRole("button", { name: texts.connectAgent }));
+    expect([navigation.pane, navigation.section]).toEqual(["settings", "agents"]);
+  });
+
+  it("leaves a tool out that is not the one, until another question", async () => {
+    const calls = stage({
+      answers_get: ({ question, exclude }) =>
+        answerTo(question, exclude ? { candidates: answerTo(question).candidates.slice(1) } : {}),
+      sessions_list: () => [],
+    });
+    render(Ask);
+    await type("send mail");
+    await fireEvent.click(screen.getByRole("button", { name: texts.notThisOne }));
+    await wait(200);
+    expect(screen.getByRole("heading", { level: 1, name: "send mail two" })).toBeTruthy();
+    expect(asked(calls, "answers_get").at(-1)).toMatchObject({ question: "send mail", exclude: ["one"] });
+    await fireEvent.click(screen.getByRole("button", { name: texts.showThemAgain }));
+    await wait(200);
+    expect(screen.getByRole("heading", { level: 1, name: "send mail one" })).toBeTruthy();
+    await fireEvent.click(screen.getByRole("button", { name: texts.notThisOne }));
+    await wait(200);
+    await type("print a page");
+    expect(asked(calls, "answers_get").at(-1)).toEqual({ question: "print a page", limit: 6 });
+  });
+
+  it("is reached with the arrow keys, and the focus is there again on the way back", async () => {
+    stage({ answers_get: ({ question }) => answerTo(question), sessions_list: () => [] });
+    render(Ask);
+    await type("send mail");
+    const box = screen.getByLabelText(texts.question);
+    box.focus();
+    const press = (key: string) => fireEvent.keyDown(document.activeElement!, { key });
+    await press("ArrowDown");
+    expect(document.activeElement?.textContent).toBe("send mail one");
+    await press("ArrowDown");
+    const second = document.activeElement;
+    expect(second?.textContent).toContain("send mail two");
+    await press("ArrowDown");
+    expect(document.activeElement).toBe(second);
+    await fireEvent.click(second!);
+    expect([navigation.pane, navigation.card]).toEqual(["library", "two"]);
+    navigation.back();
+    await wait();
+    expect(document.activeElement).toBe(second);
+    await press("ArrowUp");
+    await press("ArrowUp");
+    expect(document.activeElement).toBe(box);
+  });
+
+  it("is compared with another candidate", async () => {
+    const detail = (id: string) =>
+      ({
+        summary: cardOf(id, `tool ${id}`),
+        fields: { description: `Does ${id}.`, pricing: "Free", parameters: { properties: { q: {} }, required: ["q"] } },
+        warnings: [],
+        stub: null,
+      }) as unknown as CardDetail;
+    stage({
+      answers_get: ({ question }) => answerTo(question),
+      cards_get: ({ card }) => detail(card),
+      sessions_list: () => [],
+    });
+    render(Ask);
+    await type("send mail");
+    await fireEvent.click(screen.getByRole("button", { name: texts.compareTo("send mail two", "send mail one") }));
+    await wait();
+    const table = within(screen.getByRole("dialog", { name: texts.compare })).getByRole("table");
+    const rows = within(table)
+      .getAllByRole("row")
+      .map((row) => [...row.children].map((cell) => cell.textContent?.trim()));
+    expect(rows).toContainEqual(["Description", "Does one.", "Does two."]);
+    expect(rows).toContainEqual(["Pricing", "Free", "Free"]);
   });
 
   it("states its confidence where it is known", async () => {
@@ -149,5 +251,49 @@ describe("an answer while one types", () => {
     expect(screen.getAllByRole("status")[0]?.textContent).toBe(texts.atWork);
     // It was asked while typing and is not asked again.
     expect(asked(calls, "answers_get").length).toBe(1);
+  });
+});
+
+describe("the first start", () => {
+  it("shows an answer with its code, and three steps until they are skipped", async () => {
+    stage({
+      answers_get: ({ question }) => answerTo(question),
+      clients_list: () => [{ id: "cursor", name: "Cursor", here: true, connected: false }] as never,
+      sessions_list: () => [],
+    });
+    engine.status = { ...engine.status!, first_run: true };
+    render(Ask);
+    await wait(200);
+    expect(screen.getByText("import one")).toBeTruthy();
+    expect(screen.getByText(texts.firstSteps.connectAbout(["Cursor"]))).toBeTruthy();
+    await fireEvent.click(screen.getByRole("button", { name: texts.firstSteps.servicesAction }));
+    expect([navigation.pane, navigation.section]).toEqual(["settings", "llm"]);
+    navigation.back();
+    await fireEvent.click(screen.getByRole("button", { name: texts.firstSteps.skip }));
+    expect(screen.queryByText(texts.firstSteps.title)).toBeNull();
+    expect(screen.queryByText("import one")).toBeNull();
+  });
+});
+
+describe("the embedding model", () => {
+  it("is offered beside the question while it is missing", async () => {
+    const model = { name: "minilm", size_bytes: 91e6, installed: false, folder_only: false };
+    const calls = stage({
+      models_list: () => ({ models: [{ model, current: true }] }) as never,
+      models_pull: () => ({ job: "j" }) as never,
+      sessions_list: () => [],
+    });
+    engine.status = { ...engine.status!, model_state: "missing" };
+    render(Ask);
+    await wait();
+    expect(screen.getByText(texts.modelMissing(bytes(91e6)))).toBeTruthy();
+    await fireEvent.click(screen.getByRole("button", { name: texts.downloadModel }));
+    expect(asked(calls, "models_pull")).toEqual([{ name: "minilm", folder: null }]);
+    engine.jobs = [{ id: "j", kind: "download", state: "running", done: 1, total: 4 } as never];
+    await wait();
+    expect(screen.getByText(texts.modelDownloading(0.25))).toBeTruthy();
+    engine.status = { ...engine.status, model_state: "ready" };
+    await wait();
+    expect(screen.queryByText(texts.modelDownloading(0.25))).toBeNull();
   });
 });

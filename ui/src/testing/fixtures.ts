@@ -34,6 +34,7 @@ export function cardOf(id: string, name: string): CardSummary {
     health: null,
     checked_at: null,
     changed: false,
+    callable: false,
     tags: [],
     number: 1,
     updated_at: "2026-01-01T00:00:00Z",

@@ -15,12 +15,31 @@ export const ask = {
   emptyAbout: "Load the starter cards, import a file, or drop one here.",
   loadStarter: "Load starter cards",
   forExample: "Try",
-  tour: {
-    about:
-      "New here? Ask in your own words. The answer names a tool, links its documentation and shows how to import it. Nothing leaves this machine until you choose a service in Settings.",
-    palette: "opens the command palette,",
-    shortcuts: "lists all shortcuts.",
+  firstSteps: {
+    title: "Get started",
+    skip: "Skip",
+    done: "done",
+    ask: "Ask your own question",
+    askAbout: "In your own words. The answer names a tool, how to call it, and where it is documented.",
+    askAction: "Ask a question",
+    connect: "Connect your agents",
+    connectAbout: (names: string[]) =>
+      names.length
+        ? `Found on this machine: ${names.join(", ")}. They find tools here over MCP.`
+        : "Cursor, Claude, VS Code and others find tools here over MCP.",
+    connected: (names: string[]) => `Connected: ${names.join(", ")}.`,
+    connectAction: "Connect agents",
+    services: "Add a model or web search",
+    servicesAbout: "Optional. Until you choose a service, nothing leaves this machine.",
+    servicesAction: "Choose services",
   },
+  exampleAnswer: "An example:",
+  loadingStarter: "Loading the starter cards…",
+  modelMissing: (size: string | null) =>
+    `Search matches words only, so it misses tools described in other words. Download the embedding model${size ? ` (${size})` : ""} to also search by meaning, offline.`,
+  modelDownloading: (share: number | null) =>
+    `Downloading the embedding model${share === null ? "…" : `: ${percent(share)}`}`,
+  downloadModel: "Download",
   samples: [
     "I want a tool that can integrate with my google calendar",
     "turn a recording into text without a network",
@@ -53,6 +72,29 @@ export const ask = {
     `${confidence === null ? "Low" : percent(confidence)} confidence. Check the other candidates too.`,
   confidence: (confidence: number) => `${percent(confidence)} confidence`,
   confidenceHint: "How often the first result is right at this score",
+
+  // Actions
+  actions: "Actions",
+  copyCode: "Copy code",
+  tryIt: "Try it",
+  connectAgent: "Connect my agent",
+  notThisOne: "Not this one",
+  hiddenTools: (n: number) => `${count(n, "tool")} hidden from this answer.`,
+  showThemAgain: "Show again",
+
+  // Starter code
+  install: "Install",
+  setVariables: "Set these variables",
+  run: "Run",
+  theInstallCommand: "install command",
+  theVariables: "variables",
+  theStarterCode: "starter code",
+
+  // Compare
+  compare: "Compare",
+  compareTo: (name: string, other: string) => `Compare ${name} with ${other}`,
+  code: "Code",
+  optional: (name: string) => `${name} (optional)`,
 
   // Candidates
   judgedHint: "Relevance score from the language model",

@@ -3,6 +3,10 @@
 export const card = {
   // Card
   theCard: "Card",
+  callable: "Callable",
+  callableHint: "AutoKit and your agents can call this tool",
+  reference: "Reference",
+  referenceHint: "For use in code; AutoKit can't call it",
   fields: "Fields",
   call: "Call",
   closeCard: "Close the card",
@@ -63,6 +67,13 @@ export const card = {
   answeredIn: (time: string) => `in ${time}`,
 
   // Arguments
+  editAsForm: "Edit as a form",
+  editAsJson: "Edit as JSON",
+  isOptional: "(optional)",
+  isRequired: "Required",
+  notANumber: "Enter a number",
+  notWhole: "Enter a whole number",
+  fieldsInvalid: "Check the fields above.",
   noObject: "Enter the arguments as a JSON object: { … }",
   stopped: "the call was stopped",
   argumentsNotJson: (why: string) => `Invalid JSON: ${why}`,

@@ -473,7 +473,7 @@ const tests = {
     await page.getByText(texts.ask.helpsSaid("count things")).waitFor();
     await question(page).fill("thing number 4713");
     await page.keyboard.press("Enter");
-    await button(page, texts.common.no).click();
+    await button(page, texts.ask.notThisOne).click();
     await textbox(page, texts.ask.wrong).fill("other account");
     await page.keyboard.press("Enter");
     const earlier = page.getByText(texts.ask.before("tool 004713", "other account"));

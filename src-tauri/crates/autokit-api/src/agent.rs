@@ -87,13 +87,20 @@ pub enum TurnState {
     Cancelled,
 }
 
-/// Starter code for a use case.
+/// Code with which a program starts to use a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Starter {
     /// Language for syntax highlighting.
     pub language: String,
     /// Source code.
     pub code: String,
+    /// Command that installs what the code needs, if the card has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub install: Option<String>,
+    /// Environment variables that the code reads, in order of appearance: keys and addresses of one's own.
+    #[serde(default)]
+    pub variables: Vec<String>,
     /// Lines written by the model and removed from `code` because neither card nor page supports them.
     pub removed: Vec<String>,
     /// Model that wrote the code; `null` if it was generated from the card.

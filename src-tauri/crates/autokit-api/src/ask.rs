@@ -17,6 +17,10 @@ pub struct AskRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
+    /// Ids of cards that are not to be in the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(optional, as = "Option<Vec<CardId>>")]
+    pub exclude: Vec<CardId>,
 }
 
 /// Answer of the library to a question.

@@ -33,6 +33,10 @@ pub struct CardSummary {
     /// Whether the card changed after its last check, so that the result is about an earlier revision.
     #[serde(default)]
     pub changed: bool,
+    /// Whether the card stores a call, so that AutoKit can make it: a request, a tool of an MCP server, a macro or a
+    /// function. Otherwise it is a reference, for use in code.
+    #[serde(default)]
+    pub callable: bool,
     /// Tags.
     pub tags: Vec<String>,
     /// Number of the latest revision.

@@ -29,14 +29,14 @@ use crate::{
     Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState, ResearchRequest,
     RetirementProposed, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server,
     ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait,
-    SigningKeys, Status, Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest, ToolList,
-    ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd,
-    VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList,
-    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
+    SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest,
+    ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest,
+    VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged,
+    VocabularyList, VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 20;
+pub const PROTOCOL: u32 = 21;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -173,6 +173,9 @@ commands! {
     GetFacets = "cards_facets" (CardsQuery) -> Facets;
     /// Returns all fields of a card.
     GetCard = "cards_get" (CardRef) -> CardDetail;
+    /// Returns code with which a program starts to use a card's tool: what to install, which variables to set, and one
+    /// call.
+    GetStarter = "cards_starter" (CardRef) -> Option<Starter>;
     /// Validates the fields of a card without saving them.
     CheckCard = "cards_validate" (CardCheck) -> Vec<autokit_toolcard::Problem>;
     /// Adds a card.
@@ -338,6 +341,8 @@ commands! {
     ResetSpending = "spending_reset" (Nothing) -> Providers;
     /// Sets or removes an API key.
     SetSecret = "secrets_set" (SecretSet) -> Providers;
+    /// Returns the names of the models that the chosen service offers, sorted.
+    ListLanguageModels = "providers_models" (Nothing) -> Vec<String>;
     /// Tests a connection with one real request.
     TestConnection = "providers_test" (TestRequest) -> TestOutcome;
     /// Returns the MCP servers behind AutoKit.

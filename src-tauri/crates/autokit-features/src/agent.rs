@@ -26,6 +26,7 @@ use autokit_workspace::workspace::Workspace;
 use crate::library_retriever::{AgentCaller, DEADLINE, DiscoveryCache, LibraryRetriever};
 use crate::review::Proposals;
 use crate::sessions::{SessionHandle, Sessions, running};
+use crate::starter_code::starter_code;
 
 /// How long `sessions_wait` waits for a change before it returns the session as it is.
 const MAX_WAIT: Duration = Duration::from_secs(10);
@@ -189,6 +190,7 @@ impl Agent {
     /// do not support, or else the card's own stub.
     async fn starter(&self, card: &CardId, question: &str, use_case: &str) -> Result<Option<Starter>> {
         let record = self.workspace.library.card(card)?;
+        let by_rules = starter_code(&record.card());
         let stub = record.card().stub();
         let page = self.workspace.library.page(card).await?;
         let services = self.providers.services();
@@ -216,7 +218,16 @@ impl Agent {
             match tokio::time::timeout(timeout, request).await.unwrap_or_else(late) {
                 Ok((code, removed)) if !code.code.is_empty() => {
                     let model = Some(large.config().model.clone());
-                    return Ok(Some(Starter { language: code.language, code: code.code, removed, model }));
+                    let install = by_rules.and_then(|code| code.install);
+                    let (language, variables) = (code.language, Vec::new());
+                    return Ok(Some(Starter {
+                        language,
+                        code: code.code,
+                        install,
+                        variables,
+                        removed,
+                        model,
+                    }));
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -224,13 +235,16 @@ impl Agent {
                 }
             }
         }
-        Ok(stub.map(|stub| {
-            let comment =
-                if stub.language == "typescript" || stub.language == "javascript" { "//" } else { "#" };
+        Ok(by_rules.map(|starter| {
+            let comment = match starter.language.as_str() {
+                "typescript" | "javascript" => "//",
+                _ => "#",
+            };
             let use_case = use_case.split_whitespace().collect::<Vec<_>>().join(" ");
-            let code =
-                if use_case.is_empty() { stub.code } else { format!("{comment} {use_case}\n{}", stub.code) };
-            Starter { language: stub.language, code, removed: Vec::new(), model: None }
+            if use_case.is_empty() || starter.language == "json" {
+                return starter;
+            }
+            Starter { code: format!("{comment} {use_case}\n{}", starter.code), ..starter }
         }))
     }
 }

@@ -5,15 +5,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autokit_api::commands::{CheckCard, Context, GetCard, GetFacets, Handle, ListCards};
+use autokit_api::commands::{CheckCard, Context, GetCard, GetFacets, GetStarter, Handle, ListCards};
 use autokit_api::{
     CardCheck, CardDetail, CardList, CardRef, CardsPage, CardsQuery, Facet, Facets, HealthFilter, Sort,
+    Starter,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Checks, Replica};
 use autokit_toolcard::{Problem, check};
 use autokit_workspace::cards::{detail, summary};
 use autokit_workspace::workspace::Workspace;
+
+use crate::starter_code::starter_code;
 
 /// Most rows in one response.
 pub(crate) const PAGE_ROWS: u32 = 1000;
@@ -175,6 +178,13 @@ impl Handle<GetCard> for Catalogue {
     async fn handle(&self, _: &Context, request: CardRef) -> Result<CardDetail> {
         let record = self.workspace.find_card(&request.card)?;
         Ok(detail(&record, &*self.workspace.library.checks().await?))
+    }
+}
+
+#[async_trait]
+impl Handle<GetStarter> for Catalogue {
+    async fn handle(&self, _: &Context, request: CardRef) -> Result<Option<Starter>> {
+        Ok(starter_code(&self.workspace.find_card(&request.card)?.card()))
     }
 }
 

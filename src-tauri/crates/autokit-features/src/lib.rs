@@ -32,6 +32,7 @@ pub mod servers;
 pub mod sessions;
 pub mod sources;
 pub mod starter;
+pub mod starter_code;
 pub mod subscriptions;
 pub mod verify;
 pub mod vocabulary;

@@ -121,7 +121,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 const QUOTED: usize = 300;
 
 /// Timeout for checking whether a service is available, however long a reply may take.
-const PROBE: Duration = Duration::from_mins(1);
+pub(crate) const PROBE: Duration = Duration::from_mins(1);
 
 /// A model as configured by the user.
 #[derive(Clone)]
@@ -174,11 +174,16 @@ impl std::fmt::Debug for ModelConfig {
 
 /// Begins requests. A trait object, so that the compiler does not go through the fields of an HTTP client for
 /// each `async fn` above that holds a [`Model`].
-trait BeginRequest: std::fmt::Debug + Send + Sync {
+pub(crate) trait BeginRequest: std::fmt::Debug + Send + Sync {
+    fn get(&self, url: &str) -> RequestBuilder;
     fn post(&self, url: &str) -> RequestBuilder;
 }
 
 impl BeginRequest for Client {
+    fn get(&self, url: &str) -> RequestBuilder {
+        Client::get(self, url)
+    }
+
     fn post(&self, url: &str) -> RequestBuilder {
         Client::post(self, url)
     }
@@ -188,9 +193,9 @@ impl BeginRequest for Client {
 #[derive(Clone, Debug)]
 pub struct Model {
     config: ModelConfig,
-    base: String,
+    pub(crate) base: String,
     host: String,
-    http: Arc<dyn BeginRequest>,
+    pub(crate) http: Arc<dyn BeginRequest>,
     ledger: Ledger,
 }
 
@@ -356,7 +361,7 @@ impl Model {
         }
     }
 
-    fn timeout_error(&self) -> Error {
+    pub(crate) fn timeout_error(&self) -> Error {
         Error::Timeout { host: self.host.clone(), after: self.config.limits.idle }
     }
 
@@ -440,7 +445,12 @@ impl Model {
     }
 
     /// Reads a body up to a limit.
-    async fn read(&self, response: Response, limit: usize, first_deadline: Instant) -> Result<String> {
+    pub(crate) async fn read(
+        &self,
+        response: Response,
+        limit: usize,
+        first_deadline: Instant,
+    ) -> Result<String> {
         let mut body = Vec::new();
         let mut stream = response.bytes_stream();
         let mut next_deadline = first_deadline;
@@ -457,7 +467,7 @@ impl Model {
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
-    fn connection_error(&self, error: &reqwest::Error) -> Error {
+    pub(crate) fn connection_error(&self, error: &reqwest::Error) -> Error {
         let mut reason = error.to_string();
         let mut cause = std::error::Error::source(error);
         while let Some(error) = cause {
@@ -467,7 +477,7 @@ impl Model {
         Error::NoConnection { host: self.host.clone(), reason }
     }
 
-    fn unreadable(&self, reason: &str) -> Error {
+    pub(crate) fn unreadable(&self, reason: &str) -> Error {
         Error::BadReply { host: self.host.clone(), reason: self.quoted(reason) }
     }
 
@@ -482,7 +492,7 @@ impl Model {
     }
 
     /// Classifies a failure by what the user has to fix.
-    async fn status_error(&self, url: &str, response: Response, first_deadline: Instant) -> Error {
+    pub(crate) async fn status_error(&self, url: &str, response: Response, first_deadline: Instant) -> Error {
         let host = self.host.clone();
         let status = response.status();
         let retry_after = response

@@ -16,6 +16,7 @@ mod client;
 mod error;
 mod ledger;
 mod message;
+mod models;
 mod openai;
 mod prices;
 pub mod prompts;

@@ -23,6 +23,7 @@ use crate::cards::one_line;
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, format_time, printable};
 use crate::places::with_commands;
+use crate::starter_code::write_starter;
 use crate::{jobs, review};
 
 /// Yes or no.
@@ -350,10 +351,7 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
         match &feedback.starter {
             Some(starter) => {
                 writeln!(out)?;
-                printable(&starter.code).lines().try_for_each(|line| writeln!(out, "    {line}"))?;
-                for line in &starter.removed {
-                    writeln!(out, "{} {}", "removed, unsupported:".yellow(), printable(line))?;
-                }
+                write_starter(out, starter)?;
             }
             None if feedback.helpful => {
                 writeln!(out, "{}", "The card doesn't have enough detail for starter code.".dimmed())?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use autokit_api::Client;
 use autokit_api::commands::{
-    CreateCard, DeleteCards, GetCard, GetHistory, ListCards, RestoreCard, UpdateCard,
+    CreateCard, DeleteCards, GetCard, GetHistory, GetStarter, ListCards, RestoreCard, UpdateCard,
 };
 use autokit_api::{
     CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 use crate::filter::Filter;
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, format_time, printable};
+use crate::starter_code::write_starter;
 
 #[derive(Debug, Subcommand)]
 pub enum CardsCommand {
@@ -34,6 +35,11 @@ pub enum CardsCommand {
     },
     /// Show a card.
     Show {
+        /// Card ID or name.
+        card: String,
+    },
+    /// Show code to start with: what to install, variables to set, one call.
+    Starter {
         /// Card ID or name.
         card: String,
     },
@@ -100,6 +106,19 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: CardsComman
         CardsCommand::Show { card } => {
             let detail = library.call::<GetCard>(CardRef { card }).await?;
             out.show(&detail, |text| write_card(text, &detail))?;
+            Ok(Outcome::Done)
+        }
+        CardsCommand::Starter { card } => {
+            let starter = library.call::<GetStarter>(CardRef { card: card.clone() }).await?;
+            let Some(starter) = starter else {
+                return Err(ApiError::new(
+                    ErrorCode::NotFound,
+                    format!("the card {card:?} doesn't have enough detail for starter code"),
+                    "Add `usage`, or `module` and `class`.",
+                )
+                .into());
+            };
+            out.show(&starter, |text| write_starter(text, &starter))?;
             Ok(Outcome::Done)
         }
         CardsCommand::Add { file, change } => {

@@ -43,6 +43,7 @@ mod research;
 mod review;
 mod servers;
 pub mod signals;
+mod starter_code;
 mod tools;
 mod transfer;
 mod variants;

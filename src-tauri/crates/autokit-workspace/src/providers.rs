@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
-use autokit_api::commands::{Context, GetProviders, Handle, SetProviders, SetSecret, TestConnection};
+use autokit_api::commands::{
+    Context, GetProviders, Handle, ListLanguageModels, SetProviders, SetSecret, TestConnection,
+};
 use autokit_api::{
     Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings,
     Providers as ProvidersView, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
@@ -88,6 +90,15 @@ fn is_safe_for_key(address: &str, has_key: bool) -> bool {
     is_web && (!has_key || autokit_web::is_confidential(&url))
 }
 
+/// Returns how a kind of service is spoken to; `None` for no service.
+fn protocol_of(kind: LlmKind) -> Option<Protocol> {
+    match kind {
+        LlmKind::None => None,
+        LlmKind::Anthropic => Some(Protocol::Anthropic),
+        LlmKind::Openai => Some(Protocol::Openai),
+    }
+}
+
 fn non_empty(text: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
@@ -134,11 +145,7 @@ impl Services {
         key: Option<&str>,
         ledger: &Ledger,
     ) -> Result<(Option<Model>, Option<Model>)> {
-        let protocol = match settings.kind {
-            LlmKind::None => return Ok((None, None)),
-            LlmKind::Anthropic => Protocol::Anthropic,
-            LlmKind::Openai => Protocol::Openai,
-        };
+        let Some(protocol) = protocol_of(settings.kind) else { return Ok((None, None)) };
         if settings.large.trim().is_empty() {
             return Err(ApiError::new(
                 ErrorCode::Invalid,
@@ -453,6 +460,24 @@ fn not_configured(what: &str, place: &str) -> ApiError {
         format!("no {what} is configured"),
         format!("Choose one in {place}."),
     )
+}
+
+#[async_trait]
+impl Handle<ListLanguageModels> for Providers {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<String>> {
+        let settings = self.services.load().settings.clone();
+        let Some(protocol) = protocol_of(settings.llm.kind) else {
+            return Err(not_configured("language model", "Settings, Language model"));
+        };
+        let name = if protocol == Protocol::Anthropic { KeyName::Anthropic } else { KeyName::Openai };
+        let mut config = ModelConfig::new(protocol, settings.llm.base.trim(), "");
+        // Many services on this machine need no key; the others answer that they do.
+        config.key = match self.key(&settings, name).await {
+            Err(_) if non_empty(&settings.llm.base).is_some() => None,
+            key => key?,
+        };
+        Ok(Model::new(config, self.spending.ledger.clone())?.list().await?)
+    }
 }
 
 #[async_trait]

@@ -196,6 +196,7 @@ impl Handle<Ask> for Search {
             .rank(RankRequest {
                 query: request.question.clone(),
                 personal: self.personal(&context.author).await?,
+                excluded: request.exclude.iter().map(ToString::to_string).collect(),
                 limit: request.limit.unwrap_or(5) as usize,
                 ..RankRequest::default()
             })

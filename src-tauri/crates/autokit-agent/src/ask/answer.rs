@@ -21,6 +21,8 @@ pub struct Retrieved {
     pub body: String,
     /// Import-and-call code generated from the card alone.
     pub stub: Option<Stub>,
+    /// Whether the card stores a call, so that AutoKit can make it.
+    pub callable: bool,
     /// Ranking score, 0 to 1.
     pub score: f32,
     /// Components of the score.
@@ -51,6 +53,9 @@ pub struct Ranked {
     pub name: String,
     /// Description, shortened.
     pub description: String,
+    /// Whether the card stores a call, so that AutoKit can make it.
+    #[serde(default)]
+    pub callable: bool,
     /// Ranking score, 0 to 1.
     pub score: f32,
     /// Components of that score.

@@ -239,6 +239,7 @@ impl Run<'_> {
                 id: card.id.clone(),
                 name: card.name.clone(),
                 description: card.description.chars().take(240).collect(),
+                callable: card.callable,
                 score: card.score,
                 parts: card.parts.clone(),
                 judged: None,

@@ -8,16 +8,16 @@ use autokit_api::commands::{
     DeleteCards, DescribeCard, DisconnectAgent, EndVariants, Export, ExportPersonalization, FetchPages,
     ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets,
     GetGeneration, GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders,
-    GetRefineState, GetReviewPolicy, GetSession, GetTool, GetToolOutcome, GetVerification, GiveFeedback,
-    Handle, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients,
-    ListCodeTools, ListGeneratedTools, ListImports, ListJobs, ListKeys, ListMarketSources, ListMemory,
-    ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions, ListSubscriptions,
-    ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport,
-    PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, Redo,
-    RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource, RemoveMemory,
-    RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp, ReopenProposal,
-    ResetPersonalization, ResetSpending, RestoreCard, RetireTool, RunDoctor, RunTool, Search, SearchMarket,
-    SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
+    GetRefineState, GetReviewPolicy, GetSession, GetStarter, GetTool, GetToolOutcome, GetVerification,
+    GiveFeedback, Handle, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards,
+    ListClients, ListCodeTools, ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels,
+    ListMarketSources, ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers,
+    ListSessions, ListSubscriptions, ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob,
+    PreviewAccept, PreviewExport, PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel,
+    ReadServers, Redo, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource,
+    RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp,
+    ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard, RetireTool, RunDoctor, RunTool, Search,
+    SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
     SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVariant, SetVocabulary,
     SignBundle, StartAsk, StartDiscover, StartImport, StartRefine, StartResearch, StartVerify,
     TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
@@ -55,7 +55,7 @@ route!(
         AddMarketSource, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket
 );
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
-route!(cards.catalogue: CheckCard, GetCard, GetFacets, ListCards);
+route!(cards.catalogue: CheckCard, GetCard, GetFacets, GetStarter, ListCards);
 route!(
     review.decisions:
         AcceptProposal, AcceptProposals, CommentProposal, GetReviewPolicy, PreviewAccept,
@@ -81,7 +81,7 @@ route!(lifecycle.generated: GenerateTool, GetGeneration, ListGeneratedTools, Ret
 route!(lifecycle.macros: ListRecordedCalls, ProposeMacro);
 route!(lifecycle.variants: AddVariant, EndVariants, ListVariants, SetVariant);
 route!(lifecycle.refining: GetRefineState, StartRefine);
-route!(providers: GetProviders, SetSecret, ResetSpending, SetProviders, TestConnection);
+route!(providers: GetProviders, ListLanguageModels, SetSecret, ResetSpending, SetProviders, TestConnection);
 route!(asking.search: Ask, Search);
 route!(connections.servers: AddServer, ListServers, ReadServers, RefreshServer, RemoveServer);
 route!(

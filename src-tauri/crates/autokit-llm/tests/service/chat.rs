@@ -311,3 +311,28 @@ async fn what_a_service_says_of_its_failure_is_short_and_without_the_key() {
     let error = ask(&fake.model(Protocol::Openai)).await.unwrap_err().to_string();
     assert!(error.contains("is bad") && !error.contains("planted") && error.len() < 500, "{error}");
 }
+
+#[tokio::test]
+async fn the_models_of_a_service_are_listed() {
+    let list = |names: &[&str]| {
+        let data: Vec<Value> = names.iter().map(|name| json!({ "id": name, "object": "model" })).collect();
+        axum::Json(json!({ "object": "list", "data": data })).into_response()
+    };
+    for (protocol, path) in [(Protocol::Openai, "/models"), (Protocol::Anthropic, "/v1/models")] {
+        let answers = [
+            list(&["small-1", "large-1", "small-1", ""]),
+            failure(401, "no"),
+            axum::Json(json!({ "models": [] })).into_response(),
+            "<html>".into_response(),
+        ];
+        let fake = Fake::saying(answers).await;
+        let model = fake.model(protocol);
+        assert_eq!(model.list().await.unwrap(), ["large-1", "small-1"]);
+        let asked = &fake.requests()[0];
+        assert_eq!(asked.path, path);
+        assert!(asked.headers.contains_key("authorization") || asked.headers.contains_key("x-api-key"));
+        assert_eq!(model.list().await.unwrap_err().code(), Code::WrongKey);
+        assert!(matches!(model.list().await, Err(Error::BadReply { .. })));
+        assert!(matches!(model.list().await, Err(Error::BadReply { .. })));
+    }
+}

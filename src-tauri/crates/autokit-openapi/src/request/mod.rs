@@ -1,5 +1,6 @@
 //! Makes an HTTP request from a call and its arguments.
 
+mod curl;
 mod payload;
 mod style;
 #[cfg(test)]
