@@ -61,6 +61,7 @@ function focusBox() {
     discover: "discover-box",
     review: "review-filter",
     ask: "ask-box",
+    settings: "settings-search",
   };
   if (!boxes[navigation.pane]) navigation.go("ask");
   const box = boxes[navigation.pane] ?? "ask-box";

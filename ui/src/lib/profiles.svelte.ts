@@ -4,12 +4,13 @@ import type { AgentSessions, Permissions, Profile, Profiles } from "./bindings";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 import { newProfile } from "./permissions";
+import { Queue } from "./queue";
 import { permissions as texts } from "../texts/permissions";
 import { sharedResource } from "./resource.svelte";
 import { navigation } from "./navigation.svelte";
 
 class ProfileBook {
-  #last: Promise<unknown> = Promise.resolve();
+  #queue = new Queue();
   /** Number of local changes the engine has not confirmed yet. */
   #under = $state(0);
   // Profiles also change when a call is approved for good, or from the terminal. Not reloaded while a local change is
@@ -66,14 +67,7 @@ class ProfileBook {
         ...this.all,
         profiles: this.list.map((profile) => (profile.name === name ? change(profile) : profile)),
       };
-    return this.#queue(work);
-  }
-
-  /** Runs changes one at a time, so that concurrent ones do not overwrite each other. */
-  #queue(work: () => Promise<void>): Promise<void> {
-    const done = this.#last.then(work, work).finally(() => this.#under--);
-    this.#last = done;
-    return done;
+    return this.#queue.run(work).finally(() => this.#under--);
   }
 
   async add(name: string, about: string): Promise<void> {
@@ -84,8 +78,12 @@ class ProfileBook {
     this.#read.value = await engine.call("profiles_remove", { name });
   }
 
-  async keepSessions(sessions: AgentSessions): Promise<void> {
-    this.#read.value = await engine.call("agent_sessions_set", sessions);
+  /** Changes the settings of agent sessions. Throws the engine's error. */
+  changeSessions(change: (sessions: AgentSessions) => AgentSessions): Promise<void> {
+    return this.#queue.run(async () => {
+      const { sessions } = await engine.call("profiles_list", {});
+      this.#read.value = await engine.call("agent_sessions_set", change(sessions));
+    });
   }
 }
 

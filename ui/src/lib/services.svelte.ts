@@ -3,9 +3,16 @@
 import type { ApiError, KeyName, Providers, ProviderSettings } from "./bindings";
 import { engine } from "./engine.svelte";
 import type { CommandError } from "./host";
+import { changes, Queue } from "./queue";
 import { sharedResource } from "./resource.svelte";
 
 class Services {
+  #queue = new Queue();
+  #change = changes(
+    async () => (await engine.call("providers_get", {})).settings,
+    (settings) => engine.call("providers_set", settings),
+    this.#queue,
+  );
   #read = sharedResource("providers_get", () => (engine.status ? {} : null), { invalidatedBy: ["providers"] });
 
   get providers(): Providers | null {
@@ -29,11 +36,14 @@ class Services {
     return this.#read.refresh();
   }
 
-  /** Changes some of the services. Throws the engine's error. */
-  async save(part: Partial<ProviderSettings>): Promise<void> {
-    // Reloaded first: another window or the terminal may have changed the settings since.
-    const { settings } = await engine.call("providers_get", {});
-    this.#read.value = await engine.call("providers_set", { ...settings, ...part });
+  /** Changes part of the settings. Throws the engine's error. */
+  async change(update: (now: ProviderSettings) => ProviderSettings): Promise<void> {
+    this.#read.value = await this.#change(update);
+  }
+
+  /** Resolves once no change is being saved anymore. */
+  settled(): Promise<void> {
+    return this.#queue.settled();
   }
 
   /** Resets the recorded cost of language models. */

@@ -1,54 +1,63 @@
 import { describe, expect, it } from "vitest";
-import { budgetRow, DEFAULTS, defaultOf, draftOf, FIELDS, sessionProblem, sessionsOf } from "./sessions";
+import {
+  budgetRows,
+  budgetsKey,
+  budgetsOf,
+  budgetsProblem,
+  DEFAULTS,
+  defaultOf,
+  FIELDS,
+  numberOf,
+  numberProblem,
+  readNumber,
+  showNumber,
+  toolsOf,
+  withExempt,
+  withNumber,
+} from "./sessions";
 import { sessions as texts } from "../texts/sessions";
 
+const field = (key: string) => FIELDS.find((one) => one.key === key)!;
+const row = (name: string, tokens: string) => ({ name, tokens });
+
 describe("sessions", () => {
-  it("give back what was not changed, also what is not shown", () => {
-    const odd = structuredClone(DEFAULTS);
-    Object.assign(odd.session, {
-      sessions: 7,
-      overlap: 0.123456,
-      always: ["x"],
-      threshold: 0.123456789,
-      ttl_secs: 100,
-    });
-    odd.budgets = { claude: 8000 };
-    expect(sessionsOf(draftOf(odd), odd)).toEqual(odd);
-    expect(sessionProblem(draftOf(DEFAULTS))).toBeNull();
+  it("show numbers in their unit and read them back", () => {
+    const [ttl, threshold] = [field("session.ttl_secs"), field("session.threshold")];
+    expect([showNumber(ttl, 2700), readNumber(ttl, " 45 ")]).toEqual(["45", 2700]);
+    expect([showNumber(threshold, 0.123456789), readNumber(threshold, "0.35")]).toEqual(["0.1235", 0.35]);
+    for (const one of FIELDS) expect(numberProblem(one, showNumber(one, numberOf(DEFAULTS, one))), one.key).toBeNull();
   });
 
-  it("take what is typed", () => {
-    const draft = draftOf(DEFAULTS);
-    draft.numbers["session.ttl_secs"] = "45";
-    draft.numbers["session.threshold"] = "0.35";
-    draft.numbers["guard.repeats"] = " 4 ";
-    draft.budgets = [budgetRow(" claude ", "8000"), budgetRow()];
-    draft.exempt = "get_time, poll\nget_time";
-    expect(sessionProblem(draft)).toBeNull();
-    const { session, budgets } = sessionsOf(draft, DEFAULTS);
-    expect([session.ttl_secs, session.threshold, session.guard.repeats, session.guard.exempt]).toEqual([
-      2700,
-      0.35,
-      4,
-      ["get_time", "poll"],
-    ]);
-    expect(budgets).toEqual({ claude: 8000 });
+  it("change one thing and leave the rest", () => {
+    const odd = structuredClone(DEFAULTS);
+    Object.assign(odd.session, { always: ["x"], threshold: 0.123456789 });
+    odd.budgets = { claude: 8000 };
+    const changed = withExempt(withNumber(odd, field("guard.repeats"), 4), toolsOf("get_time, poll\nget_time"));
+    expect(changed.session.guard).toEqual({ ...odd.session.guard, repeats: 4, exempt: ["get_time", "poll"] });
+    expect({ ...changed.session, guard: odd.session.guard }).toEqual(odd.session);
+    expect(changed.budgets).toEqual({ claude: 8000 });
+    expect(withNumber(odd, field("session.results"), 7).session).toEqual({ ...odd.session, results: 7 });
     expect(DEFAULTS.session.guard.repeats).toBe(3);
   });
 
-  it("say what cannot be kept", () => {
-    for (const field of FIELDS) {
-      for (const text of ["", "x", "-1", String(field.max + 1), ...(field.step < 1 ? [] : ["2.5"])]) {
-        const draft = draftOf(DEFAULTS);
-        draft.numbers[field.key] = text;
-        expect(sessionProblem(draft), `${field.key} ${text}`).toContain(field.name);
+  it("read budgets, of which neither order nor empty rows matter", () => {
+    const rows = [row(" claude ", "8000"), row("", ""), row("a", "500")];
+    expect(budgetsProblem(rows)).toBeNull();
+    expect(budgetsOf(rows)).toEqual({ claude: 8000, a: 500 });
+    expect(budgetsKey(rows)).toBe(budgetsKey(budgetRows({ a: 500, claude: 8000 })));
+    expect(budgetsKey(rows)).not.toBe(budgetsKey(budgetRows({ a: 501, claude: 8000 })));
+  });
+
+  it("say what cannot be saved", () => {
+    for (const one of FIELDS) {
+      for (const text of ["", "x", "-1", String(one.max + 1), ...(one.step < 1 ? [] : ["2.5"])]) {
+        expect(numberProblem(one, text), `${one.key} ${text}`).toContain(one.name);
       }
     }
-    const programs = (...rows: [string, string][]) =>
-      sessionProblem({ ...draftOf(DEFAULTS), budgets: rows.map(([name, tokens]) => budgetRow(name, tokens)) });
-    expect(programs(["", "8000"])).toBe(texts.nameProgram);
-    expect(programs(["a", "1"], ["A", "2"])).toBe(texts.programTwice("A"));
-    expect(programs(["a", "many"])).toBe(texts.giveTokens("a"));
+    expect(budgetsProblem([row("", "8000")])).toBe(texts.nameProgram);
+    expect(budgetsProblem([row("a", "1"), row("A", "2")])).toBe(texts.programTwice("A"));
+    expect(budgetsProblem([row("a", "many")])).toBe(texts.giveTokens("a"));
+    expect(budgetsProblem([row("a", "")])).toBe(texts.giveTokens("a"));
   });
 
   it("tell the defaults as they are typed", () => {

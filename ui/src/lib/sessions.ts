@@ -155,82 +155,91 @@ export const FIELDS: NumberField[] = [
 
 export const GROUPS = ["searches", "tools", "tokens", "loops"] as const;
 
-/** A token budget for the tools of the clients whose name contains `name`. */
+/** A token budget for the tools of the clients whose name contains `name`, as entered. */
 export interface BudgetRow {
-  /** Identifies the row while its name is being edited. */
-  id: number;
   name: string;
   tokens: string;
 }
 
-/** The form's contents, as entered. */
-export interface SessionDraft {
-  numbers: Record<NumberField["key"], string>;
-  budgets: BudgetRow[];
-  /** Exempt tools, separated by white space, commas or semicolons. */
-  exempt: string;
-}
-
-let rows = 0;
-
-export function budgetRow(name = "", tokens = ""): BudgetRow {
-  return { id: ++rows, name, tokens };
-}
-
-function kept(sessions: AgentSessions, { key }: NumberField): number {
+/** Returns a stored number, in the stored unit. */
+export function numberOf(sessions: AgentSessions, { key }: NumberField): number {
   const [part, name] = key.split(".") as ["session" | "guard", string];
   const values = part === "guard" ? sessions.session.guard : sessions.session;
   return (values as unknown as Record<string, number>)[name] ?? 0;
 }
 
-const shown = (sessions: AgentSessions, field: NumberField) =>
-  String(Number((kept(sessions, field) / field.times).toFixed(4)));
+/** Returns a stored number as the form shows it. */
+export function showNumber(field: NumberField, stored: number): string {
+  return String(Number((stored / field.times).toFixed(4)));
+}
 
 /** Returns a number's default in the unit of the form. */
 export function defaultOf(field: NumberField): string {
-  return Number(shown(DEFAULTS, field)).toLocaleString("en");
+  return Number(showNumber(field, numberOf(DEFAULTS, field))).toLocaleString("en");
 }
 
-export function draftOf(sessions: AgentSessions): SessionDraft {
-  const numbers = Object.fromEntries(
-    FIELDS.map((field) => [field.key, shown(sessions, field)]),
-  ) as SessionDraft["numbers"];
-  const budgets = Object.entries(sessions.budgets).map(([name, tokens]) => budgetRow(name, String(tokens)));
-  return { numbers, budgets, exempt: sessions.session.guard.exempt.join("\n") };
+/** Returns a sentence that says why an entered number cannot be saved, or `null` if it can. */
+export function numberProblem(field: NumberField, typed: string): string | null {
+  const text = typed.trim();
+  const value = Number(text);
+  const fits = text !== "" && value >= field.min && value <= field.max && (field.step < 1 || Number.isInteger(value));
+  return fits ? null : texts.outOfRange(field.name, field.min, field.max);
 }
 
-/** Returns a sentence that says why the draft cannot be saved, or `null` if it can. */
-export function sessionProblem(draft: SessionDraft): string | null {
-  for (const field of FIELDS) {
-    const text = String(draft.numbers[field.key] ?? "").trim();
-    const value = Number(text);
-    const fits = text !== "" && value >= field.min && value <= field.max && (field.step < 1 || Number.isInteger(value));
-    if (!fits) return texts.outOfRange(field.name, field.min, field.max);
-  }
+/** Converts an entered number to the stored unit. */
+export function readNumber(field: NumberField, typed: string): number {
+  const value = Number(typed) * field.times;
+  return field.step < 1 ? value : Math.round(value);
+}
+
+/** Returns the settings with one number changed, which is given in the stored unit. */
+export function withNumber(sessions: AgentSessions, { key }: NumberField, value: number): AgentSessions {
+  const [part, name] = key.split(".") as ["session" | "guard", string];
+  const { session } = sessions;
+  const changed =
+    part === "guard" ? { ...session, guard: { ...session.guard, [name]: value } } : { ...session, [name]: value };
+  return { ...sessions, session: changed };
+}
+
+/** Parses a list of tools, separated by white space, commas or semicolons. */
+export function toolsOf(typed: string): string[] {
+  return [...new Set(typed.split(/[\s,;]+/).filter(Boolean))];
+}
+
+/** Returns the settings with other tools exempt from loop detection. */
+export function withExempt(sessions: AgentSessions, exempt: string[]): AgentSessions {
+  const { session } = sessions;
+  return { ...sessions, session: { ...session, guard: { ...session.guard, exempt } } };
+}
+
+export function budgetRows(budgets: AgentSessions["budgets"]): BudgetRow[] {
+  return Object.entries(budgets).map(([name, tokens]) => ({ name, tokens: String(tokens) }));
+}
+
+const isEmpty = ({ name, tokens }: BudgetRow) => !name.trim() && !tokens.trim();
+
+/** Returns a sentence that says why the entered budgets cannot be saved, or `null` if they can. */
+export function budgetsProblem(rows: BudgetRow[]): string | null {
   const names = new Set<string>();
-  for (const { name, tokens } of draft.budgets) {
-    const program = name.trim();
-    if (!program && !tokens.trim()) continue;
-    if (!program) return texts.nameProgram;
-    if (names.has(program.toLowerCase())) return texts.programTwice(program);
-    if (!/^\d{1,9}$/.test(tokens.trim())) return texts.giveTokens(program);
-    names.add(program.toLowerCase());
+  for (const row of rows) {
+    if (isEmpty(row)) continue;
+    const name = row.name.trim();
+    if (!name) return texts.nameProgram;
+    if (names.has(name.toLowerCase())) return texts.programTwice(name);
+    if (!/^\d{1,9}$/.test(row.tokens.trim())) return texts.giveTokens(name);
+    names.add(name.toLowerCase());
   }
   return null;
 }
 
-/** Converts a draft to settings. Settings the form does not show are taken from `base`. */
-export function sessionsOf(draft: SessionDraft, base: AgentSessions): AgentSessions {
-  const guard: GuardSettings = { ...base.session.guard };
-  const session: SessionSettings = { ...base.session, guard };
-  for (const field of FIELDS) {
-    const [part, name] = field.key.split(".") as ["session" | "guard", string];
-    // An unchanged number keeps its stored value, which may have more digits than the form shows.
-    if (String(draft.numbers[field.key]) === shown(base, field)) continue;
-    const value = Number(draft.numbers[field.key]) * field.times;
-    Object.assign(part === "guard" ? guard : session, { [name]: field.step < 1 ? value : Math.round(value) });
-  }
-  guard.exempt = [...new Set(draft.exempt.split(/[\s,;]+/).filter(Boolean))];
-  const rows = draft.budgets.filter(({ name }) => name.trim());
-  return { session, budgets: Object.fromEntries(rows.map(({ name, tokens }) => [name.trim(), Number(tokens)])) };
+/** Converts entered budgets, of which empty ones are left out. */
+export function budgetsOf(rows: BudgetRow[]): AgentSessions["budgets"] {
+  const entered = rows.filter((row) => !isEmpty(row));
+  return Object.fromEntries(entered.map(({ name, tokens }) => [name.trim(), Number(tokens)]));
+}
+
+/** Returns what tells budgets apart: neither their order nor empty rows do. */
+export function budgetsKey(rows: BudgetRow[]): string {
+  const entered = rows.filter((row) => !isEmpty(row)).map(({ name, tokens }) => [name.trim(), tokens.trim()]);
+  return JSON.stringify(entered.sort(([a], [b]) => (a! < b! ? -1 : 1)));
 }

@@ -71,3 +71,20 @@ export function daysOf(text: string): number | undefined {
   const days = Number(trimmed);
   return /^\d{1,4}$/.test(trimmed) && days <= 3650 ? days : undefined;
 }
+
+/** Parses a number of required approvals, from 1 to 9; `undefined` if invalid. */
+export function approvalsOf(text: string): number | undefined {
+  return /^[1-9]$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+/** Returns a sentence that says why a text is not the address of a service, or `null` if it is one. */
+export function urlProblem(text: string, required: boolean): string | null {
+  const trimmed = text.trim();
+  if (!trimmed) return required ? texts.noAddress : null;
+  return /^https?:\/\/\S+$/i.test(trimmed) ? null : texts.noAddress;
+}
+
+/** Returns whether an address is on this machine, where a service rarely needs a key. */
+export function isLocal(base: string): boolean {
+  return /\/\/(127\.|localhost|\[::1\])/.test(base);
+}

@@ -1,31 +1,64 @@
-// The sections of Settings, in their order.
+// The groups of Settings and their sections, in their order.
 
 import { general as texts } from "../texts/settings/general";
 
-export const SETTINGS_SECTIONS = [
-  { id: "llm", name: texts.sections.llm },
-  { id: "search", name: texts.sections.search },
-  { id: "network", name: texts.sections.network },
-  { id: "keys", name: texts.sections.keys },
-  { id: "prompts", name: texts.sections.prompts },
-  { id: "agents", name: texts.sections.agents },
-  { id: "servers", name: texts.sections.servers },
-  { id: "market", name: texts.sections.market },
-  { id: "permissions", name: texts.sections.permissions },
-  { id: "sessions", name: texts.sections.sessions },
-  { id: "api-keys", name: texts.sections.apiKeys },
-  { id: "vocabulary", name: texts.sections.vocabulary },
-  { id: "personalization", name: texts.sections.personalization },
-  { id: "pages", name: texts.sections.pages },
-  { id: "checks", name: texts.sections.checks },
-  { id: "review", name: texts.sections.review },
-  { id: "bundles", name: texts.sections.bundles },
-  { id: "models", name: texts.sections.models },
-  { id: "look", name: texts.sections.look },
-  { id: "state", name: texts.sections.state },
+const SECTIONS = {
+  look: texts.sections.look,
+  state: texts.sections.state,
+  llm: texts.sections.llm,
+  search: texts.sections.search,
+  keys: texts.sections.keys,
+  models: texts.sections.models,
+  prompts: texts.sections.prompts,
+  agents: texts.sections.agents,
+  servers: texts.sections.servers,
+  market: texts.sections.market,
+  permissions: texts.sections.permissions,
+  "api-keys": texts.sections.apiKeys,
+  checks: texts.sections.checks,
+  review: texts.sections.review,
+  pages: texts.sections.pages,
+  vocabulary: texts.sections.vocabulary,
+  personalization: texts.sections.personalization,
+  bundles: texts.sections.bundles,
+  backups: texts.sections.backups,
+  network: texts.sections.network,
+  sessions: texts.sections.sessions,
+};
+
+export type SectionId = keyof typeof SECTIONS;
+
+export interface SettingsSection {
+  id: SectionId;
+  name: string;
+}
+
+export interface SettingsGroup {
+  id: string;
+  name: string;
+  sections: SettingsSection[];
+}
+
+const group = (id: keyof typeof texts.groups, ...sections: SectionId[]): SettingsGroup => ({
+  id,
+  name: texts.groups[id],
+  sections: sections.map((section) => ({ id: section, name: SECTIONS[section] })),
+});
+
+export const SETTINGS_GROUPS = [
+  group("general", "look", "state"),
+  group("services", "llm", "search", "keys", "models", "prompts"),
+  group("agents", "agents", "servers", "market", "permissions", "api-keys"),
+  group("library", "checks", "review", "pages", "vocabulary", "personalization", "bundles", "backups"),
+  group("advanced", "network", "sessions"),
 ];
 
+/** Returns the group of a section; the first one for a section that does not exist. */
+export function groupOf(section: string | null): SettingsGroup {
+  return SETTINGS_GROUPS.find(({ sections }) => sections.some(({ id }) => id === section)) ?? SETTINGS_GROUPS[0]!;
+}
+
 /** Returns the section that a remedy names, as in "Check the URL in Settings, Web search." */
-export function sectionOf(remedy: string): { id: string; name: string } | undefined {
-  return SETTINGS_SECTIONS.find(({ name }) => remedy.includes(`Settings, ${name}`));
+export function sectionOf(remedy: string): SettingsSection | undefined {
+  return SETTINGS_GROUPS.flatMap(({ sections }) => sections).find(({ name }) => remedy.includes(`Settings, ${name}`));
 }

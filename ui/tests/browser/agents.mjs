@@ -14,6 +14,7 @@ import {
   checkbox,
   ended,
   offered,
+  openGroup,
   refused,
   region,
   section,
@@ -205,7 +206,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
     async "opens an address for programs that cannot start AutoKit"(page) {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       const part = page.getByRole("group", { name: texts.agents.forPrograms, exact: true });
-      const [port, save] = [textbox(part, texts.agents.port), button(part, texts.common.save)];
+      const port = textbox(part, texts.agents.port);
       const copied = async (what) => {
         const name = texts.agents.copies[what].of(texts.agents.cannotStart);
         await button(part, texts.app.copyOf(name)).click();
@@ -213,20 +214,21 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
         return page.evaluate(() => navigator.clipboard.readText());
       };
       await port.fill("80");
-      await checkbox(part, texts.agents.answerHere).check();
-      await save.click();
+      await port.blur();
       await alert(part, texts.agents.portWrong).waitFor();
 
       // A port in use is reported, and the endpoint stays closed.
       const other = await anyPort();
       await port.fill(String(other.port));
-      await refused(page, "mcp_http_set", "conflict", () => save.click());
+      await answerTo(page, "mcp_http_set", () => port.blur());
+      const enabled = checkbox(part, texts.agents.answerHere);
+      await refused(page, "mcp_http_set", "conflict", () => enabled.check());
       await alert(part, String(other.port)).waitFor();
       await part.scrollIntoViewIfNeeded();
       await show(page, "62-browser-address-taken.png");
       assert.equal(await part.getByText(texts.agents.open, { exact: true }).count(), 0);
       await other.close();
-      await save.click();
+      await button(alert(part, String(other.port)), texts.common.tryAgain).click();
       await part.getByText(texts.agents.open, { exact: true }).waitFor();
       const url = await part.getByText(/^http:\/\/127\.0\.0\.1:/).innerText();
       assert(url.includes(`:${other.port}/`), url);
@@ -252,8 +254,7 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       const renewed = await copied("token");
       assert.deepEqual([await admits(url, token), await admits(url, renewed)], [false, true]);
 
-      await checkbox(part, texts.agents.answerHere).uncheck();
-      await save.click();
+      await enabled.uncheck();
       await part.getByText(url, { exact: true }).waitFor({ state: "detached" });
       await assert.rejects(admits(url, renewed));
     },
@@ -438,11 +439,10 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await as(page, "dark", { width: 900, height: 600 }, () => show(page, "59-browser-call-dark.png"));
       await call("profiles_set", rules);
       await button(page, texts.card.closeCard).click();
-      await page.keyboard.press("Control+6");
     },
 
     async "removes a server once that was confirmed"(page) {
-      await page.keyboard.press("Control+6");
+      await openGroup(page, "agents");
       await button(entry(page, "Fixture"), texts.servers.remove("Fixture")).click();
       const asked = dialog(page, texts.servers.removeTitle);
       await asked.getByText(texts.servers.removeAbout(false)).waitFor();

@@ -12,6 +12,7 @@ import {
   choice,
   filterBox,
   jobOf,
+  openGroup,
   refused,
   runJob,
   section,
@@ -259,7 +260,7 @@ export const bundles = ({ autokit, call, artifacts, folder, judge, frames }) => 
       await button(page, texts.bundles.trustYes).click();
       await page.getByText(trusted.name, { exact: true }).waitFor();
       await leave(page);
-      await page.keyboard.press("Control+6");
+      await openGroup(page, "library");
       const keys = section(page, "bundles");
       await keys.getByText(texts.bundles.trusted, { exact: true }).waitFor();
       const trust = checkbox(keys, texts.bundles.trustKeyOf("Alice"));

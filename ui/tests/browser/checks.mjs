@@ -119,10 +119,11 @@ export const checks = ({ autokit, call, artifacts, folder, services }) => ({
     const checks = section(page, "checks");
     const days = textbox(checks, texts.general.checkCardsEvery);
     await days.fill("14");
+    await page.keyboard.press("Enter");
     await status(checks, texts.common.saved).waitFor();
-    // "Saved" may still be shown for the previous change.
     await answerTo(page, "check_settings_set", () => checkbox(checks, texts.general.checkNewCards).check());
     await days.fill("often");
+    await days.blur();
     await checks.getByText(texts.general.giveDays, { exact: true }).waitFor();
     assert.deepEqual(autokit("checks", "show"), { every_days: 14, new_cards: true });
   },

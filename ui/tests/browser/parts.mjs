@@ -23,8 +23,15 @@ export const alert = (within, text) => within.getByRole("alert").filter({ hasTex
 export const acceptSome = (page, wanted) =>
   page.getByRole("button", { name: pattern`^${counted((n) => texts.review.acceptSome(wanted ?? n, n))}$` });
 
-/** Returns a section of Settings. */
+/** Returns a section of Settings, whose group must be open. */
 export const section = (page, name) => region(page, texts.general.sections[name]);
+
+/** Opens a group of Settings. */
+export async function openGroup(page, name) {
+  await page.keyboard.press("Control+6");
+  const groups = named("navigation")(page, texts.common.settings);
+  await groups.getByRole("button", { name: pattern`^${texts.general.groups[name]}` }).click();
+}
 
 /** Returns the box that filters the library. */
 export const filterBox = (page) => named("searchbox")(page, texts.library.filterLabel);

@@ -9,11 +9,11 @@ import {
   button,
   checkbox,
   choice,
+  openGroup,
   refused,
   region,
   section,
   segment,
-  status,
   textbox,
   typeInPalette,
 } from "./parts.mjs";
@@ -148,7 +148,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
 
       // The profile is stored and listed by name.
       await page.reload();
-      await page.keyboard.press("Control+6");
+      await openGroup(page, "agents");
       await choice(permissions, { name: "shop", about: "agents that work on the shop" }).check();
       await tools.getByText("tool 004711").waitFor();
       await hosts.getByText("*.example.org", { exact: true }).waitFor();
@@ -184,37 +184,39 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
     },
 
     async "keeps how sessions are kept, and puts the defaults back"(page) {
+      await openGroup(page, "advanced");
       const sessions = section(page, "sessions");
       const { limits } = texts.sessions;
       const results = textbox(sessions, limits.results.name);
-      const save = button(sessions, texts.common.save);
       const tokens = textbox(sessions, texts.sessions.tokensOf("claude"));
       assert.equal(await results.inputValue(), "5");
       await results.fill("0");
-      await save.click();
+      await results.blur();
       await alert(sessions, texts.sessions.outOfRange(limits.results.name, 1, 50)).waitFor();
+      // Two changes in a row, the second while the first is being saved.
       await results.fill("7");
       await textbox(sessions, limits.ttl.name).fill("45");
       await button(sessions, texts.sessions.addAProgram).click();
       await textbox(sessions, texts.sessions.program(1)).fill("claude");
       await tokens.fill("300");
-      await refused(page, "agent_sessions_set", "invalid", () => save.click());
+      await refused(page, "agent_sessions_set", "invalid", () => tokens.press("Enter"));
       // Says how many tokens are the least.
       await alert(sessions, /\b500\b/).waitFor();
       await tokens.fill("8000");
-      await save.click();
-      await status(sessions, texts.general.savedNow).waitFor();
+      await saves(page, "agent_sessions_set", () => tokens.press("Enter"));
       await portraits(page, 62, "sessions", "sessions");
       const kept = (await call("profiles_list", {})).sessions;
       assert.deepEqual([kept.session.results, kept.session.ttl_secs, kept.budgets], [7, 2700, { claude: 8000 }]);
       await button(sessions, texts.sessions.resetAll).click();
-      assert.equal(await results.inputValue(), "5");
-      await saves(page, "agent_sessions_set", () => save.click());
+      const asked = page.getByRole("dialog", { name: texts.sessions.resetTitle, exact: true });
+      await saves(page, "agent_sessions_set", () => button(asked, texts.sessions.resetYes).click());
+      await page.waitForFunction((id) => document.getElementById(id).value === "5", await results.getAttribute("id"));
       const back = (await call("profiles_list", {})).sessions;
       assert.deepEqual([back.session.results, back.session.ttl_secs, back.budgets], [5, 1800, {}]);
     },
 
     async "keeps a key for a web API, and removes it"(page) {
+      await openGroup(page, "agents");
       const keys = section(page, "apiKeys");
       const [origin, scheme] = ["https://api.example.org", "apiKey"];
       const named = texts.keys.called(scheme, origin);
@@ -356,7 +358,7 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       const byRule = await one.call(...code("print(5)"));
       wasRefused(byRule);
       assert.notEqual(said(byRule), said(byPerson));
-      await page.keyboard.press("Control+6");
+      await openGroup(page, "agents");
       const rules = scope(page, everybody, "code");
       assert.equal(await combobox(rules, texts.permissions.wordOn("python")).inputValue(), "deny");
       await saves(page, "profiles_set", () => button(rules, texts.permissions.removeRule("python")).click());

@@ -22,6 +22,8 @@ import { checks } from "./checks.mjs";
 import { market } from "./market.mjs";
 import {
   acceptSome,
+  alert,
+  answerTo,
   button,
   cell,
   checkbox,
@@ -29,6 +31,7 @@ import {
   filterBox,
   offered,
   openCard,
+  openGroup,
   region,
   runJob,
   section,
@@ -365,6 +368,30 @@ const tests = {
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   },
 
+  async "finds a setting by a word that people use for it, and opens it"(page) {
+    await page.keyboard.press("Control+6");
+    await page.keyboard.press("/");
+    await page.keyboard.type("dark mode");
+    const found = page.getByRole("listbox", { name: texts.settingsSearch.results, exact: true });
+    await found.getByRole("option").first().getByText(texts.general.sections.look, { exact: true }).waitFor();
+    await page.screenshot({ path: join(artifacts, "23-browser-settings-search.png") });
+    await page.keyboard.press("Escape");
+    await found.waitFor({ state: "detached" });
+    await page.keyboard.type("proxy");
+    await page.keyboard.press("Enter");
+    const proxy = textbox(section(page, "network"), texts.services.proxy);
+    await proxy.and(page.locator(":focus")).waitFor();
+    // An address that the engine refuses stays where it can be corrected.
+    await page.keyboard.type("no proxy");
+    await page.keyboard.press("Tab");
+    await section(page, "network").getByRole("alert").waitFor();
+    assert.equal(await proxy.inputValue(), "no proxy");
+    await proxy.fill("");
+    await proxy.blur();
+    await section(page, "network").getByRole("alert").waitFor({ state: "detached" });
+    assert.equal((await call("providers_get", {})).settings.network.proxy, null);
+  },
+
   async "says that nothing can be discovered without a search service"(page) {
     await page.keyboard.press("Control+1");
     await button(topBar(page), texts.app.offline).waitFor();
@@ -376,17 +403,23 @@ const tests = {
   },
 
   async "chooses services, which hold at once"(page) {
-    const network = section(page, "network");
-    await textbox(network, texts.services.allowedHosts).fill(web.base);
-    await button(network, texts.common.save).click();
-    await status(network, texts.general.savedNow).waitFor();
     const search = section(page, "search");
     await choice(search, texts.services.searches.searxng).check();
+    await button(search, texts.services.useService(texts.services.searches.searxng.name)).click();
+    await alert(search, texts.services.noAddress).waitFor();
     await textbox(search, texts.services.address).fill("http://127.0.0.1:9");
-    await button(search, texts.services.saveAndTest).click();
+    await button(search, texts.services.useService(texts.services.searches.searxng.name)).click();
+    await button(search, texts.services.testConnection).click();
     await search.getByRole("alert").waitFor();
+    await openGroup(page, "advanced");
+    const network = section(page, "network");
+    await textbox(network, texts.services.allowedHosts).fill(web.base);
+    await textbox(network, texts.services.allowedHosts).blur();
+    await status(network, texts.common.saved).waitFor();
+    await openGroup(page, "services");
     await textbox(search, texts.services.address).fill(web.base);
-    await button(search, texts.services.saveAndTest).click();
+    // What is typed is saved before it is tested.
+    await button(search, texts.services.testConnection).click();
     // The service finds two pages.
     await status(search, /SearXNG\D*\b2\b/).waitFor();
     await button(page, texts.app.search("SearXNG")).waitFor();
@@ -404,7 +437,8 @@ const tests = {
     await button(llm, texts.keys.saveKey).click();
     await llm.getByText(texts.common.saved, { exact: true }).waitFor();
     assert.equal(await llm.locator("#key-openai").inputValue(), "");
-    await button(llm, texts.services.saveAndTest).click();
+    await button(llm, texts.services.useService(texts.services.llms.openai.name)).click();
+    await button(llm, texts.services.testConnection).click();
     await status(llm, /\btea\b/)
       .filter({ hasNot: page.getByRole("alert") })
       .waitFor();
@@ -416,7 +450,7 @@ const tests = {
       ["secrets_set"],
     );
     await page.reload();
-    await page.keyboard.press("Control+6");
+    await openGroup(page, "services");
     await llm.getByText(texts.common.saved, { exact: true }).waitFor();
     await page.screenshot({ path: join(artifacts, "24-browser-settings.png"), fullPage: true });
     const held = await page.evaluate((secret) => {
@@ -543,11 +577,10 @@ const tests = {
 
   async "moves through 1,000 proposals with at most 1 % of frames over 50 ms"(page) {
     // Switches to rules, as a model would be called for each proposal.
-    await page.keyboard.press("Control+6");
+    await openGroup(page, "services");
     const llm = section(page, "llm");
     await choice(llm, texts.services.llms.none).check();
-    await button(llm, texts.common.save).click();
-    await status(llm, texts.general.savedNow).waitFor();
+    await status(llm, texts.common.saved).waitFor();
     for (let n = 0; n < 1000; n += 10) {
       await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -612,13 +645,12 @@ const tests = {
   },
 
   async "asks two reviewers where the policy says so"(page) {
-    await page.keyboard.press("Control+6");
+    await openGroup(page, "library");
     const policy = section(page, "review");
     await policy.getByRole("spinbutton", { name: texts.general.reviewers, exact: true }).fill("2");
     await textbox(policy, texts.general.yourName).fill("Ann");
-    await button(policy, texts.common.save).click();
-    await status(policy, texts.general.savedNow).waitFor();
-    await page.keyboard.press("Control+3");
+    // The name is saved although the pane is left by a shortcut while it is typed.
+    await answerTo(page, "review_policy_set", () => page.keyboard.press("Control+3"));
     await page.keyboard.press("a");
     await page.getByText(texts.review.saidYes(1, 2), { exact: true }).waitFor();
     await policy.waitFor({ state: "detached" });

@@ -2,7 +2,15 @@
 
 export const general = {
   // Sections
+  theme: "Theme",
   themes: { system: "System", light: "Light", dark: "Dark" },
+  groups: {
+    general: "General",
+    services: "AI services",
+    agents: "Agents & permissions",
+    library: "Library & checks",
+    advanced: "Advanced",
+  },
   sections: {
     llm: "Language model",
     search: "Web search",
@@ -24,11 +32,8 @@ export const general = {
     personalization: "Personalization",
     look: "Appearance",
     state: "Diagnostics",
+    backups: "Backups",
   },
-
-  // Saving
-  notSavedYet: "Unsaved changes",
-  savedNow: "Saved and applied",
 
   // Documentation pages
   pagesAbout:
@@ -51,6 +56,7 @@ export const general = {
   policyAbout:
     "Changes to cards need a reviewer's approval. If two approvals are required, they must come from different people.",
   reviewers: "Required approvals",
+  giveApprovals: "Enter a whole number from 1 to 9.",
   yourName: "Your reviewer name",
   yourNameHint: "Defaults to your user name",
 
@@ -62,7 +68,6 @@ export const general = {
   noTelemetry: "No telemetry. Data leaves this machine only for the services you configure here.",
 
   // Backups
-  backups: "Backups",
   backupsAbout: "Created once a day when there are changes. The newest seven are kept.",
   restoreCommand: "restore command",
   restoreAbout:

@@ -39,9 +39,13 @@ export const services = {
   limit: "Spending limit ($)",
   noLimit: "no limit",
   toolCalls: "The model supports tool calls",
-  noNumber: "Enter amounts as numbers.",
+  noNumber: "Enter an amount, such as 2.50.",
+  noModel: "Enter a model.",
   resetSpent: "Reset to $0",
   address: "URL",
+  noAddress: "Enter a URL starting with http:// or https://.",
+  useService: (service: string) => `Use ${service}`,
+  notInUseYet: "Nothing changes until then.",
   addressOrAnthropic: "URL (defaults to Anthropic's API)",
   spent: ([read, written]: [number, number], spent: string, limit: string | null) =>
     `Used so far: ${read.toLocaleString("en")} input tokens, ${written.toLocaleString("en")} output tokens, ${spent}${limit === null ? "" : ` of ${limit}`}.`,
@@ -60,7 +64,6 @@ export const services = {
   addressOrOwn: "URL (defaults to the service's own)",
 
   // Testing
-  saveAndTest: "Save and test",
   testConnection: "Test connection",
   trying: "Testing…",
 
