@@ -94,6 +94,7 @@ async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
     let wide = window.run("return document.documentElement.scrollWidth <= innerWidth").await?;
     ensure!(wide == true, "the window scrolls sideways at 900 × 600");
     window.click("nav button", "Settings").await?;
+    window.click("nav button", "AI services").await?;
     window.wait_for_text("h2", "Embedding model").await?;
     window.screenshot("15-settings").await?;
     window.close().await

@@ -24,7 +24,9 @@ export type FieldState = Pick<AutosavedField<unknown>, "saving" | "saves" | "dir
 
 /** An input whose value `S` is saved without a button. `D` is what the input shows. */
 export class AutosavedField<S, D = S> {
-  #draft: D = $state()!;
+  #draft = $state.raw() as D;
+  /** The same, for when the component is destroyed: there, reactive state reads as it was before the last change. */
+  #latest: D;
   #error = $state.raw<CommandError | null>(null);
   #pending = $state(0);
   #saves = $state(0);
@@ -42,8 +44,9 @@ export class AutosavedField<S, D = S> {
   constructor(empty: D, options: Options<S, D>) {
     this.#options = options;
     const stored = untrack(options.stored);
-    this.#draft = stored === null ? empty : options.show(stored);
-    if (stored !== null) this.#base = this.#key(untrack(() => this.#draft));
+    this.#latest = stored === null ? empty : options.show(stored);
+    this.#draft = this.#latest;
+    if (stored !== null) this.#base = this.#key(this.#latest);
     $effect(() => {
       const now = options.stored();
       // While a change is being saved, what is stored may be older than it.
@@ -52,7 +55,7 @@ export class AutosavedField<S, D = S> {
     });
     onDestroy(() => {
       // An input that is removed, as when the pane is left by a shortcut, sends no change event.
-      if (this.#problemOf(this.#draft) === null && !this.#error) void this.commit();
+      if (this.#problemOf(this.#latest) === null && !this.#error) void this.commit();
       this.#gone = true;
     });
   }
@@ -63,7 +66,7 @@ export class AutosavedField<S, D = S> {
   }
 
   set draft(draft: D) {
-    this.#draft = draft;
+    [this.#draft, this.#latest] = [draft, draft];
     if (this.#problemOf(draft) === null) this.#tried = false;
   }
 
@@ -88,9 +91,7 @@ export class AutosavedField<S, D = S> {
 
   /** Whether the input differs from what is stored or about to be. */
   get dirty(): boolean {
-    const stored = this.#options.stored();
-    if (stored === null) return false;
-    return this.#key(this.#draft) !== (this.#pending ? this.#sent : this.#key(this.#options.show(stored)));
+    return this.#differs(this.#draft);
   }
 
   /** Saves a choice, which is final as soon as it is made. */
@@ -101,8 +102,8 @@ export class AutosavedField<S, D = S> {
 
   /** Saves the input if it is changed and valid. Never rejects: a failure is stored in `error`. */
   async commit(): Promise<void> {
-    const draft = $state.snapshot(this.#draft) as D;
-    if (!this.dirty) {
+    const draft = this.#latest;
+    if (!this.#differs(draft)) {
       // Nothing is left to retry.
       if (!this.#pending) [this.#error, this.#tried] = [null, false];
       return;
@@ -124,7 +125,7 @@ export class AutosavedField<S, D = S> {
       this.#pending--;
     }
     // Shows the saved value as it is written, unless the person went on typing.
-    if (!this.#gone && !this.#pending && !this.#error && this.#key(this.#draft) === this.#sent) this.reset();
+    if (!this.#gone && !this.#pending && !this.#error && this.#key(this.#latest) === this.#sent) this.reset();
   }
 
   /** Discards the input and shows what is stored. */
@@ -133,7 +134,7 @@ export class AutosavedField<S, D = S> {
     if (stored === null) return;
     const shown = this.#options.show(stored);
     const key = this.#key(shown);
-    if (key !== this.#key(this.#draft)) this.#draft = shown;
+    if (key !== this.#key(this.#latest)) [this.#draft, this.#latest] = [shown, shown];
     [this.#base, this.#error, this.#tried] = [key, null, false];
   }
 
@@ -141,9 +142,15 @@ export class AutosavedField<S, D = S> {
   #follow(stored: S): void {
     const key = this.#key(this.#options.show(stored));
     if (key === this.#base) return;
-    const untouched = this.#base === null || this.#key(this.#draft) === this.#base;
+    const untouched = this.#base === null || this.#key(this.#latest) === this.#base;
     if (untouched) this.reset();
     this.#base = key;
+  }
+
+  #differs(draft: D): boolean {
+    const stored = this.#options.stored();
+    if (stored === null) return false;
+    return this.#key(draft) !== (this.#pending ? this.#sent : this.#key(this.#options.show(stored)));
   }
 
   #problemOf(draft: D): string | null {

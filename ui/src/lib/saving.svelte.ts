@@ -1,21 +1,13 @@
-// State of a form that saves: busy, saved, or failed.
+// State of a form or button whose work may fail: busy, or failed.
 
 import { CommandError } from "./host";
 
 export class Saving {
   busy = $state(false);
-  saved = $state(false);
   error = $state.raw<CommandError | null>(null);
 
-  /** Saves and returns whether it succeeded. */
+  /** Runs the work and returns whether it succeeded. */
   async run(work: () => Promise<unknown>): Promise<boolean> {
-    const done = await this.attempt(work);
-    this.saved ||= done;
-    return done;
-  }
-
-  /** Runs form work that saves nothing, such as reading stored values; returns whether it succeeded. */
-  async attempt(work: () => Promise<unknown>): Promise<boolean> {
     this.busy = true;
     this.error = null;
     try {

@@ -33,7 +33,7 @@ function stage() {
 const settle = () => vi.advanceTimersByTimeAsync(500);
 const rows = () => screen.queryAllByRole("listitem").map((row) => row.querySelector("p")?.textContent);
 
-async function save(label: string, text: string) {
+async function add(label: string, text: string) {
   await fireEvent.input(screen.getByRole("textbox", { name: label }), { target: { value: text } });
   await fireEvent.submit(screen.getByRole("textbox", { name: label }).closest("form")!);
   await settle();
@@ -57,12 +57,20 @@ describe("names and synonyms", () => {
     expect(rows()).toEqual([BUILT_IN.text]);
     expect(within(screen.getByRole("listitem")).queryAllByRole("button")).toEqual([]);
 
-    await save(texts.newEntry.name, "borealis = deployments");
+    await add(texts.newEntry.name, "borealis = deployments");
     expect(rows()).toEqual(["borealis = deployments", BUILT_IN.text]);
     expect(screen.getByRole("status").textContent).toBe(texts.applies(3));
 
     await fireEvent.click(screen.getByRole("button", { name: texts.editing("borealis = deployments") }));
-    await save(texts.editing("borealis = deployments"), "borealis = our deployments");
+    const box = () => screen.getByRole("textbox", { name: texts.editing("borealis = deployments") });
+    expect(document.activeElement).toBe(box());
+    await fireEvent.input(box(), { target: { value: "borealis" } });
+    await fireEvent.change(box());
+    await settle();
+    expect(screen.getByRole("alert").textContent).toContain("That is no entry");
+    await fireEvent.input(box(), { target: { value: "borealis = our deployments" } });
+    await fireEvent.change(box());
+    await settle();
     expect(rows()).toEqual(["borealis = our deployments", BUILT_IN.text]);
 
     await fireEvent.click(screen.getByRole("button", { name: texts.removing("borealis = our deployments") }));
@@ -70,10 +78,22 @@ describe("names and synonyms", () => {
     expect(rows()).toEqual([BUILT_IN.text]);
   });
 
+  it("stay as they were when editing is left by Escape", async () => {
+    stage();
+    await settle();
+    await add(texts.newEntry.name, "borealis = deployments");
+    await fireEvent.click(screen.getByRole("button", { name: texts.editing("borealis = deployments") }));
+    const box = screen.getByRole("textbox", { name: texts.editing("borealis = deployments") });
+    await fireEvent.input(box, { target: { value: "borealis = x" } });
+    await fireEvent.keyDown(box, { key: "Escape" });
+    await settle();
+    expect(rows()).toEqual(["borealis = deployments", BUILT_IN.text]);
+  });
+
   it("keep what was typed when it is refused, and say why", async () => {
     stage();
     await settle();
-    await save(texts.newEntry.name, "borealis");
+    await add(texts.newEntry.name, "borealis");
     expect(screen.getByRole("alert").textContent).toContain("is no entry");
     expect(screen.getByRole<HTMLInputElement>("textbox", { name: texts.newEntry.name }).value).toBe("borealis");
   });

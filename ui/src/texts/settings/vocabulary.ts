@@ -16,6 +16,7 @@ export const vocabulary = {
   editing: (text: string) => `Edit ${text}`,
   removing: (text: string) => `Remove ${text}`,
   add: "Add",
+  noText: "Enter a text, or remove the entry.",
   applies: (cards: number) => (cards ? `Applies to ${count(cards, "card")}.` : "Applies to no card yet."),
   shown: (shown: number, total: number) => `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} shown`,
   noMatch: "No entry matches.",
