@@ -146,7 +146,7 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("macros_propose", json!({ "calls": [1] })),
         ("providers_get", json!({})),
         ("spending_reset", json!({})),
-        ("providers_models", json!({})),
+        ("providers_models", json!({ "kind": "openai", "base": "" })),
         ("providers_test", json!({ "connection": "llm" })),
         ("servers_list", json!({})),
         ("servers_add", json!({ "name": "none", "reach": { "transport": "stdio", "command": server } })),

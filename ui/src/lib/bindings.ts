@@ -2802,6 +2802,20 @@ export type Landing = "review" | "library";
 export type Language = "python" | "java_script" | "rust" | "go" | "java" | "c_sharp" | "ruby" | "php" | "shell";
 
 /**
+ * Request for the models that a service offers. It may differ from the chosen one, which cannot be chosen before its
+ * model is known.
+ */
+export type LanguageModelsQuery = { 
+/**
+ * Kind of service. Its stored key is sent, if there is one.
+ */
+kind: LlmKind, 
+/**
+ * Address of the service; empty for the default one of its kind.
+ */
+base: string, };
+
+/**
  * Distribution of durations.
  */
 export type Latency = { 
@@ -6853,8 +6867,8 @@ export interface Commands {
   spending_reset: { request: Nothing; response: Providers };
   /** Sets or removes an API key. */
   secrets_set: { request: SecretSet; response: Providers };
-  /** Returns the names of the models that the chosen service offers, sorted. */
-  providers_models: { request: Nothing; response: Array<string> };
+  /** Returns the names of the models that a service offers, sorted. */
+  providers_models: { request: LanguageModelsQuery; response: Array<string> };
   /** Tests a connection with one real request. */
   providers_test: { request: TestRequest; response: TestOutcome };
   /** Returns the MCP servers behind AutoKit. */

@@ -20,19 +20,20 @@ use crate::{
     CodeToolsPropose, CodeToolsQuery, ConnectClient, Doctor, DoctorRequest, Event, ExportOutcome,
     ExportPreview, ExportRequest, Facets, FeedbackRequest, GenerateRequest, GeneratedToolList, Generation,
     GenerationRef, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause,
-    JobRef, JobWait, KeyRef, KeyTrust, LibraryHealth, MacroPropose, MacroProposed, MarketFound,
-    MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd,
-    MemoryFound, MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice, Models, Nothing,
-    PagesFetch, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
-    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
-    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
-    Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState, ResearchRequest,
-    RetirementProposed, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server,
-    ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait,
-    SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef, TestOutcome, TestRequest,
-    ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest,
-    VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged,
-    VocabularyList, VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
+    JobRef, JobWait, KeyRef, KeyTrust, LanguageModelsQuery, LibraryHealth, MacroPropose, MacroProposed,
+    MarketFound, MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef,
+    MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice,
+    Models, Nothing, PagesFetch, Personalization, PersonalizationExport, PersonalizationProfiles,
+    PersonalizationSet, Profile, ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment,
+    ProposalDetail, ProposalGet, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery,
+    ProposalsRef, ProviderSettings, Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart,
+    RefineState, ResearchRequest, RetirementProposed, ReviewPolicy, RevisionView, SearchRequest,
+    SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote,
+    SessionRef, SessionWait, SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef,
+    TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery,
+    UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded,
+    VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove, VocabularyRemoved,
+    VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
@@ -341,8 +342,8 @@ commands! {
     ResetSpending = "spending_reset" (Nothing) -> Providers;
     /// Sets or removes an API key.
     SetSecret = "secrets_set" (SecretSet) -> Providers;
-    /// Returns the names of the models that the chosen service offers, sorted.
-    ListLanguageModels = "providers_models" (Nothing) -> Vec<String>;
+    /// Returns the names of the models that a service offers, sorted.
+    ListLanguageModels = "providers_models" (LanguageModelsQuery) -> Vec<String>;
     /// Tests a connection with one real request.
     TestConnection = "providers_test" (TestRequest) -> TestOutcome;
     /// Returns the MCP servers behind AutoKit.

@@ -77,8 +77,9 @@ pub use profiles::{
     DecidedBy, Profile, ProfileChange, ProfileRef, Profiles,
 };
 pub use providers::{
-    Connection, KeyName, KeyState, KeyStorage, LlmKind, LlmSettings, NetworkSettings, ProviderSettings,
-    Providers, SearchKind, SearchSettings, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
+    Connection, KeyName, KeyState, KeyStorage, LanguageModelsQuery, LlmKind, LlmSettings, NetworkSettings,
+    ProviderSettings, Providers, SearchKind, SearchSettings, SecretSet, ShippedPrompt, TestOutcome,
+    TestRequest,
 };
 pub use refine::{RefinePlan, RefineRequest, RefineScope, RefineStart, RefineState};
 pub use review::{

@@ -290,6 +290,16 @@ pub enum Connection {
     Github,
 }
 
+/// Request for the models that a service offers. It may differ from the chosen one, which cannot be chosen before its
+/// model is known.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct LanguageModelsQuery {
+    /// Kind of service. Its stored key is sent, if there is one.
+    pub kind: LlmKind,
+    /// Address of the service; empty for the default one of its kind.
+    pub base: String,
+}
+
 /// Request to test a connection.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, TS)]
 pub struct TestRequest {

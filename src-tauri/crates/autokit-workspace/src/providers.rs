@@ -13,8 +13,8 @@ use autokit_api::commands::{
     Context, GetProviders, Handle, ListLanguageModels, SetProviders, SetSecret, TestConnection,
 };
 use autokit_api::{
-    Connection, Event, KeyName, KeyState, LlmKind, LlmSettings, Nothing, ProviderSettings,
-    Providers as ProvidersView, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
+    Connection, Event, KeyName, KeyState, LanguageModelsQuery, LlmKind, LlmSettings, Nothing,
+    ProviderSettings, Providers as ProvidersView, SecretSet, ShippedPrompt, TestOutcome, TestRequest,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_llm::prompts::{self, Prompts};
@@ -464,18 +464,26 @@ fn not_configured(what: &str, place: &str) -> ApiError {
 
 #[async_trait]
 impl Handle<ListLanguageModels> for Providers {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<String>> {
-        let settings = self.services.load().settings.clone();
-        let Some(protocol) = protocol_of(settings.llm.kind) else {
+    async fn handle(&self, _: &Context, request: LanguageModelsQuery) -> Result<Vec<String>> {
+        let Some(protocol) = protocol_of(request.kind) else {
             return Err(not_configured("language model", "Settings, Language model"));
         };
+        let settings = self.services.load().settings.clone();
+        let base = request.base.trim();
         let name = if protocol == Protocol::Anthropic { KeyName::Anthropic } else { KeyName::Openai };
-        let mut config = ModelConfig::new(protocol, settings.llm.base.trim(), "");
+        let mut config = ModelConfig::new(protocol, base, "");
         // Many services on this machine need no key; the others answer that they do.
         config.key = match self.key(&settings, name).await {
-            Err(_) if non_empty(&settings.llm.base).is_some() => None,
+            Err(_) if !base.is_empty() => None,
             key => key?,
         };
+        if !base.is_empty() && !is_safe_for_key(base, config.key.is_some()) {
+            return Err(ApiError::new(
+                ErrorCode::WrongAddress,
+                format!("{base} is not an address to which an API key can be sent"),
+                "Enter an https address, or one of this machine.",
+            ));
+        }
         Ok(Model::new(config, self.spending.ledger.clone())?.list().await?)
     }
 }

@@ -1,5 +1,7 @@
 // Texts of Settings: language model, web search, network, prompts, and embedding model.
 
+import { count } from "../../lib/format";
+
 export const services = {
   // Services
   llms: {
@@ -41,6 +43,10 @@ export const services = {
   toolCalls: "The model supports tool calls",
   noNumber: "Enter an amount, such as 2.50.",
   noModel: "Enter a model.",
+  listModels: "List models…",
+  modelsOffered: (n: number) => `${count(n, "model")} available`,
+  chooseModel: "Choose a model",
+  noModelsOffered: "The service lists no models. Enter the name yourself.",
   resetSpent: "Reset to $0",
   address: "URL",
   noAddress: "Enter a URL starting with http:// or https://.",
