@@ -58,6 +58,7 @@ export const exporting = {
 
   // Summary
   whatWouldLeave: "Summary",
+  names: "Card names",
   leftOut: "Excluded:",
   takeBack: "include",
   earlierRevisions: (n: number) => count(n, "earlier revision"),

@@ -17,8 +17,8 @@ describe("the export dialog", () => {
     stage({ exports_preview: refuse("the disk is full"), bundle_keys_list: () => new Promise(() => {}) });
     render(ExportDialog, { given: {} });
     await wait(500);
-    const footer = screen.getByText(texts.nothingToExport).closest("footer");
-    expect(within(footer!).getByRole("alert").textContent).toContain("The disk is full");
+    const actions = screen.getByText(texts.nothingToExport).closest<HTMLElement>(".actions");
+    expect(within(actions!).getByRole("alert").textContent).toContain("The disk is full");
   });
 
   it("offers no signature where the key cannot be read", async () => {
