@@ -16,6 +16,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { preview } from "vite";
+import { accessibility } from "./accessibility.mjs";
 import { agents } from "./agents.mjs";
 import { bundles } from "./bundles.mjs";
 import { checks } from "./checks.mjs";
@@ -666,6 +667,8 @@ const tests = {
   ...market({ bin, call, home, artifacts }),
 
   ...permissions({ bin, options, env, call, artifacts }),
+
+  ...accessibility({ bin, options, env, call }),
 
   async "refuses a wrong token with a sentence"(page) {
     await page.goto(page.url().replace(/#.*/, "#token=wrong"));
