@@ -1,6 +1,6 @@
-// The colors of the stylesheet, in both themes: WCAG 2.2, criteria 1.4.3 and 1.4.11.
+// The colors of the stylesheet, in both themes, and the size of text: WCAG 2.2, criteria 1.4.3, 1.4.4 and 1.4.11.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 const css = readFileSync(new URL("styles.css", import.meta.url), "utf8");
@@ -62,5 +62,17 @@ describe.each(Object.entries(themes))("the %s theme", (_, tokens: Record<string,
     expect(tokens).toHaveProperty([front]);
     expect(tokens).toHaveProperty([back]);
     expect(contrast(tokens[front]!, tokens[back]!)).toBeGreaterThanOrEqual(least);
+  });
+});
+
+describe("the size of text", () => {
+  const folder = new URL(".", import.meta.url);
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /\.(svelte|css)$/.test(file),
+  );
+
+  it.each(files)("follows that of the root in %s", (file) => {
+    const [, styles = ""] = readFileSync(new URL(file, folder), "utf8").match(/(?:<style>|^(?!<))([^]*)/) ?? [];
+    expect(styles.match(/^\s*(font|font-size|line-height):.*\dpx.*$/gm) ?? []).toEqual([]);
   });
 });

@@ -15,6 +15,7 @@ import type {
   Risk,
 } from "./bindings";
 import type { Sides } from "./flagged";
+import { scaled } from "./scaled";
 import { diffOf } from "./words";
 import { review as texts } from "../texts/review";
 
@@ -137,8 +138,8 @@ export type QueueOrder = "kind" | "risk";
 export type QueueItem =
   { heading: string; count: number; top: number } | { row: ProposalRow; top: number; place: number };
 
-export const HEADING_HEIGHT = 30;
-export const ROW_HEIGHT = 66;
+export const HEADING_HEIGHT = scaled(30);
+export const ROW_HEIGHT = scaled(66);
 
 /** Filters rows; every word has to occur in the title, group, fields, reason or risk. */
 export function filtered(rows: ProposalRow[], text: string): ProposalRow[] {

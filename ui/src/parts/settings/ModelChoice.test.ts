@@ -35,7 +35,7 @@ describe("the models of a service", () => {
     render(ModelChoice, { id: "m", kind: "anthropic", base: "", choose: () => {} });
     await fireEvent.click(screen.getByRole("button", { name: texts.listModels }));
     await wait();
-    expect(screen.getByRole("alert").textContent).toContain("the key is wrong");
+    expect(screen.getByRole("alert").textContent).toContain("The key is wrong");
     expect(screen.getByRole<HTMLButtonElement>("button", { name: texts.listModels }).disabled).toBe(false);
   });
 });
