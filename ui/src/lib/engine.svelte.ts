@@ -103,7 +103,31 @@ class Engine {
     const toast: Toast = { id: ++this.#next, text, kind: "info", ...more };
     const same = (other: Toast) => other.text === toast.text || (!!toast.topic && other.topic === toast.topic);
     this.toasts = [...this.toasts.filter((other) => !same(other)), toast];
-    setTimeout(() => this.dismiss(toast.id), toast.kind === "error" ? TOAST_MS * 2 : TOAST_MS);
+    if (!this.#held) this.#expire(toast);
+  }
+
+  /** Whether toasts stay because the pointer or the focus is on them. */
+  #held = false;
+  #timers = new Set<ReturnType<typeof setTimeout>>();
+
+  #expire(toast: Toast): void {
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        this.dismiss(toast.id);
+      },
+      toast.kind === "error" ? TOAST_MS * 2 : TOAST_MS,
+    );
+    this.#timers.add(timer);
+  }
+
+  /** Keeps the toasts while they are read or used; released, each is shown for its full time again. */
+  holdToasts(held: boolean): void {
+    if (held === this.#held) return;
+    this.#held = held;
+    this.#timers.forEach((timer) => clearTimeout(timer));
+    this.#timers.clear();
+    if (!held) this.toasts.forEach((toast) => this.#expire(toast));
   }
 
   /** Shows an error as a toast. */

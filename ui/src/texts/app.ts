@@ -19,6 +19,7 @@ export const app = {
 
   // Navigation
   rail: "Main navigation",
+  skip: "Skip to content",
   brand: "AutoKit",
   waiting: "pending",
   commands: "Commands",
@@ -76,6 +77,7 @@ export const app = {
   copiedOf: (what: string) => `Copied ${what}`,
 
   // Toasts
+  messages: "Notifications",
   undone: (what: string, kept: number) => `Undone: ${what}${notChanged(kept)}`,
   redone: (what: string, kept: number) => `Redone: ${what}${notChanged(kept)}`,
 

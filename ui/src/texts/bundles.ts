@@ -74,7 +74,6 @@ export const bundles = {
   imports: "Imports",
   subscriptions: "Subscriptions",
   bundles: "Bundles",
-  show: "Show",
   keys: "Signing keys",
 
   // Imports

@@ -16,8 +16,8 @@ import {
   refused,
   runJob,
   section,
-  segment,
   status,
+  tab,
   textbox,
 } from "./parts.mjs";
 import { ANY, counted, fieldName, pattern, texts } from "./texts.mjs";
@@ -349,7 +349,7 @@ export const bundles = ({ autokit, call, artifacts, folder, judge, frames }) => 
 
     async "follows a bundle, says what failed, and lets it go"(page) {
       await button(page, texts.library.bundles).click();
-      await segment(page, texts.bundles.show, texts.bundles.subscriptions).click();
+      await tab(page, texts.bundles.subscriptions).click();
       await page.getByText(texts.bundles.noSubscriptions, { exact: true }).waitFor();
       await button(page, texts.bundles.subscribeAsk).click();
       await textbox(page, texts.bundles.place).fill(at("gone.toolcards"));

@@ -8,6 +8,7 @@ const named = (role) => (within, name) => within.getByRole(role, { name, exact: 
 export const button = named("button");
 export const checkbox = named("checkbox");
 export const region = named("region");
+export const tab = named("tab");
 export const textbox = named("textbox");
 
 /** Returns a choice of a group, whose description is part of its name. */
