@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { agent } from "./agents.mjs";
-import { inspect } from "./axe.mjs";
+import { inspect, NO_MEDIA } from "./axe.mjs";
+import { fit, SMALL } from "./fit.mjs";
 import {
   button,
   cell,
@@ -54,6 +55,12 @@ export const accessibility = ({ bin, options, env, call }) => {
         },
       ]),
     );
+
+  /** Waits until a control has the focus. */
+  const focused = async (page, control) => {
+    const element = await control.elementHandle();
+    await page.waitForFunction((element) => element === document.activeElement, element);
+  };
 
   return tests({
     async "has no accessibility violations in Ask"(page) {
@@ -237,6 +244,143 @@ export const accessibility = ({ bin, options, env, call }) => {
       await waits;
       await one.leave();
       await call("changes_undo", {});
+    },
+
+    async "leaves everything in reach at a zoom of 200% and with text of twice the size"(page) {
+      for (const { name, size, text } of SMALL) {
+        const small = await page.context().browser().newPage({ viewport: size });
+        // Set before the page measures its rows.
+        await small.addInitScript((text) => {
+          document.addEventListener("readystatechange", () => (document.documentElement.style.fontSize = text));
+        }, text);
+        await small.goto(page.url());
+        const check = async (state) => found.push(...(await fit(small, `${state}, ${name}`)));
+
+        await textbox(small, texts.ask.question).fill("thing number 42");
+        await small.locator(".answer h1").waitFor();
+        await check("Ask");
+        await small.keyboard.press("Control+2");
+        for (const where of Object.values(texts.discover.where)) {
+          await segment(small, texts.discover.whereToLook, where).click();
+          await check(`Discover, ${where}`);
+        }
+        await small.keyboard.press("Control+3");
+        await textbox(small, texts.review.filterProposals).fill("Abacus Kit");
+        await small
+          .getByRole("button", { name: /Abacus Kit/ })
+          .first()
+          .click();
+        await small.getByRole("heading", { level: 1, name: "Abacus Kit" }).waitFor();
+        await check("Review");
+        await small.keyboard.press("Control+4");
+        await cell(small, "tool 000001").waitFor();
+        await check("Library");
+        await cell(small, "tool 000001").click();
+        await openCard(small, "tool 000001").waitFor();
+        await check("Library, card");
+        await button(small, texts.common.edit).click();
+        await button(small, texts.common.save).waitFor();
+        await check("Library, card editor");
+        await button(small, texts.common.cancel).click();
+        await small.keyboard.press("Escape");
+        await small.keyboard.press("Control+5");
+        await small.getByRole("heading", { level: 1, name: texts.activity.activity, exact: true }).waitFor();
+        await settled(small);
+        await check("Activity");
+        await small.keyboard.press("Control+6");
+        await settled(small);
+        await check("Settings");
+        for (const command of [
+          texts.commands.shortcuts,
+          texts.commands.importCards,
+          texts.commands.exportCards,
+          texts.commands.imports,
+        ]) {
+          await run(small, command);
+          await dialog(small).waitFor();
+          await check(command);
+          await escape(small);
+        }
+        await small.close();
+      }
+    },
+
+    async "moves through tabs by arrow keys and returns the focus from dialogs"(page) {
+      await page.keyboard.press("Control+4");
+      await cell(page, "tool 000001").click();
+      await openCard(page, "tool 000001").waitFor();
+      const tabs = page.getByRole("tab");
+      await tabs.first().focus();
+      await page.keyboard.press("ArrowRight");
+      await focused(page, tabs.nth(1));
+      assert.equal(await tabs.nth(1).getAttribute("aria-selected"), "true");
+      const panel = page.locator(`[id="${await tabs.nth(1).getAttribute("aria-controls")}"][role=tabpanel]`);
+      await panel.getByText(texts.card.revision(1), { exact: true }).waitFor();
+      await page.keyboard.press("Home");
+      await focused(page, tabs.first());
+
+      const openers = [
+        button(page, texts.common.importAsk),
+        button(page, texts.common.exportAsk),
+        button(page, texts.library.bundles),
+      ];
+      for (const opener of openers) {
+        await opener.focus();
+        await page.keyboard.press("Enter");
+        await dialog(page).waitFor();
+        await escape(page);
+        await focused(page, opener);
+      }
+      await filterBox(page).focus();
+      await run(page, texts.commands.exportCards);
+      await dialog(page).getByRole("heading", { name: texts.exporting.title, exact: true }).waitFor();
+      await escape(page);
+      await focused(page, filterBox(page));
+    },
+
+    async "shows selection, switches and the focus in forced colors, and no motion where none is wanted"(page) {
+      await page.emulateMedia({ ...NO_MEDIA, forcedColors: "active" });
+      const look = (locator, ...properties) =>
+        locator.evaluate((element, properties) => {
+          const style = getComputedStyle(element);
+          return properties.map((property) => style.getPropertyValue(property));
+        }, properties);
+      const differ = async (one, other, ...properties) =>
+        assert.notDeepEqual(await look(one, ...properties), await look(other, ...properties));
+      // Without the exemption, the canvas would be painted behind the text.
+      const legible = async (locator) => {
+        const [color, background, adjust] = await look(locator, "color", "background-color", "forced-color-adjust");
+        assert.notEqual(color, background);
+        assert.equal(adjust, "none");
+      };
+      const panes = page.getByRole("navigation", { name: texts.app.rail, exact: true }).getByRole("button");
+      await differ(panes.nth(3), panes.nth(0), "background-color");
+      await legible(panes.nth(3));
+      const rows = page.getByRole("row");
+      await differ(rows.filter({ has: cell(page, "tool 000001") }), rows.nth(3), "background-color");
+      await differ(
+        page.getByRole("tab", { selected: true }),
+        page.getByRole("tab", { selected: false }),
+        "border-bottom-color",
+      );
+      await filterBox(page).focus();
+      const [style, width] = await look(filterBox(page), "outline-style", "outline-width");
+      assert.deepEqual([style, width], ["solid", "2px"]);
+      await page.keyboard.press("Control+2");
+      const where = page.getByRole("radiogroup", { name: texts.discover.whereToLook, exact: true }).locator("label");
+      await differ(where.nth(0), where.nth(1), "background-color");
+      await legible(where.nth(0));
+
+      await page.emulateMedia({ ...NO_MEDIA, reducedMotion: "reduce" });
+      const moving = await page.evaluate(() => {
+        const busy = document.body.appendChild(document.createElement("span"));
+        busy.className = "busy";
+        const { animationName } = getComputedStyle(busy);
+        busy.remove();
+        return animationName;
+      });
+      assert.equal(moving, "none");
+      await page.emulateMedia(NO_MEDIA);
     },
   });
 };
