@@ -78,7 +78,7 @@ export const exporting = {
     `Remove the secrets or exclude those cards.${past ? " Secrets in earlier revisions are only exported with the history, which you can exclude." : ""}`,
   secretAt: (field: string, kind: string, past: boolean) =>
     `${field}: ${kind}${past ? ", in an earlier revision" : ""}`,
-  open: (name: string) => `Open ${name}`,
-  leaveOut: (name: string) => `Exclude ${name}`,
+  open: (name: string) => `Open card: ${name}`,
+  leaveOut: (name: string) => `Exclude this card: ${name}`,
   leaveAllOut: (n: number) => `Exclude all ${n.toLocaleString("en")}`,
 } as const;

@@ -8,6 +8,7 @@ import {
   button,
   cell,
   checkbox,
+  choice,
   filterBox,
   openCard,
   region,
@@ -168,7 +169,8 @@ export const accessibility = ({ bin, options, env, call }) => {
       await page.getByRole("heading", { level: 1, name: texts.activity.activity, exact: true }).waitFor();
       await settled(page);
       // Details that are folded at first, such as the tables of the charts.
-      for (const folded of await page.locator("main [aria-expanded=false]:visible").all()) await folded.click();
+      const folded = page.locator("main [aria-expanded=false]:visible");
+      await folded.evaluateAll((all) => all.forEach((control) => control.click()));
       await state(page, "Activity");
     },
 
@@ -200,9 +202,9 @@ export const accessibility = ({ bin, options, env, call }) => {
       await escape(page);
       await run(page, texts.commands.exportCards);
       await dialog(page).waitFor();
-      for (const format of await dialog(page).getByRole("radio").all()) {
-        await format.check();
-        await state(page, `Export, format ${await format.getAttribute("value")}`);
+      for (const format of Object.values(texts.exporting.formats)) {
+        await choice(dialog(page), format).check();
+        await state(page, `Export, ${format.name}`);
       }
       await escape(page);
       for (const command of [texts.commands.imports, texts.commands.subscribe]) {
