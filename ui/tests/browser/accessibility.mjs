@@ -275,6 +275,8 @@ export const accessibility = ({ bin, options, env, call }) => {
         await small.getByRole("heading", { level: 1, name: "Abacus Kit" }).waitFor();
         await check("Review");
         await small.keyboard.press("Control+4");
+        // Few rows are in view.
+        await filterBox(small).fill("tool 000001");
         await cell(small, "tool 000001").waitFor();
         await check("Library");
         await cell(small, "tool 000001").click();

@@ -45,7 +45,13 @@ function misfits() {
     // Lines that end in an ellipsis have their text in a tooltip, and tables and code scroll sideways.
     if (wider < 2 || part.clientWidth < 2 || textOverflow === "ellipsis" || position === "absolute") continue;
     if (["hidden", "clip"].includes(overflowX)) found.push(`cut off by ${wider} pixels: ${name(part)}`);
-    else if (part.matches("html, .pane, .body")) found.push(`scrolls sideways by ${wider} pixels: ${name(part)}`);
+    else if (part.matches("html, .pane, .body")) {
+      const { right } = part.getBoundingClientRect();
+      const widest = [...part.querySelectorAll("*")].findLast(
+        (inner) => inner.getBoundingClientRect().right > right + 1,
+      );
+      found.push(`scrolls sideways by ${wider} pixels: ${name(part)}, for ${widest ? name(widest) : "its own sake"}`);
+    }
   }
   return found;
 }
