@@ -1,20 +1,22 @@
 //! Reviewing over the commands every host carries out: in bulk, by policy, in the terminal.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context, Result, ensure};
 use autokit_api::commands::{
-    AcceptProposal, AcceptProposals, GetProposal, GetStatus, ListProposals, PreviewAccept, Redo,
+    AcceptProposal, AcceptProposals, GetCard, GetProposal, GetStatus, ListProposals, PreviewAccept, Redo,
     ReopenProposal, SetReviewPolicy, Undo,
 };
 use autokit_api::{
-    AcceptRule, FieldSide, JobState, Nothing, ProposalAccept, ProposalGet, ProposalRef, ProposalsAccept,
-    ProposalsQuery, ProposalsRef, RedoRequest, ReviewPolicy, UndoRequest,
+    AcceptRule, CardRef, FieldSide, JobState, Nothing, ProposalAccept, ProposalGet, ProposalRef,
+    ProposalsAccept, ProposalsQuery, ProposalsRef, RedoRequest, ReviewPolicy, UndoRequest,
 };
 use autokit_app::{ErrorCode, Risk};
 use autokit_library::{Clock, Library, Storage};
 use autokit_tests::Workplace;
 use autokit_tests::agent::job_end;
 use autokit_tests::review::{put_cards, refresh};
-use autokit_toolcard::{Author, Draft, ProposalEventKind, ProposalId, ProposalState};
+use autokit_toolcard::{Author, Draft, Origin, ProposalEventKind, ProposalId, ProposalState};
 use serde_json::{Value, json};
 
 /// A library with a card a draft, and the drafts proposed.
@@ -24,8 +26,10 @@ async fn place_with(drafts: impl Iterator<Item = (String, Draft)>) -> Result<Wor
     let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
     let drafts: Vec<_> = drafts.collect();
     let page = "https://old.example.com/page";
-    let card = |(name, _): &(String, Draft)| json!({ "name": name, "pricing": "old", "class": "Old", "documentation": page });
-    put_cards(&library, drafts.iter().map(card)).await?;
+    let card =
+        |name: &String| json!({ "name": name, "pricing": "old", "class": "Old", "documentation": page });
+    let names: BTreeSet<&String> = drafts.iter().map(|(name, _)| name).collect();
+    put_cards(&library, names.into_iter().map(card)).await?;
     for (_, draft) in drafts {
         library.propose(draft, &Author("checker".into()), None).await?;
     }
@@ -318,6 +322,8 @@ async fn selected_proposals_and_link_repairs_are_accepted_by_their_rules() -> Re
         other("code", &[("class", json!("New"))]),
         other("hidden", &[("pricing", json!("new<!-- and more -->"))]),
         other("runs", &[("function", json!({"language": "python", "code": "pass"}))]),
+        other("renamed", &[("name", json!("other"))]),
+        other("called", &[("call", json!({"version": 1}))]),
     ];
     let place = place_with(drafts.into_iter()).await?;
     let node = place.node(64).await?;
@@ -342,6 +348,36 @@ async fn selected_proposals_and_link_repairs_are_accepted_by_their_rules() -> Re
     let job =
         job_end(&node, &node.call::<AcceptProposals>(request(AcceptRule::LinkRepairs)).await?.job).await?;
     ensure!(job.summary.as_deref() == Some("2 accepted"), "{job:?}");
+    node.close().await?;
+    Ok(())
+}
+
+/// Two proposals for one card, accepted together: the first moves the card, and the second is applied to what it is then.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_proposals_of_one_card_are_accepted_together() -> Result<()> {
+    let draft = |field: &str, origin| {
+        let draft = refresh("shared", &[(field, json!(format!("new {field}")))]);
+        ("shared".to_owned(), Draft { origin, ..draft })
+    };
+    let drafts = [draft("pricing", Origin::Refresh), draft("description", Origin::Improvement)];
+    let place = place_with(drafts.into_iter()).await?;
+    let node = place.node(64).await?;
+    let list = node.call::<ListProposals>(ProposalsQuery::default()).await?;
+    let ids: Vec<ProposalId> = list.rows.iter().map(|row| row.id).collect();
+    ensure!(ids.len() == 2, "{list:?}");
+    let rule = AcceptRule::Selected;
+    let preview = node.call::<PreviewAccept>(ProposalsRef { ids: ids.clone(), rule }).await?;
+    ensure!(preview.safe.len() == 2, "{preview:?}");
+    let request = ProposalsAccept { ids, rule, seen: preview.seen, by: String::new() };
+    let job = job_end(&node, &node.call::<AcceptProposals>(request).await?.job).await?;
+    ensure!(job.summary.as_deref() == Some("2 accepted"), "{job:?}");
+    let card = node.call::<GetCard>(CardRef { card: "shared".into() }).await?;
+    ensure!(card.fields["pricing"] == "new pricing" && card.fields["description"] == "new description");
+    // Both are one change.
+    let change = job.tally.context("a tally")?.change.context("a change")?;
+    node.call::<Undo>(UndoRequest { change: Some(change) }).await?;
+    let card = node.call::<GetCard>(CardRef { card: "shared".into() }).await?;
+    ensure!(card.fields["pricing"] == "old" && !card.fields.contains_key("description"));
     node.close().await?;
     Ok(())
 }

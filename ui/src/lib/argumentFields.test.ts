@@ -44,6 +44,7 @@ describe("the fields of a schema", () => {
     expect(parseField(field["place"]!, "12")).toEqual({ value: "12" });
     expect(parseField(field["days"]!, "")).toEqual({ value: undefined });
     expect(parseField(field["days"]!, "2.5")).toEqual({ problem: texts.notWhole });
+    expect(parseField(field["days"]!, "9007199254740993")).toEqual({ problem: texts.tooLarge });
     expect(parseField(field["days"]!, "two")).toEqual({ problem: texts.notANumber });
     expect(parseField(field["ratio"]!, "-2.5")).toEqual({ value: -2.5 });
     expect(parseField(field["detailed"]!, "false")).toEqual({ value: false });

@@ -70,6 +70,8 @@ export function parseField(field: ArgumentField, typed: string): { value: unknow
     case "integer": {
       const value = Number(text);
       if (!Number.isFinite(value)) return { problem: texts.notANumber };
+      if (field.control === "integer" && Number.isInteger(value) && !Number.isSafeInteger(value))
+        return { problem: texts.tooLarge };
       return field.control === "integer" && !Number.isInteger(value) ? { problem: texts.notWhole } : { value };
     }
     default:

@@ -2807,7 +2807,7 @@ export type Language = "python" | "java_script" | "rust" | "go" | "java" | "c_sh
  */
 export type LanguageModelsQuery = { 
 /**
- * Kind of service. Its stored key is sent, if there is one.
+ * Kind of service. Its stored key is sent to its default address and to the address in use, and nowhere else.
  */
 kind: LlmKind, 
 /**

@@ -14,13 +14,14 @@ export class ReviewSelection {
     if (!this.ids.delete(id)) this.ids.add(id);
   }
 
-  /** Selects all rows between the one toggled last and this one, in the order of the queue. */
+  /** Selects all pending rows between the one toggled last and this one, in the order of the queue. */
   extend(rows: ProposalRow[], id: number): void {
     const to = rows.findIndex((row) => row.id === id);
     const from = rows.findIndex((row) => row.id === this.#anchor);
     if (to < 0) return;
     if (from < 0) return this.toggle(id);
-    for (const row of rows.slice(Math.min(from, to), Math.max(from, to) + 1)) this.ids.add(row.id);
+    for (const row of rows.slice(Math.min(from, to), Math.max(from, to) + 1))
+      if (row.state === "pending") this.ids.add(row.id);
   }
 
   /** Selects all of these rows, or deselects them if all are selected. */

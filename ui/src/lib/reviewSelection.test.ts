@@ -16,6 +16,10 @@ describe("the selection in Review", () => {
     expect(selected()).toEqual([3, 5, 9]);
     selection.toggle(3);
     expect(selected()).toEqual([5, 9]);
+    // A decided row in a range stays out.
+    selection.extend(rows, 4);
+    expect(selected()).toEqual([3, 5, 9]);
+    selection.toggleAll(rows.slice(0, 3));
     selection.toggleAll(rows.slice(0, 3));
     expect(selected()).toEqual([3, 5, 9]);
     selection.toggleAll(rows.slice(0, 3));

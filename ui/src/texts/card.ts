@@ -73,6 +73,7 @@ export const card = {
   isRequired: "Required",
   notANumber: "Enter a number",
   notWhole: "Enter a whole number",
+  tooLarge: "This number is too large to be sent exactly",
   fieldsInvalid: "Check the fields above.",
   noObject: "Enter the arguments as a JSON object: { … }",
   stopped: "the call was stopped",

@@ -418,13 +418,23 @@ export const agents = ({ bin, options, env, home, call, artifacts }) => {
       await typeInPalette(page, "echo");
       await offered(page, "echo").first().click();
       await page.getByRole("tab", { name: texts.card.call, exact: true }).click();
+      const field = page.getByRole("textbox", { name: /^text\b/ });
+      const times = page.getByRole("textbox", { name: /^times\b/ });
+      await times.fill("often");
+      await button(page, texts.card.callTool("echo")).click();
+      await page.getByText(texts.card.notANumber, { exact: true }).waitFor();
+      await times.fill("");
+      await field.fill("coffee");
+      await button(page, texts.card.editAsJson).click();
       const box = textbox(page, texts.card.arguments);
-      await page.waitForFunction(() => document.querySelector("textarea[id$=arguments]")?.value.startsWith("{"));
       await box.fill('{ "text": ');
       await button(page, texts.card.callTool("echo")).click();
       await alert(page, pattern`${texts.card.argumentsNotJson(ANY)}`).waitFor();
-      await box.fill('{ "text": "tea" }');
-      await box.press("Control+Enter");
+      await box.fill('{ "text": "milk" }');
+      await button(page, texts.card.editAsForm).click();
+      assert.equal(await field.inputValue(), "milk");
+      await field.fill("tea");
+      await field.press("Enter");
       const asks = page.getByRole("group", { name: texts.card.needsYourApproval, exact: true });
       await asks
         .getByRole("listitem")

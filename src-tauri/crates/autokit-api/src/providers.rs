@@ -294,7 +294,7 @@ pub enum Connection {
 /// model is known.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct LanguageModelsQuery {
-    /// Kind of service. Its stored key is sent, if there is one.
+    /// Kind of service. Its stored key is sent to its default address and to the address in use, and nowhere else.
     pub kind: LlmKind,
     /// Address of the service; empty for the default one of its kind.
     pub base: String,

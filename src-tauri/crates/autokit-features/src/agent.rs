@@ -26,7 +26,7 @@ use autokit_workspace::workspace::Workspace;
 use crate::library_retriever::{AgentCaller, DEADLINE, DiscoveryCache, LibraryRetriever};
 use crate::review::Proposals;
 use crate::sessions::{SessionHandle, Sessions, running};
-use crate::starter_code::starter_code;
+use crate::starter_code::{starter_code, variables_of};
 
 /// How long `sessions_wait` waits for a change before it returns the session as it is.
 const MAX_WAIT: Duration = Duration::from_secs(10);
@@ -219,15 +219,9 @@ impl Agent {
                 Ok((code, removed)) if !code.code.is_empty() => {
                     let model = Some(large.config().model.clone());
                     let install = by_rules.and_then(|code| code.install);
-                    let (language, variables) = (code.language, Vec::new());
-                    return Ok(Some(Starter {
-                        language,
-                        code: code.code,
-                        install,
-                        variables,
-                        removed,
-                        model,
-                    }));
+                    let variables = variables_of(&code.language, &code.code);
+                    let (language, code) = (code.language, code.code);
+                    return Ok(Some(Starter { language, code, install, variables, removed, model }));
                 }
                 Ok(_) => {}
                 Err(error) => {

@@ -1,5 +1,6 @@
 //! Decisions of reviewers on proposals, one at a time or in bulk for those that are safe.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -16,9 +17,10 @@ use autokit_api::{
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
 use autokit_toolcard::{
-    Author, CardId, Operation, Proposal, ProposalId, ProposalState, Risk, diff_cards, fields,
+    Author, CardId, Draft, Operation, Proposal, ProposalId, ProposalState, Risk, diff_cards, fields,
     is_confirmed_address,
 };
+use autokit_workspace::cards::CALL_FIELDS;
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::models::{BATCH, Models};
 use autokit_workspace::workspace::Workspace;
@@ -155,8 +157,8 @@ impl Decisions {
             } else if self.proposals.flagged.is_flagged(&proposal.draft) {
                 // Checked again, because the stored risk may predate a rule that flags this text.
                 Err("contains hidden text or instructions to a model".to_owned())
-            } else if proposal.draft.fields.iter().any(|field| field.field == fields::FUNCTION) {
-                Err("changes code that AutoKit runs".to_owned())
+            } else if let Some(why) = reason_to_look_closer(&proposal.draft) {
+                Err(why)
             } else if let Some(why) = self.reason_against(rule, &proposal) {
                 Err(why)
             } else {
@@ -174,12 +176,9 @@ impl Decisions {
     /// Returns why a rule does not let a proposal be accepted together with others.
     fn reason_against(&self, rule: AcceptRule, proposal: &Proposal) -> Option<String> {
         match rule {
+            _ if proposal.risk == Risk::High => Some("high risk".to_owned()),
             AcceptRule::Selected => None,
-            AcceptRule::Safe => match proposal.risk {
-                Risk::Low => None,
-                Risk::Medium => Some("medium risk".to_owned()),
-                Risk::High => Some("high risk".to_owned()),
-            },
+            AcceptRule::Safe => (proposal.risk == Risk::Medium).then(|| "medium risk".to_owned()),
             AcceptRule::LinkRepairs => {
                 let card =
                     proposal.draft.card.as_ref().and_then(|card| self.workspace.library.card(card).ok());
@@ -196,6 +195,26 @@ impl Decisions {
         }
     }
 
+    /// Accepts a proposal whose card was changed by one accepted just before it: what was previewed is what it proposes, and
+    /// the card it is applied to is another by now.
+    async fn accept_after_another(
+        &self,
+        proposal: &Proposal,
+        meta: &Meta,
+        approvals: u32,
+    ) -> Result<std::result::Result<Accepted, LibraryError>> {
+        let now = self.workspace.library.proposal(proposal.id).await?;
+        if now.state != ProposalState::Pending || now.draft.fields != proposal.draft.fields {
+            return Ok(Err(LibraryError::ProposalChanged(proposal.id)));
+        }
+        let acceptance = match self.workspace.library.acceptance(&now, &Selection::default()).await {
+            Ok(acceptance) => acceptance,
+            Err(error) => return Ok(Err(error)),
+        };
+        let vectors = self.models.embed_card(&acceptance.card).await?;
+        Ok(self.workspace.library.accept(&now, acceptance, vectors, meta, approvals).await)
+    }
+
     /// Accepts the proposals in `reviewed` that are safe, as one change.
     async fn accept_safe(
         &self,
@@ -209,6 +228,7 @@ impl Decisions {
         let total = safe.len() as u64;
         let (mut tally, mut done, mut approved, mut late) = (JobTally::default(), 0, 0, 0u32);
         let mut stopped = false;
+        let mut touched: HashSet<CardId> = HashSet::new();
         progress.set_done(0, total);
         for batch in safe.chunks(BATCH) {
             // What was accepted before stays accepted and can be undone, so that is reported and no error.
@@ -227,16 +247,24 @@ impl Decisions {
                     change: tally.change.clone(),
                     request: None,
                 };
-                match self
-                    .workspace
-                    .library
-                    .accept(proposal, acceptance.clone(), vectors, &meta, approvals)
-                    .await
-                {
+                // An earlier one of these may have changed the same card.
+                let moved = proposal.draft.card.as_ref().is_some_and(|card| touched.contains(card));
+                let result = if moved {
+                    self.accept_after_another(proposal, &meta, approvals).await?
+                } else {
+                    self.workspace
+                        .library
+                        .accept(proposal, acceptance.clone(), vectors, &meta, approvals)
+                        .await
+                };
+                match result {
                     Ok(Accepted::Written(committed)) => {
                         tally.change = tally.change.take().or(committed.change);
                         tally.changed += 1;
-                        accepted.extend(committed.changed.into_iter().map(|id| (proposal, id)));
+                        for id in committed.added.into_iter().chain(committed.changed) {
+                            touched.insert(id.clone());
+                            accepted.push((proposal, id));
+                        }
                     }
                     Ok(Accepted::Approved(_)) => approved += 1,
                     // Somebody else was faster; the proposal stays as they left it.
@@ -268,6 +296,21 @@ impl Decisions {
         tally.rejected = late;
         Ok(Outcome { summary, tally: Some(tally) })
     }
+}
+
+/// Returns why a proposal is never accepted together with others: it changes what AutoKit runs or calls, or what the card
+/// is known by.
+fn reason_to_look_closer(draft: &Draft) -> Option<String> {
+    let has = |names: &[&str]| draft.fields.iter().any(|field| names.contains(&field.field.as_str()));
+    if has(&[fields::FUNCTION]) {
+        return Some("contains code that AutoKit runs".to_owned());
+    }
+    let is_change = draft.card.is_some();
+    if is_change && has(&CALL_FIELDS) {
+        return Some("changes what is called".to_owned());
+    }
+    let renames = is_change && has(&[fields::NAME, fields::PROVIDER]);
+    renames.then(|| "changes the name or provider".to_owned())
 }
 
 /// Checks the length of a reviewer's name.

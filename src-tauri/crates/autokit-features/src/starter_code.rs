@@ -8,13 +8,17 @@ use std::sync::LazyLock;
 use autokit_api::Starter;
 use autokit_openapi::{Call, Credential, Credentials, Requirement, Scheme};
 use autokit_policy::Secret;
-use autokit_toolcard::{Stub, Toolcard, example_arguments, fields};
-use regex::{Captures, Regex};
+use autokit_toolcard::{Stub, Toolcard, example_arguments, fields, variable_of};
+use regex::Regex;
 use serde_json::{Map, Value};
 
-/// A text that is nothing but a variable, `"${SERVICE_KEY}"`: how cards write keys.
-static QUOTED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"["']\$\{([A-Z][A-Z0-9_]*)\}["']"#).expect("a valid pattern"));
+/// A variable that code in Python or JavaScript reads.
+static IN_CODE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?:os\.environ\[["']|os\.environ\.get\(["']|os\.getenv\(["']|process\.env\.)([A-Z][A-Z0-9_]*)"#,
+    )
+    .expect("a valid pattern")
+});
 /// A variable of a shell. Short ones are placeholders like `$X`.
 static IN_SHELL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\$\{?([A-Z][A-Z0-9_]{2,})").expect("a valid pattern"));
@@ -23,18 +27,28 @@ const SET_BY_SHELLS: [&str; 5] = ["HOME", "PATH", "PWD", "SHELL", "USER"];
 
 /// Returns starter code for a card; `None` if the card has too little for correct code.
 pub fn starter_code(card: &Toolcard) -> Option<Starter> {
-    let (stub, mut variables) = match request_code(card) {
-        Some(written) => written,
-        None => (with_a_call(card, card.stub()?), Vec::new()),
+    let usage = card.text(fields::USAGE).filter(|usage| !usage.trim().is_empty());
+    let call = Call::from_card(card).ok().flatten();
+    let (stub, mut variables) = match call {
+        // Such a usage is no command but names the operation.
+        Some(call) if usage.is_none_or(|usage| usage == call.usage()) => request_code(card, call)?,
+        _ if usage.is_some() => {
+            let stub = card.stub()?;
+            let code = if stub.language == "python" { reading_variables(&stub.code) } else { stub.code };
+            (Stub { code, ..stub }, Vec::new())
+        }
+        _ => {
+            let (stub, variables) = card.stub_with_variables()?;
+            (with_a_call(card, with_import(stub)), variables)
+        }
     };
-    let (code, read) = reading_variables(&stub);
-    variables.extend(read);
+    variables.extend(variables_of(&stub.language, &stub.code));
     let mut seen = std::collections::HashSet::new();
     variables.retain(|name| seen.insert(name.clone()));
     let install = card.text(fields::INSTALL).map(str::trim).filter(|install| !install.is_empty());
     Some(Starter {
         language: stub.language,
-        code,
+        code: stub.code,
         install: install.map(str::to_owned),
         variables,
         removed: Vec::new(),
@@ -42,13 +56,8 @@ pub fn starter_code(card: &Toolcard) -> Option<Starter> {
     })
 }
 
-/// Returns a `curl` command for an operation of a web API whose card shows no command of its own, and the variables for
-/// its keys.
-fn request_code(card: &Toolcard) -> Option<(Stub, Vec<String>)> {
-    let mut call = Call::from_card(card).ok().flatten()?;
-    if card.text(fields::USAGE).is_some_and(|usage| !usage.trim().is_empty() && usage != call.usage()) {
-        return None;
-    }
+/// Returns a `curl` command for an operation of a web API, and the variables for its keys.
+fn request_code(card: &Toolcard, mut call: Call) -> Option<(Stub, Vec<String>)> {
     let mut arguments = match card.object().get(fields::PARAMETERS) {
         Some(Value::Object(schema)) => example_arguments(schema),
         _ => Map::new(),
@@ -107,6 +116,10 @@ impl Keys {
             Scheme::ApiKey { .. } => "api_key",
             _ => "token",
         });
+        // An API may want several keys at once.
+        let name = if self.names.contains(&name) { variable(&requirement.key) } else { name };
+        let taken = self.names.iter().filter(|other| **other == name).count();
+        let name = if taken == 0 { name } else { format!("{name}_{}", self.names.len()) };
         let secret = Secret::new(placeholder(self.names.len()));
         let credential = match requirement.scheme {
             Scheme::ApiKey { .. } => Credential::ApiKey(secret),
@@ -146,30 +159,75 @@ fn with_a_call(card: &Toolcard, stub: Stub) -> Stub {
     Stub { code, ..stub }
 }
 
-/// Returns code that reads its keys from the environment, and the variables it reads.
-fn reading_variables(stub: &Stub) -> (String, Vec<String>) {
-    let mut names = Vec::new();
-    let mut replace = |write: &dyn Fn(&str) -> String| {
-        let written = |found: &Captures<'_>| {
-            names.push(found[1].to_owned());
-            write(&found[1])
-        };
-        QUOTED.replace_all(&stub.code, written).into_owned()
-    };
-    match stub.language.as_str() {
-        "python" => {
-            let code = replace(&|name| format!("os.environ[\"{name}\"]"));
-            let imported = code.lines().any(|line| line.trim() == "import os");
-            let code = if names.is_empty() || imported { code } else { format!("import os\n\n{code}") };
-            (code, names)
-        }
-        "typescript" | "javascript" => (replace(&|name| format!("process.env.{name}")), names),
-        "shell" | "bash" | "sh" => {
-            let found = IN_SHELL.captures_iter(&stub.code).map(|found| found[1].to_owned());
-            (stub.code.clone(), found.filter(|name| !SET_BY_SHELLS.contains(&name.as_str())).collect())
-        }
-        _ => (stub.code.clone(), names),
+/// Imports `os` where code of a stub reads variables.
+fn with_import(stub: Stub) -> Stub {
+    if stub.language != "python" || !stub.code.contains("os.environ[") {
+        return stub;
     }
+    Stub { code: format!("import os\n\n{}", stub.code), ..stub }
+}
+
+/// Returns Python code that reads its keys from the environment: each string literal that is nothing but `${NAME}` becomes
+/// a variable. Literals are found as Python reads them: a quote inside of another literal is part of its text.
+fn reading_variables(code: &str) -> String {
+    let mut out = String::with_capacity(code.len());
+    let mut rest = code;
+    let mut replaced = false;
+    while let Some(at) = rest.find(['"', '\'', '#']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let end = match from.as_bytes()[0] {
+            b'#' => from.find('\n').unwrap_or(from.len()),
+            _ => literal_end(from),
+        };
+        let (literal, after) = from.split_at(end);
+        // A prefix as in f"…" makes it another kind of literal.
+        let prefixed = before.ends_with(|char: char| char.is_alphanumeric() || char == '_');
+        let name =
+            (literal.len() > 2).then(|| literal.get(1..literal.len() - 1)).flatten().and_then(variable_of);
+        match name.filter(|_| !prefixed && !literal.starts_with('#')) {
+            Some(name) => {
+                out.extend(["os.environ[\"", name, "\"]"]);
+                replaced = true;
+            }
+            None => out.push_str(literal),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    let imported = out.lines().any(|line| line.trim() == "import os");
+    if replaced && !imported { format!("import os\n\n{out}") } else { out }
+}
+
+/// Returns where the string literal of Python ends with which a text starts.
+fn literal_end(text: &str) -> usize {
+    let quote = &text[..1];
+    let triple = quote.repeat(3);
+    let (open, close) = if text.starts_with(&triple) { (3, triple.as_str()) } else { (1, quote) };
+    let mut at = open;
+    while at < text.len() {
+        if text[at..].starts_with(close) {
+            return at + close.len();
+        }
+        let char = text[at..].chars().next().expect("not at the end");
+        if char == '\n' && open == 1 {
+            // Not closed: no valid code.
+            return at;
+        }
+        at += char.len_utf8();
+        if char == '\\' {
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// Returns the variables that code reads from the environment.
+pub(crate) fn variables_of(language: &str, code: &str) -> Vec<String> {
+    let is_shell = matches!(language, "shell" | "bash" | "sh");
+    let pattern = if is_shell { &*IN_SHELL } else { &*IN_CODE };
+    let found = pattern.captures_iter(code).map(|found| found[1].to_owned());
+    found.filter(|name| !is_shell || !SET_BY_SHELLS.contains(&name.as_str())).collect()
 }
 
 #[cfg(test)]
@@ -201,6 +259,24 @@ mod tests {
             "name": "a", "kind": "cli", "usage": "curl -H \"Authorization: $TOKEN\" $HOME/${PLACE} $X $TOKEN"
         }));
         assert_eq!(shell.variables, ["TOKEN", "PLACE"]);
+    }
+
+    #[test]
+    fn texts_of_a_card_stay_texts() {
+        // As an f-string, what is in braces would be run.
+        for text in ["'${F}'{os.system('id')}", "\"${F}\"{x}", "= '${F}' {x}"] {
+            let made = starter(&json!({"name": "a", "module": "m", "class": "C", "init_args": {"k": text}}));
+            assert!(made.code.contains(&format!("k={},", Value::from(text))), "{}", made.code);
+            assert_eq!(made.variables, [""; 0]);
+            let usage = format!("run({})  # \"${{F}}\"\n", Value::from(text));
+            let made = starter(&json!({"name": "a", "programming_language": "python", "usage": usage}));
+            assert_eq!(made.code, usage.trim_end());
+        }
+        let usage = "run('${KEY}', f'${NOT}', \"\"\"'${NOT}'\"\"\", \"\\\"${NOT}\\\"\", \"${KEY}\")";
+        let made = starter(&json!({"name": "a", "programming_language": "python", "usage": usage}));
+        let want = "import os\n\nrun(os.environ[\"KEY\"], f'${NOT}', \"\"\"'${NOT}'\"\"\", \"\\\"${NOT}\\\"\", \
+                    os.environ[\"KEY\"])";
+        assert_eq!((made.code.as_str(), made.variables.as_slice()), (want, &["KEY".to_owned()][..]));
     }
 
     #[test]

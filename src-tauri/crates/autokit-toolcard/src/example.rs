@@ -15,7 +15,8 @@ pub fn example_arguments(schema: &Map<String, Value>) -> Map<String, Value> {
 }
 
 fn example_value(schema: &Value, root: &Map<String, Value>, depth: usize) -> Value {
-    let value = ["default", "const", "example"].iter().find_map(|key| schema.get(*key));
+    let known = |value: &&Value| !value.is_null();
+    let value = ["default", "const", "example"].iter().find_map(|key| schema.get(*key).filter(known));
     let first = |key: &str| schema.get(key).and_then(|all| all.get(0));
     if let Some(value) = value.or_else(|| first("examples")).or_else(|| first("enum")) {
         return value.clone();
@@ -39,7 +40,11 @@ fn example_value(schema: &Value, root: &Map<String, Value>, depth: usize) -> Val
         Some("string") => Value::from(""),
         Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or_else(|| Value::from(0)),
         Some("boolean") => Value::from(false),
-        Some("array") => Value::Array(Vec::new()),
+        // An empty list is left out of a request.
+        Some("array") => {
+            let item = schema.get("items").map(|items| example_value(items, root, depth - 1));
+            Value::Array(item.filter(|item| !item.is_null()).into_iter().collect())
+        }
         Some("object") | None if schema.get("properties").is_some() || kind.is_some() => {
             let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
             let property = |name: &str| schema.get("properties").and_then(|all| all.get(name));
@@ -97,6 +102,12 @@ mod tests {
             json!({"path": "", "size": 1, "kind": "a", "to": {"name": ""}, "at": "now", "loose": null})
         );
         assert!(example_arguments(&Map::new()).is_empty());
+        let listed = json!({
+            "type": "object", "required": ["of"],
+            "properties": {"of": {"type": "array", "items": {"enum": ["a", "b"]}, "default": null}}
+        });
+        let built = example_arguments(listed.as_object().expect("an object"));
+        assert_eq!(Value::Object(built), json!({"of": ["a"]}));
         let own = json!({"type": "object", "required": ["q"], "examples": [{"q": "tea", "limit": 3}]});
         let built = example_arguments(own.as_object().expect("an object"));
         assert_eq!(Value::Object(built), json!({"q": "tea", "limit": 3}));

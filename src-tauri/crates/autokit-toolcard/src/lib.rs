@@ -72,7 +72,7 @@ pub use proposal::{
 pub use revision::{Author, Operation, Revision};
 pub use risk::{Risk, is_confirmed_address, risk, risk_on};
 pub use state::CardState;
-pub use stub::Stub;
+pub use stub::{Stub, variable_of};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use validate::{Limits, Problem, Severity, check, is_web_address};
 pub use visible::{is_invisible, visible};

@@ -28,8 +28,8 @@ const CERTAIN: f32 = 0.99;
 /// A value with a lower confidence is as likely wrong as right.
 const MIN_CREDIBLE: f32 = 0.5;
 
-/// Fields that end up in code people run.
-const CODE: [&str; 7] = [
+/// Fields that end up in code people run, or decide what AutoKit calls.
+const CODE: [&str; 10] = [
     fields::MODULE,
     fields::CLASS,
     fields::INIT_ARGS,
@@ -37,6 +37,9 @@ const CODE: [&str; 7] = [
     fields::INSTALL,
     fields::USAGE,
     fields::OPENAPI,
+    "call",
+    "upstream",
+    "macro",
 ];
 
 /// Assesses the risk of accepting a field by rules; the highest applicable risk counts.

@@ -472,17 +472,14 @@ impl Handle<ListLanguageModels> for Providers {
         let base = request.base.trim();
         let name = if protocol == Protocol::Anthropic { KeyName::Anthropic } else { KeyName::Openai };
         let mut config = ModelConfig::new(protocol, base, "");
-        // Many services on this machine need no key; the others answer that they do.
-        config.key = match self.key(&settings, name).await {
-            Err(_) if !base.is_empty() => None,
-            key => key?,
-        };
-        if !base.is_empty() && !is_safe_for_key(base, config.key.is_some()) {
-            return Err(ApiError::new(
-                ErrorCode::WrongAddress,
-                format!("{base} is not an address to which an API key can be sent"),
-                "Enter an https address, or one of this machine.",
-            ));
+        // The key is for the service in use and its kind's own address. To an address that is only being entered, nothing
+        // secret goes; many services on this machine need no key.
+        let is_in_use = request.kind == settings.llm.kind && base == settings.llm.base.trim();
+        if base.is_empty() || is_in_use {
+            config.key = match self.key(&settings, name).await {
+                Err(_) if !base.is_empty() => None,
+                key => key?,
+            };
         }
         Ok(Model::new(config, self.spending.ledger.clone())?.list().await?)
     }

@@ -12,13 +12,20 @@ describe("the models of a service", () => {
   it("are listed on request, and one is chosen", async () => {
     const calls = stage({ providers_models: () => ["large-1", "small-1"] });
     const choose = vi.fn();
-    const { rerender } = render(ModelChoice, { id: "m", kind: "openai", base: "http://127.0.0.1:11434/v1", choose });
+    const { rerender } = render(ModelChoice, {
+      id: "m",
+      kind: "openai",
+      base: "http://127.0.0.1:11434/v1",
+      current: "",
+      choose,
+    });
     await wait();
     // Nothing is sent before that.
     expect(calls).toEqual([]);
     await fireEvent.click(screen.getByRole("button", { name: texts.listModels }));
     await wait();
     expect(asked(calls, "providers_models")).toEqual([{ kind: "openai", base: "http://127.0.0.1:11434/v1" }]);
+    expect(document.activeElement).toBe(screen.getByLabelText(texts.modelsOffered(2)));
     await fireEvent.change(screen.getByLabelText(texts.modelsOffered(2)), { target: { value: "small-1" } });
     expect(choose).toHaveBeenCalledWith("small-1");
     // The list of one service is not offered for another.
@@ -32,7 +39,7 @@ describe("the models of a service", () => {
         throw new CommandError({ code: "wrong_key", message: "the key is wrong", remedy: "Enter another." });
       },
     });
-    render(ModelChoice, { id: "m", kind: "anthropic", base: "", choose: () => {} });
+    render(ModelChoice, { id: "m", kind: "anthropic", base: "", current: "", choose: () => {} });
     await fireEvent.click(screen.getByRole("button", { name: texts.listModels }));
     await wait();
     expect(screen.getByRole("alert").textContent).toContain("The key is wrong");
