@@ -240,7 +240,11 @@ export const market = ({ bin, call, home, artifacts }) => {
       const job = await runJob(page, call, "imports_start", () => propose.click());
       assert.equal(job.tally.proposed, 1);
       await button(jobOf(page, job), texts.app.showInReview).click();
+      // The queue is long, and only what is in view is rendered.
+      const filter = textbox(page, texts.review.filterProposals);
+      await filter.fill("Pigeon Counter");
       await proposals(page).getByText("Pigeon Counter").waitFor();
+      await filter.fill("");
     },
 
     async "removes a source of tools"(page) {
