@@ -7,6 +7,7 @@ use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::Workplace;
 use autokit_tests::review::checked_library;
 use autokit_tests::window::Window;
+use thirtyfour::Key;
 
 /// Width and height of the pictures, in points.
 const SIZE: (u32, u32) = (1180, 780);
@@ -24,7 +25,9 @@ async fn main() -> Result<()> {
 async fn answer(folder: &Path) -> Result<()> {
     let place = Workplace::with_model()?;
     let window = Window::open(&place, &["--starter"]).await?;
+    window.show_recent_jobs().await?;
     window.wait_for_text("footer .job", "98 added").await?;
+    window.press(Key::Escape.value().to_string()).await?;
     window.fill("#ask-box", QUESTION).await?;
     window.wait_for_text("article pre", "CalendarToolkit()").await?;
     take(&window, folder, "answer").await?;

@@ -246,6 +246,18 @@ impl Window {
         }
     }
 
+    /// Opens the list of recent jobs, which keeps the outcomes that leave the line of jobs by themselves.
+    ///
+    /// # Errors
+    /// When it does not open.
+    pub async fn show_recent_jobs(&self) -> Result<()> {
+        self.press(format!("{}k{}", Key::Control.value(), Key::Null.value())).await?;
+        self.fill(".palette-input", "Show recent jobs").await?;
+        self.press(Key::Enter.value().to_string()).await?;
+        self.wait_for("footer [role=dialog]").await?;
+        Ok(())
+    }
+
     /// Answers the dialogs of the system that ask for a file, as nothing else can: with this path.
     ///
     /// # Errors

@@ -26,7 +26,9 @@ async fn ask_edit_history_restore_and_restart() -> Result<()> {
     let window = Window::open(&place, &["--starter"]).await?;
     window.screenshot("01-first-run").await?;
     // The starter cards are being loaded; the answer is there when they are.
+    window.show_recent_jobs().await?;
     window.wait_for_text("footer .job", "98 added").await?;
+    window.press(Key::Escape.value().to_string()).await?;
     window.fill("#ask-box", "I want a tool that can integrate with my google calendar").await?;
     window.wait_for_text(".answer h1", "Google Calendar Toolkit").await?;
     window.wait_for_text("article pre", "CalendarToolkit()").await?;

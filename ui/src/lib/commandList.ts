@@ -229,6 +229,13 @@ export const COMMANDS: Command[] = [
     notWhileTyping: true,
   },
   {
+    id: "jobs.recent",
+    title: texts.recentJobs,
+    scope: "everywhere",
+    run: () => (overlays.jobs = "recent"),
+    movesFocus: true,
+  },
+  {
     id: "theme",
     title: texts.theme,
     scope: "everywhere",

@@ -1,6 +1,7 @@
 // The connection to the engine: host, status, jobs and toasts.
 
 import type { Commands, Event, Job, Setting, Status } from "./bindings";
+import { Expiry } from "./expiry";
 import { CommandError, detectHost, type Host } from "./host";
 import { app as texts } from "../texts/app";
 import { common } from "../texts/common";
@@ -102,32 +103,16 @@ class Engine {
   showToast(text: string, more: Partial<Omit<Toast, "id" | "text">> = {}): void {
     const toast: Toast = { id: ++this.#next, text, kind: "info", ...more };
     const same = (other: Toast) => other.text === toast.text || (!!toast.topic && other.topic === toast.topic);
-    this.toasts = [...this.toasts.filter((other) => !same(other)), toast];
-    if (!this.#held) this.#expire(toast);
+    for (const other of this.toasts.filter(same)) this.dismiss(other.id);
+    this.toasts = [...this.toasts, toast];
+    this.#expiry.start(toast.id, toast.kind === "error" ? TOAST_MS * 2 : TOAST_MS);
   }
 
-  /** Whether toasts stay because the pointer or the focus is on them. */
-  #held = false;
-  #timers = new Set<ReturnType<typeof setTimeout>>();
-
-  #expire(toast: Toast): void {
-    const timer = setTimeout(
-      () => {
-        this.#timers.delete(timer);
-        this.dismiss(toast.id);
-      },
-      toast.kind === "error" ? TOAST_MS * 2 : TOAST_MS,
-    );
-    this.#timers.add(timer);
-  }
+  #expiry = new Expiry<number>((id) => this.dismiss(id));
 
   /** Keeps the toasts while they are read or used; released, each is shown for its full time again. */
   holdToasts(held: boolean): void {
-    if (held === this.#held) return;
-    this.#held = held;
-    this.#timers.forEach((timer) => clearTimeout(timer));
-    this.#timers.clear();
-    if (!held) this.toasts.forEach((toast) => this.#expire(toast));
+    this.#expiry.hold(held);
   }
 
   /** Shows an error as a toast. */
@@ -137,6 +122,7 @@ class Engine {
   }
 
   dismiss(id: number): void {
+    this.#expiry.stop(id);
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
   }
 

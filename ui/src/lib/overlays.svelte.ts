@@ -27,6 +27,8 @@ class Overlays {
   exporting = $state.raw<{ query?: CardsQuery; cards?: string[] } | null>(null);
   /** The open tab of the bundles dialog. */
   bundles = $state<"imports" | "subscriptions" | null>(null);
+  /** The open list of jobs. */
+  jobs = $state<"running" | "recent" | null>(null);
   /** Whether a confirmation dialog of the pane is open. */
   confirming = $state(false);
 
@@ -39,6 +41,7 @@ class Overlays {
       this.importing ||
       this.exporting ||
       this.bundles ||
+      this.jobs ||
       this.confirming
     );
   }

@@ -51,7 +51,7 @@ export function stage(answers: Answers): { name: keyof Commands; request: unknow
   engine.status = STATUS as Status;
   [engine.jobs, engine.toasts] = [[] as Job[], []];
   navigation.go("ask");
-  [overlays.palette, overlays.shortcuts] = [false, false];
+  [overlays.palette, overlays.shortcuts, overlays.jobs] = [false, false, null];
   stubResizeObserver();
   Element.prototype.scrollTo = () => {};
   Element.prototype.scrollIntoView = () => {};

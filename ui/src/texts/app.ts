@@ -68,6 +68,13 @@ export const app = {
   left: (time: string) => `, ${time} left`,
   stopJob: (title: string) => `Stop: ${title}`,
   hideJob: (title: string) => `Hide: ${title}`,
+  jobSummary: (title: string, outcome: string) => `${title}: ${outcome}`,
+  runningJobs: "Running jobs",
+  recentJobs: "Recent jobs",
+  noneRunning: "No jobs running",
+  noneEnded: "No jobs have finished since AutoKit started",
+  several: (n: number, title: string) => `${n} jobs · ${title}…`,
+  failed: (n: number) => `${n} failed`,
 
   // Copying
   copy: "Copy",

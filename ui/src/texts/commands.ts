@@ -40,6 +40,7 @@ export const commands = {
   loadStarter: "Load starter cards",
   undo: "Undo the last change, except imports",
   redo: "Redo the last undone change",
+  recentJobs: "Show recent jobs",
   theme: "Toggle light and dark theme",
   shortcuts: "Show keyboard shortcuts",
   list: {

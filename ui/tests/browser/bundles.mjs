@@ -11,8 +11,8 @@ import {
   checkbox,
   choice,
   filterBox,
-  jobOf,
   openGroup,
+  recentJob,
   refused,
   runJob,
   section,
@@ -201,7 +201,7 @@ export const bundles = ({ autokit, call, artifacts, folder, judge, frames }) => 
     },
 
     async "takes theirs in Review with one key"(page) {
-      await button(jobOf(page, second), texts.app.showInReview).click();
+      await button(await recentJob(page, second), texts.app.showInReview).click();
       await proposals(page).getByText("Egg Timer").click();
       await page.locator("#proposal-title", { hasText: "Egg Timer" }).waitFor();
       await page.getByText(texts.review.from("Alice")).waitFor();

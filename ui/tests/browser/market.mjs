@@ -11,7 +11,7 @@ import {
   answerTo,
   button,
   checkbox,
-  jobOf,
+  recentJob,
   refused,
   region,
   runJob,
@@ -239,7 +239,7 @@ export const market = ({ bin, call, home, artifacts }) => {
       await show(page, "74-browser-market-card.png");
       const job = await runJob(page, call, "imports_start", () => propose.click());
       assert.equal(job.tally.proposed, 1);
-      await button(jobOf(page, job), texts.app.showInReview).click();
+      await button(await recentJob(page, job), texts.app.showInReview).click();
       // The queue is long, and only what is in view is rendered.
       const filter = textbox(page, texts.review.filterProposals);
       await filter.fill("Pigeon Counter");

@@ -69,18 +69,23 @@ export async function refused(page, command, code, work) {
 /** Returns the bar of jobs. */
 export const jobs = (page) => named("contentinfo")(page, texts.app.jobs);
 
-/** Returns a job that has ended, in the bar of jobs. */
-export const jobOf = (page, { title, summary }) =>
-  jobs(page)
-    .getByRole("group")
-    .filter({ hasText: `${title}: ${summary}` });
+/** Opens the list of recent jobs and returns a job in it: outcomes leave the bar of jobs by themselves. */
+export async function recentJob(page, { title, summary }) {
+  await typeInPalette(page, texts.commands.recentJobs);
+  await page.keyboard.press("Enter");
+  const list = named("dialog")(page, texts.app.recentJobs);
+  return list.getByRole("group").filter({ hasText: texts.app.jobSummary(title, summary) });
+}
 
 /** Waits until a job has ended and the window says so, and returns it. */
 export async function ended(page, call, id) {
   let job = { version: 0, state: "running" };
   while (job.state === "running") job = await call("jobs_wait", { job: id, after: job.version });
   assert.equal(job.state, "done", JSON.stringify(job));
-  await jobOf(page, job).waitFor();
+  await page
+    .getByRole("status")
+    .getByText(texts.app.jobSummary(job.title, job.summary), { exact: true })
+    .waitFor({ state: "attached" });
   return job;
 }
 
