@@ -43,6 +43,12 @@ const PAIRS: { least: number; what: string[]; on: string[] }[] = [
   { least: 4.5, what: ["bad", "text", "muted"], on: ["bad-bg"] },
   { least: 4.5, what: ["on-accent"], on: ["accent", "accent-hover"] },
   { least: 4.5, what: ["text"], on: ["mark"] },
+  // Code.
+  {
+    least: 4.5,
+    what: ["code-keyword", "code-string", "code-number", "code-name", "code-type", "faint"],
+    on: ["sunken"],
+  },
   // Outlines of fields, marks of what is selected, and the ring of what has the focus.
   { least: 3, what: ["control", "accent", "bad"], on: [...SURFACES, "bad-bg", "warn-bg"] },
   // Charts are drawn on these.
