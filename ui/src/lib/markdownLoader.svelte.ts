@@ -3,7 +3,7 @@
 import type { Block } from "./markdown";
 
 /** Longest text that is parsed, in characters; longer ones stay plain. */
-const MAX_LENGTH = 50_000;
+const MAX_LENGTH = 20_000;
 
 class MarkdownLoader {
   #parser = $state.raw<typeof import("./markdown") | null>(null);
