@@ -11,6 +11,7 @@ import { navigation, PANES, type Pane } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
 import { asking, discovering, researching } from "./conversation.svelte";
 import { setTheme, theme } from "./theme.svelte";
+import { setZoom, zoomBy } from "./zoom.svelte";
 
 /** Where a command's shortcut is active. `list` is any table or list with keyboard navigation. */
 export type Scope = "everywhere" | "list" | "library" | "card" | "review" | "import";
@@ -240,6 +241,30 @@ export const COMMANDS: Command[] = [
     title: texts.theme,
     scope: "everywhere",
     run: switchTheme,
+  },
+  {
+    id: "zoom.in",
+    title: texts.zoomIn,
+    scope: "everywhere",
+    shortcuts: ["Mod++", "Mod+="],
+    run: () => zoomBy(1),
+    overAll: true,
+  },
+  {
+    id: "zoom.out",
+    title: texts.zoomOut,
+    scope: "everywhere",
+    shortcuts: ["Mod+-"],
+    run: () => zoomBy(-1),
+    overAll: true,
+  },
+  {
+    id: "zoom.reset",
+    title: texts.actualSize,
+    scope: "everywhere",
+    shortcuts: ["Mod+0"],
+    run: () => setZoom(100),
+    overAll: true,
   },
   {
     id: "shortcuts",

@@ -15,7 +15,7 @@ import type {
   Risk,
 } from "./bindings";
 import type { Sides } from "./flagged";
-import { scaled } from "./scaled";
+import { scaled } from "./scaled.svelte";
 import { diffOf } from "./words";
 import { review as texts } from "../texts/review";
 
@@ -138,8 +138,9 @@ export type QueueOrder = "kind" | "risk";
 export type QueueItem =
   { heading: string; count: number; top: number } | { row: ProposalRow; top: number; place: number };
 
-export const HEADING_HEIGHT = scaled(30);
-export const ROW_HEIGHT = scaled(66);
+// Heights of the items, in pixels at the usual text size.
+export const HEADING_HEIGHT = 30;
+export const ROW_HEIGHT = 66;
 
 /** Filters rows; every word has to occur in the title, group, fields, reason or risk. */
 export function filtered(rows: ProposalRow[], text: string): ProposalRow[] {
@@ -159,16 +160,17 @@ export function queueOf(rows: ProposalRow[], groups: string[], order: QueueOrder
   const of = (row: ProposalRow) => (order === "kind" ? row.group : riskOf(row.risk).name);
   const byName = grouped(rows, of);
   const items: QueueItem[] = [];
+  const [headingHeight, rowHeight] = [scaled(HEADING_HEIGHT), scaled(ROW_HEIGHT)];
   let top = 0;
   let place = 0;
   for (const name of names) {
     const inside = byName.get(name);
     if (!inside?.length) continue;
     items.push({ heading: name, count: inside.length, top });
-    top += HEADING_HEIGHT;
+    top += headingHeight;
     for (const row of inside) {
       items.push({ row, top, place: place++ });
-      top += ROW_HEIGHT;
+      top += rowHeight;
     }
   }
   return items;

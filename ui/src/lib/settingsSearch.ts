@@ -72,7 +72,10 @@ const SECTION_TEXTS: Record<SectionId, Omit<Item, "label">> = {
 };
 
 const CONTROLS: Record<SectionId, Item[]> = {
-  look: [{ label: general.theme, hint: Object.values(general.themes).join(" "), words: words.look }],
+  look: [
+    { label: general.theme, hint: Object.values(general.themes).join(" "), words: words.look },
+    { label: general.textSize, words: words.textSize },
+  ],
   state: [{ label: general.verify }],
   llm: [
     { label: services.knownServices, hint: named(LLM_PRESETS) },

@@ -19,6 +19,9 @@ describe("a shortcut", () => {
     expect(matches(press("ArrowLeft"), "Alt+ArrowLeft")).toBe(false);
     expect(matches(press("[", { ctrlKey: true }), "Meta+[")).toBe(false);
     expect(matches(press("[", { metaKey: true }), "Meta+[")).toBe(true);
+    expect(matches(press("+", { ctrlKey: true, shiftKey: true }), "Mod++")).toBe(true);
+    expect(matches(press("+"), "Mod++")).toBe(false);
+    expect(matches(press("-", { ctrlKey: true }), "Mod+-")).toBe(true);
   });
 
   it("tells a letter from the same one with Shift", () => {
@@ -37,6 +40,7 @@ describe("a shortcut", () => {
   });
 
   it("is shown as it stands on the keys", () => {
+    expect(shown("Mod++")).toBe(`${commands.keys.ctrl} +`);
     expect([shown("Mod+K"), shown("Alt+ArrowLeft"), shown("?"), shown("Escape")]).toEqual([
       `${commands.keys.ctrl} K`,
       "Alt ←",

@@ -20,8 +20,9 @@ const SHOWN: Record<string, string> = {
 };
 
 function partsOf(shortcut: string): { modifiers: string[]; key: string } {
-  const parts = shortcut.split("+");
-  return { modifiers: parts.slice(0, -1), key: parts.at(-1) ?? "" };
+  // The key itself may be a plus.
+  const at = shortcut.slice(0, -1).lastIndexOf("+");
+  return { modifiers: at < 0 ? [] : shortcut.slice(0, at).split("+"), key: shortcut.slice(at + 1) };
 }
 
 /** Returns whether a key event matches a shortcut. */

@@ -5,6 +5,7 @@ import type { CardSummary, Status } from "../lib/bindings";
 import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { navigation } from "../lib/navigation.svelte";
+import { setZoom } from "../lib/zoom.svelte";
 import { cardOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
 import LibraryInPane from "../testing/LibraryInPane.svelte";
@@ -50,6 +51,26 @@ afterEach(() => {
 });
 
 describe("the table of the library", () => {
+  it("follows the zoom at once, and stays at the rows it was scrolled to", async () => {
+    open();
+    await wait();
+    const viewport = screen.getByRole("grid").querySelector<HTMLElement>(".viewport")!;
+    const offset = () => [...viewport.querySelectorAll<HTMLElement>(".row")][1]!.style.transform;
+    expect(offset()).toBe("translateY(40px)");
+    viewport.scrollTop = 4000;
+    await fireEvent.scroll(viewport);
+    const before = names()[0];
+    setZoom(150);
+    await wait();
+    expect(viewport.scrollTop).toBe(6000);
+    await fireEvent.scroll(viewport);
+    expect(viewport.querySelector<HTMLElement>(".space")!.style.height).toBe(`${300 * 60}px`);
+    expect(names()[0]).toBe(before);
+    setZoom(100);
+    await wait();
+    expect(viewport.scrollTop).toBe(4000);
+  });
+
   it("shows the rows that are seen, and says how many there are", async () => {
     open();
     await wait();

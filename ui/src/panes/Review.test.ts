@@ -7,6 +7,7 @@ import { engine } from "../lib/engine.svelte";
 import { navigation } from "../lib/navigation.svelte";
 import { fieldName } from "../lib/format";
 import { diffOf } from "../lib/words";
+import { setZoom } from "../lib/zoom.svelte";
 import { NO_HEALTH, proposalOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
 import { common } from "../texts/common";
@@ -96,6 +97,23 @@ describe("a proposal in review", () => {
     expect(screen.getByRole<HTMLInputElement>("checkbox", { name: fieldName("description") }).checked).toBe(true);
     expect(screen.getByRole("list", { name: texts.fields }).textContent).toContain("Counts things.");
     expect(screen.getByRole("button", { name: texts.accept }).title).toBe(`${texts.accept} (a)`);
+  });
+
+  it("stands in a queue that follows the zoom at once", async () => {
+    open();
+    await wait();
+    const items = () =>
+      [...screen.getByRole("list", { name: texts.queueItems }).children].map((item) => {
+        const { transform, height } = (item as HTMLElement).style;
+        return [transform, height];
+      });
+    const at = (share: number) =>
+      [0, 30, 96, 162].map((top, place) => [`translateY(${top * share}px)`, `${(place ? 66 : 30) * share}px`]);
+    expect(items()).toEqual(at(1));
+    setZoom(150);
+    await wait();
+    expect(items()).toEqual(at(1.5));
+    setZoom(100);
   });
 
   it("is accepted by a key, in part where a field was not ticked, and the next one follows", async () => {

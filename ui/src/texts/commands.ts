@@ -42,6 +42,9 @@ export const commands = {
   redo: "Redo the last undone change",
   recentJobs: "Show recent jobs",
   theme: "Toggle light and dark theme",
+  zoomIn: "Zoom in",
+  zoomOut: "Zoom out",
+  actualSize: "Actual size",
   shortcuts: "Show keyboard shortcuts",
   list: {
     next: "Next",

@@ -44,6 +44,7 @@ import {
 import { permissions } from "./permissions.mjs";
 import { services } from "./services.mjs";
 import { counted, fieldName, pattern, texts } from "./texts.mjs";
+import { zoom } from "./zoom.mjs";
 
 const ui = resolve(fileURLToPath(import.meta.url), "../../..");
 const artifacts = resolve(ui, "../tests/artifacts");
@@ -294,6 +295,8 @@ const tests = {
     await openCard(page, "tool 000002").waitFor();
     await page.keyboard.press("Escape");
   },
+
+  ...zoom,
 
   async "previews a pasted import, imports it and undoes it"(page) {
     await button(page, texts.common.importAsk).click();

@@ -14,7 +14,9 @@ import { settingsSearch as texts } from "../../texts/settings/search";
 import { services } from "../../texts/settings/services";
 
 const box = () => screen.getByRole<HTMLInputElement>("combobox", { name: texts.box });
-const matches = () => screen.queryAllByRole("option").map((option) => option.textContent?.replace(/\s+/g, " ").trim());
+/** Returns the matches of the search; Settings have other options as well. */
+const options = () => within(screen.getByRole("navigation", { name: common.settings })).queryAllByRole("option");
+const matches = () => options().map((option) => option.textContent?.replace(/\s+/g, " ").trim());
 
 async function type(query: string) {
   await fireEvent.input(box(), { target: { value: query } });
@@ -50,11 +52,11 @@ describe("the search in Settings", () => {
     const [first, second] = matches();
     expect(first).toBe(`${general.sections.backups} ${general.groups.library}`);
     expect(second).toContain(general.backUpNow);
-    const chosen = () => screen.getAllByRole("option").findIndex((option) => option.hasAttribute("data-selected"));
+    const chosen = () => options().findIndex((option) => option.hasAttribute("data-selected"));
     expect(chosen()).toBe(0);
     await press("ArrowDown");
     expect(chosen()).toBe(1);
-    await fireEvent.click(screen.getAllByRole("option")[0]!);
+    await fireEvent.click(options()[0]!);
     await wait();
     expect(document.activeElement?.textContent).toBe(general.sections.backups);
   });

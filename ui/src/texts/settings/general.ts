@@ -4,6 +4,7 @@ export const general = {
   // Sections
   theme: "Theme",
   themes: { system: "System", light: "Light", dark: "Dark" },
+  textSize: "Text size",
   groups: {
     general: "General",
     services: "AI services",

@@ -15,6 +15,7 @@ export const settingsSearch = {
   /** Words that people look for and that no label contains, by section and by control. */
   words: {
     look: "dark mode night colors display",
+    textSize: "zoom scale font larger smaller bigger big small display",
     state: "doctor health repair status problems privacy tracking version",
     llm: "ai gpt chatgpt claude local provider api",
     search: "internet engine google browse",
