@@ -29,8 +29,8 @@ class Overlays {
   bundles = $state<"imports" | "subscriptions" | null>(null);
   /** The open list of jobs. */
   jobs = $state<"running" | "recent" | null>(null);
-  /** Whether a confirmation dialog of the pane is open. */
-  confirming = $state(false);
+  /** Number of open dialogs. Each counts itself, so that none lets keys through to the pane below. */
+  dialogs = $state(0);
 
   /** Whether an overlay covers the pane and disables its shortcuts. */
   get covered(): boolean {
@@ -42,7 +42,7 @@ class Overlays {
       this.exporting ||
       this.bundles ||
       this.jobs ||
-      this.confirming
+      this.dialogs
     );
   }
 

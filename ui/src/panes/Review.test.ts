@@ -130,6 +130,23 @@ describe("a proposal in review", () => {
     expect(engine.toasts.map(({ text }) => text)).toEqual([texts.acceptedFields("Kit 1", 1)]);
   });
 
+  it("is not decided by keys while a dialog covers it", async () => {
+    const { calls } = open();
+    await wait();
+    await fireEvent.click(screen.getByTitle(texts.showTheNumbers));
+    await wait();
+    await press("a");
+    await press("r");
+    await wait();
+    expect(asked(calls, "proposals_accept")).toEqual([]);
+    expect(screen.queryByLabelText(texts.why)).toBeNull();
+    await fireEvent.keyDown(screen.getByRole("dialog"), { key: "Escape" });
+    await wait();
+    await press("a");
+    await wait();
+    expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 1 }]);
+  });
+
   it("is undone together with those it was accepted with, not the decision before", async () => {
     const { calls } = open();
     await wait();
