@@ -1,4 +1,4 @@
-// What a dialog tells the components in it.
+// What a dialog tells the components in it, and where the focus starts in it.
 
 import { getContext, setContext } from "svelte";
 
@@ -12,4 +12,19 @@ export function setCloseOfDialog(close: () => void): void {
 /** Returns what closes the dialog around a component, if there is one. */
 export function closeOfDialog(): (() => void) | undefined {
   return getContext<(() => void) | undefined>(CLOSE);
+}
+
+const FIELD = "input:not([type='file'], :disabled), textarea:not(:disabled), select:not(:disabled)";
+const CONTROL = "button:not(:disabled, [tabindex='-1']), a[href], summary, [tabindex='0']";
+
+/**
+ * Returns what takes the focus when a dialog opens: a choice marked by `data-start`, text that is only read, so that it
+ * can be scrolled, the first field, or the button that confirms. Where that one loses something, it is the button that cancels. The button that
+ * closes the dialog comes first in it, but is the last that one wants.
+ */
+export function startOf(content: HTMLElement): HTMLElement {
+  const first = (selector: string) => content.querySelector<HTMLElement>(selector);
+  const field = first("[data-start] [aria-checked='true']") ?? first(".body[tabindex]") ?? first(`.body :is(${FIELD})`);
+  const button = first(".actions:has(> .danger) > .button") ?? first(".actions > .primary:not(:disabled)");
+  return field ?? button ?? first(`.body :is(${CONTROL})`) ?? content;
 }
