@@ -14,7 +14,7 @@ import { setTheme, theme } from "./theme.svelte";
 import { setZoom, zoomBy } from "./zoom.svelte";
 
 /** Where a command's shortcut is active. `list` is any table or list with keyboard navigation. */
-export type Scope = "everywhere" | "list" | "library" | "card" | "review" | "import";
+export type Scope = "everywhere" | "ask" | "list" | "library" | "card" | "review" | "import";
 
 export interface Command {
   id: string;
@@ -140,7 +140,7 @@ export const COMMANDS: Command[] = [
   toSettings("llm", texts.chooseLlm),
   toSettings("search", texts.chooseSearch),
   toSettings("network", texts.settingsNetwork),
-  toSettings("agents", texts.connectAgent),
+  { ...toSettings("agents", texts.connectAgent), shortcuts: ["Mod+Shift+A"] },
   toSettings("servers", texts.settingsServers),
   toSettings("market", texts.settingsMarket),
   {
@@ -186,12 +186,14 @@ export const COMMANDS: Command[] = [
     id: "import",
     title: texts.importCards,
     scope: "everywhere",
+    shortcuts: ["Mod+I"],
     run: () => (overlays.importing = {}),
   },
   {
     id: "export",
     title: texts.exportCards,
     scope: "everywhere",
+    shortcuts: ["Mod+E"],
     run: () => (overlays.exporting = {}),
   },
   {
@@ -275,6 +277,9 @@ export const COMMANDS: Command[] = [
     overAll: true,
   },
 
+  { id: "ask.copy", title: texts.ask.copy, scope: "ask", shortcuts: ["Mod+Shift+C"] },
+  { id: "ask.starter", title: texts.ask.starter, scope: "ask", shortcuts: ["Mod+Enter"] },
+
   { id: "list.next", title: texts.list.next, scope: "list", shortcuts: ["j", "ArrowDown"] },
   { id: "list.previous", title: texts.list.previous, scope: "list", shortcuts: ["k", "ArrowUp"] },
   { id: "list.pageDown", title: texts.list.pageDown, scope: "list", shortcuts: ["PageDown"] },
@@ -305,6 +310,7 @@ export const COMMANDS: Command[] = [
     keyOnly: true,
   },
   { id: "card.edit", title: texts.editCard, scope: "card", shortcuts: ["e"] },
+  { id: "card.check", title: texts.checkCard, scope: "card", shortcuts: ["c"] },
 
   { id: "review.next", title: texts.review.next, scope: "review", shortcuts: ["j", "ArrowDown"] },
   { id: "review.previous", title: texts.review.previous, scope: "review", shortcuts: ["k", "ArrowUp"] },
@@ -333,6 +339,7 @@ export const COMMANDS: Command[] = [
   { id: "review.undo", title: texts.review.undo, scope: "review", shortcuts: ["u"] },
   { id: "review.comment", title: texts.review.comment, scope: "review", shortcuts: ["c"] },
 
+  { id: "import.start", title: texts.import.start, scope: "import", shortcuts: ["Mod+Enter"] },
   { id: "import.filter", title: texts.import.filter, scope: "import", shortcuts: ["f"] },
   { id: "import.filterBack", title: texts.import.filterBack, scope: "import", shortcuts: ["F"] },
 ];
@@ -340,6 +347,7 @@ export const COMMANDS: Command[] = [
 /** Section headings of the shortcut list. */
 export const SCOPES: { scope: Scope; name: string }[] = [
   { scope: "everywhere", name: texts.scopes.everywhere },
+  { scope: "ask", name: texts.scopes.ask },
   { scope: "list", name: texts.scopes.list },
   { scope: "library", name: texts.scopes.library },
   { scope: "card", name: texts.scopes.card },

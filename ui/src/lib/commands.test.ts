@@ -88,6 +88,6 @@ describe("the commands", () => {
     expect(first?.name).toBe(texts.scopes.everywhere);
     expect(first?.commands).toContainEqual({ title: texts.back, keys: "Alt ←" });
     expect(hint("what it does", "card.add")).toBe("what it does (n)");
-    expect(hint("what it does", "export")).toBe("what it does");
+    expect(hint("what it does", "theme")).toBe("what it does");
   });
 });

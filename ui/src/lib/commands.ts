@@ -114,11 +114,10 @@ export function handleKey(event: KeyboardEvent): void {
     if (runCommand(global.id, event)) event.preventDefault();
     return;
   }
-  if (typing(event)) return;
   for (const runner of [...runners].reverse()) {
     if ((overlays.covered && !runner.over) || !runner.active()) continue;
     const command = commandFor(event, runner.scope);
-    if (!command) continue;
+    if (!command || !isMeant(event, command)) continue;
     const done = command.run ? runCommand(command.id, event) : runner.run(command.id, event) !== false;
     if (!done) continue;
     event.preventDefault();

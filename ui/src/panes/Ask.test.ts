@@ -2,6 +2,7 @@
 import { fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Answer, CardDetail, Session } from "../lib/bindings";
+import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { firstRun } from "../lib/firstRun.svelte";
 import { bytes } from "../lib/format";
@@ -104,6 +105,29 @@ describe("an answer while one types", () => {
     expect(screen.queryByText("print(1)")).toBeNull();
     await fireEvent.click(row.getByRole("button", { name: texts.connectAgent }));
     expect([navigation.pane, navigation.section]).toEqual(["settings", "agents"]);
+  });
+
+  it("opens its starter code by a key from the question, ready to be copied", async () => {
+    stage({
+      answers_get: ({ question }) => answerTo(question),
+      cards_starter: () => ({
+        language: "python",
+        code: "print(1)",
+        install: "",
+        variables: [],
+        removed: [],
+        model: null,
+      }),
+      sessions_list: () => [],
+    });
+    render(Ask);
+    addEventListener("keydown", handleKey);
+    await type("send mail");
+    await fireEvent.keyDown(screen.getByLabelText(texts.question), { key: "Enter", ctrlKey: true });
+    await wait();
+    removeEventListener("keydown", handleKey);
+    expect(document.activeElement?.getAttribute("aria-label")).toBe(app.copyOf(texts.theStarterCode));
+    expect(asking.asked).toBe("");
   });
 
   it("leaves a tool out that is not the one, until another question", async () => {

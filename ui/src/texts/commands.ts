@@ -46,6 +46,7 @@ export const commands = {
   zoomOut: "Zoom out",
   actualSize: "Actual size",
   shortcuts: "Show keyboard shortcuts",
+  ask: { copy: "Copy code", starter: "Show starter code" },
   list: {
     next: "Next",
     previous: "Previous",
@@ -58,6 +59,7 @@ export const commands = {
   },
   closeCard: "Close the card or clear the selection",
   editCard: "Edit the open card",
+  checkCard: "Check the open card against its page",
   review: {
     next: "Next proposal",
     previous: "Previous proposal",
@@ -80,9 +82,10 @@ export const commands = {
     undo: "Undo decision",
     comment: "Comment",
   },
-  import: { filter: "Next status filter", filterBack: "Previous status filter" },
+  import: { start: "Import the selected cards", filter: "Next status filter", filterBack: "Previous status filter" },
   scopes: {
     everywhere: "Global",
+    ask: "Ask",
     list: "Lists and tables",
     library: "Library",
     card: "Open card",
