@@ -43,6 +43,7 @@ import {
 } from "./parts.mjs";
 import { permissions } from "./permissions.mjs";
 import { services } from "./services.mjs";
+import { tasks } from "./tasks.mjs";
 import { counted, fieldName, pattern, texts } from "./texts.mjs";
 import { zoom } from "./zoom.mjs";
 
@@ -672,6 +673,8 @@ const tests = {
   ...permissions({ bin, options, env, call, artifacts }),
 
   ...accessibility({ bin, options, env, call }),
+
+  ...tasks({ bin, folder }),
 
   async "refuses a wrong token with a sentence"(page) {
     await page.goto(page.url().replace(/#.*/, "#token=wrong"));
