@@ -18,13 +18,14 @@ const FIELD = "input:not([type='file'], :disabled), textarea:not(:disabled), sel
 const CONTROL = "button:not(:disabled, [tabindex='-1']), a[href], summary, [tabindex='0']";
 
 /**
- * Returns what takes the focus when a dialog opens: a choice marked by `data-start`, text that is only read, so that it
- * can be scrolled, the first field, or the button that confirms. Where that one loses something, it is the button that cancels. The button that
- * closes the dialog comes first in it, but is the last that one wants.
+ * Returns what takes the focus when a dialog opens: what `data-start` marks, text that is only read, so that it can be
+ * scrolled, the first field, or the button that confirms. The button that closes the dialog comes first in it, but is
+ * the last that one wants.
  */
 export function startOf(content: HTMLElement): HTMLElement {
   const first = (selector: string) => content.querySelector<HTMLElement>(selector);
-  const field = first("[data-start] [aria-checked='true']") ?? first(".body[tabindex]") ?? first(`.body :is(${FIELD})`);
-  const button = first(".actions:has(> .danger) > .button") ?? first(".actions > .primary:not(:disabled)");
-  return field ?? button ?? first(`.body :is(${CONTROL})`) ?? content;
+  const marked = first("button[data-start]") ?? first("[data-start] [aria-checked='true']");
+  const field = first(".body[tabindex]") ?? first(`.body :is(${FIELD})`);
+  const button = first(".actions > .primary:not(:disabled)");
+  return marked ?? field ?? button ?? first(`.body :is(${CONTROL})`) ?? content;
 }
