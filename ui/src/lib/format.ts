@@ -87,3 +87,8 @@ export function fieldName(field: string): string {
 export function webAddress(url: string | null): string | null {
   return url && /^https?:\/\//i.test(url) ? url : null;
 }
+
+/** Returns a text with a capital first letter, for a message that begins a line. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -44,7 +44,7 @@ export const library = {
   bundles: "Bundles…",
   noCardMatches: "No cards match",
   empty: "This library is empty",
-  emptyAbout: "Import a file, drop one here, or add a card by hand.",
+  emptyAbout: "Load the starter cards, import a file or drop one here, or add a card by hand.",
   cards: "Cards",
   card: "Card",
   selected: (n: number) => `${count(n, "card")} selected`,
