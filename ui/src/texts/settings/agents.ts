@@ -19,12 +19,12 @@ export const agents = {
   copies: {
     lines: {
       name: "Copy configuration",
-      of: (program: string) => `the configuration for ${program}`,
+      of: (program: string) => `configuration for ${program}`,
       hint: "Paste it into the client's settings file",
     },
     token: {
       name: "Copy token",
-      of: (program: string) => `the token for ${program}`,
+      of: (program: string) => `token for ${program}`,
       hint: "Paste it where the client asks for it",
     },
   },
