@@ -56,8 +56,10 @@ export async function fresh(bin, folder, flags = ["--starter", "--no-model"]) {
     async close() {
       const gone = once(engine, "exit");
       engine.kill("SIGTERM");
-      await server.close();
       await gone;
+      // Requests that nobody answered would keep it open.
+      server.httpServer.closeAllConnections();
+      await server.close();
     },
   };
 }

@@ -43,6 +43,7 @@ import {
 } from "./parts.mjs";
 import { permissions } from "./permissions.mjs";
 import { services } from "./services.mjs";
+import { states } from "./states.mjs";
 import { tasks } from "./tasks.mjs";
 import { counted, fieldName, pattern, texts } from "./texts.mjs";
 import { zoom } from "./zoom.mjs";
@@ -673,6 +674,8 @@ const tests = {
   ...permissions({ bin, options, env, call, artifacts }),
 
   ...accessibility({ bin, options, env, call }),
+
+  ...states({ bin, folder }),
 
   ...tasks({ bin, folder }),
 
