@@ -21,7 +21,9 @@ it("starts a dialog where one goes on: never at the button that closes it", () =
   expect(start('<input type="file"><input disabled><input id="name">', confirm)).toBe("name");
   expect(start("<p>Really?</p>", confirm)).toBe("yes");
   expect(start("<p>Long text</p>", CANCEL, 'tabindex="0"')).toBe("body");
-  expect(start('<button id="tab"></button>', CANCEL)).toBe("tab");
+  const tabs = '<button role="tab"></button><button id="tab" role="tab" aria-selected="true"></button>';
+  expect(start(`${tabs}<input id="name">`, CANCEL)).toBe("tab");
+  expect(start('<button id="more"></button>', CANCEL)).toBe("more");
   expect(start("<p>Loading</p>", '<button class="button primary" disabled></button>')).toBe("content");
 });
 

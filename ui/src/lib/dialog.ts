@@ -18,8 +18,8 @@ const FIELD = "input:not([type='file'], :disabled), textarea:not(:disabled), sel
 const CONTROL = "button:not(:disabled, [tabindex='-1']), a[href], summary, [tabindex='0']";
 
 /**
- * Returns what takes the focus when a dialog opens: what `data-start` marks, text that is only read, so that it can be
- * scrolled, the first field, or the button that confirms. The button that closes the dialog comes first in it, but is
+ * Returns what takes the focus when a dialog opens: what `data-start` marks, the open tab, text that is only read, so
+ * that it can be scrolled, the first field, or the button that confirms. The button that closes the dialog comes first in it, but is
  * the last that one wants.
  */
 export function startOf(content: HTMLElement): HTMLElement {
@@ -27,5 +27,7 @@ export function startOf(content: HTMLElement): HTMLElement {
   const marked = first("button[data-start]") ?? first("[data-start] [aria-checked='true']");
   const field = first(".body[tabindex]") ?? first(`.body :is(${FIELD})`);
   const button = first(".actions > .primary:not(:disabled)");
-  return marked ?? field ?? button ?? first(`.body :is(${CONTROL})`) ?? content;
+  // Focusing another tab would open it.
+  const tab = first("[role='tab'][aria-selected='true']");
+  return marked ?? tab ?? field ?? button ?? first(`.body :is(${CONTROL})`) ?? content;
 }
