@@ -20,7 +20,6 @@ use autokit_toolcard::{
     Author, CardId, Draft, Operation, Proposal, ProposalId, ProposalState, Risk, diff_cards, fields,
     is_confirmed_address,
 };
-use autokit_workspace::cards::CALL_FIELDS;
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::models::{BATCH, Models};
 use autokit_workspace::workspace::Workspace;
@@ -306,7 +305,7 @@ fn reason_to_look_closer(draft: &Draft) -> Option<String> {
         return Some("contains code that AutoKit runs".to_owned());
     }
     let is_change = draft.card.is_some();
-    if is_change && has(&CALL_FIELDS) {
+    if is_change && has(&fields::CALLS) {
         return Some("changes what is called".to_owned());
     }
     let renames = is_change && has(&[fields::NAME, fields::PROVIDER]);

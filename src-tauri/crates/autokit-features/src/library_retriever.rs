@@ -11,7 +11,6 @@ use autokit_error::{ApiError, Result};
 use autokit_search::{SearchRequest, ToolText};
 use autokit_toolcard::{CardId, fields};
 use autokit_workspace::background::in_background;
-use autokit_workspace::cards::has_call;
 
 use crate::agent::Agent;
 
@@ -103,7 +102,7 @@ impl Retriever for LibraryRetriever<'_> {
                 description: card.description().to_owned(),
                 body: card.to_json(),
                 stub: card.stub(),
-                callable: has_call(&card),
+                callable: card.has_call(),
                 score: hit.score,
                 parts: hit.parts,
                 cited,

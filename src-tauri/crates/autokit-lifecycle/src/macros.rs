@@ -12,7 +12,6 @@ use autokit_bootstrap::{
 use autokit_bundle::may_be_secret;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_features::review::Proposals;
-use autokit_serving::macro_card::MACRO;
 use autokit_serving::plan::Calls;
 use autokit_serving::recordings::{Recording, text_of};
 use autokit_toolcard::{Author, Draft, Evidence, Kind, Origin, ProposedField, fields};
@@ -247,7 +246,7 @@ fn draft(composed: &Macro, calls: &[Arc<Recording>], occurrences: usize) -> Draf
         field(fields::KIND, Kind::Other.as_str().into(), Vec::new()),
         field(fields::DESCRIPTION, composed.description.clone().into(), evidence.clone()),
         field(fields::PARAMETERS, composed.parameters.clone(), evidence.clone()),
-        field(MACRO, written, evidence),
+        field(fields::MACRO, written, evidence),
     ];
     Draft::new(Origin::Use, reason, proposed)
 }

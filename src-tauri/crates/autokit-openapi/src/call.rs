@@ -1,14 +1,12 @@
 //! What a card stores so that its operation can be called later without the document it was read from.
 
-use autokit_toolcard::Toolcard;
+use autokit_toolcard::{Toolcard, fields};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::CallError;
 
-/// Field of a card that holds its [`Call`].
-pub const CALL_FIELD: &str = "call";
 /// The version of [`Call`] that this program writes and reads.
 pub const CALL_VERSION: u64 = 1;
 /// The argument that holds the request body.
@@ -243,7 +241,7 @@ impl Call {
     /// [`CallError::Version`] for a call of a newer program, [`CallError::Malformed`] for anything else that
     /// is not a call.
     pub fn from_card(card: &Toolcard) -> Result<Option<Call>, CallError> {
-        let Some(value) = card.object().get(CALL_FIELD).filter(|value| !value.is_null()) else {
+        let Some(value) = card.object().get(fields::CALL).filter(|value| !value.is_null()) else {
             return Ok(None);
         };
         match value.get("version").and_then(Value::as_u64) {

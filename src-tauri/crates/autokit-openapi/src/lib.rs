@@ -62,8 +62,8 @@ use serde_json::{Map, Value};
 use workspace_hack as _;
 
 pub use call::{
-    BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, ParamLocation, Parameter, PartEncoding, Requirement,
-    Scheme, Server, Style,
+    BODY_ARGUMENT, Body, CALL_VERSION, Call, ParamLocation, Parameter, PartEncoding, Requirement, Scheme,
+    Server, Style,
 };
 pub use credentials::{Credential, Credentials, client_credentials_form};
 pub use error::{CallError, MAX_DOCUMENT_BYTES, SpecError};

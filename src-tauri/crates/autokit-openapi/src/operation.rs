@@ -4,7 +4,7 @@ use autokit_toolcard::{Candidate, Kind, Limits, Problem, Severity, check, fields
 use serde_json::{Map, Value, json};
 
 use super::body;
-use super::call::{CALL_FIELD, CALL_VERSION, Call, ParamLocation};
+use super::call::{CALL_VERSION, Call, ParamLocation};
 use super::document::Document;
 use super::media::{self, Media};
 use super::parameters::{self, Argument};
@@ -115,7 +115,7 @@ fn attempt(
     let body = body.map(|(body, schema)| (body.argument, body.required, schema));
     object.insert(fields::PARAMETERS.to_owned(), parameters_schema(arguments, body, defs));
     let written = serde_json::to_value(&call).map_err(|error| error.to_string())?;
-    object.insert(CALL_FIELD.to_owned(), written);
+    object.insert(fields::CALL.to_owned(), written);
     if let Some(schema) = returns(document, value) {
         object.insert(fields::RETURNS.to_owned(), schema);
     }

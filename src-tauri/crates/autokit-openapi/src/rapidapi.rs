@@ -13,8 +13,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::call::{
-    BODY_ARGUMENT, Body, CALL_FIELD, CALL_VERSION, Call, ParamLocation, Parameter, Requirement, Scheme,
-    Server,
+    BODY_ARGUMENT, Body, CALL_VERSION, Call, ParamLocation, Parameter, Requirement, Scheme, Server,
 };
 use super::document;
 use super::error::SpecError;
@@ -157,7 +156,7 @@ fn card(position: usize, api: &Value, endpoint: &Value) -> Result<Candidate, Str
     put(fields::PRICING, text_of(api, "pricing").map(Value::from));
     put(fields::DOCUMENTATION, text_of(api, "home_url").map(Value::from));
     put(fields::PARAMETERS, Some(schema));
-    put(CALL_FIELD, Some(serde_json::to_value(&call).map_err(|error| error.to_string())?));
+    put(fields::CALL, Some(serde_json::to_value(&call).map_err(|error| error.to_string())?));
     Ok(Candidate { position, object, notes })
 }
 

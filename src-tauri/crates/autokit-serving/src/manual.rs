@@ -29,7 +29,6 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::macro_card::MACRO;
 use crate::permit::ONLY_THE_USER;
 use crate::plan::{Calls, ManualCall};
 use crate::profiles::{ResolvedScope, no_profile};
@@ -116,9 +115,9 @@ impl ToolRuns {
     async fn listed(&self, record: &CardRecord, scoped: &ResolvedScope) -> Option<ListedTool> {
         let definition = self.tools.definition(record).await?;
         let card = record.card();
-        let source = if card.object().contains_key(autokit_upstream::tools::UPSTREAM) {
+        let source = if card.object().contains_key(fields::UPSTREAM) {
             ToolSource::Server
-        } else if card.object().contains_key(MACRO) {
+        } else if card.object().contains_key(fields::MACRO) {
             ToolSource::Macro
         } else if card.object().contains_key(fields::FUNCTION) {
             ToolSource::Function

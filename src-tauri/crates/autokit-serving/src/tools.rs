@@ -9,7 +9,7 @@ use autokit_openapi::rest::origin_of;
 use autokit_toolcard::{CardId, CardKey, fields};
 use autokit_upstream::servers::KnownServers;
 use autokit_upstream::tools::Upstream;
-use autokit_workspace::cards::{CALL_FIELDS, shorten};
+use autokit_workspace::cards::shorten;
 use autokit_workspace::workspace::Workspace;
 use serde_json::{Map, Value, json};
 
@@ -37,7 +37,7 @@ impl CallableTools {
 
     /// Returns the cards whose tools might be callable.
     pub(crate) fn cards(&self) -> Vec<Arc<CardRecord>> {
-        let quoted = CALL_FIELDS.map(|field| format!("\"{field}\""));
+        let quoted = fields::CALLS.map(|field| format!("\"{field}\""));
         self.workspace.cards_containing(&quoted.each_ref().map(String::as_str))
     }
 

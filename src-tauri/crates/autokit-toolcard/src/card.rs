@@ -51,6 +51,15 @@ pub mod fields {
     /// Code of the tool itself, which AutoKit runs in its sandbox. It is written by machines, and so not one of
     /// [`ALL`].
     pub const FUNCTION: &str = "function";
+    /// A request to a web API, which AutoKit sends.
+    pub const CALL: &str = "call";
+    /// A tool of an MCP server, which AutoKit calls.
+    pub const UPSTREAM: &str = "upstream";
+    /// Calls of other tools, which AutoKit makes in turn.
+    pub const MACRO: &str = "macro";
+
+    /// The fields that store a call, one per kind of tool that AutoKit calls.
+    pub const CALLS: [&str; 4] = [UPSTREAM, CALL, MACRO, FUNCTION];
 
     /// All fields in reading order.
     pub const ALL: [&str; 19] = [
@@ -202,6 +211,12 @@ impl Toolcard {
         } else {
             Kind::Other
         }
+    }
+
+    /// Returns whether the card stores a call, so that AutoKit can make it. Whether it may and its server is connected is
+    /// decided when it does.
+    pub fn has_call(&self) -> bool {
+        fields::CALLS.iter().any(|field| self.object.get(*field).is_some_and(Value::is_object))
     }
 
     /// Iterates over the card's tags.

@@ -37,9 +37,9 @@ const CODE: [&str; 10] = [
     fields::INSTALL,
     fields::USAGE,
     fields::OPENAPI,
-    "call",
-    "upstream",
-    "macro",
+    fields::CALL,
+    fields::UPSTREAM,
+    fields::MACRO,
 ];
 
 /// Assesses the risk of accepting a field by rules; the highest applicable risk counts.

@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use autokit_error::Result;
 use autokit_library::CardRecord;
-use autokit_toolcard::{CardId, Origin, Proposal, Toolcard};
+use autokit_toolcard::{CardId, Origin, Proposal, Toolcard, fields};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::servers::KnownServers;
-use crate::tools::{SERVER_FIELDS, UPSTREAM, Upstream, proposer};
+use crate::tools::{SERVER_FIELDS, Upstream, proposer};
 
 /// Deleted cards whose binding is remembered; each takes little memory.
 const MAX_REMOVED: usize = 10_000;
@@ -113,10 +113,11 @@ impl KnownServers {
             let from_scan = proposal.draft.origin == Origin::Import
                 && proposal.draft.arrived.is_some()
                 && proposal.proposed_by == proposer(&upstream.server);
-            let proposed = proposal.draft.fields.iter().find(|field| field.field == UPSTREAM);
+            let proposed = proposal.draft.fields.iter().find(|field| field.field == fields::UPSTREAM);
             // The reviewer may have left the server's `upstream` field out of what was accepted.
-            let taken = proposed
-                .is_none_or(|proposed| proposed.value.as_ref() == record.card().object().get(UPSTREAM));
+            let taken = proposed.is_none_or(|proposed| {
+                proposed.value.as_ref() == record.card().object().get(fields::UPSTREAM)
+            });
             if from_scan && taken {
                 new.push((id.clone(), upstream));
             }

@@ -8,13 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// Field of a card that names its server and tool, with a digest of what the tool said when it was
-/// accepted.
-pub const UPSTREAM: &str = "upstream";
-
 /// Fields of a card whose values come from the server.
 pub(crate) const SERVER_FIELDS: [&str; 6] =
-    [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, fields::RETURNS, "annotations", UPSTREAM];
+    [fields::KIND, fields::DESCRIPTION, fields::PARAMETERS, fields::RETURNS, "annotations", fields::UPSTREAM];
 
 /// Returns the name under which a server's tools are proposed.
 pub fn proposer(server: &str) -> String {
@@ -73,7 +69,7 @@ fn card_of(server: &SavedServer, tool: &Tool) -> Map<String, Value> {
     if let Some(hints) = tool.annotations.as_ref().and_then(|hints| serde_json::to_value(hints).ok()) {
         put("annotations", hints);
     }
-    put(UPSTREAM, json!({"server": server.name, "tool": tool.name, "digest": digest_of(tool)}));
+    put(fields::UPSTREAM, json!({"server": server.name, "tool": tool.name, "digest": digest_of(tool)}));
     card
 }
 
@@ -89,9 +85,9 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// Reads the field [`UPSTREAM`] of a card; `None` if the card is not a tool of a server.
+    /// Reads the field `upstream` of a card; `None` if the card is not a tool of a server.
     pub fn of(card: &Toolcard) -> Option<Upstream> {
-        let upstream = card.object().get(UPSTREAM)?;
+        let upstream = card.object().get(fields::UPSTREAM)?;
         let text = |key: &str| Some(upstream.get(key)?.as_str()?.to_owned());
         Some(Upstream { server: text("server")?, tool: text("tool")?, digest: text("digest")? })
     }

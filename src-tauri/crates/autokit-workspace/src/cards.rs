@@ -3,14 +3,11 @@
 use autokit_api::{CardDetail, CardSummary};
 use autokit_library::{CardRecord, Checks};
 use autokit_toolcard::{Problem, Severity, Toolcard, check, fields};
-use serde_json::Value;
 
 /// Most characters in a one-line text about a card.
 pub const MAX_LINE_CHARS: usize = 160;
 /// Most characters of a description in a row.
 const DESCRIPTION_CHARS: usize = 240;
-/// The fields that store a call, one per kind of tool that AutoKit calls.
-pub const CALL_FIELDS: [&str; 4] = ["upstream", "call", "macro", fields::FUNCTION];
 
 /// Returns a card's row in a list.
 pub fn summary(record: &CardRecord, checks: &Checks) -> CardSummary {
@@ -31,17 +28,11 @@ fn card_summary(record: &CardRecord, card: &Toolcard, checks: &Checks) -> CardSu
         health: last.map(|last| last.state),
         checked_at: last.map(|last| last.checked_at),
         changed: last.is_some_and(|last| last.is_outdated(record.number)),
-        callable: has_call(card),
+        callable: card.has_call(),
         tags: card.tags().map(str::to_owned).collect(),
         number: record.number,
         updated_at: record.updated_at,
     }
-}
-
-/// Returns whether a card stores a call, so that AutoKit can make it. Whether it may and its server is connected is
-/// decided when it does.
-pub fn has_call(card: &Toolcard) -> bool {
-    CALL_FIELDS.iter().any(|field| card.object().get(*field).is_some_and(Value::is_object))
 }
 
 /// Shortens a text to at most `chars` characters plus an ellipsis, cutting between words.

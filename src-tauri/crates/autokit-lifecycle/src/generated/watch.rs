@@ -8,7 +8,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::CardRecord;
 use autokit_sandbox::function::Function;
 use autokit_serving::function_card::function_of;
-use autokit_serving::macro_card::{MACRO, macro_of};
+use autokit_serving::macro_card::macro_of;
 use autokit_serving::uses::{Experience, ToolUses};
 use autokit_toolcard::{Draft, fields};
 use jiff::SignedDuration;
@@ -25,7 +25,7 @@ fn generated_as(record: &CardRecord) -> Option<&'static str> {
     if function_of(&card).is_some() {
         return Some(fields::FUNCTION);
     }
-    macro_of(&card).is_some().then_some(MACRO)
+    macro_of(&card).is_some().then_some(fields::MACRO)
 }
 
 impl GeneratedTools {

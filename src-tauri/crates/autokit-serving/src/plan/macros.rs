@@ -11,7 +11,7 @@ use autokit_gateway::{Call, DecidedBy, Definition, Refusal, Target};
 use autokit_openapi as openapi;
 use autokit_openapi::rest::needs;
 use autokit_policy::{Need, Permission};
-use autokit_toolcard::{CardId, Toolcard};
+use autokit_toolcard::{CardId, Toolcard, fields};
 use autokit_upstream::tools::Upstream;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value};
@@ -20,7 +20,6 @@ use tokio::sync::mpsc;
 use super::{CallRecorder, Calls, Executor, PreparedCall, server_needs};
 use crate::builtin;
 use crate::function_card::function_of;
-use crate::macro_card::MACRO;
 use crate::permit::not_permitted;
 use crate::profiles::no_profile;
 use crate::recordings::{text_of, value_of};
@@ -35,7 +34,7 @@ impl Calls {
         let id = CardId::new(tool);
         let record = self.tools.workspace.library.read(|replica| replica.get(&id).cloned())?;
         let card = record.card();
-        if card.object().contains_key(MACRO) {
+        if card.object().contains_key(fields::MACRO) {
             return None;
         }
         Some((self.tools.definition(&record).await?, Some(card)))
