@@ -105,6 +105,35 @@ fn a_card_is_added_edited_inspected_restored_and_undone() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn cards_are_tagged_and_kept_in_collections() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    for name in ["Alpha", "Beta"] {
+        place.json(&["cards", "add", "--set", &format!("name={name}"), "--set", "description=Words."])?;
+    }
+    place.json(&["cards", "tag", "Alpha", "Beta", "--add", "new", "--add", "red"])?;
+    place.json(&["cards", "tag", "Alpha", "--remove", "red"])?;
+    assert_eq!(place.json(&["cards", "show", "Alpha"])?["fields"]["tags"], json!(["new"]));
+    assert_eq!(place.json(&["cards", "list", "--tag", "red"])?["rows"][0]["name"], "Beta");
+    let none = place.json(&["cards", "tag", "Alpha", "--remove", "red"])?;
+    assert_eq!(none["change"], Value::Null);
+
+    place.json(&["collections", "add", "Letters", "Alpha", "Beta"])?;
+    place.json(&["collections", "add", "favorites", "Beta"])?;
+    place.json(&["collections", "remove", "letters", "Beta"])?;
+    let listed = place.json(&["cards", "list", "--collection", "Letters"])?;
+    assert_eq!((&listed["total"], &listed["rows"][0]["name"]), (&json!(1), &json!("Alpha")));
+    place.json(&["collections", "rename", "Letters", "Greek"])?;
+    let all = place.json(&["collections", "list"])?;
+    assert_eq!((&all[0]["name"], &all[1]["name"]), (&json!("Favorites"), &json!("Greek")));
+    place.json(&["collections", "delete", "Greek"])?;
+    let (code, error) = place.failure(&["cards", "list", "--collection", "Greek"])?;
+    assert_eq!((code, &error["code"]), (3, &json!("not_found")));
+    // Another process finds what this one has kept.
+    assert_eq!(place.json(&["cards", "list", "--collection", "Favorites"])?["rows"][0]["name"], "Beta");
+    Ok(())
+}
+
 /// The first click on Undo must not empty a new library.
 #[test]
 fn an_import_is_undone_by_its_id_only() -> Result<()> {

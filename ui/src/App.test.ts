@@ -34,7 +34,7 @@ async function open() {
     proposals_list: () => ({ rows: [], waiting: 0, groups: [] }),
     health_get: () => NO_HEALTH,
     cards_list: () => ({ total: 0, offset: 0, rows: [] }),
-    cards_facets: () => ({ kinds: [], languages: [], health: [], total: 0 }) as never,
+    cards_facets: () => ({ kinds: [], languages: [], providers: [], tags: [], health: [], total: 0 }) as never,
     market_sources_list: () => [],
   });
   render(App);

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 21;
+export const PROTOCOL = 22;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -1167,6 +1167,36 @@ cards: Array<string>,
 reason: string, };
 
 /**
+ * Request to edit several cards in one change, which can be undone.
+ */
+export type CardsEdit = { 
+/**
+ * Card ids or names.
+ */
+cards: Array<string>, 
+/**
+ * Fields to set on all of them; `null` removes a field. The name cannot be set.
+ */
+fields: { [key in string]: JsonValue }, 
+/**
+ * Tags to add.
+ */
+add_tags: Array<string>, 
+/**
+ * Tags to remove.
+ */
+remove_tags: Array<string>, 
+/**
+ * Reason for the change, written by the person.
+ */
+reason: string, 
+/**
+ * Whether to save the cards although texts added by the edit are flagged as hidden text or instructions to a
+ * model.
+ */
+flagged_too: boolean, };
+
+/**
  * Page of a list of cards.
  */
 export type CardsPage = { 
@@ -1207,6 +1237,10 @@ provider: string | null,
  * Tag.
  */
 tag: string | null, 
+/**
+ * Collection, by its name.
+ */
+collection: string | null, 
 /**
  * Whether the card is verified.
  */
@@ -1466,6 +1500,58 @@ folder: string,
 limit?: number, };
 
 /**
+ * Named set of cards. It belongs to this library: exports and bundles do not contain it.
+ */
+export type Collection = { 
+/**
+ * Name, unique ignoring case.
+ */
+name: string, 
+/**
+ * Ids of its cards that are in the library, sorted.
+ */
+cards: Array<CardId>, };
+
+/**
+ * Request to add cards to a collection, or to take them out of it.
+ */
+export type CollectionChange = { 
+/**
+ * Name of the collection; cards can be added to a new one.
+ */
+collection: string, 
+/**
+ * Card ids or names.
+ */
+cards: Array<string>, 
+/**
+ * Whether the cards are to be in the collection.
+ */
+included: boolean, };
+
+/**
+ * Reference to a collection.
+ */
+export type CollectionRef = { 
+/**
+ * Its name, ignoring case.
+ */
+collection: string, };
+
+/**
+ * Request to rename a collection.
+ */
+export type CollectionRename = { 
+/**
+ * Its name, ignoring case.
+ */
+collection: string, 
+/**
+ * New name.
+ */
+name: string, };
+
+/**
  * Condition of a page.
  */
 export type Condition = "content" | "not_found" | "parked" | "empty";
@@ -1634,7 +1720,7 @@ waiting: number, } | { "event": "providers" } | { "event": "setting",
 /**
  * The setting.
  */
-setting: Setting, } | { "event": "owner", 
+setting: Setting, } | { "event": "missed" } | { "event": "owner", 
 /**
  * Current role of this process.
  */
@@ -2251,7 +2337,11 @@ behind: boolean,
  * Whether a text that is not in the library yet is flagged as hidden text or instructions to a model.
  * Such a card waits in Review even if the others go to the library.
  */
-suspect: boolean, };
+suspect: boolean, 
+/**
+ * Whether replacing the library's card undoes edits that the source, which has no history, does not have.
+ */
+reverts: boolean, };
 
 /**
  * Stored description of an import.
@@ -2352,6 +2442,10 @@ suspect: number,
  * How many of the cards with a flagged text the library does not have.
  */
 suspect_new: number, 
+/**
+ * Number of changed cards of which replacing undoes edits that the source does not have.
+ */
+reverting: number, 
 /**
  * Total number of items with the requested status.
  */
@@ -5564,9 +5658,18 @@ session: SessionId,
 after: number, };
 
 /**
+ * Request to delete past sessions.
+ */
+export type SessionsDelete = { 
+/**
+ * Ids of the sessions; without them, all that are not running.
+ */
+sessions?: Array<SessionId>, };
+
+/**
  * Setting stored in the library, by its key in the store.
  */
-export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "variants" | "verify_run" | "vouched_tools";
+export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "collections" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "variants" | "verify_run" | "vouched_tools";
 
 /**
  * Severity of a problem.
@@ -5623,6 +5726,10 @@ own: string | null,
  * Fingerprint of the person's own key.
  */
 own_fingerprint: string | null, 
+/**
+ * Why it is unknown whether there is a key of the person's own: the place of keys does not answer, or refuses.
+ */
+own_error: ApiError | null, 
 /**
  * Keys of others.
  */
@@ -6711,12 +6818,22 @@ export interface Commands {
   cards_create: { request: CardCreate; response: CardDetail };
   /** Replaces the fields of a card. */
   cards_update: { request: CardUpdate; response: CardDetail };
+  /** Edits several cards in one change, which can be undone. */
+  cards_edit: { request: CardsEdit; response: CardChange };
   /** Deletes cards in one change, which can be undone. */
   cards_delete: { request: CardsDelete; response: CardChange };
   /** Returns the revisions of a card with their changes, newest first. */
   cards_history: { request: CardRef; response: Array<RevisionView> };
   /** Restores a revision of a card, or a deleted card. */
   cards_restore: { request: CardRestore; response: CardDetail };
+  /** Returns the favorites and the other collections of cards. */
+  collections_list: { request: Nothing; response: Array<Collection> };
+  /** Adds cards to a collection, or takes them out of it. */
+  collections_change: { request: CollectionChange; response: Array<Collection> };
+  /** Renames a collection. */
+  collections_rename: { request: CollectionRename; response: Array<Collection> };
+  /** Removes a collection. Its cards are kept. */
+  collections_remove: { request: CollectionRef; response: Array<Collection> };
   /** Undoes a change, or the newest one that is not an import. */
   changes_undo: { request: UndoRequest; response: UndoOutcome };
   /** Redoes a change that was undone, or the newest one. */
@@ -6789,6 +6906,8 @@ export interface Commands {
   sessions_get: { request: SessionRef; response: Session };
   /** Returns past sessions, newest first. */
   sessions_list: { request: Nothing; response: Array<SessionNote> };
+  /** Deletes past sessions and returns the others. What search learned from feedback on them is kept. */
+  sessions_delete: { request: SessionsDelete; response: Array<SessionNote> };
   /** Records whether the last answer of a session helped: if so, starter code is generated, otherwise the question is asked again. */
   sessions_feedback: { request: FeedbackRequest; response: Session };
   /** Proposes a tool found on the web as a card. */

@@ -20,6 +20,7 @@ const preview = {
   invalid: 4,
   suspect: 2,
   suspect_new: 1,
+  reverting: 1,
 } as ImportPreview;
 const out: Chosen = { ...NOTHING_CHOSEN, take: false };
 
@@ -62,8 +63,8 @@ describe("what was chosen", () => {
 
 describe("what an import comes to", () => {
   it("counts the cards it brings something of", () => {
-    expect(sumOf(preview, [], "review", "merge")).toEqual({ cards: 11, waiting: 2, suspect: 2 });
-    expect(sumOf(preview, [], "library", "keep")).toEqual({ cards: 6, waiting: 0, suspect: 1 });
+    expect(sumOf(preview, [], "review", "merge")).toEqual({ cards: 11, waiting: 2, suspect: 2, reverting: 1 });
+    expect(sumOf(preview, [], "library", "keep")).toEqual({ cards: 6, waiting: 0, suspect: 1, reverting: 0 });
   });
 
   it("counts what was left out, and what nothing is left of", () => {
@@ -72,10 +73,10 @@ describe("what an import comes to", () => {
       { item: item(2, "identical"), chosen: out },
       { item: item(3, "conflicting", [], ["name"]), chosen: resolve(NOTHING_CHOSEN, "name", "mine") },
       { item: item(4, "conflicting", [], ["name"]), chosen: resolve(NOTHING_CHOSEN, "name", "theirs") },
-      { item: item(5, "changed", ["class"]), chosen: want(NOTHING_CHOSEN, "class", false) },
+      { item: { ...item(5, "changed", ["class"]), reverts: true }, chosen: want(NOTHING_CHOSEN, "class", false) },
     ];
-    expect(sumOf(preview, picks, "library", "merge")).toEqual({ cards: 8, waiting: 0, suspect: 1 });
-    expect(sumOf(preview, picks, "library", "keep")).toEqual({ cards: 5, waiting: 0, suspect: 0 });
+    expect(sumOf(preview, picks, "library", "merge")).toEqual({ cards: 8, waiting: 0, suspect: 1, reverting: 0 });
+    expect(sumOf(preview, picks, "library", "keep")).toEqual({ cards: 5, waiting: 0, suspect: 0, reverting: 0 });
   });
 
   it("counts a card of which one conflict is decided and one waits", () => {
@@ -85,12 +86,14 @@ describe("what an import comes to", () => {
       cards: 11,
       waiting: 2,
       suspect: 2,
+      reverting: 1,
     });
     const all = resolve(one, "class", "mine");
     expect(sumOf(preview, [{ item: both, chosen: all }], "library", "merge")).toEqual({
       cards: 10,
       waiting: 1,
       suspect: 2,
+      reverting: 1,
     });
   });
 });

@@ -85,6 +85,8 @@ export interface Sum {
   waiting: number;
   /** Cards with flagged text, which go to Review. */
   suspect: number;
+  /** Cards of which replacing undoes edits of this library. */
+  reverting: number;
 }
 
 /** Computes the totals of an import with the given choices. */
@@ -96,12 +98,14 @@ export function sumOf(preview: ImportPreview, picks: Iterable<Pick>, landing: La
   let waiting = keeps ? 0 : preview.conflicting;
   // With `keep`, existing cards are not changed, so flagged text in their updates is not imported.
   let suspect = keeps ? preview.suspect_new : preview.suspect;
+  let reverting = keeps ? 0 : preview.reverting;
   for (const { item, chosen } of picks) {
     const waits = chosen.take && undecided(item, chosen).length > 0;
     const nothing = !chosen.take || (!waits && fieldsOf(item, chosen)?.length === 0);
     if (counted(item.status) && nothing) cards--;
     if (item.status === "conflicting" && !keeps && !waits) waiting--;
     if (item.suspect && nothing && counted(item.status)) suspect--;
+    if (item.reverts && nothing && !keeps) reverting--;
   }
-  return { cards, waiting, suspect };
+  return { cards, waiting, suspect, reverting };
 }

@@ -40,6 +40,7 @@ beforeEach(() => {
     save: async (name) => name,
     listen: async () => () => {},
     links: async () => () => {},
+    requests: async () => () => {},
   } satisfies Host);
 });
 

@@ -19,6 +19,12 @@ export interface Toast {
 
 const TOAST_MS = 6000;
 
+/** Returns the id of the job that a command has started, if it has. */
+function startedJob(response: unknown): string | null {
+  const isObject = typeof response === "object" && response !== null;
+  return isObject && "job" in response && typeof response.job === "string" ? response.job : null;
+}
+
 class Engine {
   status = $state<Status | null>(null);
   /** Why the library could not be opened. */
@@ -26,7 +32,13 @@ class Engine {
   jobs = $state<Job[]>([]);
   toasts = $state<Toast[]>([]);
   /** Counters that are incremented when the data they are named after changes, so that panes reload it. */
-  versions = $state({ queue: 0, services: 0, sessions: 0, settings: {} as Partial<Record<Setting, number>> });
+  versions = $state({
+    queue: 0,
+    services: 0,
+    sessions: 0,
+    missed: 0,
+    settings: {} as Partial<Record<Setting, number>>,
+  });
 
   #host: Host | null = null;
   #next = 0;
@@ -43,8 +55,26 @@ class Engine {
   }
 
   /** Sends a command to the engine and returns its response. */
-  call<C extends keyof Commands>(name: C, request: Commands[C]["request"]): Promise<Commands[C]["response"]> {
-    return this.host.call(name, request);
+  async call<C extends keyof Commands>(name: C, request: Commands[C]["request"]): Promise<Commands[C]["response"]> {
+    const response = await this.host.call(name, request);
+    const id = startedJob(response);
+    if (id !== null) {
+      this.#started.add(id);
+      // The news of it may have been faster.
+      const job = this.jobs.find((job) => job.id === id);
+      if (job) this.#reportFailure(job);
+    }
+    return response;
+  }
+
+  /** Ids of the jobs started by this window. */
+  #started = new Set<string>();
+
+  /** Shows why a job failed. Jobs that nobody asked for here only say so in the line of jobs. */
+  #reportFailure(job: Job): void {
+    // A call's caller displays its result.
+    if (job.state !== "failed" || !job.error || job.kind === "call" || !this.#started.has(job.id)) return;
+    this.showToast(job.error.message, { kind: "error", remedy: job.error.remedy });
   }
 
   /** Subscribes to events and loads the status and the jobs. */
@@ -54,11 +84,15 @@ class Engine {
     try {
       // Subscribes before loading, so that no change in between is missed.
       this.#stop = await this.host.listen((event) => this.#hear(event));
-      await this.refresh();
-      this.jobs = await this.call("jobs_list", {});
+      await this.#refreshAll();
     } catch (reason) {
       this.failure = CommandError.from(reason);
     }
+  }
+
+  async #refreshAll(): Promise<void> {
+    await this.refresh();
+    this.jobs = await this.call("jobs_list", {});
   }
 
   async refresh(): Promise<void> {
@@ -71,16 +105,16 @@ class Engine {
       // Events may arrive out of order; the version tells which one is newer.
       if (at < 0) this.jobs.unshift(event.job);
       else if ((this.jobs[at]?.version ?? 0) < event.job.version) this.jobs[at] = event.job;
-      // No toast for a tool call: its caller displays the result.
-      if (event.job.state === "failed" && event.job.error && event.job.kind !== "call") {
-        this.showToast(event.job.error.message, { kind: "error", remedy: event.job.error.remedy });
-      }
+      this.#reportFailure(event.job);
       if (event.job.state !== "running") void this.#quietly(this.refresh());
     } else if (event.event === "session") {
       // Sent for every step of the agent. The status does not depend on sessions, so it is not reloaded.
       this.versions.sessions++;
     } else if (event.event === "setting") {
       this.versions.settings[event.setting] = (this.versions.settings[event.setting] ?? 0) + 1;
+    } else if (event.event === "missed") {
+      this.versions.missed++;
+      void this.#quietly(this.#refreshAll());
     } else if (event.event === "proposals") {
       this.versions.queue++;
       if (this.status) this.status.proposals = event.waiting;

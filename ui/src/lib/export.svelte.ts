@@ -13,6 +13,7 @@ export const EVERYTHING: CardsQuery = {
   language: null,
   provider: null,
   tag: null,
+  collection: null,
   verified: null,
   documented: null,
   health: null,

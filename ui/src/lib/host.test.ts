@@ -45,9 +45,36 @@ describe("the loopback host", () => {
     });
     vi.stubGlobal("fetch", () => Promise.resolve(new Response(body)));
     const heard: Event[] = [];
-    await loopbackHost("t").listen((event) => heard.push(event));
+    const stop = await loopbackHost("t").listen((event) => heard.push(event));
     await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 30_000 });
+    stop();
     expect(heard.map((event) => event.event === "library" && event.cursor)).toEqual([1, 2]);
+  });
+
+  it("opens the stream of news again when it breaks, and says that something was missed", async () => {
+    vi.useFakeTimers();
+    try {
+      const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+      let refused = 0;
+      const open = () => new Response(new ReadableStream({ start: (controller) => void streams.push(controller) }));
+      vi.stubGlobal("fetch", () =>
+        streams.length === 1 && !refused++ ? Promise.reject(new TypeError("refused")) : Promise.resolve(open()),
+      );
+      const heard: Event[] = [];
+      const stop = await loopbackHost("t").listen((event) => heard.push(event));
+      streams[0]!.close();
+      await vi.advanceTimersByTimeAsync(1000);
+      expect([streams.length, refused, heard]).toEqual([1, 1, []]);
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(streams).toHaveLength(2);
+      expect(heard).toEqual([{ event: "missed" }]);
+      stop();
+      streams[1]!.close();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(streams).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

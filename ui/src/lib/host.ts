@@ -26,6 +26,9 @@ export class CommandError extends Error implements ApiError {
   }
 }
 
+/** How long to wait before the stream of events is opened again. */
+const RECONNECT_MS = 1000;
+
 /** A transport to the engine. */
 export interface Host {
   /** Whether the system provides file pickers, the paths of dropped files, and links to web pages. */
@@ -43,6 +46,8 @@ export interface Host {
   listen(hear: (event: Event) => void): Promise<() => void>;
   /** Delivers the system links that the app is launched or opened with. A browser has none. */
   links(hear: (link: string) => void): Promise<() => void>;
+  /** Delivers what the desktop asks the main window for: an answer, or a pane. A browser has no such requests. */
+  requests(hear: { ask: (question: string) => void; open: (pane: string) => void }): Promise<() => void>;
 }
 
 function windowHost(): Host {
@@ -77,6 +82,14 @@ function windowHost(): Host {
       const first = await invoke<string | null>("take_link");
       if (first) hear(first);
       return deaf;
+    },
+    async requests(hear) {
+      const { listen } = await events;
+      const stops = await Promise.all([
+        listen<string>("ask", ({ payload }) => hear.ask(payload)),
+        listen<string>("open-pane", ({ payload }) => hear.open(payload)),
+      ]);
+      return () => stops.forEach((stop) => stop());
     },
   };
 }
@@ -115,16 +128,32 @@ export function loopbackHost(token: string, base = ""): Host {
     },
     async listen(hear) {
       const stop = new AbortController();
-      try {
-        const news = await fetch(`${base}/v1/events`, { headers, signal: stop.signal });
-        if (news.ok) void follow(news, hear, stop.signal);
-      } catch (reason) {
-        // No toast: the next command will report the error.
-        console.warn("no news from the engine:", reason);
-      }
+      const connect = async () => {
+        try {
+          const news = await fetch(`${base}/v1/events`, { headers, signal: stop.signal });
+          return news.ok ? news : null;
+        } catch (reason) {
+          // No toast: the next command will report the error.
+          if (!stop.signal.aborted) console.warn("no news from the engine:", reason);
+          return null;
+        }
+      };
+      const first = await connect();
+      void (async () => {
+        let news = first;
+        for (;;) {
+          if (news) await follow(news, hear, stop.signal);
+          if (stop.signal.aborted) return;
+          await new Promise((done) => setTimeout(done, RECONNECT_MS));
+          news = await connect();
+          // Nobody has told what happened in between.
+          if (news) hear({ event: "missed" });
+        }
+      })();
       return () => stop.abort();
     },
     links: () => Promise.resolve(() => {}),
+    requests: () => Promise.resolve(() => {}),
   };
 }
 
@@ -144,9 +173,12 @@ async function follow(response: Response, hear: (event: Event) => void, signal: 
   }
 }
 
+/** Returns whether this is the desktop app and not a browser. */
+export const inApp = (): boolean => "__TAURI_INTERNALS__" in globalThis;
+
 /** Detects the environment and returns its host. */
 export function detectHost(): Host {
-  if ("__TAURI_INTERNALS__" in window) return windowHost();
+  if (inApp()) return windowHost();
   const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
   return loopbackHost(token);
 }

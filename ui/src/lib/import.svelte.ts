@@ -50,7 +50,7 @@ export class Importing {
   sum = $derived(
     this.preview
       ? sumOf(this.preview, this.picks.values(), this.lands, this.merges)
-      : { cards: 0, waiting: 0, suspect: 0 },
+      : { cards: 0, waiting: 0, suspect: 0, reverting: 0 },
   );
   /** Whether closing would lose the user's choices. */
   touched = $derived(this.picks.size > this.#given);

@@ -17,12 +17,13 @@ export type Topic =
 
 /** Returns a value that changes whenever the topic does. Reactive. */
 function versionOf(topic: Topic): string | number {
+  const { missed } = engine.versions;
   if (topic === "library") return engine.status?.cursor ?? 0;
   if (topic === "checks") return engine.status?.checks ?? 0;
-  if (topic === "proposals") return engine.versions.queue;
-  if (topic === "providers") return engine.versions.services;
-  if (topic === "sessions") return engine.versions.sessions;
-  if (topic.startsWith("setting:")) return engine.versions.settings[topic.slice(8) as Setting] ?? 0;
+  if (topic === "proposals") return missed + engine.versions.queue;
+  if (topic === "providers") return missed + engine.versions.services;
+  if (topic === "sessions") return missed + engine.versions.sessions;
+  if (topic.startsWith("setting:")) return missed + (engine.versions.settings[topic.slice(8) as Setting] ?? 0);
   const kind = topic === "jobs" ? null : topic.slice(5);
   // Ignores progress: only the set of jobs and their states matter.
   return engine.jobs

@@ -2,6 +2,7 @@
 import { fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CardSummary, Status } from "../lib/bindings";
+import { collections } from "../lib/collections.svelte";
 import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { navigation } from "../lib/navigation.svelte";
@@ -14,7 +15,7 @@ import { library as texts } from "../texts/library";
 
 const CARDS = Array.from({ length: 300 }, (_, index) => cardOf(String(index), `tool ${index}`));
 
-function open() {
+function open(answers: Parameters<typeof stage>[0] = {}) {
   const find = (text: string | null): CardSummary[] => CARDS.filter(({ name }) => name.includes(text ?? ""));
   const calls = stage({
     cards_list: ({ query, offset, limit }) => {
@@ -24,13 +25,17 @@ function open() {
     cards_facets: () => ({
       kinds: [{ value: "class", count: 300 }],
       languages: [],
-      providers: [],
-      tags: [],
+      providers: [{ value: "Acme", count: 3 }],
+      tags: [
+        { value: "billing", count: 2 },
+        { value: "mail", count: 1 },
+      ],
       health: [],
       verified: 0,
       documented: 0,
       total: 300,
     }),
+    ...answers,
   });
   navigation.visit({ pane: "library", card: null, adding: false });
   render(LibraryInPane);
@@ -41,8 +46,8 @@ const names = () =>
   within(screen.getByRole("grid", { name: texts.cards }))
     .getAllByRole("row")
     .slice(1)
-    // The box that selects the card comes before its name.
-    .map((row) => row.querySelectorAll("[role=gridcell]")[1]?.textContent ?? "");
+    // The box that selects the card and the star come before its name.
+    .map((row) => row.querySelectorAll("[role=gridcell]")[2]?.textContent ?? "");
 
 beforeEach(() => addEventListener("keydown", handleKey));
 afterEach(() => {
@@ -134,5 +139,140 @@ describe("the table of the library", () => {
     navigation.go("library");
     await wait(1000);
     expect(names()[0]).toBe("tool 0, renamed");
+  });
+});
+
+describe("favorites and collections", () => {
+  const FAVORITES = { name: "Favorites", cards: ["1"] };
+
+  it("are added to by the star of a row, and filter the list", async () => {
+    let all = [FAVORITES, { name: "Mail", cards: ["2", "3"] }];
+    const calls = open({
+      collections_list: () => all,
+      collections_change: ({ cards, included }) =>
+        (all = [{ ...FAVORITES, cards: included ? [...FAVORITES.cards, ...cards] : [] }, all[1]!]),
+    });
+    // They are shared, and other tests have other ones.
+    await collections.refresh();
+    await wait();
+    const star = (index: number) => screen.getByRole("button", { name: texts.favorite(`tool ${index}`) });
+    expect([1, 2].map((index) => star(index).getAttribute("aria-pressed"))).toEqual(["true", "false"]);
+    await fireEvent.click(star(2));
+    await wait();
+    expect(asked(calls, "collections_change")).toEqual([{ collection: "Favorites", cards: ["2"], included: true }]);
+    expect(star(2).getAttribute("aria-pressed")).toBe("true");
+    // A star is no click on its row.
+    expect(navigation.card).toBeNull();
+
+    const select = screen.getByLabelText<HTMLSelectElement>(texts.collection);
+    expect([...select.options].map(({ text }) => text).slice(1, 3)).toEqual(["Favorites (2)", "Mail (2)"]);
+    await fireEvent.change(select, { target: { value: "Mail" } });
+    await wait();
+    expect(asked(calls, "cards_list").at(-1)?.query.collection).toBe("Mail");
+    await fireEvent.click(screen.getByRole("button", { name: common.showAll }));
+    await wait();
+    expect(asked(calls, "cards_list").at(-1)?.query.collection).toBeNull();
+  });
+
+  it("take over what is selected, and give it back", async () => {
+    const calls = open({
+      collections_list: () => [FAVORITES],
+      collections_change: () => [FAVORITES, { name: "New one", cards: ["0"] }],
+    });
+    // They are shared, and other tests have other ones.
+    await collections.refresh();
+    await wait();
+    await fireEvent.keyDown(screen.getByRole("grid"), { key: "x" });
+    await fireEvent.click(screen.getByRole("button", { name: texts.addToCollectionAsk }));
+    const dialog = await screen.findByRole("dialog", { name: texts.addToCollection });
+    const choice = within(dialog).getByLabelText<HTMLSelectElement>(texts.collection);
+    await fireEvent.change(choice, { target: { value: [...choice.options].at(-1)!.value } });
+    await fireEvent.input(within(dialog).getByLabelText(common.name), { target: { value: " New one " } });
+    await fireEvent.click(within(dialog).getByRole("button", { name: texts.addCards(1) }));
+    await wait();
+    expect(asked(calls, "collections_change")).toEqual([{ collection: "New one", cards: ["0"], included: true }]);
+    expect(engine.toasts.map(({ text }) => text)).toEqual([texts.addedTo(1, "New one")]);
+    expect(screen.queryByText(texts.selected(1))).toBeNull();
+  });
+
+  it("are renamed and deleted, but not the favorites", async () => {
+    const mail = { name: "Mail", cards: ["2"] };
+    const calls = open({
+      collections_list: () => [FAVORITES, mail],
+      collections_rename: ({ name }) => [FAVORITES, { ...mail, name }],
+      collections_remove: () => [FAVORITES],
+    });
+    // They are shared, and other tests have other ones.
+    await collections.refresh();
+    await wait();
+    const select = screen.getByLabelText<HTMLSelectElement>(texts.collection);
+    await fireEvent.change(select, { target: { value: [...select.options].at(-1)!.value } });
+    const dialog = await screen.findByRole("dialog", { name: texts.collections });
+    expect(select.value).toBe("");
+    expect(within(dialog).queryByText("Favorites")).toBeNull();
+    await fireEvent.click(within(dialog).getByRole("button", { name: texts.renameOf("Mail") }));
+    await fireEvent.input(within(dialog).getByLabelText(texts.newNameOf("Mail")), { target: { value: "Post" } });
+    await fireEvent.click(within(dialog).getByRole("button", { name: common.save }));
+    await wait();
+    expect(asked(calls, "collections_rename")).toEqual([{ collection: "Mail", name: "Post" }]);
+    await fireEvent.click(within(dialog).getByRole("button", { name: texts.deleteOf("Post") }));
+    expect(within(dialog).getByText(texts.deleteCollectionAsk)).toBeTruthy();
+    expect(asked(calls, "collections_remove")).toEqual([]);
+    await fireEvent.click(within(dialog).getByRole("button", { name: texts.deleteCollection }));
+    await wait();
+    expect(asked(calls, "collections_remove")).toEqual([{ collection: "Post" }]);
+    expect(within(dialog).getByText(texts.noCollections)).toBeTruthy();
+  });
+});
+
+describe("filters with many values", () => {
+  it("are typed, chosen, and removed", async () => {
+    const calls = open();
+    await wait();
+    const box = screen.getByLabelText(texts.tag);
+    await fireEvent.input(box, { target: { value: "bil" } });
+    await wait();
+    const options = screen.getAllByRole("option").filter((option) => option.textContent?.includes("bil"));
+    expect(options.map((option) => option.textContent)).toEqual(["billing 2"]);
+    await fireEvent.keyDown(box, { key: "Enter" });
+    await wait();
+    expect(asked(calls, "cards_list").at(-1)?.query.tag).toBe("billing");
+    await fireEvent.click(screen.getByRole("button", { name: texts.removeFilter(texts.tag, "billing") }));
+    await wait();
+    expect(asked(calls, "cards_list").at(-1)?.query.tag).toBeNull();
+  });
+});
+
+describe("several cards", () => {
+  it("are edited together, which is undone together", async () => {
+    const calls = open({
+      cards_edit: ({ cards }) => ({ change: "c1", cards }),
+      changes_undo: () => ({ change: "c1", undo: null, reason: "Edited 2 cards", cards: ["0", "1"], kept: [] }),
+    });
+    await wait();
+    const grid = screen.getByRole("grid");
+    for (const key of ["x", "j", "x"]) await fireEvent.keyDown(grid, { key });
+    await fireEvent.click(screen.getByRole("button", { name: texts.editAsk }));
+    const dialog = await screen.findByRole("dialog", { name: texts.editCards(2) });
+    const save = within(dialog).getByRole<HTMLButtonElement>("button", { name: common.save });
+    expect(save.disabled).toBe(true);
+    await fireEvent.input(within(dialog).getByLabelText(texts.addTags), { target: { value: "a, b ,," } });
+    await fireEvent.change(within(dialog).getByLabelText(texts.setField), { target: { value: "pricing" } });
+    await fireEvent.input(within(dialog).getByLabelText(texts.newValue), { target: { value: " Free " } });
+    await fireEvent.click(save);
+    await wait();
+    expect(asked(calls, "cards_edit")).toEqual([
+      {
+        cards: ["0", "1"],
+        add_tags: ["a", "b"],
+        remove_tags: [],
+        fields: { pricing: "Free" },
+        reason: "",
+        flagged_too: false,
+      },
+    ]);
+    engine.toasts.at(-1)?.action?.run();
+    await wait();
+    expect(asked(calls, "changes_undo")).toEqual([{ change: "c1" }]);
   });
 });

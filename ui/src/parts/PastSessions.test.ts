@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen } from "@testing-library/svelte";
+import { fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import { engine } from "../lib/engine.svelte";
 import { navigation } from "../lib/navigation.svelte";
 import SessionsInPane from "../testing/SessionsInPane.svelte";
 import { asked, clear, stage, wait } from "../testing/stage";
+import { ask as texts } from "../texts/ask";
 
 afterEach(clear);
 
@@ -56,8 +57,28 @@ describe("a part that reads through a resource", () => {
     navigation.go("ask");
     render(SessionsInPane);
     await wait();
-    await fireEvent.click(screen.getByRole("button", { name: /question a/ }));
+    await fireEvent.click(screen.getByRole("button", { name: /^question a/ }));
     await wait();
     expect(navigation.pane).toBe("ask");
+  });
+
+  it("deletes one question, and all of them once that was confirmed", async () => {
+    let notes = [note("a"), note("b"), note("c")];
+    const calls = stage({
+      sessions_list: () => notes,
+      sessions_delete: ({ sessions }) => (notes = sessions ? notes.filter(({ id }) => !sessions.includes(id)) : []),
+    });
+    render(SessionsInPane);
+    await wait();
+    await fireEvent.click(screen.getByRole("button", { name: texts.deleteQuestion("question b") }));
+    await wait();
+    expect(questions()).toEqual(["question a", "question c"]);
+    await fireEvent.click(screen.getByRole("button", { name: texts.deleteAllAsk }));
+    const dialog = await screen.findByRole("dialog", { name: texts.deleteAllTitle });
+    expect(asked(calls, "sessions_delete")).toEqual([{ sessions: ["b"] }]);
+    await fireEvent.click(within(dialog).getByRole("button", { name: texts.deleteAll }));
+    await wait();
+    expect(asked(calls, "sessions_delete").at(-1)).toEqual({});
+    expect(questions()).toEqual([]);
   });
 });

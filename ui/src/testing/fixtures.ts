@@ -111,6 +111,7 @@ export function importItem(
     licence: null,
     behind: false,
     suspect: false,
+    reverts: false,
     ...more,
   };
 }

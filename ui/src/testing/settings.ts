@@ -82,7 +82,7 @@ export async function openSettings({ settings = {}, answers = {} }: Given = {}) 
     check_settings_set: (checks) => (kept.checks = checks),
     review_policy_get: () => kept.policy,
     review_policy_set: (policy) => (kept.policy = policy),
-    bundle_keys_list: () => ({ own: null, own_fingerprint: null, known: [] }),
+    bundle_keys_list: () => ({ own: null, own_fingerprint: null, own_error: null, known: [] }),
     models_list: () => ({ models: [], store: "/models" }),
     diagnostics_run: () => ({
       checks: [{ name: "Store", state: "good", detail: "in order", remedy: null }],

@@ -15,6 +15,9 @@ type Answers = {
   ) => Commands[C]["response"] | Promise<Commands[C]["response"]>;
 };
 
+/** What every library has, unless a test says otherwise. */
+const COMMON: Answers = { collections_list: () => [{ name: "Favorites", cards: [] }] };
+
 const STATUS = { cards: 2, cursor: 1, checks: 0, proposals: 0, search: null, llm: null, first_run: false };
 
 /** Stubs `ResizeObserver`, which jsdom lacks. `vi.unstubAllGlobals` removes the stub. */
@@ -40,12 +43,13 @@ export function stage(answers: Answers): { name: keyof Commands; request: unknow
     desktop: false,
     call: async (name, request) => {
       calls.push({ name, request });
-      const answer = answers[name] as ((request: unknown) => unknown) | undefined;
+      const answer = (answers[name] ?? COMMON[name]) as ((request: unknown) => unknown) | undefined;
       if (!answer) throw new CommandError({ code: "not_found", message: `nobody answers ${name}`, remedy: "" });
       return (await answer(request)) as never;
     },
     save: async (name) => name,
     listen: async () => () => {},
+    requests: async () => () => {},
     links: async () => () => {},
   } satisfies Host);
   engine.status = STATUS as Status;

@@ -191,6 +191,15 @@ pub struct AddFinding {
     pub url: String,
 }
 
+/// Request to delete past sessions.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct SessionsDelete {
+    /// Ids of the sessions; without them, all that are not running.
+    #[serde(default)]
+    #[ts(optional)]
+    pub sessions: Option<Vec<SessionId>>,
+}
+
 /// Entry in the list of past sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct SessionNote {

@@ -157,6 +157,8 @@ pub struct CardsQuery {
     pub provider: Option<String>,
     /// Tag.
     pub tag: Option<String>,
+    /// Collection, by its name.
+    pub collection: Option<String>,
     /// Whether the card is verified.
     pub verified: Option<bool>,
     /// Whether the card has a documentation address.
@@ -257,6 +259,29 @@ pub struct CardUpdate {
     pub reason: String,
     /// Whether to save the card although texts added by the edit are flagged as hidden text or instructions
     /// to a model.
+    #[serde(default)]
+    pub flagged_too: bool,
+}
+
+/// Request to edit several cards in one change, which can be undone.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct CardsEdit {
+    /// Card ids or names.
+    pub cards: Vec<String>,
+    /// Fields to set on all of them; `null` removes a field. The name cannot be set.
+    #[serde(default)]
+    pub fields: Map<String, Value>,
+    /// Tags to add.
+    #[serde(default)]
+    pub add_tags: Vec<String>,
+    /// Tags to remove.
+    #[serde(default)]
+    pub remove_tags: Vec<String>,
+    /// Reason for the change, written by the person.
+    #[serde(default)]
+    pub reason: String,
+    /// Whether to save the cards although texts added by the edit are flagged as hidden text or instructions to a
+    /// model.
     #[serde(default)]
     pub flagged_too: bool,
 }

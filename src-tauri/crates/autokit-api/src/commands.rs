@@ -16,20 +16,21 @@ use crate::{
     AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, ApprovalAnswer,
     ApprovalRequests, ApprovalsWait, AskRequest, AuditLog, AuditQuery, Backup, BundlePath, CardChange,
     CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
-    CardVerification, CardsDelete, CardsPage, CardsQuery, CheckSettings, ClientConnected, CodeTools,
-    CodeToolsPropose, CodeToolsQuery, ConnectClient, Doctor, DoctorRequest, Event, ExportOutcome,
-    ExportPreview, ExportRequest, Facets, FeedbackRequest, GenerateRequest, GeneratedToolList, Generation,
-    GenerationRef, ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause,
-    JobRef, JobWait, KeyRef, KeyTrust, LanguageModelsQuery, LibraryHealth, MacroPropose, MacroProposed,
-    MarketFound, MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef,
-    MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice,
-    Models, Nothing, PagesFetch, Personalization, PersonalizationExport, PersonalizationProfiles,
-    PersonalizationSet, Profile, ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment,
-    ProposalDetail, ProposalGet, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery,
-    ProposalsRef, ProviderSettings, Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart,
-    RefineState, ResearchRequest, RetirementProposed, ReviewPolicy, RevisionView, SearchRequest,
-    SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote,
-    SessionRef, SessionWait, SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef,
+    CardVerification, CardsDelete, CardsEdit, CardsPage, CardsQuery, CheckSettings, ClientConnected,
+    CodeTools, CodeToolsPropose, CodeToolsQuery, Collection, CollectionChange, CollectionRef,
+    CollectionRename, ConnectClient, Doctor, DoctorRequest, Event, ExportOutcome, ExportPreview,
+    ExportRequest, Facets, FeedbackRequest, GenerateRequest, GeneratedToolList, Generation, GenerationRef,
+    ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef,
+    JobWait, KeyRef, KeyTrust, LanguageModelsQuery, LibraryHealth, MacroPropose, MacroProposed, MarketFound,
+    MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd,
+    MemoryFound, MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice, Models, Nothing,
+    PagesFetch, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
+    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
+    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
+    Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState, ResearchRequest,
+    RetirementProposed, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server,
+    ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait,
+    SessionsDelete, SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef,
     TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery,
     UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded,
     VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove, VocabularyRemoved,
@@ -37,7 +38,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 21;
+pub const PROTOCOL: u32 = 22;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -183,12 +184,22 @@ commands! {
     CreateCard = "cards_create" (CardCreate) -> CardDetail;
     /// Replaces the fields of a card.
     UpdateCard = "cards_update" (CardUpdate) -> CardDetail;
+    /// Edits several cards in one change, which can be undone.
+    EditCards = "cards_edit" (CardsEdit) -> CardChange;
     /// Deletes cards in one change, which can be undone.
     DeleteCards = "cards_delete" (CardsDelete) -> CardChange;
     /// Returns the revisions of a card with their changes, newest first.
     GetHistory = "cards_history" (CardRef) -> Vec<RevisionView>;
     /// Restores a revision of a card, or a deleted card.
     RestoreCard = "cards_restore" (CardRestore) -> CardDetail;
+    /// Returns the favorites and the other collections of cards.
+    ListCollections = "collections_list" (Nothing) -> Vec<Collection>;
+    /// Adds cards to a collection, or takes them out of it.
+    ChangeCollection = "collections_change" (CollectionChange) -> Vec<Collection>;
+    /// Renames a collection.
+    RenameCollection = "collections_rename" (CollectionRename) -> Vec<Collection>;
+    /// Removes a collection. Its cards are kept.
+    RemoveCollection = "collections_remove" (CollectionRef) -> Vec<Collection>;
     /// Undoes a change, or the newest one that is not an import.
     Undo = "changes_undo" (UndoRequest) -> UndoOutcome;
     /// Redoes a change that was undone, or the newest one.
@@ -262,6 +273,8 @@ commands! {
     GetSession = "sessions_get" (SessionRef) -> Session;
     /// Returns past sessions, newest first.
     ListSessions = "sessions_list" (Nothing) -> Vec<SessionNote>;
+    /// Deletes past sessions and returns the others. What search learned from feedback on them is kept.
+    DeleteSessions = "sessions_delete" (SessionsDelete) -> Vec<SessionNote>;
     /// Records whether the last answer of a session helped: if so, starter code is generated, otherwise the
     /// question is asked again.
     GiveFeedback = "sessions_feedback" (FeedbackRequest) -> Session;

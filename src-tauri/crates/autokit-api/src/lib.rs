@@ -16,6 +16,7 @@ mod agent;
 mod ask;
 mod cards;
 mod client;
+mod collections;
 pub mod commands;
 mod generated;
 mod health;
@@ -40,15 +41,16 @@ mod vocabulary;
 
 pub use agent::{
     AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, ResearchRequest, Session, SessionNote,
-    SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
+    SessionRef, SessionWait, SessionsDelete, Starter, Turn, TurnKind, TurnState,
 };
 pub use ask::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse, Verdict};
 pub use cards::{
     CardChange, CardCheck, CardCreate, CardDetail, CardList, CardRef, CardRestore, CardSummary, CardUpdate,
-    CardsDelete, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RedoRequest, RevisionView, Sort,
-    UndoOutcome, UndoRequest,
+    CardsDelete, CardsEdit, CardsPage, CardsQuery, Facet, Facets, HealthFilter, RedoRequest, RevisionView,
+    Sort, UndoOutcome, UndoRequest,
 };
 pub use client::Client;
+pub use collections::{Collection, CollectionChange, CollectionRef, CollectionRename, FAVORITES};
 pub use generated::{
     CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, FunctionLanguage, GenerateRequest, GeneratedTool,
     GeneratedToolList, Generation, GenerationRef, RepeatedCardEdit, RetirementProposed, ToolAdvice,

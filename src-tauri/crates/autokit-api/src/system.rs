@@ -90,6 +90,8 @@ pub enum Setting {
     BundleKeys,
     /// Settings of automatic checks.
     Checks,
+    /// Collections of cards.
+    Collections,
     /// Sources of tools that can be installed.
     MarketSources,
     /// MCP servers behind AutoKit.
@@ -154,6 +156,8 @@ pub enum Event {
         /// The setting.
         setting: Setting,
     },
+    /// Notifications were dropped because this client was slow to receive them: anything may have changed.
+    Missed,
     /// This process or another one became the owner of the store.
     Owner {
         /// Current role of this process.

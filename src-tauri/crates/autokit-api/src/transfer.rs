@@ -1,6 +1,7 @@
 //! Import and export of cards: sources, previews, results, subscriptions and signing keys.
 
 use autokit_bundle::VectorModel;
+use autokit_error::ApiError;
 use autokit_toolcard::{CardId, FieldDiff, Problem, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -110,6 +111,9 @@ pub struct ImportItem {
     /// Whether a text that is not in the library yet is flagged as hidden text or instructions to a model.
     /// Such a card waits in Review even if the others go to the library.
     pub suspect: bool,
+    /// Whether replacing the library's card undoes edits that the source, which has no history, does not have.
+    #[serde(default)]
+    pub reverts: bool,
 }
 
 /// Format of a source or an export.
@@ -228,6 +232,9 @@ pub struct ImportPreview {
     pub suspect: u32,
     /// How many of the cards with a flagged text the library does not have.
     pub suspect_new: u32,
+    /// Number of changed cards of which replacing undoes edits that the source does not have.
+    #[serde(default)]
+    pub reverting: u32,
     /// Total number of items with the requested status.
     pub total: u32,
     /// Items of the page.
@@ -454,6 +461,9 @@ pub struct SigningKeys {
     pub own: Option<String>,
     /// Fingerprint of the person's own key.
     pub own_fingerprint: Option<String>,
+    /// Why it is unknown whether there is a key of the person's own: the place of keys does not answer, or refuses.
+    #[serde(default)]
+    pub own_error: Option<ApiError>,
     /// Keys of others.
     pub known: Vec<KnownKeyView>,
 }

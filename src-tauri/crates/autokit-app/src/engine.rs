@@ -22,6 +22,7 @@ use autokit_documents::Reader;
 use autokit_error::{ApiError, Result};
 use autokit_features::agent::Agent;
 use autokit_features::catalogue::Catalogue;
+use autokit_features::collections::Collections;
 use autokit_features::decide::Decisions;
 use autokit_features::duplicates::Duplicates;
 use autokit_features::edit::Editing;
@@ -122,6 +123,7 @@ struct Lifecycle {
 #[derive(Debug)]
 struct Cards {
     catalogue: Catalogue,
+    collections: Collections,
     editing: Editing,
     pages: Pages,
     checking: Checking,
@@ -250,8 +252,10 @@ impl Engine {
                 ),
                 proposals,
             };
-            let catalogue = Catalogue::new(workspace.clone());
+            let collections = Collections::new(workspace.clone());
+            let catalogue = Catalogue::new(workspace.clone(), collections.clone());
             let cards = Cards {
+                collections,
                 editing: Editing::new(
                     workspace.clone(),
                     models.clone(),

@@ -18,6 +18,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use autokit_api::Event;
 use autokit_api::commands::{Context, PROTOCOL, dispatch};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::transport::http_route;
@@ -310,22 +311,17 @@ async fn events(State(shared): State<Shared>) -> Response {
     let receiver = shared.engine.events().subscribe();
     let stop = shared.stop.clone();
     let lines = futures_util::stream::unfold((receiver, stop), |(mut receiver, stop)| async move {
-        loop {
-            let event = tokio::select! {
-                () = stop.cancelled() => return None,
-                event = receiver.recv() => event,
-            };
-            match event {
-                Ok(event) => {
-                    let mut line = serde_json::to_vec(&event).unwrap_or_default();
-                    line.push(b'\n');
-                    return Some((Ok::<_, Infallible>(Bytes::from(line)), (receiver, stop)));
-                }
-                // A slow client misses old events, which newer ones supersede anyway.
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return None,
-            }
-        }
+        let event = tokio::select! {
+            () = stop.cancelled() => return None,
+            event = receiver.recv() => event,
+        };
+        let event = match event {
+            Err(RecvError::Closed) => return None,
+            missed_or_next => missed_or_next.unwrap_or(Event::Missed),
+        };
+        let mut line = serde_json::to_vec(&event).unwrap_or_default();
+        line.push(b'\n');
+        Some((Ok::<_, Infallible>(Bytes::from(line)), (receiver, stop)))
     });
     // An empty line at once, because a proxy may hold the headers back until the body starts.
     let first = futures_util::stream::once(async { Ok(Bytes::from_static(b"\n")) });

@@ -112,6 +112,13 @@ async fn run(cli: Cli) -> Result<Outcome> {
             Output::raw(&text)?;
             return Ok(Outcome::Done);
         }
+        Command::Man { folder } => {
+            clap_mangen::generate_to(Cli::command().name("autokit"), &folder).map_err(|error| {
+                let message = format!("{}: {error}", folder.display());
+                ApiError::new(ErrorCode::BadRequest, message, "Name an existing folder.")
+            })?;
+            return Ok(Outcome::Done);
+        }
         // Other evaluations open no library.
         Command::Eval(command) if !matches!(command, EvalCommand::Sessions { .. }) => {
             return Box::pin(eval::run(&cli.global, &out, command)).await;

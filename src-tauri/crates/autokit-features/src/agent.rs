@@ -8,12 +8,12 @@ use autokit_agent::ask::graph::{Outcome, Step};
 use autokit_agent::ask::{MAX_CANDIDATES, MODEL_IDLE_TIMEOUT, Phase, Question, StepEvent, with_idle_timeout};
 use autokit_agent::discover::{Discovered, Finding, Trace};
 use autokit_api::commands::{
-    CancelSession, Context, GetSession, GiveFeedback, Handle, ListSessions, ProposeFinding, StartAsk,
-    StartDiscover, WaitSession,
+    CancelSession, Context, GetSession, GiveFeedback, Handle, ProposeFinding, StartAsk, StartDiscover,
+    WaitSession,
 };
 use autokit_api::{
-    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, MemoryHit, MemoryKind, Nothing,
-    ProposalDetail, Session, SessionNote, SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
+    AddFinding, AgentQuestion, AnswerFeedback, FeedbackRequest, MemoryHit, MemoryKind, ProposalDetail,
+    Session, SessionRef, SessionWait, Starter, Turn, TurnKind, TurnState,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::Feedback;
@@ -30,8 +30,6 @@ use crate::starter_code::{starter_code, variables_of};
 
 /// How long `sessions_wait` waits for a change before it returns the session as it is.
 const MAX_WAIT: Duration = Duration::from_secs(10);
-/// Most past sessions in one list.
-const MAX_SESSIONS: u32 = 200;
 
 /// Documents and code that people added, as the agent reads them.
 #[async_trait]
@@ -340,17 +338,6 @@ impl Handle<GetSession> for Agent {
         let entry = self.session(&request.session).await?;
         let session = entry.state.borrow().clone();
         Ok(session)
-    }
-}
-
-#[async_trait]
-impl Handle<ListSessions> for Agent {
-    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<SessionNote>> {
-        let notes = self.workspace.library.sessions(MAX_SESSIONS).await?;
-        Ok(notes
-            .into_iter()
-            .map(|note| SessionNote { id: note.id, at: note.at, question: note.question })
-            .collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lists of cards: filtered, sorted and paged.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -12,10 +12,11 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Checks, Replica};
-use autokit_toolcard::{Problem, check};
+use autokit_toolcard::{CardId, Problem, check};
 use autokit_workspace::cards::{detail, summary};
 use autokit_workspace::workspace::Workspace;
 
+use crate::collections::Collections;
 use crate::starter_code::starter_code;
 
 /// Most rows in one response.
@@ -24,8 +25,9 @@ pub(crate) const PAGE_ROWS: u32 = 1000;
 /// The last list that was selected, because scrolling requests it page by page.
 #[derive(Debug, Default)]
 struct ListCache {
-    /// The query, the position in the journal and, where the list depends on checks, their version.
-    key: Option<(CardsQuery, u64, u64)>,
+    /// The query, the position in the journal and, where the list depends on them, the version of the checks and the cards
+    /// of the collection.
+    key: Option<(CardsQuery, u64, u64, Option<BTreeSet<CardId>>)>,
     rows: Arc<Vec<Arc<CardRecord>>>,
 }
 
@@ -33,13 +35,14 @@ struct ListCache {
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     workspace: Workspace,
+    collections: Collections,
     list: Arc<Mutex<ListCache>>,
 }
 
 impl Catalogue {
     /// Lists the cards of this library.
-    pub fn new(workspace: Workspace) -> Catalogue {
-        Catalogue { workspace, list: Arc::default() }
+    pub fn new(workspace: Workspace, collections: Collections) -> Catalogue {
+        Catalogue { workspace, collections, list: Arc::default() }
     }
 
     /// Returns the cards a query selects, in its order.
@@ -49,11 +52,19 @@ impl Catalogue {
         let version = if by_checks { self.workspace.library.checks_version() } else { 0 };
         let checks = self.workspace.library.checks().await?;
         let cursor = self.workspace.library.read(Replica::cursor);
-        let key = (query.clone(), cursor, version);
+        let members = match &query.collection {
+            Some(name) => Some(self.collections.cards_of(name).await?),
+            None => None,
+        };
+        let key = (query.clone(), cursor, version, members);
         let mut cache = self.list.lock().expect("no holder panics");
         if cache.key.as_ref() != Some(&key) {
+            let members = key.3.as_ref();
+            let is_member = |record: &CardRecord| members.is_none_or(|members| members.contains(&record.id));
             let mut rows: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
-                replica.iter().filter(|record| matches(query, record, &checks)).cloned().collect()
+                let selected =
+                    replica.iter().filter(|record| is_member(record) && matches(query, record, &checks));
+                selected.cloned().collect()
             });
             sort(&mut rows, query, &checks);
             *cache = ListCache { key: Some(key), rows: Arc::new(rows) };

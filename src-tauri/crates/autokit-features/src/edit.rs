@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autokit_api::commands::{
-    Context, CreateCard, DeleteCards, GetHistory, Handle, Redo, RestoreCard, Undo, UndoImport, UpdateCard,
+    Context, CreateCard, DeleteCards, EditCards, GetHistory, Handle, Redo, RestoreCard, Undo, UndoImport,
+    UpdateCard,
 };
 use autokit_api::{
-    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, ImportRef,
+    CardChange, CardCreate, CardDetail, CardRef, CardRestore, CardUpdate, CardsDelete, CardsEdit, ImportRef,
     RedoRequest, RevisionView, UndoOutcome, UndoRequest,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Committed, LibraryError, Meta, PackedVectors, PutMode, Write};
-use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, marks_in_field};
+use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, fields, marks_in_field};
 use autokit_workspace::cards::detail;
 use autokit_workspace::models::Models;
 use autokit_workspace::workspace::Workspace;
@@ -144,6 +145,82 @@ impl Handle<UpdateCard> for Editing {
             Write::Edit { id: record.id.clone(), expected: request.expected, card: Box::new(card), vectors };
         let committed = self.workspace.commit(&meta, &[write]).await?;
         self.card_detail(&record.id, committed.change).await
+    }
+}
+
+/// Returns a card's fields after an edit that is made to several cards.
+fn edited(mut fields: Map<String, Value>, edit: &CardsEdit) -> Map<String, Value> {
+    for (field, value) in &edit.fields {
+        if value.is_null() {
+            fields.shift_remove(field);
+        } else {
+            fields.insert(field.clone(), value.clone());
+        }
+    }
+    if edit.add_tags.is_empty() && edit.remove_tags.is_empty() {
+        return fields;
+    }
+    let mut tags = match fields.get(fields::TAGS) {
+        Some(Value::Array(tags)) => tags.clone(),
+        _ => Vec::new(),
+    };
+    let is = |tag: &Value, all: &[String]| all.iter().any(|other| tag.as_str() == Some(other.trim()));
+    tags.retain(|tag| !is(tag, &edit.remove_tags));
+    for tag in &edit.add_tags {
+        let tag = Value::from(tag.trim());
+        if tag != "" && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    if tags.is_empty() {
+        fields.shift_remove(fields::TAGS);
+    } else {
+        fields.insert(fields::TAGS.to_owned(), Value::Array(tags));
+    }
+    fields
+}
+
+#[async_trait]
+impl Handle<EditCards> for Editing {
+    async fn handle(&self, context: &Context, request: CardsEdit) -> Result<CardChange> {
+        let changed =
+            |committed: Committed| CardChange { change: committed.change, cards: committed.changed };
+        // A retry after a lost response: the cards may have other names by now.
+        if let Some(outcome) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
+            return Ok(changed(outcome));
+        }
+        if request.fields.contains_key(fields::NAME) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "several cards cannot have one name",
+                "Edit the card itself to rename it.",
+            ));
+        }
+        let mut writes = Vec::new();
+        for text in &request.cards {
+            let record = self.workspace.find_card(text)?;
+            let before = record.card();
+            let card = card_from(edited(before.object().clone(), &request)).map_err(|error| ApiError {
+                message: format!("{}: {}", record.key, error.message),
+                ..error
+            })?;
+            if card == before {
+                continue;
+            }
+            if !request.flagged_too {
+                check_texts(&card, Some(&record))?;
+            }
+            // The revision it was computed from: another edit in between is not overwritten.
+            let expected = Some(record.number);
+            writes.push(Write::Edit { id: record.id.clone(), expected, card: Box::new(card), vectors: None });
+        }
+        if writes.is_empty() {
+            return Ok(CardChange { change: None, cards: Vec::new() });
+        }
+        let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {} cards", writes.len()));
+        let committed = self.workspace.commit(&meta, &writes).await?;
+        self.models.refresh(&committed.changed).await?;
+        Ok(changed(committed))
     }
 }
 

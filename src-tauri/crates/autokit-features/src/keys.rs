@@ -1,6 +1,8 @@
 //! Signing keys of bundles. A key is remembered the first time it is seen; a person decides which keys are
 //! trusted.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use autokit_api::commands::{Context, ForgetKey, Handle, ListKeys, MakeKey, SetKeyTrust};
 use autokit_api::{KeyRef, KeyTrust, KnownKeyView, Nothing, Setting, SignatureView, SigningKeys, Trust};
@@ -16,6 +18,8 @@ use crate::incoming::Incoming;
 
 /// Name of the person's own signing key in the keychain.
 const OWN_KEY: &str = "signing-key";
+/// How long the list of keys waits for the person's own. A keychain that asks for a password takes longer.
+const OWN_KEY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A signing key that was seen before.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -173,14 +177,28 @@ impl BundleKeys {
             trusted: known.trusted,
             authors: known.authors.clone(),
         };
-        // An unreadable key is treated as missing: the list offers to create one.
-        let own = self.own_key().await?.and_then(std::result::Result::ok).map(|key| key.public());
+        // The keys of others are known whatever the keychain says, and however long it takes to say it.
+        let own = tokio::time::timeout(OWN_KEY_TIMEOUT, self.own_key()).await;
+        let (own, own_error) = match own.unwrap_or_else(|_| Err(silent_keychain())) {
+            // A key that cannot be parsed is treated as missing: the list offers to create one.
+            Ok(own) => (own.and_then(std::result::Result::ok).map(|key| key.public()), None),
+            Err(error) => (None, Some(error)),
+        };
         Ok(SigningKeys {
             own: own.map(|key| key.to_string()),
             own_fingerprint: own.map(|key| key.fingerprint()),
+            own_error,
             known: self.known_keys().await?.iter().map(view).collect(),
         })
     }
+}
+
+fn silent_keychain() -> ApiError {
+    ApiError::new(
+        ErrorCode::NoKeychain,
+        "the keychain has not answered",
+        "Unlock it if it asks for a password, or keep keys in a file: Settings, Keys.",
+    )
 }
 
 fn parse_key(text: &str) -> Result<PublicKey> {

@@ -1,11 +1,13 @@
 //! Agent sessions, in memory and in the library: started, changed, stored and loaded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-use autokit_api::{Event, Session, Turn, TurnKind, TurnState};
+use async_trait::async_trait;
+use autokit_api::commands::{Context, DeleteSessions, Handle, ListSessions};
+use autokit_api::{Event, Nothing, Session, SessionNote, SessionsDelete, Turn, TurnKind, TurnState};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::SessionNote;
+use autokit_library::SessionNote as StoredNote;
 use autokit_toolcard::SessionId;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -14,12 +16,16 @@ use crate::agent::Agent;
 
 /// Most sessions in memory; older ones are loaded from the library.
 const MAX_IN_MEMORY: usize = 50;
+/// Most sessions in a list; older ones are found by their id.
+const MAX_LISTED: u32 = 200;
 
 /// The sessions of this process.
 #[derive(Debug, Default)]
 pub struct Sessions {
     all: Mutex<HashMap<SessionId, SessionHandle>>,
     saving: tokio::sync::Mutex<()>,
+    /// Sessions that were deleted: a turn that has just ended must not store its session again.
+    deleted: Mutex<HashSet<SessionId>>,
     /// Running turns, including storing their sessions at the end.
     tasks: Mutex<tokio::task::JoinSet<()>>,
 }
@@ -31,6 +37,13 @@ impl Sessions {
         // Reaps finished tasks; nothing else joins them.
         while tasks.try_join_next().is_some() {}
         tasks.spawn(turn);
+    }
+
+    /// Returns the ids of the sessions with a running turn.
+    fn running(&self) -> Vec<SessionId> {
+        let all = self.all.lock().expect("no holder panics");
+        let is_running = |entry: &SessionHandle| running(&entry.state.borrow());
+        all.iter().filter(|(_, entry)| is_running(entry)).map(|(id, _)| id.clone()).collect()
     }
 
     /// Cancels all turns and waits until each is stored as cancelled.
@@ -110,7 +123,10 @@ impl Agent {
         // by the end of the turn it is about.
         let _saving = self.sessions.saving.lock().await;
         let session = entry.state.borrow().clone();
-        let note = SessionNote {
+        if self.sessions.deleted.lock().expect("no holder panics").contains(&session.id) {
+            return Ok(());
+        }
+        let note = StoredNote {
             id: session.id.clone(),
             at: session.at,
             question: session.turns.first().map(|turn| turn.asked.clone()).unwrap_or_default(),
@@ -183,6 +199,47 @@ impl Agent {
             (entry, at)
         };
         Ok((entry, at))
+    }
+}
+
+#[async_trait]
+impl Handle<ListSessions> for Agent {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<SessionNote>> {
+        let notes = self.workspace.library.sessions(MAX_LISTED).await?;
+        let note = |note: StoredNote| SessionNote { id: note.id, at: note.at, question: note.question };
+        Ok(notes.into_iter().map(note).collect())
+    }
+}
+
+#[async_trait]
+impl Handle<DeleteSessions> for Agent {
+    async fn handle(&self, context: &Context, request: SessionsDelete) -> Result<Vec<SessionNote>> {
+        {
+            let _saving = self.sessions.saving.lock().await;
+            let in_progress = self.sessions.running();
+            let newest = self.workspace.library.sessions(1).await?.pop();
+            let (ids, kept) = match request.sessions {
+                Some(ids) if ids.iter().any(|id| in_progress.contains(id)) => {
+                    return Err(ApiError::new(
+                        ErrorCode::Conflict,
+                        "a session is still running",
+                        "Wait for it, or stop it first.",
+                    ));
+                }
+                Some(ids) => (ids, false),
+                None => (in_progress, true),
+            };
+            self.workspace.library.delete_sessions(&ids, kept).await?;
+            let mut deleted = self.sessions.deleted.lock().expect("no holder panics");
+            let is_deleted = |id: &SessionId, _: &mut SessionHandle| ids.contains(id) != kept;
+            let mut all = self.sessions.all.lock().expect("no holder panics");
+            deleted.extend(all.extract_if(is_deleted).map(|(id, _)| id));
+            // One is enough: whoever hears it reads the list again.
+            if let Some(newest) = newest {
+                self.workspace.publish(Event::Session { session: newest.id, version: 0 });
+            }
+        }
+        Handle::<ListSessions>::handle(self, context, Nothing {}).await
     }
 }
 

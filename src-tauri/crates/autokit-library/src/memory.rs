@@ -164,6 +164,16 @@ impl Library {
         response.take(0).map_err(|error| self.failed(&error))
     }
 
+    /// Deletes these ask sessions or, if they are to be `kept`, all others.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn delete_sessions(&self, ids: &[SessionId], kept: bool) -> Result<()> {
+        let ids: Vec<RecordId> = ids.iter().map(|id| RecordId::new("session", id.as_str())).collect();
+        let query = "DELETE session WHERE (id IN $ids) != $kept RETURN NONE";
+        self.execute(query, object! { ids: ids, kept: kept }).await
+    }
+
     /// Returns the stored JSON of an ask session.
     ///
     /// # Errors

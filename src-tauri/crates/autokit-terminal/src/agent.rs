@@ -7,12 +7,12 @@ use autokit_agent::ask::{AgentAnswer, Phase, StepEvent};
 use autokit_agent::discover::{Finding, Trace};
 use autokit_api::Client;
 use autokit_api::commands::{
-    CancelSession, FetchPages, GetPage, GetSession, GiveFeedback, ListSessions, ProposeFinding,
-    StartDiscover, WaitSession,
+    CancelSession, DeleteSessions, FetchPages, GetPage, GetSession, GiveFeedback, ListSessions,
+    ProposeFinding, StartDiscover, WaitSession,
 };
 use autokit_api::{
     AddFinding, AgentQuestion, CardRef, FeedbackRequest, Nothing, PagesFetch, Session, SessionRef,
-    SessionWait, Turn, TurnKind, TurnState,
+    SessionWait, SessionsDelete, Turn, TurnKind, TurnState,
 };
 use autokit_error::{ApiError, ErrorCode};
 use autokit_toolcard::{CardId, SessionId};
@@ -389,6 +389,17 @@ pub(crate) async fn sessions(library: &dyn Client, out: &Output, id: Option<Sess
         }
         Ok(())
     })?;
+    Ok(Outcome::Done)
+}
+
+/// Deletes sessions, or all that are not running.
+pub(crate) async fn delete_sessions(
+    library: &dyn Client,
+    out: &Output,
+    sessions: Option<Vec<SessionId>>,
+) -> Result<Outcome> {
+    let left = library.call::<DeleteSessions>(SessionsDelete { sessions }).await?;
+    out.show(&left, |text| writeln!(text, "Deleted. What search learned from feedback is kept."))?;
     Ok(Outcome::Done)
 }
 

@@ -57,10 +57,16 @@ pub enum Command {
         #[arg(long, value_name = "ID")]
         session: Option<SessionId>,
     },
-    /// List past sessions or show one.
+    /// List past sessions, show one, or delete them.
     Sessions {
         /// Session ID.
         id: Option<SessionId>,
+        /// Delete the session.
+        #[arg(long, requires = "id")]
+        delete: bool,
+        /// Delete all sessions that are not running.
+        #[arg(long, conflicts_with = "id")]
+        delete_all: bool,
     },
     /// Search the web for a tool; results can be proposed as cards.
     Discover {
@@ -135,6 +141,9 @@ pub enum Command {
     /// List, show and edit cards.
     #[command(subcommand)]
     Cards(CardsCommand),
+    /// Keep cards in named collections, or as favorites.
+    #[command(subcommand)]
+    Collections(crate::collections::CollectionsCommand),
     /// Undo a change to the library.
     Undo {
         /// Id of the change. Default: the last one that is not an import (`autokit bundle imports` lists those).
@@ -243,6 +252,12 @@ pub enum Command {
     Completions {
         /// Target shell.
         shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands into a folder.
+    #[command(hide = true)]
+    Man {
+        /// The folder, which exists.
+        folder: std::path::PathBuf,
     },
 }
 

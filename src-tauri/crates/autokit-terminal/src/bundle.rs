@@ -284,7 +284,10 @@ pub(crate) fn counts(preview: &ImportPreview) -> String {
     let parts: Vec<String> =
         all.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let text = if parts.is_empty() { "No cards".to_owned() } else { parts.join(", ") };
-    if preview.suspect == 0 { text } else { format!("{text}; {} with flagged text", preview.suspect) }
+    let noted =
+        [(preview.suspect, "with flagged text"), (preview.reverting, "with edits of yours that it undoes")];
+    let noted = noted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} {what}"));
+    noted.fold(text, |text, noted| text + &noted)
 }
 
 fn write_about(out: &mut dyn Write, about: &SourceInfo) -> std::io::Result<()> {

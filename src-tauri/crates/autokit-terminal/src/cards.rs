@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use autokit_api::Client;
 use autokit_api::commands::{
-    CreateCard, DeleteCards, GetCard, GetHistory, GetStarter, ListCards, RestoreCard, UpdateCard,
+    CreateCard, DeleteCards, EditCards, GetCard, GetHistory, GetStarter, ListCards, RestoreCard, UpdateCard,
 };
 use autokit_api::{
-    CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsPage, CardsQuery,
-    HealthFilter, RevisionView, UndoOutcome,
+    CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsEdit, CardsPage,
+    CardsQuery, HealthFilter, RevisionView, UndoOutcome,
 };
 use autokit_error::{ApiError, ErrorCode};
 use autokit_toolcard::{ChangeKind, FieldDiff, Kind, SpanOp};
@@ -56,6 +56,21 @@ pub enum CardsCommand {
         card: String,
         #[command(flatten)]
         change: FieldChanges,
+    },
+    /// Add tags to cards, or remove tags from them, in one change.
+    Tag {
+        /// Card IDs or names.
+        #[arg(required = true)]
+        cards: Vec<String>,
+        /// Tag to add; can be repeated.
+        #[arg(long, value_name = "TAG", required_unless_present = "remove")]
+        add: Vec<String>,
+        /// Tag to remove; can be repeated.
+        #[arg(long, value_name = "TAG")]
+        remove: Vec<String>,
+        /// Reason, saved in the history.
+        #[arg(long, default_value = "")]
+        reason: String,
     },
     /// Remove cards, keeping their history.
     Rm {
@@ -140,6 +155,22 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: CardsComman
             Ok(Outcome::Done)
         }
         CardsCommand::Edit { card, change } => edit(library, out, card, change).await,
+        CardsCommand::Tag { cards, add, remove, reason } => {
+            let edit = CardsEdit {
+                cards,
+                fields: Map::new(),
+                add_tags: add,
+                remove_tags: remove,
+                reason,
+                flagged_too: false,
+            };
+            let change = library.call::<EditCards>(edit).await?;
+            out.show(&change, |text| match change.cards.len() {
+                0 => writeln!(text, "No changes"),
+                some => writeln!(text, "Changed {}. Undo with `autokit undo`", count(some as u64, "card")),
+            })?;
+            Ok(Outcome::Done)
+        }
         CardsCommand::Rm { cards, reason } => {
             let change = library.call::<DeleteCards>(CardsDelete { cards, reason }).await?;
             out.show(&change, |text| {
@@ -195,6 +226,7 @@ pub(crate) fn query_of(filter: Filter) -> Result<CardsQuery> {
         language: filter.language,
         provider: filter.provider,
         tag: filter.tag,
+        collection: filter.collection,
         verified,
         health: filter.health.map(Into::into),
         ..CardsQuery::default()

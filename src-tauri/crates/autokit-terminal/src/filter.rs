@@ -20,6 +20,9 @@ pub struct Filter {
     /// Only cards with this label.
     #[arg(long)]
     pub(crate) tag: Option<String>,
+    /// Only cards of this collection.
+    #[arg(long)]
+    pub(crate) collection: Option<String>,
     /// Only verified cards.
     #[arg(long, conflicts_with = "unverified")]
     pub(crate) verified: bool,

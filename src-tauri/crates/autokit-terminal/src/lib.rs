@@ -21,6 +21,7 @@ mod bundle;
 mod cards;
 mod checks;
 mod clients;
+mod collections;
 mod eval;
 mod filter;
 mod generated;
@@ -97,7 +98,11 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Feedback { verdict, said, session } => {
             Box::pin(agent::feedback(library, out, verdict, said.join(" "), session)).await
         }
-        Command::Sessions { id } => Box::pin(agent::sessions(library, out, id)).await,
+        Command::Sessions { id: Some(id), delete: true, .. } => {
+            agent::delete_sessions(library, out, Some(vec![id])).await
+        }
+        Command::Sessions { delete_all: true, .. } => agent::delete_sessions(library, out, None).await,
+        Command::Sessions { id, .. } => Box::pin(agent::sessions(library, out, id)).await,
         Command::Discover { need, add } => Box::pin(agent::discover(library, out, need.join(" "), add)).await,
         Command::Describe { file } => Box::pin(review::describe(library, out, file)).await,
         Command::Review(command) => Box::pin(review::run(library, out, command)).await,
@@ -124,6 +129,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
             ask::search(library, out, query.join(" "), limit, mode).await
         }
         Command::Cards(command) => Box::pin(cards::run(library, out, command)).await,
+        Command::Collections(command) => collections::run(library, out, command).await,
         Command::Undo { change } => {
             let undone = library.call::<Undo>(UndoRequest { change }).await?;
             cards::show_undo(out, "Undone", &undone)
@@ -165,6 +171,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Backup(_) => backup::create(library, out).await,
         Command::Eval(EvalCommand::Sessions { days }) => report::preloading(library, out, days).await,
         Command::Completions { .. }
+        | Command::Man { .. }
         | Command::Eval(_)
         | Command::Mcp { .. }
         | Command::Serve

@@ -232,6 +232,7 @@ fn key(setting: Setting) -> &'static str {
         Setting::ApiKeys => "api_keys",
         Setting::BundleKeys => "bundle_keys",
         Setting::Checks => "checks",
+        Setting::Collections => "collections",
         Setting::MarketSources => "market_sources",
         Setting::McpServers => "mcp_servers",
         Setting::Personalization => "personalization",

@@ -48,6 +48,7 @@ async function open(settled = 500) {
         invalid: 0,
         suspect: 0,
         suspect_new: 0,
+        reverting: 0,
         total: of.length,
         items: of.slice(offset, offset + limit),
       };

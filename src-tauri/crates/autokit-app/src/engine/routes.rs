@@ -3,24 +3,25 @@
 use async_trait::async_trait;
 use autokit_api::commands::{
     AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddMemory, AddServer,
-    AddSubscription, AddVariant, AnswerApproval, Ask, CancelJob, CancelSession, ChangeProfile, CheckCard,
-    CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context, CreateBackup, CreateCard,
-    DeleteCards, DescribeCard, DisconnectAgent, EndVariants, Export, ExportPersonalization, FetchPages,
-    ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets,
-    GetGeneration, GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders,
-    GetRefineState, GetReviewPolicy, GetSession, GetStarter, GetTool, GetToolOutcome, GetVerification,
-    GiveFeedback, Handle, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards,
-    ListClients, ListCodeTools, ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels,
-    ListMarketSources, ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers,
-    ListSessions, ListSubscriptions, ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob,
-    PreviewAccept, PreviewExport, PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel,
-    ReadServers, Redo, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveMarketSource,
-    RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenewAgentsHttp,
-    ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard, RetireTool, RunDoctor, RunTool, Search,
-    SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
-    SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetVariant, SetVocabulary,
-    SignBundle, StartAsk, StartDiscover, StartImport, StartRefine, StartResearch, StartVerify,
-    TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
+    AddSubscription, AddVariant, AnswerApproval, Ask, CancelJob, CancelSession, ChangeCollection,
+    ChangeProfile, CheckCard, CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context,
+    CreateBackup, CreateCard, DeleteCards, DeleteSessions, DescribeCard, DisconnectAgent, EditCards,
+    EndVariants, Export, ExportPersonalization, FetchPages, ForgetKey, GenerateTool, GetActivity,
+    GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetGeneration, GetHealth, GetHistory,
+    GetPage, GetPersonalization, GetProposal, GetProviders, GetRefineState, GetReviewPolicy, GetSession,
+    GetStarter, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket,
+    LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients, ListCodeTools, ListCollections,
+    ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels, ListMarketSources, ListMemory,
+    ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions, ListSubscriptions,
+    ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport,
+    PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, Redo,
+    RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection, RemoveMarketSource,
+    RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenameCollection,
+    RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard, RetireTool, RunDoctor,
+    RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey,
+    SetCheckSettings, SetKeyTrust, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret,
+    SetVariant, SetVocabulary, SignBundle, StartAsk, StartDiscover, StartImport, StartRefine, StartResearch,
+    StartVerify, TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -45,7 +46,7 @@ macro_rules! route {
 
 route!(
     asking.agent:
-        CancelSession, GetSession, GiveFeedback, ListSessions, ProposeFinding, StartAsk, StartDiscover,
+        CancelSession, DeleteSessions, GetSession, GiveFeedback, ListSessions, ProposeFinding, StartAsk, StartDiscover,
         StartResearch, WaitSession
 );
 route!(connections.api_keys: ListApiKeys, RemoveApiKey, SetApiKey);
@@ -56,6 +57,7 @@ route!(
 );
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
 route!(cards.catalogue: CheckCard, GetCard, GetFacets, GetStarter, ListCards);
+route!(cards.collections: ChangeCollection, ListCollections, RemoveCollection, RenameCollection);
 route!(
     review.decisions:
         AcceptProposal, AcceptProposals, CommentProposal, GetReviewPolicy, PreviewAccept,
@@ -63,7 +65,7 @@ route!(
 );
 route!(
     cards.editing:
-        CreateCard, DeleteCards, GetHistory, Redo, RestoreCard, Undo, UndoImport, UpdateCard
+        CreateCard, DeleteCards, EditCards, GetHistory, Redo, RestoreCard, Undo, UndoImport, UpdateCard
 );
 route!(exchange.exports: Export, PreviewExport, SignBundle);
 route!(

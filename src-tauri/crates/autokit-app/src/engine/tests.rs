@@ -26,6 +26,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 
+mod collections;
 mod memory;
 mod personalization;
 

@@ -42,6 +42,13 @@ impl PlannedCard {
         self.merge_state == Some(MergeState::Behind)
     }
 
+    /// Returns whether replacing the library's card undoes edits that the source does not have. A bundle has a history, by
+    /// which edits of both sides are merged.
+    pub(super) fn reverts(&self) -> bool {
+        self.status == ItemStatus::Changed
+            && matches!(self.merge_state, Some(MergeState::Behind | MergeState::Diverged { .. }))
+    }
+
     /// Returns whether the card has a flagged text that the library's card does not have.
     pub(super) fn is_flagged(&self, entry: &BundleCard) -> bool {
         // Also checked for a card that is behind: where cards are replaced, the old text comes back.

@@ -45,6 +45,7 @@ impl ImportPlan {
             invalid: 0,
             suspect: self.count_flagged(|_| true),
             suspect_new: self.count_flagged(|planned| planned.ours.is_none()),
+            reverting: self.planned.iter().filter(|planned| self.reverts(planned)).count() as u32,
             total: 0,
             items: Vec::new(),
         };
@@ -77,6 +78,10 @@ impl ImportPlan {
             add(&mut preview, ItemStatus::Invalid, &|| rejected_item(bad));
         }
         preview
+    }
+
+    fn reverts(&self, planned: &PlannedCard) -> bool {
+        !self.incoming.bundled && planned.reverts()
     }
 
     fn count_flagged(&self, which: impl Fn(&PlannedCard) -> bool) -> u32 {
@@ -134,6 +139,7 @@ impl ImportPlan {
             licence: self.provenance(entry).licence,
             behind: planned.status == ItemStatus::Identical && planned.is_behind(),
             suspect: planned.introduces_flagged_text(entry),
+            reverts: self.reverts(planned),
         }
     }
 }
@@ -154,5 +160,6 @@ fn rejected_item(bad: &Rejected) -> ImportItem {
         licence: None,
         behind: false,
         suspect: false,
+        reverts: false,
     }
 }
