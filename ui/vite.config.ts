@@ -23,11 +23,16 @@ function engineProxy(target: string): ProxyOptions {
 
 export default defineConfig({
   plugins: [svelte()],
-  build: { target: "es2022", sourcemap: false, chunkSizeWarningLimit: 800 },
+  build: { target: "es2022", sourcemap: false, chunkSizeWarningLimit: 900 },
   preview: { proxy },
   server: { proxy },
   resolve: process.env.VITEST ? { conditions: ["browser"] } : undefined,
   // Tests that need a DOM declare `@vitest-environment jsdom`. The timeouts only end tests that hang; they are long
   // enough for a busy machine.
-  test: { environment: "node", include: ["src/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },
+  test: {
+    environment: "node",
+    include: ["src/**/*.test.ts", "tests/release/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 });

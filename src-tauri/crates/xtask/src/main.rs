@@ -6,6 +6,7 @@ mod bench;
 mod features;
 mod freshness;
 mod linkrot;
+mod package;
 mod quality;
 mod run;
 mod sdks;
@@ -46,6 +47,10 @@ enum Command {
     Train(train::Options),
     /// Take the README's screenshots of the real window.
     Pictures,
+    /// Make the installers of a release: on Linux .deb, .rpm and a tarball.
+    Package(package::Options),
+    /// Write the manifest of updates for the signed packages of a release.
+    UpdateManifest(package::ManifestOptions),
 }
 
 fn main() -> ExitCode {
@@ -59,6 +64,8 @@ fn main() -> ExitCode {
         Command::Bindings => test::write_bindings(),
         Command::Train(options) => train::run(&options),
         Command::Pictures => test::take_pictures(),
+        Command::Package(options) => package::run(&options),
+        Command::UpdateManifest(options) => package::write_manifest(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

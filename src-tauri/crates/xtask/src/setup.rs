@@ -34,6 +34,7 @@ const APT_TEST: &[&str] = &[
     "webkit2gtk-driver",
     "xvfb",
     "xauth",
+    "xdotool",
     "dbus-x11",
     "gnome-keyring",
     "chromium",
@@ -54,6 +55,7 @@ const DNF_WINDOW: &[&str] = &[
 const DNF_TEST: &[&str] = &[
     "webkit2gtk4.1",
     "xorg-x11-server-Xvfb",
+    "xdotool",
     "dbus-x11",
     "dbus-tools",
     "gnome-keyring",

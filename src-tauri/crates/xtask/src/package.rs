@@ -1,0 +1,261 @@
+//! `cargo xtask package`: a release as installers of this system, made by Tauri's bundler. On Linux nothing is downloaded but
+//! npm packages.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value, json};
+
+use crate::setup;
+use crate::shell::{binary, cargo, command, exec, print_line, read, root, step, target};
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Package the programs of the dev profile, to look at the packages without waiting for a release build.
+    #[arg(long)]
+    debug: bool,
+    /// Also make what downloads tools first: the AppImage.
+    #[arg(long)]
+    all: bool,
+    /// Sign the packages for updates with the key in `TAURI_SIGNING_PRIVATE_KEY`.
+    #[arg(long)]
+    sign: bool,
+}
+
+/// A file of the packages besides the window: where it is built, and where it is installed.
+struct Installed {
+    built: PathBuf,
+    /// Absolute path on the machine where it is installed.
+    to: String,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let release = !options.debug;
+    setup::system_packages(false)?;
+    setup::ui_packages()?;
+    setup::build_ui()?;
+    step("Programs", "See the compiler's messages above.", || {
+        let mut build = cargo(&["build", "--package", "autokit-desktop", "--package", "autokit-cli"]);
+        if release {
+            build.arg("--release");
+        }
+        exec(&mut build)
+    })?;
+    let folder = target().join("package");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let stage = target().join("package-stage");
+    let files = step("Manual pages and completions", "Run the command named below by hand.", || {
+        staged_files(&stage, release)
+    })?;
+    fs::create_dir_all(&folder)?;
+    step("Packages", "See the messages of Tauri's bundler above.", || {
+        bundle(&folder, &stage, &files, options)
+    })?;
+    if cfg!(target_os = "linux") {
+        step("Tarball", "See the message of tar above.", || tarball(&folder, &stage, &files, release))?;
+    }
+    let mut packages: Vec<PathBuf> =
+        fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    packages.sort();
+    for package in packages {
+        let size = fs::metadata(&package)?.len() as f64 / 1e6;
+        print_line(&format!("{size:6.1} MB  {}", package.display()));
+    }
+    Ok(())
+}
+
+/// Builds what the packages for Linux contain besides the window.
+fn staged_files(stage: &Path, release: bool) -> Result<Vec<Installed>> {
+    if stage.exists() {
+        fs::remove_dir_all(stage)?;
+    }
+    fs::create_dir_all(stage)?;
+    let cli = binary("autokit", release);
+    let mut files = vec![Installed { built: cli.clone(), to: "/usr/bin/autokit".to_owned() }];
+    let completions = [
+        ("bash", "/usr/share/bash-completion/completions/autokit"),
+        ("zsh", "/usr/share/zsh/vendor-completions/_autokit"),
+        ("fish", "/usr/share/fish/vendor_completions.d/autokit.fish"),
+    ];
+    for (shell, to) in completions {
+        let built = stage.join(format!("autokit.{shell}"));
+        fs::write(&built, read(command(&cli).args(["completions", shell]))?)?;
+        files.push(Installed { built, to: to.to_owned() });
+    }
+    let manual = stage.join("man");
+    fs::create_dir_all(&manual)?;
+    exec(command(&cli).arg("man").arg(&manual))?;
+    let mut pages: Vec<PathBuf> =
+        fs::read_dir(&manual)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    pages.sort();
+    for built in pages {
+        let name = built.file_name().context("a file has a name")?.to_string_lossy().into_owned();
+        files.push(Installed { built, to: format!("/usr/share/man/man1/{name}") });
+    }
+    files.push(Installed {
+        built: root().join("src-tauri/packaging/autokit.xml"),
+        to: "/usr/share/mime/packages/autokit.xml".to_owned(),
+    });
+    Ok(files)
+}
+
+/// Makes the packages of this system and copies them into a folder.
+fn bundle(folder: &Path, stage: &Path, files: &[Installed], options: &Options) -> Result<()> {
+    let installed: Map<String, Value> =
+        files.iter().map(|file| (file.to.clone(), Value::from(file.built.display().to_string()))).collect();
+    let config = stage.join("tauri.json");
+    let linux = json!({ "deb": { "files": installed }, "rpm": { "files": installed } });
+    let bundle = json!({ "linux": linux, "createUpdaterArtifacts": options.sign });
+    fs::write(&config, json!({ "bundle": bundle }).to_string())?;
+    let kinds = if cfg!(target_os = "macos") {
+        "app,dmg"
+    } else if cfg!(windows) {
+        "nsis"
+    } else if options.all {
+        "deb,rpm,appimage"
+    } else {
+        "deb,rpm"
+    };
+    let tauri = root().join("ui/node_modules/@tauri-apps/cli/tauri.js");
+    let mut bundler = command("node");
+    bundler.arg(tauri).current_dir(root().join("src-tauri")).env("CARGO_TARGET_DIR", target());
+    bundler.args(["bundle", "--bundles", kinds, "--config"]).arg(&config);
+    if options.debug {
+        bundler.arg("--debug");
+    }
+    let made = target().join(if options.debug { "debug" } else { "release" }).join("bundle");
+    if made.exists() {
+        // Packages of earlier versions would be taken for this one's.
+        fs::remove_dir_all(&made)?;
+    }
+    exec(&mut bundler)?;
+    let mut count = 0;
+    for kind in fs::read_dir(&made)? {
+        for entry in fs::read_dir(kind?.path())? {
+            let path = entry?.path();
+            let name = path.file_name().context("a file has a name")?.to_string_lossy().into_owned();
+            let is_package =
+                PACKAGES.iter().any(|(end, _)| name.ends_with(end) || name.ends_with(&format!("{end}.sig")));
+            if path.is_file() && is_package {
+                fs::copy(&path, folder.join(name))?;
+                count += 1;
+            }
+        }
+    }
+    if count == 0 {
+        bail!("the bundler made no packages below {}", made.display());
+    }
+    Ok(())
+}
+
+/// Makes a tarball with `bin` and `share`, to be unpacked anywhere.
+fn tarball(folder: &Path, stage: &Path, files: &[Installed], release: bool) -> Result<()> {
+    let name = format!("autokit-{}-{}-linux", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
+    let tree = stage.join(&name);
+    let window =
+        Installed { built: binary("autokit-desktop", release), to: "/usr/bin/autokit-desktop".to_owned() };
+    let licence =
+        Installed { built: root().join("LICENSE"), to: "/usr/share/doc/autokit/LICENSE".to_owned() };
+    for file in files.iter().chain([&window, &licence]) {
+        let to = tree.join(file.to.trim_start_matches("/usr/"));
+        fs::create_dir_all(to.parent().context("a file is in a folder")?)?;
+        fs::copy(&file.built, &to)?;
+    }
+    let archive = folder.join(format!("{name}.tar.gz"));
+    exec(command("tar").arg("-C").arg(stage).arg("-czf").arg(&archive).arg(&name))
+}
+
+/// How the names of packages end, and what the updater calls a package of that kind, after system and processor; empty for
+/// those it does not install.
+const PACKAGES: &[(&str, &str)] = &[
+    (".deb", "deb"),
+    (".rpm", "rpm"),
+    (".AppImage", "appimage"),
+    (".app.tar.gz", "app"),
+    ("-setup.exe", "nsis"),
+    (".dmg", ""),
+];
+
+#[derive(clap::Args)]
+pub(crate) struct ManifestOptions {
+    /// Folder with the signed packages of all systems; the manifest is written into it.
+    folder: PathBuf,
+    /// Address of the folder from which the packages are downloaded.
+    #[arg(long)]
+    address: String,
+}
+
+/// Writes the manifest that the window reads to find updates.
+pub(crate) fn write_manifest(options: &ManifestOptions) -> Result<()> {
+    let mut names: Vec<String> = fs::read_dir(&options.folder)?
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect::<Result<_>>()?;
+    names.sort();
+    let mut platforms = Map::new();
+    for name in names.iter().filter_map(|name| name.strip_suffix(".sig")) {
+        let platform =
+            platform_of(name).with_context(|| format!("{name} is a package of no known system"))?;
+        let signature = fs::read_to_string(options.folder.join(format!("{name}.sig")))?;
+        let url = format!("{}/{name}", options.address.trim_end_matches('/'));
+        platforms.insert(platform, json!({ "signature": signature.trim(), "url": url }));
+    }
+    if platforms.is_empty() {
+        bail!("there is no signed package in {}", options.folder.display());
+    }
+    let manifest = json!({ "version": env!("CARGO_PKG_VERSION"), "platforms": platforms });
+    fs::write(options.folder.join("latest.json"), serde_json::to_string_pretty(&manifest)?)?;
+    Ok(())
+}
+
+/// Returns what the updater calls the kind of a package, e.g. `linux-x86_64-deb`.
+fn platform_of(name: &str) -> Option<String> {
+    let (_, kind) = PACKAGES.iter().find(|(end, kind)| name.ends_with(end) && !kind.is_empty())?;
+    let system = match *kind {
+        "app" => "darwin",
+        "nsis" => "windows",
+        _ => "linux",
+    };
+    let is_arm = name.contains("aarch64") || name.contains("arm64");
+    // macOS programs are named without their processor: releases are built for Apple's own.
+    let processor = if is_arm || system == "darwin" { "aarch64" } else { "x86_64" };
+    Some(format!("{system}-{processor}-{kind}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manifest_names_every_signed_package() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let names = [
+            ("AutoKit_0.2.0_amd64.deb", "linux-x86_64-deb"),
+            ("AutoKit-0.2.0-1.x86_64.rpm", "linux-x86_64-rpm"),
+            ("AutoKit_0.2.0_amd64.AppImage", "linux-x86_64-appimage"),
+            ("AutoKit.app.tar.gz", "darwin-aarch64-app"),
+            ("AutoKit_0.2.0_x64-setup.exe", "windows-x86_64-nsis"),
+        ];
+        for (name, platform) in names {
+            fs::write(folder.path().join(name), "").expect("written");
+            fs::write(folder.path().join(format!("{name}.sig")), format!("of {platform}\n"))
+                .expect("written");
+        }
+        fs::write(folder.path().join("AutoKit_0.2.0_aarch64.dmg"), "").expect("written");
+        let options = ManifestOptions {
+            folder: folder.path().to_owned(),
+            address: "https://updates.example/v0.2.0/".to_owned(),
+        };
+        write_manifest(&options).expect("a manifest");
+        let read = fs::read_to_string(folder.path().join("latest.json")).expect("written");
+        let manifest: Value = serde_json::from_str(&read).expect("JSON");
+        let platforms = manifest["platforms"].as_object().expect("an object");
+        assert_eq!(platforms.len(), names.len());
+        for (name, platform) in names {
+            let url = format!("https://updates.example/v0.2.0/{name}");
+            assert_eq!(platforms[platform], json!({ "signature": format!("of {platform}"), "url": url }));
+        }
+    }
+}
