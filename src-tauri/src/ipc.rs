@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use autokit_api::Event;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::{ApiError, ErrorCode, Result};
 use serde_json::Value;
@@ -9,6 +10,8 @@ use tauri::{AppHandle, Emitter, State};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
+
+use crate::notifications::{self, Findings};
 
 /// Name of the Tauri event that carries the engine's events to the frontend.
 const EVENT: &str = "autokit";
@@ -28,17 +31,17 @@ impl Connection {
             // The receiver lives in the application's state.
             let _ = sender.send(Some(node.clone()));
             let Ok(node) = node else { return };
+            tauri::async_runtime::spawn(notifications::watch_approvals(app.clone(), node.clone()));
+            let mut findings = Findings::default();
             let mut events = node.events();
             loop {
-                match events.recv().await {
-                    Ok(event) => {
-                        if let Err(error) = app.emit(EVENT, &event) {
-                            tracing::warn!(%error, "failed to emit an event to the window");
-                        }
-                    }
-                    // Later events supersede the missed ones.
-                    Err(RecvError::Lagged(_)) => {}
+                let event = match events.recv().await {
                     Err(RecvError::Closed) => return,
+                    missed_or_next => missed_or_next.unwrap_or(Event::Missed),
+                };
+                findings.hear(&app, &event);
+                if let Err(error) = app.emit(EVENT, &event) {
+                    tracing::warn!(%error, "failed to emit an event to the window");
                 }
             }
         });

@@ -1,6 +1,7 @@
-//! Deep links, `autokit://import?url=…`: passed to the frontend, which shows a preview. A link changes
-//! nothing by itself.
+//! Deep links, `autokit://import?url=…`, and files that are opened with AutoKit: passed to the frontend, which shows a
+//! preview. They change nothing by themselves.
 
+use std::path::Path;
 use std::sync::Mutex;
 
 use tauri::plugin::TauriPlugin;
@@ -27,13 +28,32 @@ pub(crate) fn take_link(pending: State<'_, PendingLink>) -> Option<String> {
 
 /// Makes a second instance of AutoKit pass its link to the existing window and exit.
 pub(crate) fn single_instance() -> TauriPlugin<Wry> {
-    // The link itself reaches `handle_links` through the deep link plugin.
-    tauri_plugin_single_instance::init(|app, _, _| tray::show_window(app))
+    // A link reaches `handle_links` through the deep link plugin; a file is only among the arguments.
+    tauri_plugin_single_instance::init(|app, arguments, folder| {
+        tray::show_window(app);
+        for file in arguments.iter().skip(1).filter_map(|argument| file_link(argument, Path::new(&folder))) {
+            if let Err(error) = app.emit(EVENT, &file) {
+                tracing::warn!(%error, "failed to pass a file to the window");
+            }
+        }
+    })
+}
+
+/// Returns the `file:` URL of an argument that names an existing file, relative to a folder. Such a URL never comes from
+/// outside: links have the scheme `autokit`.
+fn file_link(argument: &str, folder: &Path) -> Option<String> {
+    let path = folder.join(argument);
+    if !path.is_file() {
+        return None;
+    }
+    tauri::Url::from_file_path(path).ok().map(|url| url.to_string())
 }
 
 /// Stores the link AutoKit was started with, and forwards later ones to the frontend.
 pub(crate) fn handle_links(app: &AppHandle, initial: Option<String>) {
-    let initial = initial.filter(|link| is_autokit_link(link));
+    let folder = std::env::current_dir().unwrap_or_default();
+    let initial = initial
+        .and_then(|given| if is_autokit_link(&given) { Some(given) } else { file_link(&given, &folder) });
     app.manage(PendingLink(Mutex::new(initial)));
     if app.env().appimage.is_some()
         && let Err(error) = app.deep_link().register_all()
@@ -57,7 +77,19 @@ fn is_autokit_link(link: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_autokit_link;
+    use std::path::Path;
+
+    use super::{file_link, is_autokit_link};
+
+    #[test]
+    fn only_existing_files_are_opened() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let link = file_link("Cargo.toml", folder).expect("it exists");
+        assert!(link.starts_with("file:///") && link.ends_with("/Cargo.toml"), "{link}");
+        for other in ["missing.toolcards", "--data-dir", "https://example.org", "src"] {
+            assert_eq!(file_link(other, folder), None);
+        }
+    }
 
     #[test]
     fn only_autokit_links_are_handled() {

@@ -7,17 +7,26 @@
 
 mod ipc;
 mod links;
+mod notifications;
 mod options;
+mod quick;
+mod settings;
 mod tray;
+mod updates;
 
 use std::process::ExitCode;
 
 use autokit_app::node::Node;
 use clap::Parser;
-use tauri::{Manager, RunEvent};
+use settings::Desktop;
+use tauri::{Manager, RunEvent, WindowEvent};
+use tauri_plugin_window_state::StateFlags;
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;
+
+/// Label of the main window.
+const MAIN: &str = "main";
 
 fn main() -> anyhow::Result<ExitCode> {
     if let Some(exit) = autokit_app::read_document_if_asked() {
@@ -42,18 +51,61 @@ fn main() -> anyhow::Result<ExitCode> {
     if options.is_own_library() {
         // Registered first, so that a second instance exits before it does anything else.
         builder = builder.plugin(links::single_instance());
+        // Not of windows on other libraries, which would all have the place and size of this one.
+        let state = tauri_plugin_window_state::Builder::new()
+            .with_state_flags(StateFlags::all() - StateFlags::VISIBLE)
+            .with_filter(|label| label == MAIN);
+        builder = builder.plugin(state.build());
     }
     let app = builder
+        .plugin(tauri_plugin_autostart::Builder::new().arg("--hidden").build())
         .plugin(tauri_plugin_deep_link::init())
         .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_global_shortcut::Builder::new().build())
         .plugin(tauri_plugin_opener::init())
-        .invoke_handler(tauri::generate_handler![ipc::call, ipc::save_text, links::take_link])
+        .plugin(tauri_plugin_updater::Builder::new().build())
+        .invoke_handler(tauri::generate_handler![
+            ipc::call,
+            ipc::save_text,
+            links::take_link,
+            quick::quick_ask_done,
+            settings::desktop_get,
+            settings::desktop_set,
+            updates::updates_check,
+            updates::updates_download,
+            updates::updates_install
+        ])
         .setup(move |app| {
             links::handle_links(app.handle(), options.link.clone());
+            let desktop = Desktop::load();
+            let shortcut = desktop.settings().quick_ask;
+            app.manage(desktop);
+            app.manage(updates::Pending::default());
             // The window shows at once; commands wait for the library in `ipc`.
             app.manage(ipc::Connection::open(app.handle().clone(), options.node()));
             tray::build(app.handle())?;
+            if let Err(error) = quick::register(app.handle(), &shortcut) {
+                tracing::error!(%error, "failed to register the shortcut of quick ask");
+            }
+            if !options.hidden {
+                tray::show_window(app.handle());
+            }
             Ok(())
+        })
+        .on_window_event(|window, event| {
+            if let WindowEvent::CloseRequested { api, .. } = event
+                && window.label() == MAIN
+            {
+                if window.state::<Desktop>().settings().close_to_tray {
+                    api.prevent_close();
+                    if let Err(error) = window.hide() {
+                        tracing::warn!(%error, "failed to hide the window");
+                    }
+                } else {
+                    // A hidden quick-ask window would keep the process running.
+                    window.app_handle().exit(0);
+                }
+            }
         })
         .build(tauri::generate_context!())?;
     app.run(|handle, event| {

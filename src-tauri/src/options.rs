@@ -19,7 +19,10 @@ pub(crate) struct Options {
     /// Use the default model from this folder instead of the store of models.
     #[arg(long, value_name = "DIR", env = "AUTOKIT_MODEL_FOLDER")]
     model_folder: Option<PathBuf>,
-    /// A link that was opened: `autokit://import?url=…` shows what an import would do.
+    /// Start in the tray, without showing the window.
+    #[arg(long)]
+    pub(crate) hidden: bool,
+    /// A link or a file that was opened: `autokit://import?url=…` and a bundle show what an import would do.
     #[arg(value_name = "LINK")]
     pub(crate) link: Option<String>,
 }

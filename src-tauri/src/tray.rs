@@ -4,6 +4,8 @@ use tauri::menu::{Menu, MenuItem};
 use tauri::tray::TrayIconBuilder;
 use tauri::{AppHandle, Manager};
 
+use crate::MAIN;
+
 const SHOW: &str = "show";
 const QUIT: &str = "quit";
 
@@ -26,7 +28,7 @@ pub(crate) fn build(app: &AppHandle) -> tauri::Result<()> {
 
 /// Shows and focuses the window, even if it is hidden or minimized.
 pub(crate) fn show_window(app: &AppHandle) {
-    if let Some(window) = app.get_webview_window("main") {
+    if let Some(window) = app.get_webview_window(MAIN) {
         for result in [window.unminimize(), window.show(), window.set_focus()] {
             if let Err(error) = result {
                 tracing::warn!(%error, "failed to show the window");

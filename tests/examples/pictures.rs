@@ -25,8 +25,7 @@ async fn main() -> Result<()> {
 async fn answer(folder: &Path) -> Result<()> {
     let place = Workplace::with_model()?;
     let window = Window::open(&place, &["--starter"]).await?;
-    window.show_recent_jobs().await?;
-    window.wait_for_text("footer .job", "98 added").await?;
+    window.wait_for_job("98 added").await?;
     window.press(Key::Escape.value().to_string()).await?;
     window.fill("#ask-box", QUESTION).await?;
     window.wait_for_text("article pre", "CalendarToolkit()").await?;

@@ -246,16 +246,23 @@ impl Window {
         }
     }
 
-    /// Opens the list of recent jobs, which keeps the outcomes that leave the line of jobs by themselves.
+    /// Opens the list of recent jobs, which keeps the outcomes that leave the line of jobs by themselves, and waits for an
+    /// outcome with this text.
     ///
     /// # Errors
-    /// When it does not open.
-    pub async fn show_recent_jobs(&self) -> Result<()> {
+    /// When it does not come.
+    pub async fn wait_for_job(&self, outcome: &str) -> Result<()> {
+        // What started the job may be a dialog, which takes the focus with it when it closes.
+        self.wait_until("!document.querySelector('.dialog-content')").await?;
         self.press(format!("{}k{}", Key::Control.value(), Key::Null.value())).await?;
         self.fill(".palette-input", "Show recent jobs").await?;
-        self.press(Key::Enter.value().to_string()).await?;
-        self.wait_for("footer [role=dialog]").await?;
-        Ok(())
+        self.click("[role=option]", "Show recent jobs").await?;
+        // The list lies over the edge of its line: WebDriver does not count what is in it as shown.
+        self.wait_until(&format!(
+            "[...document.querySelectorAll('footer [role=dialog] .job')].some((job) => job.textContent.includes({}))",
+            serde_json::to_string(outcome)?
+        ))
+        .await
     }
 
     /// Answers the dialogs of the system that ask for a file, as nothing else can: with this path.

@@ -2,6 +2,7 @@ import { mount } from "svelte";
 import App from "./App.svelte";
 import { applyTheme } from "./lib/theme.svelte";
 import { applyZoom } from "./lib/zoom.svelte";
+import QuickAsk from "./panes/QuickAsk.svelte";
 import "./styles.css";
 
 applyTheme();
@@ -10,4 +11,5 @@ applyZoom();
 const target = document.getElementById("app");
 if (!target) throw new Error("index.html has no #app");
 
-export default mount(App, { target });
+// The desktop app opens the same page in both of its windows.
+export default mount(location.hash === "#quick-ask" ? QuickAsk : App, { target });

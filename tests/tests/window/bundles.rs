@@ -91,15 +91,16 @@ async fn a_filtered_set_is_imported_with_two_conflicts_and_undone() -> Result<()
     window.screenshot("61-import-conflict").await?;
     window.click(".dialog-content label", "Import directly").await?;
     window.click(".dialog-content button.primary", "Import 3 cards").await?;
-    window.show_recent_jobs().await?;
-    window.wait_for_text("footer .job", "1 pending review").await?;
+    window.wait_for_job("1 pending review").await?;
     let toaster = fields("Toaster")?;
     ensure!(toaster["description"] == "Toasts on both sides." && toaster["pricing"] == "paid", "{toaster}");
     ensure!(fields("Egg Timer")?["class"] == "EggWatch", "what nobody decided stays");
     ensure!(fields("Juicer")?["description"] == "Presses lemons too.");
 
     // The other one is decided in Review, field by field.
-    window.click("footer .job button", "Show in Review").await?;
+    window
+        .run("[...document.querySelectorAll('footer [role=dialog] button')].find((one) => one.textContent === 'Show in Review').click()")
+        .await?;
     window.wait_for_text("#proposal-title", "Egg Timer").await?;
     window.wait_for_text("[role=group]", "EggClock").await?;
     window.screenshot("62-review-conflict").await?;
@@ -173,9 +174,10 @@ async fn markup_and_hidden_characters_stay_text_in_every_field() -> Result<()> {
     window.wait_for_text(".dialog-content", "more <img").await?;
     nothing_hides(&window, "64-hostile-preview").await?;
     window.click(".dialog-content button.primary", "Propose 1 card").await?;
-    window.show_recent_jobs().await?;
-    window.wait_for_text("footer .job", "1 pending review").await?;
-    window.click("footer .job button", "Show in Review").await?;
+    window.wait_for_job("1 pending review").await?;
+    window
+        .run("[...document.querySelectorAll('footer [role=dialog] button')].find((one) => one.textContent === 'Show in Review').click()")
+        .await?;
     window.wait_for_text("#proposal-title", "name").await?;
     nothing_hides(&window, "65-hostile-review").await?;
     window.press("a").await?;

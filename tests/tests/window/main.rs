@@ -14,6 +14,8 @@ use autokit_tests::{Workplace, made_up_cards};
 use thirtyfour::Key;
 
 mod bundles;
+#[cfg(target_os = "linux")]
+mod desktop;
 mod links;
 
 /// The model is not what is looked at.
@@ -26,8 +28,7 @@ async fn ask_edit_history_restore_and_restart() -> Result<()> {
     let window = Window::open(&place, &["--starter"]).await?;
     window.screenshot("01-first-run").await?;
     // The starter cards are being loaded; the answer is there when they are.
-    window.show_recent_jobs().await?;
-    window.wait_for_text("footer .job", "98 added").await?;
+    window.wait_for_job("98 added").await?;
     window.press(Key::Escape.value().to_string()).await?;
     window.fill("#ask-box", "I want a tool that can integrate with my google calendar").await?;
     window.wait_for_text(".answer h1", "Google Calendar Toolkit").await?;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deepLink } from "./deeplink";
+import { deepLink, openedFile } from "./deeplink";
 
 const link = (url: string) => `autokit://import?url=${encodeURIComponent(url)}`;
 
@@ -55,5 +55,16 @@ describe("a link", () => {
     expect(deepLink(link(`https://example.org/${"a".repeat(1900)}`))).not.toBeNull();
     expect(deepLink(link(`https://example.org/${"a".repeat(2100)}`))).toBeNull();
     expect(deepLink(`autokit://import?url=https://example.org/&${"a".repeat(100_000)}`)).toBeNull();
+  });
+});
+
+describe("a file that is opened", () => {
+  it("is named by its path", () => {
+    expect(openedFile("file:///home/ann/my%20team.toolcards")).toEqual({ path: "/home/ann/my team.toolcards" });
+    expect(openedFile("file:///C:/Users/ann/a.toolcards")).toEqual({ path: "C:/Users/ann/a.toolcards" });
+    for (const other of ["autokit://import?url=https://a.example", "file://server/share", "/home/ann", "file:///%zz"])
+      expect(openedFile(other), other).toBeNull();
+    // A link cannot name a file.
+    expect(deepLink("file:///etc/passwd")).toBeNull();
   });
 });

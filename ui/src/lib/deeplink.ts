@@ -21,6 +21,20 @@ export function deepLink(link: string): { url: string } | null {
   return webSource(only[1]);
 }
 
+/** Returns the path of a file that was opened with AutoKit, which arrives as a `file:` URL, or `null` for anything else. */
+export function openedFile(link: string): { path: string } | null {
+  let url: URL;
+  try {
+    url = new URL(link);
+    if (url.protocol !== "file:" || url.hostname) return null;
+    const path = decodeURIComponent(url.pathname);
+    // Before a drive of Windows, the slash is part of the URL only.
+    return { path: /^\/[a-z]:/i.test(path) ? path.slice(1) : path };
+  } catch {
+    return null;
+  }
+}
+
 /** Returns a normalized HTTP(S) address, or `null` if it is invalid or contains credentials. */
 export function webSource(text: string): { url: string } | null {
   // Rejects white space and invisible characters, which a reader of the address would not notice.

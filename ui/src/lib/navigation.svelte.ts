@@ -14,6 +14,10 @@ export const PANES: { pane: Pane; name: string }[] = [
   { pane: "settings", name: texts.panes.settings },
 ];
 
+export function isPane(name: string): name is Pane {
+  return PANES.some(({ pane }) => pane === name);
+}
+
 export interface Place {
   pane: Pane;
   /** Where Discover searches: the web, the marketplace sources, or the documents and the code that were added. */

@@ -13,6 +13,7 @@ import { permissions } from "../texts/permissions";
 import { servers } from "../texts/servers";
 import { sessions } from "../texts/sessions";
 import { agents } from "../texts/settings/agents";
+import { desktop } from "../texts/settings/desktop";
 import { general } from "../texts/settings/general";
 import { keys } from "../texts/settings/keys";
 import { personalization } from "../texts/settings/personalization";
@@ -46,6 +47,8 @@ const keyField = (name: KeyName): Item => ({ label: keys.keyFor(keyName(name), f
 /** What each section is found by besides its name. */
 const SECTION_TEXTS: Record<SectionId, Omit<Item, "label">> = {
   look: { words: words.look },
+  computer: { hint: desktop.about, words: words.computer },
+  updates: { hint: desktop.updatesAbout, words: words.updates },
   state: { hint: general.noTelemetry, words: words.state },
   llm: { hint: services.noLlmAbout, words: `${words.llm} ${named([...LLM_KINDS, ...LLM_PRESETS])}` },
   search: { words: `${words.search} ${named(SEARCH_KINDS)}` },
@@ -75,6 +78,17 @@ const CONTROLS: Record<SectionId, Item[]> = {
   look: [
     { label: general.theme, hint: Object.values(general.themes).join(" "), words: words.look },
     { label: general.textSize, words: words.textSize },
+  ],
+  computer: [
+    { label: desktop.closeToTray },
+    { label: desktop.notifications },
+    { label: desktop.launchAtLogin },
+    { label: desktop.quickAsk, hint: desktop.quickAskHint },
+  ],
+  updates: [
+    { label: desktop.address, hint: desktop.addressHint },
+    { label: desktop.key, hint: desktop.keyHint },
+    { label: desktop.check },
   ],
   state: [{ label: general.verify }],
   llm: [

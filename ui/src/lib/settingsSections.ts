@@ -1,9 +1,12 @@
 // The groups of Settings and their sections, in their order.
 
+import { inApp } from "./host";
 import { general as texts } from "../texts/settings/general";
 
 const SECTIONS = {
   look: texts.sections.look,
+  computer: texts.sections.computer,
+  updates: texts.sections.updates,
   state: texts.sections.state,
   llm: texts.sections.llm,
   search: texts.sections.search,
@@ -45,8 +48,11 @@ const group = (id: keyof typeof texts.groups, ...sections: SectionId[]): Setting
   sections: sections.map((section) => ({ id: section, name: SECTIONS[section] })),
 });
 
+/** Sections about the window on this computer. A browser has no such window. */
+const OF_THE_APP: SectionId[] = inApp() ? ["computer", "updates"] : [];
+
 export const SETTINGS_GROUPS = [
-  group("general", "look", "state"),
+  group("general", "look", ...OF_THE_APP, "state"),
   group("services", "llm", "search", "keys", "models", "prompts"),
   group("agents", "agents", "servers", "market", "permissions", "api-keys"),
   group("library", "checks", "review", "pages", "vocabulary", "personalization", "bundles", "backups"),

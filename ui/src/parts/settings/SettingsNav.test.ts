@@ -5,7 +5,7 @@ import { handleKey } from "../../lib/commands";
 import { navigation } from "../../lib/navigation.svelte";
 import { controlOf } from "../../lib/settingsControls";
 import { searchedControls, searchSettings } from "../../lib/settingsSearch";
-import type { SectionId } from "../../lib/settingsSections";
+import { SETTINGS_GROUPS, type SectionId } from "../../lib/settingsSections";
 import { openSettings, PROVIDERS, section, visit } from "../../testing/settings";
 import { clear, wait } from "../../testing/stage";
 import { common } from "../../texts/common";
@@ -140,8 +140,8 @@ describe("the search in Settings", () => {
   });
 
   it("finds every section by its name", () => {
-    const ids = Object.entries(general.sections).map(([key, name]) => [key, searchSettings(name)[0]?.section.name]);
-    expect(ids).toEqual(Object.entries(general.sections));
+    const sections = SETTINGS_GROUPS.flatMap(({ sections }) => sections);
+    expect(sections.map(({ name }) => searchSettings(name)[0]?.section)).toEqual(sections);
     expect(searchSettings(general.sections.apiKeys)[0]?.section.id).toBe("api-keys" satisfies SectionId);
   });
 });

@@ -32,6 +32,8 @@ export const general = {
     vocabulary: "Names and synonyms",
     personalization: "Personalization",
     look: "Appearance",
+    computer: "This computer",
+    updates: "Updates",
     state: "Diagnostics",
     backups: "Backups",
   },

@@ -16,6 +16,8 @@ export const settingsSearch = {
   words: {
     look: "dark mode night colors display",
     textSize: "zoom scale font larger smaller bigger big small display",
+    computer: "tray background notification startup autostart login hotkey global shortcut",
+    updates: "upgrade version release download",
     state: "doctor health repair status problems privacy tracking version",
     llm: "ai gpt chatgpt claude local provider api",
     search: "internet engine google browse",

@@ -1,0 +1,104 @@
+//! Updates: a signed package named by a static manifest. Nothing is asked for until an address is set, and nothing is
+//! installed until the person says so.
+
+use autokit_app::{ApiError, ErrorCode, Result};
+use serde::Serialize;
+use tauri::{AppHandle, State, Url};
+use tauri_plugin_updater::{Error, Update, UpdaterExt as _};
+use tokio::sync::Mutex;
+
+use crate::settings::Desktop;
+
+/// A newer version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct NewVersion {
+    version: String,
+    /// What has changed, as written by whoever released it.
+    notes: Option<String>,
+}
+
+/// The update that was found, and its package once that is downloaded and verified.
+#[derive(Default)]
+pub(crate) struct Pending(Mutex<Option<(Update, Option<Vec<u8>>)>>);
+
+/// Asks the manifest for a newer version.
+#[tauri::command]
+pub(crate) async fn updates_check(
+    app: AppHandle,
+    desktop: State<'_, Desktop>,
+    pending: State<'_, Pending>,
+) -> Result<Option<NewVersion>> {
+    let source = desktop.settings().updates;
+    if source.address.is_empty() || source.key.is_empty() {
+        let message = "no address and key of updates are set";
+        return Err(ApiError::new(
+            ErrorCode::Invalid,
+            message,
+            "Enter both under Settings, General, Updates.",
+        ));
+    }
+    let address = Url::parse(&source.address).map_err(|error| {
+        let message = format!("{:?} is not an address: {error}", source.address);
+        ApiError::new(ErrorCode::Invalid, message, "Enter the https address of the manifest.")
+    })?;
+    let updater = app.updater_builder().endpoints(vec![address]).map_err(failed)?.pubkey(source.key).build();
+    let found = updater.map_err(failed)?.check().await.map_err(failed)?;
+    let version = found.as_ref().map(|update| NewVersion {
+        version: update.version.clone(),
+        notes: update.body.clone().filter(|notes| !notes.is_empty()),
+    });
+    *pending.0.lock().await = found.map(|update| (update, None));
+    Ok(version)
+}
+
+/// Downloads the package of the update that was found and verifies its signature. Returns its size in bytes.
+#[tauri::command]
+pub(crate) async fn updates_download(pending: State<'_, Pending>) -> Result<usize> {
+    let mut pending = pending.0.lock().await;
+    let (update, package) = pending.as_mut().ok_or_else(nothing_found)?;
+    let bytes = update.download(|_, _| (), || ()).await.map_err(failed)?;
+    let size = bytes.len();
+    *package = Some(bytes);
+    Ok(size)
+}
+
+/// Installs the verified package and restarts.
+#[tauri::command]
+pub(crate) async fn updates_install(app: AppHandle, pending: State<'_, Pending>) -> Result<()> {
+    if tauri::utils::platform::bundle_type().is_none() {
+        let message = "this copy of AutoKit was not installed from a package";
+        return Err(ApiError::new(
+            ErrorCode::Invalid,
+            message,
+            "Install the new version as you installed this one.",
+        ));
+    }
+    let (update, package) = pending.0.lock().await.take().ok_or_else(nothing_found)?;
+    let package = package.ok_or_else(nothing_found)?;
+    let installed = tauri::async_runtime::spawn_blocking(move || update.install(package)).await;
+    installed.map_err(|error| ApiError::internal(error.to_string()))?.map_err(failed)?;
+    app.restart()
+}
+
+fn nothing_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "there is no update to install", "Check for updates first.")
+}
+
+fn failed(error: Error) -> ApiError {
+    match error {
+        Error::Minisign(_)
+        | Error::Base64(_)
+        | Error::SignatureUtf8(_)
+        | Error::SignedVersionMismatch { .. }
+        | Error::MissingSignedVersion => ApiError::new(
+            ErrorCode::Invalid,
+            format!("the update is not signed with the key in Settings, and was not installed: {error}"),
+            "Tell whoever publishes the updates.",
+        ),
+        other => ApiError::new(
+            ErrorCode::Internal,
+            format!("the update failed: {other}"),
+            "Check the address of updates and your connection, then try again.",
+        ),
+    }
+}

@@ -1,0 +1,85 @@
+// Settings and updates of the window on this computer. They belong to the desktop app, not to the engine: a browser has
+// neither.
+
+import { CommandError } from "./host";
+import { changes } from "./queue";
+
+/** Where updates come from; both are empty while updates are off. */
+export interface UpdateSource {
+  /** Address of the manifest. */
+  address: string;
+  /** Public key with which updates must be signed. */
+  key: string;
+}
+
+export interface DesktopSettings {
+  /** Whether closing the window keeps AutoKit running in the tray. */
+  close_to_tray: boolean;
+  notifications: boolean;
+  launch_at_login: boolean;
+  /** Shortcut that opens the quick-ask window from any program; empty for none. */
+  quick_ask: string;
+  updates: UpdateSource;
+}
+
+/** A newer version of AutoKit. */
+export interface NewVersion {
+  version: string;
+  notes: string | null;
+}
+
+/** Calls a command of the desktop app. Throws a `CommandError`. */
+async function invoke<T>(command: string, request: Record<string, unknown> = {}): Promise<T> {
+  const core = await import("@tauri-apps/api/core");
+  try {
+    return await core.invoke<T>(command, request);
+  } catch (reason) {
+    throw CommandError.from(reason);
+  }
+}
+
+const change = changes(
+  () => invoke<DesktopSettings>("desktop_get"),
+  (settings) => invoke<DesktopSettings>("desktop_set", { settings, launchAtLogin: settings.launch_at_login }),
+);
+
+class Desktop {
+  /** The settings as stored; `null` until they are read. */
+  settings = $state.raw<DesktopSettings | null>(null);
+  error = $state.raw<CommandError | null>(null);
+
+  async refresh(): Promise<void> {
+    try {
+      [this.settings, this.error] = [await invoke<DesktopSettings>("desktop_get"), null];
+    } catch (reason) {
+      this.error = CommandError.from(reason);
+    }
+  }
+
+  /** Changes a part of the settings, with immediate effect. Throws the reason if it is refused. */
+  async change(part: Partial<DesktopSettings>): Promise<void> {
+    this.settings = await change((now) => ({ ...now, ...part }));
+  }
+
+  /** Looks for a newer version; `null` if there is none. */
+  check(): Promise<NewVersion | null> {
+    return invoke("updates_check");
+  }
+
+  /** Downloads the version that was found, and verifies its signature. */
+  download(): Promise<number> {
+    return invoke("updates_download");
+  }
+
+  /** Installs what was downloaded, and restarts AutoKit. */
+  install(): Promise<void> {
+    return invoke("updates_install");
+  }
+
+  /** Hides the quick-ask window and, with a question, asks it in the main window. */
+  quickAskDone(question: string | null): Promise<void> {
+    return invoke("quick_ask_done", { question });
+  }
+}
+
+export const desktop = new Desktop();
