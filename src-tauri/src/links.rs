@@ -42,7 +42,9 @@ pub(crate) fn single_instance() -> TauriPlugin<Wry> {
 /// Returns the `file:` URL of an argument that names an existing file, relative to a folder. Such a URL never comes from
 /// outside: links have the scheme `autokit`.
 fn file_link(argument: &str, folder: &Path) -> Option<String> {
-    let path = folder.join(argument);
+    // Desktops name the files that are opened by URLs as well.
+    let url = tauri::Url::parse(argument).ok().filter(|url| url.scheme() == "file");
+    let path = url.map_or_else(|| Ok(folder.join(argument)), |url| url.to_file_path()).ok()?;
     if !path.is_file() {
         return None;
     }
@@ -86,7 +88,15 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let link = file_link("Cargo.toml", folder).expect("it exists");
         assert!(link.starts_with("file:///") && link.ends_with("/Cargo.toml"), "{link}");
-        for other in ["missing.toolcards", "--data-dir", "https://example.org", "src"] {
+        assert_eq!(file_link(&link, Path::new("/")), Some(link.clone()));
+        for other in [
+            "file:///missing.toolcards",
+            "file://server/Cargo.toml",
+            "missing.toolcards",
+            "--data-dir",
+            "https://example.org",
+            "src",
+        ] {
             assert_eq!(file_link(other, folder), None);
         }
     }

@@ -47,9 +47,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         fs::remove_dir_all(&folder)?;
     }
     let stage = target().join("package-stage");
-    let files = step("Manual pages and completions", "Run the command named below by hand.", || {
-        staged_files(&stage, release)
-    })?;
+    if stage.exists() {
+        fs::remove_dir_all(&stage)?;
+    }
+    fs::create_dir_all(&stage)?;
+    let files = if cfg!(target_os = "linux") {
+        step("Manual pages and completions", "Run the command named below by hand.", || {
+            staged_files(&stage, release)
+        })?
+    } else {
+        Vec::new()
+    };
     fs::create_dir_all(&folder)?;
     step("Packages", "See the messages of Tauri's bundler above.", || {
         bundle(&folder, &stage, &files, options)
@@ -69,10 +77,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Builds what the packages for Linux contain besides the window.
 fn staged_files(stage: &Path, release: bool) -> Result<Vec<Installed>> {
-    if stage.exists() {
-        fs::remove_dir_all(stage)?;
-    }
-    fs::create_dir_all(stage)?;
     let cli = binary("autokit", release);
     let mut files = vec![Installed { built: cli.clone(), to: "/usr/bin/autokit".to_owned() }];
     let completions = [
@@ -88,6 +92,8 @@ fn staged_files(stage: &Path, release: bool) -> Result<Vec<Installed>> {
     let manual = stage.join("man");
     fs::create_dir_all(&manual)?;
     exec(command(&cli).arg("man").arg(&manual))?;
+    // Without a time, so that the same pages make the same package.
+    exec(command("gzip").args(["-9", "--no-name", "--recursive"]).arg(&manual))?;
     let mut pages: Vec<PathBuf> =
         fs::read_dir(&manual)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     pages.sort();
@@ -107,9 +113,31 @@ fn bundle(folder: &Path, stage: &Path, files: &[Installed], options: &Options) -
     let installed: Map<String, Value> =
         files.iter().map(|file| (file.to.clone(), Value::from(file.built.display().to_string()))).collect();
     let config = stage.join("tauri.json");
-    let linux = json!({ "deb": { "files": installed }, "rpm": { "files": installed } });
+    // The usual entry passes neither links nor files to the program.
+    let entry = root().join("src-tauri/packaging/autokit.desktop").display().to_string();
+    let linux = json!({
+        // The tray's library is loaded by name, so no tool can see that it is needed.
+        "deb": {
+            "files": installed,
+            "desktopTemplate": entry,
+            "section": "devel",
+            "depends": ["libayatana-appindicator3-1"],
+            "recommends": ["bubblewrap"],
+        },
+        "rpm": {
+            "files": installed,
+            "desktopTemplate": entry,
+            "depends": ["libayatana-appindicator-gtk3"],
+            "recommends": ["bubblewrap"],
+        },
+    });
     let bundle = json!({ "linux": linux, "createUpdaterArtifacts": options.sign });
-    fs::write(&config, json!({ "bundle": bundle }).to_string())?;
+    let mut overrides = json!({ "bundle": bundle });
+    if cfg!(target_os = "linux") {
+        // Packages are named after it, which have lower-case names.
+        overrides["productName"] = "autokit".into();
+    }
+    fs::write(&config, overrides.to_string())?;
     let kinds = if cfg!(target_os = "macos") {
         "app,dmg"
     } else if cfg!(windows) {
