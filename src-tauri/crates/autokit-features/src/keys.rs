@@ -197,7 +197,7 @@ fn silent_keychain() -> ApiError {
     ApiError::new(
         ErrorCode::NoKeychain,
         "the keychain has not answered",
-        "Unlock it if it asks for a password, or keep keys in a file: Settings, Keys.",
+        "Unlock it if it asks for a password, then try again.",
     )
 }
 
