@@ -46,6 +46,8 @@ export const checks = ({ autokit, call, artifacts, folder, services }) => ({
     const check = region(page, texts.checks.documentationCheck);
     await page.keyboard.press("Control+4");
     await filterBox(page).fill("kitchen");
+    // Before, the rows still move.
+    await page.getByText(/^2 cards of /).waitFor();
     await cell(page, "Kettle Toolkit").click();
     await status(check, texts.checks.neverChecked).waitFor();
     await button(check, texts.common.checkNow).click();
