@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use autokit_api::Event;
+use autokit_api::commands::GetStatus;
+use autokit_api::{Event, Nothing};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::{ApiError, ErrorCode, Result};
 use serde_json::Value;
@@ -32,8 +33,10 @@ impl Connection {
             let _ = sender.send(Some(node.clone()));
             let Ok(node) = node else { return };
             tauri::async_runtime::spawn(notifications::watch_approvals(app.clone(), node.clone()));
-            let mut findings = Findings::default();
+            // Heard from before the status is read, so that nothing is missed in between.
             let mut events = node.events();
+            let status = node.call::<GetStatus>(Nothing {}).await;
+            let mut findings = Findings::new(status.map_or(0, |status| status.proposals));
             loop {
                 let event = match events.recv().await {
                     Err(RecvError::Closed) => return,

@@ -54,14 +54,18 @@ fn approval(ask: &ApprovalRequest) -> Message {
     Message { summary: format!("{client} asks to call {}", ask.name), body: ask.words.join(", "), pane: None }
 }
 
-/// Corrections that wait in Review, from before the running checks.
-#[derive(Default)]
+/// Corrections that wait in Review, now and from before the running checks.
 pub(crate) struct Findings {
     waiting: u32,
     before: Option<u32>,
 }
 
 impl Findings {
+    /// Starts with what waits already.
+    pub(crate) fn new(waiting: u32) -> Findings {
+        Findings { waiting, before: None }
+    }
+
     /// Notifies when checks have ended that found something.
     pub(crate) fn hear(&mut self, app: &AppHandle, event: &Event) {
         if let Some(found) = self.found(event) {
