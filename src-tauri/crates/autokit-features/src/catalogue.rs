@@ -1,7 +1,7 @@
 //! Lists of cards: filtered, sorted and paged.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Checks, Replica};
-use autokit_toolcard::{CardId, Problem, check};
+use autokit_toolcard::{Problem, check};
 use autokit_workspace::cards::{detail, summary};
 use autokit_workspace::workspace::Workspace;
 
@@ -25,9 +25,8 @@ pub(crate) const PAGE_ROWS: u32 = 1000;
 /// The last list that was selected, because scrolling requests it page by page.
 #[derive(Debug, Default)]
 struct ListCache {
-    /// The query, the position in the journal and, where the list depends on them, the version of the checks and the cards
-    /// of the collection.
-    key: Option<(CardsQuery, u64, u64, Option<BTreeSet<CardId>>)>,
+    /// The query, the position in the journal and, where the list depends on them, the versions of checks and collections.
+    key: Option<(CardsQuery, u64, u64, u64)>,
     rows: Arc<Vec<Arc<CardRecord>>>,
 }
 
@@ -48,28 +47,33 @@ impl Catalogue {
     /// Returns the cards a query selects, in its order.
     pub(crate) async fn select(&self, query: &CardsQuery) -> Result<Arc<Vec<Arc<CardRecord>>>> {
         let by_checks = query.health.is_some() || query.sort == Sort::Health;
-        // Read before the checks themselves, so that a check stored in between invalidates the cache.
-        let version = if by_checks { self.workspace.library.checks_version() } else { 0 };
-        let checks = self.workspace.library.checks().await?;
+        // Read before what they are versions of, so that a change in between invalidates the cache.
+        let checked = if by_checks { self.workspace.library.checks_version() } else { 0 };
+        let collected = if query.collection.is_some() { self.collections.version() } else { 0 };
         let cursor = self.workspace.library.read(Replica::cursor);
+        let key = (query.clone(), cursor, checked, collected);
+        {
+            let cache = self.list.lock().expect("no holder panics");
+            if cache.key.as_ref() == Some(&key) {
+                return Ok(Arc::clone(&cache.rows));
+            }
+        }
+        let checks = self.workspace.library.checks().await?;
         let members = match &query.collection {
             Some(name) => Some(self.collections.cards_of(name).await?),
             None => None,
         };
-        let key = (query.clone(), cursor, version, members);
-        let mut cache = self.list.lock().expect("no holder panics");
-        if cache.key.as_ref() != Some(&key) {
-            let members = key.3.as_ref();
-            let is_member = |record: &CardRecord| members.is_none_or(|members| members.contains(&record.id));
-            let mut rows: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
-                let selected =
-                    replica.iter().filter(|record| is_member(record) && matches(query, record, &checks));
-                selected.cloned().collect()
-            });
-            sort(&mut rows, query, &checks);
-            *cache = ListCache { key: Some(key), rows: Arc::new(rows) };
-        }
-        Ok(Arc::clone(&cache.rows))
+        let is_member =
+            |record: &CardRecord| members.as_ref().is_none_or(|members| members.contains(&record.id));
+        let mut rows: Vec<Arc<CardRecord>> = self.workspace.library.read(|replica| {
+            let selected =
+                replica.iter().filter(|record| is_member(record) && matches(query, record, &checks));
+            selected.cloned().collect()
+        });
+        sort(&mut rows, query, &checks);
+        let rows = Arc::new(rows);
+        *self.list.lock().expect("no holder panics") = ListCache { key: Some(key), rows: Arc::clone(&rows) };
+        Ok(rows)
     }
 }
 

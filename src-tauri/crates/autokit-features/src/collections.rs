@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use autokit_api::commands::{
@@ -29,6 +30,8 @@ pub struct Collections {
     stored: Arc<CachedSetting<Stored>>,
     /// Serializes changes, each of which reads the stored collections first.
     writing: Arc<tokio::sync::Mutex<()>>,
+    /// How often this process has changed them.
+    changes: Arc<AtomicU64>,
 }
 
 impl Collections {
@@ -38,7 +41,13 @@ impl Collections {
             workspace,
             stored: Arc::new(CachedSetting::new(Setting::Collections)),
             writing: Arc::default(),
+            changes: Arc::default(),
         }
+    }
+
+    /// Returns a number that differs after every change.
+    pub(crate) fn version(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// Returns the cards of a collection, including deleted ones.
@@ -78,6 +87,7 @@ impl Collections {
         change(&mut after)?;
         if after != *before {
             self.stored.write(&self.workspace, after).await?;
+            self.changes.fetch_add(1, Ordering::AcqRel);
         }
         self.list().await
     }
