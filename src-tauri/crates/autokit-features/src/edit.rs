@@ -196,7 +196,7 @@ impl Handle<EditCards> for Editing {
                 "Edit the card itself to rename it.",
             ));
         }
-        let mut writes = Vec::new();
+        let (mut edits, mut writes) = (Vec::new(), Vec::new());
         for text in &request.cards {
             let record = self.workspace.find_card(text)?;
             let before = record.card();
@@ -213,11 +213,13 @@ impl Handle<EditCards> for Editing {
             // The revision it was computed from: another edit in between is not overwritten.
             let expected = Some(record.number);
             writes.push(Write::Edit { id: record.id.clone(), expected, card: Box::new(card), vectors: None });
+            edits.push(record);
         }
         if writes.is_empty() {
             return Ok(CardChange { change: None, cards: Vec::new() });
         }
-        let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {} cards", writes.len()));
+        let what = named(edits.iter().map(Arc::as_ref));
+        let meta = meta(context, Operation::Edit, &request.reason, &format!("Edited {what}"));
         let committed = self.workspace.commit(&meta, &writes).await?;
         self.models.refresh(&committed.changed).await?;
         Ok(changed(committed))
@@ -233,16 +235,22 @@ impl Handle<DeleteCards> for Editing {
         }
         let records =
             request.cards.iter().map(|text| self.workspace.find_card(text)).collect::<Result<Vec<_>>>()?;
-        let what = match records.as_slice() {
-            [one] => one.key.to_string(),
-            several => format!("{} cards", several.len()),
-        };
+        let what = named(records.iter().map(Arc::as_ref));
         let meta = meta(context, Operation::Delete, &request.reason, &format!("Removed {what}"));
         let writes: Vec<Write> =
             records.iter().map(|record| Write::Delete { id: record.id.clone() }).collect();
         let committed = self.workspace.commit(&meta, &writes).await?;
         self.servers.unbind_removed(&records).await?;
         Ok(removed(committed))
+    }
+}
+
+/// Names the cards of a change: one by its name, several by their number.
+fn named<'a>(records: impl ExactSizeIterator<Item = &'a CardRecord>) -> String {
+    let count = records.len();
+    match records.into_iter().next() {
+        Some(one) if count == 1 => one.key.to_string(),
+        _ => format!("{count} cards"),
     }
 }
 
