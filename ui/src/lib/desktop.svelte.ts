@@ -1,7 +1,7 @@
 // Settings and updates of the window on this computer. They belong to the desktop app, not to the engine: a browser has
 // neither.
 
-import { CommandError } from "./host";
+import { CommandError, invokeApp } from "./host";
 import { changes } from "./queue";
 
 /** Where updates come from; both are empty while updates are off. */
@@ -28,19 +28,9 @@ export interface NewVersion {
   notes: string | null;
 }
 
-/** Calls a command of the desktop app. Throws a `CommandError`. */
-async function invoke<T>(command: string, request: Record<string, unknown> = {}): Promise<T> {
-  const core = await import("@tauri-apps/api/core");
-  try {
-    return await core.invoke<T>(command, request);
-  } catch (reason) {
-    throw CommandError.from(reason);
-  }
-}
-
 const change = changes(
-  () => invoke<DesktopSettings>("desktop_get"),
-  (settings) => invoke<DesktopSettings>("desktop_set", { settings, launchAtLogin: settings.launch_at_login }),
+  () => invokeApp<DesktopSettings>("desktop_get"),
+  (settings) => invokeApp<DesktopSettings>("desktop_set", { settings, launchAtLogin: settings.launch_at_login }),
 );
 
 class Desktop {
@@ -50,7 +40,7 @@ class Desktop {
 
   async refresh(): Promise<void> {
     try {
-      [this.settings, this.error] = [await invoke<DesktopSettings>("desktop_get"), null];
+      [this.settings, this.error] = [await invokeApp<DesktopSettings>("desktop_get"), null];
     } catch (reason) {
       this.error = CommandError.from(reason);
     }
@@ -63,22 +53,22 @@ class Desktop {
 
   /** Looks for a newer version; `null` if there is none. */
   check(): Promise<NewVersion | null> {
-    return invoke("updates_check");
+    return invokeApp("updates_check");
   }
 
   /** Downloads the version that was found, and verifies its signature. */
   download(): Promise<number> {
-    return invoke("updates_download");
+    return invokeApp("updates_download");
   }
 
   /** Installs what was downloaded, and restarts AutoKit. */
   install(): Promise<void> {
-    return invoke("updates_install");
+    return invokeApp("updates_install");
   }
 
   /** Hides the quick-ask window and, with a question, asks it in the main window. */
   quickAskDone(question: string | null): Promise<void> {
-    return invoke("quick_ask_done", { question });
+    return invokeApp("quick_ask_done", { question });
   }
 }
 

@@ -1,5 +1,7 @@
 // Colors code by its language. The highlighter is loaded when the first code is shown, which is plain until then.
 
+import { LateModule } from "./lateModule.svelte";
+
 /** A part of code, and what it is; `null` is plain text. */
 export interface CodePiece {
   text: string;
@@ -42,26 +44,17 @@ export function languageOf(name: string | undefined): string | null {
 }
 
 class Highlighting {
-  #highlighter = $state.raw<typeof import("./highlighter") | null>(null);
-  #loading: Promise<void> | null = null;
+  readonly #highlighter = new LateModule("highlighter", () => import("./highlighter"));
 
-  /** Loads the highlighter, unless it is there already. */
+  /** Loads the highlighter, unless it is there already. Until then, and if it fails, code is plain. */
   load(): Promise<void> {
-    this.#loading ??= import("./highlighter").then(
-      (highlighter) => void (this.#highlighter = highlighter),
-      (reason: unknown) => {
-        // Plain code can be read as well; the next code tries again.
-        this.#loading = null;
-        console.warn("highlighter:", reason);
-      },
-    );
-    return this.#loading;
+    return this.#highlighter.load();
   }
 
   /** Splits code into its parts, whose texts together are the code; `null` if it is to be shown plain. */
   piecesOf(code: string, language: string | null): CodePiece[] | null {
-    if (!this.#highlighter || !language || code.length > MAX_LENGTH) return null;
-    return this.#highlighter.highlight(code, language);
+    const highlighter = this.#highlighter.value;
+    return highlighter && language && code.length <= MAX_LENGTH ? highlighter.highlight(code, language) : null;
   }
 }
 

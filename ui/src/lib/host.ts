@@ -50,36 +50,31 @@ export interface Host {
   requests(hear: { ask: (question: string) => void; open: (pane: string) => void }): Promise<() => void>;
 }
 
+/** Calls a command of the desktop app. Throws a `CommandError`. */
+export async function invokeApp<T>(command: string, request: Record<string, unknown> = {}): Promise<T> {
+  const { invoke } = await import("@tauri-apps/api/core");
+  try {
+    return await invoke<T>(command, request);
+  } catch (reason) {
+    throw CommandError.from(reason);
+  }
+}
+
 function windowHost(): Host {
-  const core = import("@tauri-apps/api/core");
   const events = import("@tauri-apps/api/event");
   return {
     desktop: true,
-    async call(name, request) {
-      const { invoke } = await core;
-      try {
-        return await invoke("call", { name, request });
-      } catch (reason) {
-        throw CommandError.from(reason);
-      }
-    },
-    async save(name, text) {
-      const { invoke } = await core;
-      try {
-        return await invoke<string | null>("save_text", { name, text });
-      } catch (reason) {
-        throw CommandError.from(reason);
-      }
-    },
+    call: (name, request) => invokeApp("call", { name, request }),
+    save: (name, text) => invokeApp("save_text", { name, text }),
     async listen(hear) {
       const { listen } = await events;
       return listen<Event>("autokit", ({ payload }) => hear(payload));
     },
     async links(hear) {
-      const [{ invoke }, { listen }] = await Promise.all([core, events]);
+      const { listen } = await events;
       const deaf = await listen<unknown>("deep-link", ({ payload }) => typeof payload === "string" && hear(payload));
       // Read after subscribing, so that no link in between is missed.
-      const first = await invoke<string | null>("take_link");
+      const first = await invokeApp<string | null>("take_link");
       if (first) hear(first);
       return deaf;
     },
