@@ -6,7 +6,8 @@ const FOCUSABLE = [
   "input:not(:disabled), textarea:not(:disabled), select:not(:disabled), button:not(:disabled), summary, a[href]",
 ];
 
-function nameOf(element: Element): string {
+/** Returns the name of a control as it is read: its label for screen readers, or its text. */
+export function nameOf(element: Element): string {
   return (element.getAttribute("aria-label") ?? element.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 

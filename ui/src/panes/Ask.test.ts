@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen, within } from "@testing-library/svelte";
-import { afterEach, describe, expect, it } from "vitest";
-import type { Answer, CardDetail, Session } from "../lib/bindings";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Answer, CardDetail, Session, Starter } from "../lib/bindings";
 import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { firstRun } from "../lib/firstRun.svelte";
@@ -15,7 +15,10 @@ import { ask as texts } from "../texts/ask";
 import { common } from "../texts/common";
 import Ask from "./Ask.svelte";
 
+beforeEach(() => addEventListener("keydown", handleKey));
+
 afterEach(() => {
+  removeEventListener("keydown", handleKey);
   clear();
   asking.clear();
   firstRun.reset();
@@ -55,11 +58,26 @@ function answerTo(question: string, more: Partial<Answer> = {}): Answer {
   };
 }
 
+const STARTER: Starter = {
+  language: "python",
+  code: "print(1)",
+  install: "",
+  variables: [],
+  removed: [],
+  model: null,
+};
+
 /** Enters a text at once and waits until it would be asked. */
 async function type(text: string) {
   await fireEvent.input(screen.getByLabelText(texts.question), { target: { value: text } });
   await wait(200);
 }
+
+/** Presses a key where the focus is. */
+const press = (key: string, more: KeyboardEventInit = {}) =>
+  fireEvent.keyDown(document.activeElement!, { key, ...more });
+
+const copyStarter = () => screen.queryByRole("button", { name: app.copyOf(texts.theStarterCode) });
 
 describe("an answer while one types", () => {
   it("is the best tool with its lines, and the others below it", async () => {
@@ -110,24 +128,49 @@ describe("an answer while one types", () => {
   it("opens its starter code by a key from the question, ready to be copied", async () => {
     stage({
       answers_get: ({ question }) => answerTo(question),
-      cards_starter: () => ({
-        language: "python",
-        code: "print(1)",
-        install: "",
-        variables: [],
-        removed: [],
-        model: null,
-      }),
+      cards_starter: () => STARTER,
       sessions_list: () => [],
     });
     render(Ask);
-    addEventListener("keydown", handleKey);
     await type("send mail");
-    await fireEvent.keyDown(screen.getByLabelText(texts.question), { key: "Enter", ctrlKey: true });
+    await press("Enter", { ctrlKey: true });
     await wait();
-    removeEventListener("keydown", handleKey);
-    expect(document.activeElement?.getAttribute("aria-label")).toBe(app.copyOf(texts.theStarterCode));
+    expect(document.activeElement).toBe(copyStarter());
     expect(asking.asked).toBe("");
+  });
+
+  it("is what keys are about that were pressed before it was there", async () => {
+    const late: (() => void)[] = [];
+    const calls = stage({
+      answers_get: ({ question }) =>
+        question === "first"
+          ? answerTo(question)
+          : new Promise((done) =>
+              late.push(() => done(answerTo(question, { candidates: answerTo(question).candidates.reverse() }))),
+            ),
+      cards_starter: () => STARTER,
+      cards_get: () => new Promise(() => {}),
+      sessions_list: () => [],
+    });
+    render(Ask);
+    const box = screen.getByLabelText(texts.question);
+    await type("first");
+    await type("second");
+    await press("ArrowDown");
+    await press("ArrowDown");
+    expect(document.activeElement).toBe(box);
+    late.shift()!();
+    await wait();
+    expect(document.activeElement?.textContent).toContain("second one");
+
+    box.focus();
+    await type("third");
+    await press("Enter", { ctrlKey: true });
+    await type("first");
+    await wait();
+    // What was pressed was about a question that is no longer asked.
+    expect(copyStarter()).toBeNull();
+    expect(asked(calls, "cards_starter")).toEqual([]);
   });
 
   it("leaves a tool out that is not the one, until another question", async () => {
@@ -157,7 +200,6 @@ describe("an answer while one types", () => {
     await type("send mail");
     const box = screen.getByLabelText(texts.question);
     box.focus();
-    const press = (key: string) => fireEvent.keyDown(document.activeElement!, { key });
     await press("ArrowDown");
     expect(document.activeElement?.textContent).toBe("send mail one");
     await press("ArrowDown");
@@ -276,6 +318,42 @@ describe("an answer while one types", () => {
     // It was asked while typing and is not asked again.
     expect(asked(calls, "answers_get").length).toBe(1);
   });
+
+  it("hands what is open and focused over to the agent's answer of the same tool", async () => {
+    const turn = { kind: "ask", asked: "send mail", state: "running", events: [], documents: [], answer: null };
+    const session: Session = { id: "s", at: "", version: 1, turns: [turn as never] };
+    const answer = { tool: "one", name: "send mail one", verdict: "answered", confidence: null, sentence: "It sends." };
+    const lists = { candidates: [], findings: [], notes: [], limits: [], removed: [], citations: [] };
+    const told = { ...answer, ...lists, why: "", stub: { language: "python", code: "import one" } };
+    let end = () => {};
+    stage({
+      answers_get: ({ question }) => answerTo(question),
+      sessions_ask: () => ({ session: "s" }),
+      sessions_wait: ({ after }) =>
+        after
+          ? new Promise((done) => {
+              end = () => done({ ...session, version: 2, turns: [{ ...turn, state: "done", answer: told } as never] });
+            })
+          : session,
+      sessions_list: () => [],
+      cards_get: () => ({ summary: cardOf("one", "send mail one"), fields: {}, warnings: [], stub: null }) as never,
+      cards_starter: () => STARTER,
+    });
+    render(Ask);
+    await type("send mail");
+    await fireEvent.submit(screen.getByRole("search"));
+    await wait();
+    await press("Enter", { ctrlKey: true });
+    await wait();
+    const before = copyStarter();
+    expect(document.activeElement).toBe(before);
+    end();
+    await wait();
+    expect(screen.queryByText(texts.firstLook)).toBeNull();
+    expect(before?.isConnected).toBe(false);
+    expect(copyStarter()).not.toBeNull();
+    expect(document.activeElement).toBe(copyStarter());
+  });
 });
 
 describe("the first start", () => {
@@ -296,6 +374,49 @@ describe("the first start", () => {
     await fireEvent.click(screen.getByRole("button", { name: texts.firstSteps.skip }));
     expect(screen.queryByText(texts.firstSteps.title)).toBeNull();
     expect(screen.queryByText("import one")).toBeNull();
+  });
+});
+
+describe("the example of the first start", () => {
+  const first = { clients_list: () => [], sessions_list: () => [], cards_starter: () => STARTER };
+
+  it("gives way to a question at once, so that no key is about it", async () => {
+    let answer = () => {};
+    const calls = stage({
+      ...first,
+      answers_get: ({ question }) =>
+        question === texts.samples[0]
+          ? answerTo("example")
+          : new Promise((done) => (answer = () => done(answerTo(question)))),
+    });
+    engine.status = { ...engine.status!, first_run: true };
+    render(Ask);
+    await wait();
+    expect(screen.getByRole("heading", { level: 1, name: "example one" })).toBeTruthy();
+    await type("send mail");
+    expect(screen.queryByRole("heading", { name: "example one" })).toBeNull();
+    await press("Enter", { ctrlKey: true });
+    answer();
+    await wait();
+    expect(screen.getByRole("heading", { level: 1, name: "send mail one" })).toBeTruthy();
+    expect(asked(calls, "cards_starter").length).toBe(1);
+    expect(document.activeElement).toBe(copyStarter());
+  });
+
+  it("keeps its code open while cards are still being loaded", async () => {
+    const calls = stage({ ...first, answers_get: () => answerTo("example") });
+    engine.status = { ...engine.status!, first_run: true };
+    render(Ask);
+    await wait();
+    await press("Enter", { ctrlKey: true });
+    await wait();
+    const copy = copyStarter();
+    expect(document.activeElement).toBe(copy);
+    engine.status = { ...engine.status, cursor: 2 };
+    await wait(600);
+    expect(asked(calls, "answers_get").length).toBe(2);
+    expect(copy?.isConnected).toBe(true);
+    expect(document.activeElement).toBe(copy);
   });
 });
 
