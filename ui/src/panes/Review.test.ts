@@ -289,4 +289,24 @@ describe("several proposals in review", () => {
     await wait();
     expect(asked(calls, "proposals_reopen")).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
   });
+
+  it("that were rejected are reopened by their message, and the decision made since by its key", async () => {
+    const { calls } = open();
+    await wait();
+    for (const name of ["Kit 2", "Kit 3"])
+      await fireEvent.click(screen.getByRole("checkbox", { name: texts.selectProposal(name) }));
+    await press("r");
+    await fireEvent.click(screen.getByRole("button", { name: texts.rejectProposals(2) }));
+    await wait();
+    const undo = engine.toasts.find(({ text }) => text === texts.rejectedTogether(2))?.action;
+    await press("a");
+    await wait();
+    expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 1 }]);
+    undo?.run();
+    await wait();
+    expect(asked(calls, "proposals_reopen")).toEqual([{ id: 2 }, { id: 3 }]);
+    await press("u");
+    await wait();
+    expect(asked(calls, "proposals_reopen").at(-1)).toEqual({ id: 1 });
+  });
 });
