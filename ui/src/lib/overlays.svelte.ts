@@ -34,16 +34,7 @@ class Overlays {
 
   /** Whether an overlay covers the pane and disables its shortcuts. */
   get covered(): boolean {
-    return !!(
-      this.palette ||
-      this.shortcuts ||
-      this.accepting ||
-      this.importing ||
-      this.exporting ||
-      this.bundles ||
-      this.jobs ||
-      this.dialogs
-    );
+    return this.palette || !!this.jobs || this.dialogs > 0;
   }
 
   /** Opens the import of a dropped file or a link; while a preview is open, only offers it. */
