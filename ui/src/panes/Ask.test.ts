@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen, within } from "@testing-library/svelte";
+import { flushSync } from "svelte";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Answer, CardDetail, Session, Starter } from "../lib/bindings";
 import { handleKey } from "../lib/commands";
@@ -22,6 +23,9 @@ afterEach(() => {
   clear();
   asking.clear();
   firstRun.reset();
+  // The example is shared, and the next test has its own.
+  engine.status = null;
+  flushSync();
 });
 
 const PARTS = {
@@ -401,6 +405,18 @@ describe("the example of the first start", () => {
     expect(screen.getByRole("heading", { level: 1, name: "send mail one" })).toBeTruthy();
     expect(asked(calls, "cards_starter").length).toBe(1);
     expect(document.activeElement).toBe(copyStarter());
+  });
+
+  it("is there again without being asked again", async () => {
+    const calls = stage({ ...first, answers_get: ({ question }) => answerTo(question) });
+    engine.status = { ...engine.status!, first_run: true };
+    render(Ask);
+    await wait();
+    await type("send mail");
+    await fireEvent.click(screen.getByRole("button", { name: texts.clear }));
+    await wait();
+    expect(screen.getByRole("heading", { level: 1, name: `${texts.samples[0]} one` })).toBeTruthy();
+    expect(asked(calls, "answers_get").map(({ question }) => question)).toEqual([texts.samples[0], "send mail"]);
   });
 
   it("keeps its code open while cards are still being loaded", async () => {
