@@ -211,16 +211,21 @@ describe("favorites and collections", () => {
     const dialog = await screen.findByRole("dialog", { name: texts.collections });
     expect(within(dialog).queryByText("Favorites")).toBeNull();
     await fireEvent.click(within(dialog).getByRole("button", { name: texts.renameOf("Mail") }));
-    await fireEvent.input(within(dialog).getByLabelText(texts.newNameOf("Mail")), { target: { value: "Post" } });
+    const box = within(dialog).getByLabelText(texts.newNameOf("Mail"));
+    expect(document.activeElement).toBe(box);
+    await fireEvent.input(box, { target: { value: "Post" } });
     await fireEvent.click(within(dialog).getByRole("button", { name: common.save }));
     await wait();
     expect(asked(calls, "collections_rename")).toEqual([{ collection: "Mail", name: "Post" }]);
+    expect(document.activeElement).toBe(within(dialog).getByRole("button", { name: texts.renameOf("Post") }));
     // The list stays filtered by it.
     expect(select.value).toBe("Post");
     await fireEvent.click(within(dialog).getByRole("button", { name: texts.deleteOf("Post") }));
     expect(within(dialog).getByText(texts.deleteCollectionAsk)).toBeTruthy();
     expect(asked(calls, "collections_remove")).toEqual([]);
-    await fireEvent.click(within(dialog).getByRole("button", { name: texts.deleteCollection }));
+    const confirm = within(dialog).getByRole("button", { name: texts.deleteCollection });
+    expect(document.activeElement).toBe(confirm);
+    await fireEvent.click(confirm);
     await wait();
     expect(asked(calls, "collections_remove")).toEqual([{ collection: "Post" }]);
     expect(select.value).toBe("");
