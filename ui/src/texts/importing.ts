@@ -119,7 +119,7 @@ export const importing = {
   conflictsWait: (n: number) => `${count(n, "card")} with conflicts: the conflicting fields go to Review.`,
   suspectWait: (n: number) => `${count(n, "card")} with flagged text ${n === 1 ? "goes" : "go"} to Review.`,
   reverting: (n: number) => `${count(n, "card")} of yours ${n === 1 ? "has" : "have"} edits that this file would undo.`,
-  reverts: "undoes edits",
+  reverts: "Undoes edits",
   revertsAbout:
     "Your library has edits of this card that the file doesn’t have. Replacing the card undoes them; its history keeps them.",
 } as const;
