@@ -44,17 +44,32 @@ impl Generation {
 
 /// Counts how often it is told that its tools changed.
 #[derive(Clone)]
-struct ChangeCounter(Arc<watch::Sender<u32>>);
+struct ChangeCounter {
+    changes: Arc<watch::Sender<u32>>,
+    /// What it says it is.
+    client: Implementation,
+}
+
+impl ChangeCounter {
+    fn new(changes: watch::Sender<u32>, client: Implementation) -> ChangeCounter {
+        ChangeCounter { changes: Arc::new(changes), client }
+    }
+}
+
+/// What an agent of tests says it is.
+fn test_agent() -> Implementation {
+    Implementation::new("test agent", "1.0")
+}
 
 impl ClientHandler for ChangeCounter {
     fn get_info(&self) -> InitializeRequestParams {
         let mut info = InitializeRequestParams::default();
-        info.client_info = Implementation::new("test agent", "1.0");
+        info.client_info = self.client.clone();
         info
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.0.send_modify(|times| *times += 1);
+        self.changes.send_modify(|times| *times += 1);
     }
 }
 
@@ -92,14 +107,32 @@ impl Agent {
     pub async fn with_profile(place: &Workplace, generation: Generation, profile: &str) -> Result<Agent> {
         let arguments = ["mcp", "--profile", profile];
         let arguments = if profile.is_empty() { &arguments[..1] } else { &arguments[..] };
+        Agent::start(place, generation, arguments, test_agent()).await
+    }
+
+    /// As [`Agent::over_stdio`], with a session, by a client of this name and version.
+    ///
+    /// # Errors
+    /// When it does not start or does not greet.
+    pub async fn named(place: &Workplace, name: &str, version: &str) -> Result<Agent> {
+        Agent::start(place, Generation::Session, &["mcp"], Implementation::new(name, version)).await
+    }
+
+    async fn start(
+        place: &Workplace,
+        generation: Generation,
+        arguments: &[&str],
+        client: Implementation,
+    ) -> Result<Agent> {
         let mut command = tokio::process::Command::from(place.command(arguments)?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut process = command.spawn()?;
         let (out, input) = (process.stdout.take().context("output")?, process.stdin.take().context("input")?);
         let (sender, changes) = watch::channel(0);
         let transport = AsyncRwTransport::new(out, input).with_max_line_length(64 << 20);
-        let client =
-            ChangeCounter(Arc::new(sender)).serve_with_lifecycle(transport, generation.lifecycle()).await?;
+        let client = ChangeCounter::new(sender, client)
+            .serve_with_lifecycle(transport, generation.lifecycle())
+            .await?;
         Ok(Agent { client, changes, generation, context: None, _process: Some(process) })
     }
 
@@ -122,8 +155,9 @@ impl Agent {
         let config = StreamableHttpClientTransportConfig::with_uri(url.to_owned()).auth_header(token);
         let transport = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
         let (sender, changes) = watch::channel(0);
-        let client =
-            ChangeCounter(Arc::new(sender)).serve_with_lifecycle(transport, generation.lifecycle()).await?;
+        let client = ChangeCounter::new(sender, test_agent())
+            .serve_with_lifecycle(transport, generation.lifecycle())
+            .await?;
         Ok(Agent { client, changes, generation, context: None, _process: None })
     }
 
