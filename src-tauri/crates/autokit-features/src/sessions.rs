@@ -39,11 +39,35 @@ impl Sessions {
         tasks.spawn(turn);
     }
 
-    /// Returns the ids of the sessions with a running turn.
-    fn running(&self) -> Vec<SessionId> {
-        let all = self.all.lock().expect("no holder panics");
-        let is_running = |entry: &SessionHandle| running(&entry.state.borrow());
-        all.iter().filter(|(_, entry)| is_running(entry)).map(|(id, _)| id.clone()).collect()
+    /// Forgets the named sessions, or all without a running turn. Returns those forgotten, and which of the stored
+    /// sessions to delete: these or, if `kept`, all but these.
+    fn forget(&self, named: Option<Vec<SessionId>>) -> Result<(Vec<SessionId>, Vec<SessionId>, bool)> {
+        let mut all = self.all.lock().expect("no holder panics");
+        // One without turns is about to start its first one.
+        let in_progress: Vec<SessionId> = all
+            .iter()
+            .filter(|(_, entry)| running(&entry.state.borrow()) || entry.state.borrow().turns.is_empty())
+            .map(|(id, _)| id.clone())
+            .collect();
+        let (ids, kept) = match named {
+            Some(ids) if ids.iter().any(|id| in_progress.contains(id)) => {
+                return Err(ApiError::new(
+                    ErrorCode::Conflict,
+                    "a session is still running",
+                    "Wait for it, or stop it first.",
+                ));
+            }
+            Some(ids) => (ids, false),
+            None => (in_progress, true),
+        };
+        let is_deleted = |id: &SessionId, _: &mut SessionHandle| ids.contains(id) != kept;
+        let mut forgotten: Vec<SessionId> = all.extract_if(is_deleted).map(|(id, _)| id).collect();
+        if !kept {
+            // One that is being loaded from the library is not in memory yet.
+            forgotten.extend(ids.iter().cloned());
+        }
+        self.deleted.lock().expect("no holder panics").extend(forgotten.iter().cloned());
+        Ok((forgotten, ids, kept))
     }
 
     /// Cancels all turns and waits until each is stored as cancelled.
@@ -179,6 +203,9 @@ impl Agent {
         // lock: of two concurrent questions one is rejected.
         let (entry, at) = {
             let mut all = self.sessions.all.lock().expect("no holder panics");
+            if self.sessions.deleted.lock().expect("no holder panics").contains(&id) {
+                return Err(no_session(&id));
+            }
             // If the session was loaded from the library twice concurrently, the first copy is the one
             // others watch.
             let state = all.get(&id).map_or_else(|| entry.state.clone(), |known| known.state.clone());
@@ -216,24 +243,14 @@ impl Handle<DeleteSessions> for Agent {
     async fn handle(&self, context: &Context, request: SessionsDelete) -> Result<Vec<SessionNote>> {
         {
             let _saving = self.sessions.saving.lock().await;
-            let in_progress = self.sessions.running();
             let newest = self.workspace.library.sessions(1).await?.pop();
-            let (ids, kept) = match request.sessions {
-                Some(ids) if ids.iter().any(|id| in_progress.contains(id)) => {
-                    return Err(ApiError::new(
-                        ErrorCode::Conflict,
-                        "a session is still running",
-                        "Wait for it, or stop it first.",
-                    ));
-                }
-                Some(ids) => (ids, false),
-                None => (in_progress, true),
-            };
-            self.workspace.library.delete_sessions(&ids, kept).await?;
-            let mut deleted = self.sessions.deleted.lock().expect("no holder panics");
-            let is_deleted = |id: &SessionId, _: &mut SessionHandle| ids.contains(id) != kept;
-            let mut all = self.sessions.all.lock().expect("no holder panics");
-            deleted.extend(all.extract_if(is_deleted).map(|(id, _)| id));
+            // In memory first, so that no turn starts in a session that is being deleted.
+            let (forgotten, ids, kept) = self.sessions.forget(request.sessions)?;
+            if let Err(error) = self.workspace.library.delete_sessions(&ids, kept).await {
+                let mut deleted = self.sessions.deleted.lock().expect("no holder panics");
+                deleted.retain(|id| !forgotten.contains(id));
+                return Err(error.into());
+            }
             // One is enough: whoever hears it reads the list again.
             if let Some(newest) = newest {
                 self.workspace.publish(Event::Session { session: newest.id, version: 0 });
