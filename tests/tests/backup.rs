@@ -2,8 +2,12 @@
 //! that cannot be written can be read.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use autokit_api::commands::{CreateCard, DeleteCards, GetCard, InspectBackup, RestoreBackup};
+use autokit_api::{BackupRef, CardCreate, CardRef, CardsDelete, Event, Role};
+use autokit_app::ErrorCode;
 use autokit_library::{Clock, Library, Storage};
 use autokit_tests::disk::{Disk, FileSystem};
 use autokit_tests::review::{put_cards, refresh};
@@ -61,6 +65,63 @@ fn a_backup_restores_a_library_that_cannot_be_opened() -> Result<()> {
         ensure!(states == ["rejected", "pending"], "{states:?}");
         library.close().await?;
         place.json(&["cards", "add", "--set", "name=new", "--set", "description=made after restoring"])?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_backup_replaces_a_library_that_is_open_in_two_processes() -> Result<()> {
+    on_deep_stack(|| async {
+        let place = Workplace::with_stand_in()?;
+        prepare(&place).await?;
+        let name = place.json(&["backup", "create"])?["name"].as_str().context("a name")?.to_owned();
+        let backup = BackupRef { name: name.clone() };
+        let (owner, client) = (place.node(64).await?, place.node(64).await?);
+        ensure!((owner.role().await, client.role().await) == (Role::Owner, Role::Client));
+        let card = |name: &str| CardCreate {
+            fields: json!({ "name": name, "description": "made after the backup" })
+                .as_object()
+                .cloned()
+                .expect("an object"),
+            reason: String::new(),
+            flagged_too: false,
+        };
+        owner.call::<CreateCard>(card("later")).await?;
+        owner.call::<DeleteCards>(CardsDelete { cards: vec!["mail".into()], reason: String::new() }).await?;
+        let contents = client.call::<InspectBackup>(backup.clone()).await?;
+        ensure!(contents.added.first == ["mail"] && contents.removed.first == ["later"], "{contents:?}");
+        ensure!(contents.changed.count == 0 && contents.problems.is_empty(), "{contents:?}");
+        ensure!(contents.later_changes >= 2 && contents.proposals == 1, "{contents:?}");
+
+        let missing = client.call::<RestoreBackup>(BackupRef { name: "none".into() }).await;
+        ensure!(missing.is_err_and(|error| error.code == ErrorCode::NotFound));
+        let mut events = owner.events();
+        // Asked by the process that does not own it.
+        let asked = client.call::<RestoreBackup>(backup.clone()).await?;
+        ensure!(asked.name == name);
+        let replaced = loop {
+            if let Event::Restored { replaced, error, .. } = events.recv().await? {
+                ensure!(error.is_none(), "{error:?}");
+                break replaced.context("a folder")?;
+            }
+        };
+        ensure!(fs::exists(Path::new(&replaced).join("store"))?, "the replaced library is kept");
+        for node in [&owner, &client] {
+            let gone = node.call::<GetCard>(CardRef { card: "later".into() }).await;
+            ensure!(gone.is_err_and(|error| error.code == ErrorCode::NotFound));
+            node.call::<GetCard>(CardRef { card: "mail".into() }).await?;
+        }
+        ensure!(owner.role().await == Role::Owner);
+        // It is changed and restored like any other.
+        client.call::<CreateCard>(card("again")).await?;
+        let contents = owner.call::<InspectBackup>(backup).await?;
+        ensure!(contents.removed.first == ["again"] && contents.added.count == 0, "{contents:?}");
+        client.close().await?;
+        owner.close().await?;
+        let owned = place.own().await?;
+        let library = Library::open(Storage::Disk(owned), Clock::system()).await?;
+        ensure!(library.verify().await?.is_ok());
+        library.close().await?;
         Ok(())
     })
 }

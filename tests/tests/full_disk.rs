@@ -116,7 +116,8 @@ async fn try_killed_recovery(disk: &Disk, made: &Path, point: &str) -> Result<()
     ensure!(comments == 1, "{comments} comments");
     let verified = library.verify().await?;
     ensure!(verified.is_ok(), "{:?}", verified.problems);
-    Ok(library.close().await?)
+    library.close().await?;
+    Ok(())
 }
 
 async fn edit(node: &Node, name: &str, to: &str) -> Result<Value, ApiError> {

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 22;
+export const PROTOCOL = 23;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -865,6 +865,48 @@ commit: number,
 bytes: number, };
 
 /**
+ * What restoring a backup would change.
+ */
+export type BackupContents = { 
+/**
+ * The backup.
+ */
+backup: Backup, 
+/**
+ * Problems that verifying it found. A backup with problems cannot be restored.
+ */
+problems: Array<string>, 
+/**
+ * Cards that only the backup has.
+ */
+added: CardNames, 
+/**
+ * Cards that only the library has.
+ */
+removed: CardNames, 
+/**
+ * Cards that differ.
+ */
+changed: CardNames, 
+/**
+ * Number of pending proposals in the backup.
+ */
+proposals: number, 
+/**
+ * Number of changes that were made to the library since.
+ */
+later_changes: number, };
+
+/**
+ * Request that names a backup.
+ */
+export type BackupRef = { 
+/**
+ * Name of the backup.
+ */
+name: string, };
+
+/**
  * Reference to a bundle on this machine.
  */
 export type BundlePath = { 
@@ -1007,6 +1049,19 @@ offset: number,
  * Maximum number of rows, up to 1,000.
  */
 limit: number, };
+
+/**
+ * Cards of which a list shows the first.
+ */
+export type CardNames = { 
+/**
+ * Number of cards.
+ */
+count: number, 
+/**
+ * Names of the first hundred in alphabetical order, with their providers.
+ */
+first: Array<string>, };
 
 /**
  * Result of a request for the page of a card.
@@ -1193,6 +1248,35 @@ reason: string,
 /**
  * Whether to save the cards although texts added by the edit are flagged as hidden text or instructions to a
  * model.
+ */
+flagged_too: boolean, };
+
+/**
+ * Request to merge two cards in one change, which can be undone.
+ */
+export type CardsMerge = { 
+/**
+ * Id or name of the card to keep.
+ */
+keep: string, 
+/**
+ * Id or name of the card to remove.
+ */
+remove: string, 
+/**
+ * All fields of the kept card after the merge; `null` merges them as the preview shows.
+ */
+fields: { [key in string]: JsonValue } | null, 
+/**
+ * Revisions of both cards that were looked at, that of the kept one first; `null` merges any.
+ */
+expected: [number, number] | null, 
+/**
+ * Reason for the change, written by the person.
+ */
+reason: string, 
+/**
+ * Whether to save the card although texts of the other one are flagged as hidden text or instructions to a model.
  */
 flagged_too: boolean, };
 
@@ -1680,6 +1764,66 @@ candidates: Array<PageCandidate>,
 arrived: ImportOrigin | null, };
 
 /**
+ * Card of a pair.
+ */
+export type DuplicateCard = { 
+/**
+ * Its id.
+ */
+id: CardId, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its provider; may be empty.
+ */
+provider: string, 
+/**
+ * Its description.
+ */
+description: string, };
+
+/**
+ * Two cards that may describe the same tool.
+ */
+export type DuplicatePair = { 
+/**
+ * The cards.
+ */
+cards: [DuplicateCard, DuplicateCard], 
+/**
+ * Why they were matched.
+ */
+reason: DuplicateReason, 
+/**
+ * Cosine of their embeddings (−1 to 1), if they were matched by meaning.
+ */
+cosine: number | null, };
+
+/**
+ * Why two cards may describe the same tool, the most certain first.
+ */
+export type DuplicateReason = "name" | "import" | "page" | "description" | "meaning";
+
+/**
+ * Outcome of the newest search for duplicates.
+ */
+export type Duplicates = { 
+/**
+ * Time the search ended; `null` if there was none since the library was opened.
+ */
+searched_at: Timestamp | null, 
+/**
+ * Whether cards were compared by meaning as well, which takes an embedding model.
+ */
+by_meaning: boolean, 
+/**
+ * The pairs, most certain first. Removed cards and dismissed pairs are left out.
+ */
+pairs: Array<DuplicatePair>, };
+
+/**
  * Which list an entry belongs to.
  */
 export type EntryKind = "name" | "synonym";
@@ -1720,7 +1864,19 @@ waiting: number, } | { "event": "providers" } | { "event": "setting",
 /**
  * The setting.
  */
-setting: Setting, } | { "event": "missed" } | { "event": "owner", 
+setting: Setting, } | { "event": "missed" } | { "event": "restored", 
+/**
+ * The backup.
+ */
+backup: Backup, 
+/**
+ * The folder with the replaced library; `None` if the library was not replaced.
+ */
+replaced: string | null, 
+/**
+ * Why the library was not replaced.
+ */
+error: ApiError | null, } | { "event": "owner", 
 /**
  * Current role of this process.
  */
@@ -2670,7 +2826,7 @@ export type JobId = string;
 /**
  * Kind of job.
  */
-export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "memory" | "review" | "verify" | "call" | "learn" | "refine" | "generate";
+export type JobKind = "import" | "starter" | "embed" | "download" | "pages" | "memory" | "review" | "duplicates" | "verify" | "call" | "learn" | "refine" | "generate";
 
 /**
  * Request to pause or resume a job.
@@ -3583,6 +3739,36 @@ lines: [number, number],
 callers: Array<string>, };
 
 /**
+ * What merging two cards would save.
+ */
+export type MergePreview = { 
+/**
+ * The card to keep.
+ */
+keep: CardDetail, 
+/**
+ * The card to remove.
+ */
+remove: CardDetail, 
+/**
+ * The merged fields: those of the kept card, what only the other one has, and the entries of lists of both.
+ */
+fields: { [key in string]: JsonValue }, };
+
+/**
+ * Request to preview a merge.
+ */
+export type MergeQuery = { 
+/**
+ * Id or name of the card to keep.
+ */
+keep: string, 
+/**
+ * Id or name of the card to remove.
+ */
+remove: string, };
+
+/**
  * Ranking mode.
  */
 export type Mode = "keyword" | "vector" | "hybrid";
@@ -3842,6 +4028,19 @@ cards: Array<string>,
  * Whether to also fetch pages that were fetched recently.
  */
 again: boolean, };
+
+/**
+ * Request to dismiss a pair.
+ */
+export type PairRef = { 
+/**
+ * Ids or names of the cards.
+ */
+cards: [string, string], 
+/**
+ * Whether they are different tools; `false` takes that back.
+ */
+dismissed: boolean, };
 
 /**
  * What a person says to something. The order is that of strictness.
@@ -5669,7 +5868,7 @@ sessions?: Array<SessionId>, };
 /**
  * Setting stored in the library, by its key in the store.
  */
-export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "collections" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "variants" | "verify_run" | "vouched_tools";
+export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "collections" | "duplicates" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "variants" | "verify_run" | "vouched_tools";
 
 /**
  * Severity of a problem.
@@ -6822,6 +7021,16 @@ export interface Commands {
   cards_edit: { request: CardsEdit; response: CardChange };
   /** Deletes cards in one change, which can be undone. */
   cards_delete: { request: CardsDelete; response: CardChange };
+  /** Starts looking for cards that may describe the same tool, by what they share and by meaning. */
+  duplicates_find: { request: Nothing; response: JobRef };
+  /** Returns the pairs of cards that the newest search found, without those that were dismissed. */
+  duplicates_list: { request: Nothing; response: Duplicates };
+  /** Stores that two cards are different tools, or that they may be one. */
+  duplicates_dismiss: { request: PairRef; response: Nothing };
+  /** Returns two cards and what merging them would save. */
+  cards_merge_preview: { request: MergeQuery; response: MergePreview };
+  /** Merges a card into another one, in one change that can be undone. Collections of the removed card contain the other one from then on. */
+  cards_merge: { request: CardsMerge; response: CardChange };
   /** Returns the revisions of a card with their changes, newest first. */
   cards_history: { request: CardRef; response: Array<RevisionView> };
   /** Restores a revision of a card, or a deleted card. */
@@ -7074,6 +7283,10 @@ export interface Commands {
   backups_list: { request: Nothing; response: Array<Backup> };
   /** Creates and verifies a backup. */
   backups_create: { request: Nothing; response: Backup };
+  /** Compares a backup with the library, to show what restoring it would change. */
+  backups_inspect: { request: BackupRef; response: BackupContents };
+  /** Verifies a backup, then replaces the library with it as soon as running commands have ended. The outcome is sent as the event `restored`. The replaced library is kept next to the backups. */
+  backups_restore: { request: BackupRef; response: Backup };
   /** Accepts the loss of acknowledged changes that are missing, so that they are no longer reported. */
   missing_changes_accept: { request: Nothing; response: Nothing };
   /** Runs diagnostics of the installation. */

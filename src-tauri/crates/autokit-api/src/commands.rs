@@ -14,17 +14,18 @@ use ts_rs::{Config, TS};
 use crate::{
     AcceptPreview, ActivityQuery, ActivityReport, AddFinding, AgentClient, AgentQuestion, AgentSessions,
     AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, ApprovalAnswer,
-    ApprovalRequests, ApprovalsWait, AskRequest, AuditLog, AuditQuery, Backup, BundlePath, CardChange,
-    CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef, CardRestore, CardUpdate,
-    CardVerification, CardsDelete, CardsEdit, CardsPage, CardsQuery, CheckSettings, ClientConnected,
-    CodeTools, CodeToolsPropose, CodeToolsQuery, Collection, CollectionChange, CollectionRef,
-    CollectionRename, ConnectClient, Doctor, DoctorRequest, Event, ExportOutcome, ExportPreview,
-    ExportRequest, Facets, FeedbackRequest, GenerateRequest, GeneratedToolList, Generation, GenerationRef,
-    ImportPreview, ImportPreviewRequest, ImportRef, ImportRequest, ImportView, Job, JobPause, JobRef,
-    JobWait, KeyRef, KeyTrust, LanguageModelsQuery, LibraryHealth, MacroPropose, MacroProposed, MarketFound,
-    MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd,
-    MemoryFound, MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, ModelChoice, Models, Nothing,
-    PagesFetch, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
+    ApprovalRequests, ApprovalsWait, AskRequest, AuditLog, AuditQuery, Backup, BackupContents, BackupRef,
+    BundlePath, CardChange, CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef,
+    CardRestore, CardUpdate, CardVerification, CardsDelete, CardsEdit, CardsMerge, CardsPage, CardsQuery,
+    CheckSettings, ClientConnected, CodeTools, CodeToolsPropose, CodeToolsQuery, Collection,
+    CollectionChange, CollectionRef, CollectionRename, ConnectClient, Doctor, DoctorRequest, Duplicates,
+    Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, GenerateRequest,
+    GeneratedToolList, Generation, GenerationRef, ImportPreview, ImportPreviewRequest, ImportRef,
+    ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LanguageModelsQuery,
+    LibraryHealth, MacroPropose, MacroProposed, MarketFound, MarketInstall, MarketQuery, MarketRef,
+    MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery,
+    MemorySourceRef, MemorySources, MergePreview, MergeQuery, ModelChoice, Models, Nothing, PagesFetch,
+    PairRef, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
     ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
     ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
     Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState, ResearchRequest,
@@ -38,7 +39,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 22;
+pub const PROTOCOL: u32 = 23;
 
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
@@ -188,6 +189,17 @@ commands! {
     EditCards = "cards_edit" (CardsEdit) -> CardChange;
     /// Deletes cards in one change, which can be undone.
     DeleteCards = "cards_delete" (CardsDelete) -> CardChange;
+    /// Starts looking for cards that may describe the same tool, by what they share and by meaning.
+    FindDuplicates = "duplicates_find" (Nothing) -> JobRef;
+    /// Returns the pairs of cards that the newest search found, without those that were dismissed.
+    ListDuplicates = "duplicates_list" (Nothing) -> Duplicates;
+    /// Stores that two cards are different tools, or that they may be one.
+    DismissDuplicates = "duplicates_dismiss" (PairRef) -> Nothing;
+    /// Returns two cards and what merging them would save.
+    PreviewMerge = "cards_merge_preview" (MergeQuery) -> MergePreview;
+    /// Merges a card into another one, in one change that can be undone. Collections of the removed card contain the
+    /// other one from then on.
+    MergeCards = "cards_merge" (CardsMerge) -> CardChange;
     /// Returns the revisions of a card with their changes, newest first.
     GetHistory = "cards_history" (CardRef) -> Vec<RevisionView>;
     /// Restores a revision of a card, or a deleted card.
@@ -446,6 +458,11 @@ commands! {
     ListBackups = "backups_list" (Nothing) -> Vec<Backup>;
     /// Creates and verifies a backup.
     CreateBackup = "backups_create" (Nothing) -> Backup;
+    /// Compares a backup with the library, to show what restoring it would change.
+    InspectBackup = "backups_inspect" (BackupRef) -> BackupContents;
+    /// Verifies a backup, then replaces the library with it as soon as running commands have ended. The outcome is
+    /// sent as the event `restored`. The replaced library is kept next to the backups.
+    RestoreBackup = "backups_restore" (BackupRef) -> Backup;
     /// Accepts the loss of acknowledged changes that are missing, so that they are no longer reported.
     AcceptMissingChanges = "missing_changes_accept" (Nothing) -> Nothing;
     /// Runs diagnostics of the installation.

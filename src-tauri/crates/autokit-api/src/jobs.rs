@@ -27,6 +27,8 @@ pub enum JobKind {
     Memory,
     /// Acceptance of several proposals.
     Review,
+    /// Search for cards that describe the same tool.
+    Duplicates,
     /// Check of cards against their pages.
     Verify,
     /// Call of a tool by a person.

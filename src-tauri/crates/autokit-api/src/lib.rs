@@ -18,6 +18,7 @@ mod cards;
 mod client;
 mod collections;
 pub mod commands;
+mod duplicates;
 mod generated;
 mod health;
 mod jobs;
@@ -51,6 +52,9 @@ pub use cards::{
 };
 pub use client::Client;
 pub use collections::{Collection, CollectionChange, CollectionRef, CollectionRename, FAVORITES};
+pub use duplicates::{
+    CardsMerge, DuplicateCard, DuplicatePair, DuplicateReason, Duplicates, MergePreview, MergeQuery, PairRef,
+};
 pub use generated::{
     CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, FunctionLanguage, GenerateRequest, GeneratedTool,
     GeneratedToolList, Generation, GenerationRef, RepeatedCardEdit, RetirementProposed, ToolAdvice,
@@ -95,7 +99,8 @@ pub use serve::{
     Server, ServerAdd, ServerReach, ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
 };
 pub use system::{
-    Backup, Check, CheckState, Doctor, DoctorRequest, Event, ModelState, Nothing, Role, Setting, Status,
+    Backup, BackupContents, BackupRef, CardNames, Check, CheckState, Doctor, DoctorRequest, Event,
+    ModelState, Nothing, Role, Setting, Status,
 };
 pub use tools::{
     ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,

@@ -1,5 +1,6 @@
 //! Status, events, diagnostics and backups.
 
+use autokit_error::ApiError;
 use autokit_toolcard::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -92,6 +93,8 @@ pub enum Setting {
     Checks,
     /// Collections of cards.
     Collections,
+    /// Pairs of cards that are not duplicates.
+    Duplicates,
     /// Sources of tools that can be installed.
     MarketSources,
     /// MCP servers behind AutoKit.
@@ -158,6 +161,15 @@ pub enum Event {
     },
     /// Notifications were dropped because this client was slow to receive them: anything may have changed.
     Missed,
+    /// The library was replaced with a backup, or that failed. Anything may have changed.
+    Restored {
+        /// The backup.
+        backup: Backup,
+        /// The folder with the replaced library; `None` if the library was not replaced.
+        replaced: Option<String>,
+        /// Why the library was not replaced.
+        error: Option<ApiError>,
+    },
     /// This process or another one became the owner of the store.
     Owner {
         /// Current role of this process.
@@ -208,6 +220,42 @@ pub struct Doctor {
     /// Whether acknowledged changes are or may be missing from the store, and the loss has not been
     /// accepted yet.
     pub can_accept_losses: bool,
+}
+
+/// Request that names a backup.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct BackupRef {
+    /// Name of the backup.
+    pub name: String,
+}
+
+/// Cards of which a list shows the first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct CardNames {
+    /// Number of cards.
+    pub count: u32,
+    /// Names of the first hundred in alphabetical order, with their providers.
+    pub first: Vec<String>,
+}
+
+/// What restoring a backup would change.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct BackupContents {
+    /// The backup.
+    pub backup: Backup,
+    /// Problems that verifying it found. A backup with problems cannot be restored.
+    pub problems: Vec<String>,
+    /// Cards that only the backup has.
+    pub added: CardNames,
+    /// Cards that only the library has.
+    pub removed: CardNames,
+    /// Cards that differ.
+    pub changed: CardNames,
+    /// Number of pending proposals in the backup.
+    pub proposals: u32,
+    /// Number of changes that were made to the library since.
+    #[ts(type = "number")]
+    pub later_changes: u64,
 }
 
 /// Backup of the library.

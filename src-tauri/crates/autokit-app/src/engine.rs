@@ -22,7 +22,6 @@ use autokit_documents::Reader;
 use autokit_error::{ApiError, Result};
 use autokit_features::agent::Agent;
 use autokit_features::catalogue::Catalogue;
-use autokit_features::collections::Collections;
 use autokit_features::decide::Decisions;
 use autokit_features::duplicates::Duplicates;
 use autokit_features::edit::Editing;
@@ -38,7 +37,8 @@ use autokit_features::subscriptions::Subscriptions;
 use autokit_features::verify::Checking;
 use autokit_features::vocabulary::NamesAndSynonyms;
 use autokit_gateway::Gateway;
-use autokit_library::{DataDir, Library, Ownership, Replica, Storage};
+use autokit_library::{DataDir, Library, Ownership, Replica, Staged, Storage};
+use autokit_lifecycle::duplicates::LibraryDuplicates;
 use autokit_lifecycle::from_code::FromCode;
 use autokit_lifecycle::generated::GeneratedTools;
 use autokit_lifecycle::macros::Macros;
@@ -66,6 +66,7 @@ use autokit_serving::tools::CallableTools;
 use autokit_serving::variants::Variants;
 use autokit_upstream::api_keys::ApiKeys;
 use autokit_upstream::servers::KnownServers;
+use autokit_workspace::collections::Collections;
 use autokit_workspace::models::{Models, ProbableModel};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::search::Search;
@@ -124,6 +125,7 @@ struct Lifecycle {
 struct Cards {
     catalogue: Catalogue,
     collections: Collections,
+    duplicates: LibraryDuplicates,
     editing: Editing,
     pages: Pages,
     checking: Checking,
@@ -255,6 +257,12 @@ impl Engine {
             let collections = Collections::new(workspace.clone());
             let catalogue = Catalogue::new(workspace.clone(), collections.clone());
             let cards = Cards {
+                duplicates: LibraryDuplicates::new(
+                    workspace.clone(),
+                    models.clone(),
+                    known_servers.clone(),
+                    collections.clone(),
+                ),
                 collections,
                 editing: Editing::new(
                     workspace.clone(),
@@ -522,11 +530,21 @@ impl Engine {
         self.connections.servers.stop_all().await;
     }
 
-    /// Flushes the store and closes it.
+    /// Returns a future that is true once a backup is to replace the library, and false when the engine is dropped.
+    pub(crate) fn restore_request(&self) -> impl Future<Output = bool> + use<> {
+        self.maintenance.backups.restore_request()
+    }
+
+    /// Returns the backup that is to replace the library, once.
+    pub(crate) async fn take_staged(&self) -> Option<Staged> {
+        self.maintenance.backups.take_staged().await
+    }
+
+    /// Flushes the store and closes it. Another process may own the directory as soon as the ownership is dropped.
     ///
     /// # Errors
     /// If the store cannot be flushed.
-    pub fn close(&self) -> BoxFuture<'_, Result<()>> {
+    pub fn close(&self) -> BoxFuture<'_, Result<Option<Ownership>>> {
         Box::pin(async move {
             // The model may still be loading, which keeps the library open.
             self.models.wait_until_ready().await;

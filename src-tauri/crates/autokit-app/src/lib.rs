@@ -14,6 +14,7 @@ pub mod engine;
 pub mod host;
 pub mod mcp;
 pub mod node;
+mod program_file;
 mod remote;
 
 pub use autokit_error::{ApiError, ErrorCode, Result};

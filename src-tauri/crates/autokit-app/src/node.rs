@@ -21,8 +21,10 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::{Mutex, RwLock, broadcast};
 
+use crate::backups::to_api;
 use crate::engine::{Engine, EngineOptions};
 use crate::host::{Endpoint, Host};
+use crate::program_file::ProgramFile;
 use crate::remote::{CallError, Remote};
 use owner_timeout::OwnerTimeout;
 
@@ -63,6 +65,7 @@ struct Inner {
     /// The ownership acquired by the standby thread, until the store is opened.
     acquired: std::sync::Mutex<Option<Ownership>>,
     events: broadcast::Sender<Event>,
+    program: Option<ProgramFile>,
 }
 
 #[derive(Debug)]
@@ -77,6 +80,8 @@ enum State {
     },
     Client(Remote),
     Closed,
+    /// The library could not be opened again after a backup was restored.
+    Failed(ApiError),
 }
 
 impl Node {
@@ -96,9 +101,11 @@ impl Node {
                 transition: Mutex::default(),
                 acquired: std::sync::Mutex::default(),
                 events,
+                program: ProgramFile::current(),
             });
             let node = Node { inner };
-            node.inner.attach().await?;
+            let state = node.inner.attach().await?;
+            node.inner.enter(state).await;
             if node.inner.options.standby {
                 node.start_standby_thread();
             }
@@ -148,6 +155,7 @@ impl Node {
                         }
                     },
                     State::Closed => return Err(ApiError::cancelled()),
+                    State::Failed(error) => return Err(error.clone()),
                 };
                 match retry_reason {
                     RetryReason::Owner(lost, why) => self.find_new_owner(&mut timeout, (lost, why)).await?,
@@ -186,6 +194,7 @@ impl Node {
                         }
                     },
                     State::Closed => return Err(ApiError::cancelled()),
+                    State::Failed(error) => return Err(error.clone()),
                 };
                 self.find_new_owner(&mut timeout, lost).await?;
             }
@@ -213,7 +222,7 @@ impl Node {
     pub async fn role(&self) -> Role {
         match &*self.inner.state.read().await {
             State::Owner { .. } => Role::Owner,
-            State::ReadOnly { .. } | State::Client(_) | State::Closed => Role::Client,
+            State::ReadOnly { .. } | State::Client(_) | State::Closed | State::Failed(_) => Role::Client,
         }
     }
 
@@ -230,6 +239,7 @@ impl Node {
                 Err(ApiError::internal("the library is read from a copy"))
             }
             State::Closed => Err(ApiError::cancelled()),
+            State::Failed(error) => Err(error.clone()),
         }
     }
 
@@ -239,35 +249,16 @@ impl Node {
     /// If the store cannot be flushed.
     pub fn close(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            // Before the state is taken, because commands hold it while they wait for a job or for approvals.
-            match &*self.inner.state.read().await {
-                State::Owner { engine, host } => {
-                    // New clients wait for the next owner from here on.
-                    host.unpublish();
-                    // Each step may take a while; the log shows which one shutdown waits for.
-                    tracing::info!("stopping jobs and servers");
-                    engine.stop_jobs().await;
-                }
-                State::ReadOnly { engine } => engine.stop_jobs().await,
-                State::Client(_) | State::Closed => {}
-            }
+            self.inner.stop_jobs().await;
             tracing::info!("waiting for commands");
             let state = std::mem::replace(&mut *self.inner.state.write().await, State::Closed);
             match state {
-                State::Owner { engine, host } => {
-                    // A command that ended meanwhile may have started some.
-                    engine.stop_jobs().await;
-                    tracing::info!("closing the endpoints");
-                    engine.close_agent_server().await;
-                    host.stop().await;
-                    tracing::info!("closing the library");
-                    engine.close().await
-                }
+                State::Owner { engine, host } => close_owned(&engine, host).await.map(drop),
                 State::ReadOnly { engine } => {
                     engine.stop_jobs().await;
-                    engine.close().await
+                    engine.close().await.map(drop)
                 }
-                State::Client(_) | State::Closed => Ok(()),
+                State::Client(_) | State::Closed | State::Failed(_) => Ok(()),
             }
         })
     }
@@ -301,10 +292,24 @@ impl Client for Node {
 }
 
 impl Inner {
+    /// Sets the state after the library was opened or an owner was found.
+    async fn enter(&self, state: State) {
+        let mut current = self.state.write().await;
+        self.enter_locked(&mut current, state);
+    }
+
+    fn enter_locked(&self, current: &mut State, state: State) {
+        let role = if matches!(state, State::Owner { .. }) { Role::Owner } else { Role::Client };
+        *current = state;
+        // Fails only if nobody listens.
+        let _ = self.events.send(Event::Owner { role });
+    }
+
     /// Becomes the owner, or connects to one.
-    async fn attach(self: &Arc<Self>) -> Result<()> {
+    async fn attach(self: &Arc<Self>) -> Result<State> {
         let mut timeout = OwnerTimeout::default();
         loop {
+            self.check_program()?;
             if let Some(owned) = self.take_acquired() {
                 return self.own_or_open_read_only(owned).await;
             }
@@ -327,10 +332,7 @@ impl Inner {
                 match Remote::connect(endpoint.clone()).await {
                     Ok(remote) => {
                         self.start_forwarding_events(remote.clone());
-                        *self.state.write().await = State::Client(remote);
-                        // Fails only if nobody listens.
-                        let _ = self.events.send(Event::Owner { role: Role::Client });
-                        return Ok(());
+                        return Ok(State::Client(remote));
                     }
                     Err(CallError::Answered(error)) => return Err(error),
                     Err(CallError::Lost(why) | CallError::Unanswered(why)) => reason = why,
@@ -349,7 +351,7 @@ impl Inner {
     }
 
     /// Takes the store, or reads a copy of it if its directory cannot be written.
-    async fn own_or_open_read_only(self: &Arc<Self>, owned: Ownership) -> Result<()> {
+    async fn own_or_open_read_only(self: &Arc<Self>, owned: Ownership) -> Result<State> {
         match self.take_ownership(owned).await {
             Err(error) if is_unwritable(error.code) => self.open_read_only(error).await,
             owned => owned,
@@ -358,7 +360,7 @@ impl Inner {
 
     /// Reads a copy of the store. `why` is the error that prevents owning it, and is returned if there is
     /// no copy either.
-    async fn open_read_only(self: &Arc<Self>, why: ApiError) -> Result<()> {
+    async fn open_read_only(self: &Arc<Self>, why: ApiError) -> Result<State> {
         tracing::warn!(error = %why, "opening the library read-only");
         let full = why.code == ErrorCode::DiskFull;
         let opened =
@@ -368,10 +370,7 @@ impl Inner {
             ErrorCode::Damaged => error,
             _ => why,
         })?;
-        *self.state.write().await = State::ReadOnly { engine };
-        // Fails only if nobody listens.
-        let _ = self.events.send(Event::Owner { role: Role::Client });
-        Ok(())
+        Ok(State::ReadOnly { engine })
     }
 
     /// Takes the store in place of the copy that is being read.
@@ -381,10 +380,12 @@ impl Inner {
             return Ok(());
         }
         let owned = self.dir.try_own()?;
-        self.take_ownership(owned).await
+        let state = self.take_ownership(owned).await?;
+        self.enter(state).await;
+        Ok(())
     }
 
-    async fn take_ownership(self: &Arc<Self>, owned: Ownership) -> Result<()> {
+    async fn take_ownership(self: &Arc<Self>, owned: Ownership) -> Result<State> {
         // Left over from an owner that was killed. Opening the store may take longer than clients wait for
         // an endpoint to respond.
         Endpoint::unpublish(&self.dir.endpoint_file());
@@ -405,9 +406,98 @@ impl Inner {
             // Only in a long-running process: a short one would just block the port.
             engine.open_agent_server().await;
         }
-        *self.state.write().await = State::Owner { engine, host };
-        // Fails only if nobody listens.
-        let _ = self.events.send(Event::Owner { role: Role::Owner });
+        self.start_restoring(&engine);
+        Ok(State::Owner { engine, host })
+    }
+
+    /// Restores a backup once the engine was asked to.
+    fn start_restoring(self: &Arc<Self>, engine: &Arc<Engine>) {
+        let (inner, engine) = (Arc::downgrade(self), Arc::downgrade(engine));
+        tokio::spawn(async move {
+            let Some(asked) = engine.upgrade().map(|engine| engine.restore_request()) else { return };
+            // Ends with the engine if nobody asks.
+            if !asked.await {
+                return;
+            }
+            if let Some(inner) = inner.upgrade() {
+                inner.restore().await;
+            }
+        });
+    }
+
+    /// Replaces the library, which this process owns, with the staged backup, and opens it again. Calls wait
+    /// meanwhile.
+    async fn restore(self: &Arc<Self>) {
+        let _transition = self.transition.lock().await;
+        self.stop_jobs().await;
+        let mut current = self.state.write().await;
+        let (engine, host) = match std::mem::replace(&mut *current, State::Closed) {
+            State::Owner { engine, host } => (engine, host),
+            // Closed meanwhile.
+            other => {
+                *current = other;
+                return;
+            }
+        };
+        let staged = engine.take_staged().await;
+        let closed = close_owned(&engine, host).await;
+        drop(engine);
+        let mut restored = None;
+        let state = match closed {
+            Ok(Some(owned)) => {
+                restored = staged.map(|staged| {
+                    let backup = to_api(staged.backup.clone());
+                    (backup, owned.place_backup(staged, &self.options.engine.clock).map_err(ApiError::from))
+                });
+                self.own_or_open_read_only(owned).await
+            }
+            Ok(None) => self.attach().await,
+            Err(error) => {
+                tracing::error!(%error, "failed to close the library");
+                self.attach().await
+            }
+        };
+        let state = state.unwrap_or_else(|error| {
+            tracing::error!(%error, "failed to open the library after restoring a backup");
+            State::Failed(error)
+        });
+        self.enter_locked(&mut current, state);
+        drop(current);
+        if let Some((backup, outcome)) = restored {
+            let (replaced, error) = match outcome {
+                Ok(restored) => (Some(restored.replaced.display().to_string()), None),
+                Err(error) => (None, Some(error)),
+            };
+            // Fails only if nobody listens.
+            let _ = self.events.send(Event::Restored { backup, replaced, error });
+        }
+    }
+
+    /// Ends what commands wait for while they hold the state: jobs and approvals.
+    async fn stop_jobs(&self) {
+        match &*self.state.read().await {
+            State::Owner { engine, host } => {
+                // New clients wait for the next owner from here on.
+                host.unpublish();
+                // Each step may take a while; the log shows which one shutdown waits for.
+                tracing::info!("stopping jobs and servers");
+                engine.stop_jobs().await;
+            }
+            State::ReadOnly { engine } => engine.stop_jobs().await,
+            State::Client(_) | State::Closed | State::Failed(_) => {}
+        }
+    }
+
+    /// Checks that AutoKit was not updated since this process started: an owner of the old version would keep the new
+    /// one from opening the library.
+    fn check_program(&self) -> Result<()> {
+        if self.program.as_ref().is_some_and(ProgramFile::is_replaced) {
+            return Err(ApiError::new(
+                ErrorCode::VersionMismatch,
+                "AutoKit was updated since this process was started",
+                "Start it again. An agent starts it again with its next session.",
+            ));
+        }
         Ok(())
     }
 
@@ -419,10 +509,13 @@ impl Inner {
     async fn take_over(self: &Arc<Self>) {
         let _transition = self.transition.lock().await;
         let client = matches!(*self.state.read().await, State::Client(_));
-        if let Some(owned) = self.take_acquired().filter(|_| client)
-            && let Err(error) = self.take_ownership(owned).await
-        {
-            tracing::error!(%error, "failed to take over the library");
+        // Left to a process of the new version, which may be waiting for it.
+        let replaced = self.check_program().is_err();
+        if let Some(owned) = self.take_acquired().filter(|_| client && !replaced) {
+            match self.take_ownership(owned).await {
+                Ok(state) => self.enter(state).await,
+                Err(error) => tracing::error!(%error, "failed to take over the library"),
+            }
         }
     }
 
@@ -434,7 +527,9 @@ impl Inner {
             // Another task of this process was faster.
             _ => return Ok(()),
         }
-        self.attach().await
+        let state = self.attach().await?;
+        self.enter(state).await;
+        Ok(())
     }
 
     /// Forwards the owner's events until it ends.
@@ -442,6 +537,17 @@ impl Inner {
         let events = self.events.clone();
         tokio::spawn(async move { remote.forward_events(&events).await });
     }
+}
+
+/// Closes the endpoints and the library of a process that owns it, and returns the ownership.
+async fn close_owned(engine: &Engine, host: Host) -> Result<Option<Ownership>> {
+    // A command that ended meanwhile may have started some.
+    engine.stop_jobs().await;
+    tracing::info!("closing the endpoints");
+    engine.close_agent_server().await;
+    host.stop().await;
+    tracing::info!("closing the library");
+    engine.close().await
 }
 
 /// Why a call has to be repeated.

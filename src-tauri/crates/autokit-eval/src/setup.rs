@@ -166,6 +166,6 @@ impl EvalEngine {
     /// When the store cannot be closed.
     pub(super) async fn close(self) -> Result<()> {
         self.engine.stop_jobs().await;
-        self.engine.close().await
+        self.engine.close().await.map(drop)
     }
 }

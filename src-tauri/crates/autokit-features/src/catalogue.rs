@@ -16,8 +16,8 @@ use autokit_toolcard::{Problem, check};
 use autokit_workspace::cards::{detail, summary};
 use autokit_workspace::workspace::Workspace;
 
-use crate::collections::Collections;
 use crate::starter_code::starter_code;
+use autokit_workspace::collections::Collections;
 
 /// Most rows in one response.
 pub(crate) const PAGE_ROWS: u32 = 1000;

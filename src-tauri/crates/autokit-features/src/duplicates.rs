@@ -15,7 +15,7 @@ use autokit_workspace::workspace::Workspace;
 
 /// Cosine from which two cards most likely describe the same tool: higher than that of different tools of
 /// one provider, lower than that of two descriptions of one tool.
-const SAME_TOOL: f32 = 0.85;
+pub const SAME_TOOL: f32 = 0.85;
 /// Cosine from which two descriptions, without the names, mean the same. Higher than `SAME_TOOL`, because
 /// there is less text to tell different tools apart.
 const SAME_DESCRIPTION: f32 = 0.9;
@@ -55,18 +55,25 @@ fn has_distinctive_description(card: &Toolcard) -> bool {
 
 /// Returns whether two cards are operations or MCP tools of one provider. Those often share a sentence
 /// ("Deletes the thing with this id") but are different tools.
-fn are_of_one_provider(kind: Kind, provider: &str, other: &CardRecord) -> bool {
+pub fn are_of_one_provider(kind: Kind, provider: &str, other: &CardRecord) -> bool {
     matches!(kind, Kind::RestOperation | Kind::McpTool)
         && other.kind == kind
         && !provider.is_empty()
         && other.key.provider == provider
 }
 
+/// Returns whether sharing a key says anything about these cards.
+fn counts(key: &MatchKey, kind: Kind, provider: &str, other: &CardRecord) -> bool {
+    !(matches!(key, MatchKey::Description(_)) && are_of_one_provider(kind, provider, other))
+}
+
 /// The cards of a library, indexed by their match keys.
-pub(crate) struct MatchKeyIndex(HashMap<u64, Vec<Arc<CardRecord>>>);
+#[derive(Debug)]
+pub struct MatchKeyIndex(HashMap<u64, Vec<Arc<CardRecord>>>);
 
 impl MatchKeyIndex {
-    pub(crate) fn new(replica: &Replica) -> MatchKeyIndex {
+    /// Indexes all cards of a library.
+    pub fn new(replica: &Replica) -> MatchKeyIndex {
         let mut known: HashMap<u64, Vec<Arc<CardRecord>>> = HashMap::new();
         for record in replica.iter() {
             for fingerprint in record.match_keys() {
@@ -85,10 +92,7 @@ impl MatchKeyIndex {
             if matches!(key, MatchKey::Page(_)) && same.len() > 1 {
                 continue;
             }
-            let described = matches!(key, MatchKey::Description(_));
-            for record in
-                same.iter().filter(|record| !described || !are_of_one_provider(kind, &provider, record))
-            {
+            for record in same.iter().filter(|record| counts(key, kind, &provider, record)) {
                 if !similar.iter().any(|other| other.id == record.id) {
                     similar.push(Arc::clone(record));
                 }
@@ -96,6 +100,18 @@ impl MatchKeyIndex {
         }
         similar.sort_by(|a, b| a.id.cmp(&b.id));
         similar
+    }
+
+    /// Returns the cards that share a key with a card of the library, which is one of them.
+    pub fn similar_in_library<'a>(
+        &'a self,
+        card: &Toolcard,
+        key: &'a MatchKey,
+    ) -> impl Iterator<Item = &'a Arc<CardRecord>> + 'a {
+        let (kind, provider) = (card.kind(), card.key().provider);
+        let same = self.0.get(&key.fingerprint()).map_or(&[][..], Vec::as_slice);
+        let same = if matches!(key, MatchKey::Page(_)) && same.len() > 2 { &[][..] } else { same };
+        same.iter().filter(move |record| counts(key, kind, &provider, record))
     }
 }
 
@@ -108,9 +124,9 @@ fn with_shared_key(replica: &Replica, card: &Toolcard) -> Vec<Duplicate> {
     let keys: Vec<(u64, MatchKey)> = keys.filter(is_distinctive).collect();
     let (kind, provider) = (card.kind(), card.key().provider);
     let shared = |record: &Arc<CardRecord>| {
-        let one_provider = are_of_one_provider(kind, &provider, record);
-        let counts = |key: &MatchKey| !(one_provider && matches!(key, MatchKey::Description(_)));
-        let (_, key) = keys.iter().find(|(bits, key)| record.matches(*bits) && counts(key))?;
+        let matches =
+            |(bits, key): &&(u64, MatchKey)| record.matches(*bits) && counts(key, kind, &provider, record);
+        let (_, key) = keys.iter().find(matches)?;
         Some(Duplicate { id: record.id.clone(), key: record.key.clone(), shared: Some(key.clone()) })
     };
     replica.iter().filter_map(shared).collect()

@@ -1,5 +1,6 @@
 //! Manual changes to cards. Each creates a revision and can be undone.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -23,7 +24,11 @@ use crate::duplicates::{Duplicate, Duplicates};
 use crate::flagged::has_new_flagged_text;
 use autokit_upstream::servers::KnownServers;
 
-fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
+/// Makes a card of the fields that a person entered.
+///
+/// # Errors
+/// `invalid`, with all problems.
+pub fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
     Toolcard::new(fields).map_err(|problems| {
         let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();
         ApiError::new(ErrorCode::Invalid, reasons.join("; "), "Correct the field and save again.")
@@ -32,7 +37,10 @@ fn card_from(fields: Map<String, Value>) -> Result<Toolcard> {
 
 /// Rejects a card with flagged texts that the library's card does not have. An import would wait in Review
 /// instead, but whoever types a card can correct it at once.
-fn check_texts(card: &Toolcard, ours: Option<&CardRecord>) -> Result<()> {
+///
+/// # Errors
+/// `flagged`.
+pub fn check_texts(card: &Toolcard, ours: Option<&CardRecord>) -> Result<()> {
     if !has_new_flagged_text(card, ours) {
         return Ok(());
     }
@@ -89,6 +97,19 @@ impl Editing {
         servers: KnownServers,
     ) -> Editing {
         Editing { workspace, models, duplicates, servers, undoing: Arc::default() }
+    }
+
+    /// Returns the cards named by a request, each once.
+    fn find_cards(&self, named: &[String]) -> Result<Vec<Arc<CardRecord>>> {
+        let mut records: Vec<Arc<CardRecord>> = Vec::with_capacity(named.len());
+        let mut seen = HashSet::new();
+        for text in named {
+            let record = self.workspace.find_card(text)?;
+            if seen.insert(record.id.clone()) {
+                records.push(record);
+            }
+        }
+        Ok(records)
     }
 
     /// Returns a card after the change that was made to it, if there was one.
@@ -197,8 +218,7 @@ impl Handle<EditCards> for Editing {
             ));
         }
         let (mut edits, mut writes) = (Vec::new(), Vec::new());
-        for text in &request.cards {
-            let record = self.workspace.find_card(text)?;
+        for record in self.find_cards(&request.cards)? {
             let before = record.card();
             let card = card_from(edited(before.object().clone(), &request)).map_err(|error| ApiError {
                 message: format!("{}: {}", record.key, error.message),
@@ -233,8 +253,7 @@ impl Handle<DeleteCards> for Editing {
         if let Some(outcome) = self.workspace.library.outcome_of(context.request.as_deref()).await? {
             return Ok(removed(outcome));
         }
-        let records =
-            request.cards.iter().map(|text| self.workspace.find_card(text)).collect::<Result<Vec<_>>>()?;
+        let records = self.find_cards(&request.cards)?;
         let what = named(records.iter().map(Arc::as_ref));
         let meta = meta(context, Operation::Delete, &request.reason, &format!("Removed {what}"));
         let writes: Vec<Write> =

@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`catalogue`], [`collections`], [`edit`], [`duplicates`], [`pages`] | cards, and their documentation pages |
+//! | [`catalogue`], [`edit`], [`duplicates`], [`pages`] | cards, and their documentation pages |
 //! | [`review`], [`decide`] | proposals, and decisions on them |
 //! | [`verify`] | checks of cards against their pages (FUEL) |
 //! | [`agent`], [`sessions`], [`library_retriever`], `research` | questions to the agent |
@@ -14,7 +14,6 @@
 
 pub mod agent;
 pub mod catalogue;
-pub mod collections;
 pub mod decide;
 pub mod duplicates;
 pub mod edit;

@@ -146,6 +146,17 @@ impl DataDir {
     pub async fn verify_backup(&self, name: &str, clock: Clock) -> Result<Verified> {
         verify_file(&self.backup_file(name)?, clock).await
     }
+
+    /// Loads a backup into memory, as a library to look at.
+    ///
+    /// # Errors
+    /// As [`DataDir::verify_backup`].
+    pub async fn open_backup(&self, name: &str, clock: Clock) -> Result<(Backup, Library)> {
+        let file = self.backup_file(name)?;
+        let (_, library) = open_file(&file, clock).await?;
+        let backup = describe(&file).ok_or_else(|| bad_backup(&file, "it cannot be read"))?;
+        Ok((backup, library))
+    }
 }
 
 impl Library {
@@ -214,11 +225,9 @@ impl Library {
         self.dir()?.list_backups().into_iter().find(|backup| backup.created_at <= now)
     }
 
-    /// Whether anything was committed since `backup` was made; without a backup, whether anything was
-    /// committed at all.
-    pub fn changed_since(&self, backup: Option<&Backup>) -> bool {
-        let tip = self.tip.lock().expect("no holder panics").as_ref().map_or(0, |tip| tip.seq);
-        backup.map_or(0, |backup| backup.commit) != tip
+    /// Returns the number of the last commit; 0 before the first.
+    pub fn last_commit(&self) -> u64 {
+        self.tip.lock().expect("no holder panics").as_ref().map_or(0, |tip| tip.seq)
     }
 }
 
@@ -306,10 +315,14 @@ pub(crate) fn describe(file: &Path) -> Option<Backup> {
     Some(Backup { name, created_at, cards, commit, bytes: metadata.len() })
 }
 
-pub(crate) async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
+async fn open_file(file: &Path, clock: Clock) -> Result<(Header, Library)> {
     let database = Database::in_memory().await.map_err(LibraryError::Database)?;
     let header = load(file, database.ready(|| ()).await?.db()).await?;
-    let library = Library::from_database(database, clock).await?;
+    Ok((header, Library::from_database(database, clock).await?))
+}
+
+pub(crate) async fn verify_file(file: &Path, clock: Clock) -> Result<Verified> {
+    let (header, library) = open_file(file, clock).await?;
     let mut verified = library.verify().await?;
     let tip = library.newest_commit().await?;
     if tip.map_or((0, String::new()), |record| (record.seq(), record.hash)) != (header.commit, header.hash) {

@@ -57,7 +57,7 @@ pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
 pub use problems::{Problem, Verified};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
-pub use restore::Restored;
+pub use restore::{Restored, Staged};
 pub use store::{ChangeObserver, Library, Storage};
 pub use stored_replica::HeldChanges;
 pub use vectors::{PackedVectors, StoredVectors};

@@ -77,9 +77,7 @@ impl Library {
     }
 
     async fn read_feedback(&self, query: &str, profile: &str) -> Result<Vec<Feedback>> {
-        let query = self.db().await?.query(query).bind(("profile", profile.to_owned())).await;
-        let mut response = query.map_err(|error| self.failed(&error))?;
-        let rows: Vec<FeedbackRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let rows: Vec<FeedbackRow> = self.select(query, object! { profile: profile }).await?;
         let feedback = |row: FeedbackRow| -> Result<Feedback> {
             Ok(Feedback {
                 at: timestamp(&row.at)?,
@@ -98,14 +96,9 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn answered_questions(&self, card: &CardId) -> Result<Vec<String>> {
-        let mut response = self
-            .db()
-            .await?
-            .query("SELECT question, at FROM feedback WHERE card = $card AND helpful ORDER BY at DESC")
-            .bind(("card", card.as_str().to_owned()))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        response.take("question").map_err(|error| self.failed(&error))
+        let query = "SELECT VALUE question FROM \
+                     (SELECT question, at FROM feedback WHERE card = $card AND helpful ORDER BY at DESC)";
+        self.select(query, object! { card: card.as_str() }).await
     }
 
     /// Stores the current state of an ask session; a later call with the same id replaces it.
@@ -130,14 +123,8 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionNote>> {
-        let mut response = self
-            .db()
-            .await?
-            .query("SELECT id, at, question FROM session ORDER BY at DESC LIMIT $limit")
-            .bind(("limit", i64::from(limit)))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<SessionRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let query = "SELECT id, at, question FROM session ORDER BY at DESC LIMIT $limit";
+        let rows: Vec<SessionRow> = self.select(query, object! { limit: i64::from(limit) }).await?;
         let note = |row: SessionRow| -> Result<SessionNote> {
             Ok(SessionNote {
                 id: SessionId::new(key_text(&row.id)),
@@ -153,15 +140,8 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn session_bodies(&self, skipped: usize, limit: usize) -> Result<Vec<String>> {
-        let mut response = self
-            .db()
-            .await?
-            .query("SELECT VALUE body FROM session ORDER BY id LIMIT $limit START $skipped")
-            .bind(("limit", limit as i64))
-            .bind(("skipped", skipped as i64))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        response.take(0).map_err(|error| self.failed(&error))
+        let query = "SELECT VALUE body FROM session ORDER BY id LIMIT $limit START $skipped";
+        self.select(query, object! { limit: limit as i64, skipped: skipped as i64 }).await
     }
 
     /// Deletes these ask sessions or, if they are to be `kept`, all others.
@@ -179,13 +159,8 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn session(&self, id: &SessionId) -> Result<Option<String>> {
-        let mut response = self
-            .db()
-            .await?
-            .query("SELECT VALUE body FROM ONLY type::record('session', $id)")
-            .bind(("id", id.as_str().to_owned()))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        response.take(0).map_err(|error| self.failed(&error))
+        let id = RecordId::new("session", id.as_str());
+        let bodies: Vec<String> = self.select("SELECT VALUE body FROM $id", object! { id: id }).await?;
+        Ok(bodies.into_iter().next())
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use autokit_toolcard::Clock;
 use serde::{Deserialize, Serialize};
 
-use crate::backup::{Backup, describe, file_stamp, load, verify_file};
+use crate::backup::{Backup, Header, describe, file_stamp, load, verify_file};
 use crate::crash;
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::connect;
@@ -27,6 +27,14 @@ pub struct Restored {
     pub backup: Backup,
     /// The folder that now holds the previous library.
     pub replaced: PathBuf,
+}
+
+/// A backup that was verified and loaded into a folder next to the store, ready to replace the library.
+#[derive(Debug)]
+pub struct Staged {
+    /// The backup.
+    pub backup: Backup,
+    header: Header,
 }
 
 /// The renames in progress, and the values for the head afterwards.
@@ -48,34 +56,47 @@ fn journal_file(dir: &DataDir) -> PathBuf {
     dir.root().join("restore.json")
 }
 
-impl Ownership {
-    /// Replaces the library with a backup; the old library is moved to the folder of backups. Nothing is
-    /// replaced before the backup was verified, loaded and closed.
+impl DataDir {
+    /// Verifies a backup and loads it into a folder next to the store. The library is not touched, and may be
+    /// open; the caller makes sure that its directory is owned, and stages one backup at a time. What is staged
+    /// and not placed is deleted by the next owner.
     ///
     /// # Errors
     /// As [`DataDir::verify_backup`]; [`LibraryError::BadBackup`] when the backup has problems; any I/O error
     /// that keeps the files from being written.
-    pub async fn restore_backup(self, name: &str, clock: Clock) -> Result<Restored> {
-        let dir = self.dir().clone();
-        finish_restore(&dir)?;
-        let file = dir.backup_file(name)?;
+    pub async fn stage_backup(&self, name: &str, clock: Clock) -> Result<Staged> {
+        let file = self.backup_file(name)?;
         let bad = |reason: &str| LibraryError::BadBackup { path: file.clone(), reason: reason.to_owned() };
         let backup = describe(&file).ok_or_else(|| bad("it cannot be read"))?;
-        let verified = verify_file(&file, clock.clone()).await?;
+        let verified = verify_file(&file, clock).await?;
         if let Some(problem) = verified.problems.first() {
             return Err(bad(&problem.to_string()));
         }
-        let failed = |error| LibraryError::io(dir.root(), error);
-        let staging = staging_dir(&dir);
+        let failed = |error| LibraryError::io(self.root(), error);
+        let staging = staging_dir(self);
+        remove_staged(self)?;
         fs::create_dir_all(&staging).map_err(failed)?;
         let address = std::path::absolute(&staging).map_err(failed)?;
         let instance = connect(&format!("surrealkv://{}?sync=every", address.display()))
             .await
-            .map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
+            .map_err(|error| LibraryError::database(Some(self.root()), &error))?;
         let header = load(&file, instance.db()).await?;
-        instance.close().await.map_err(|error| LibraryError::database(Some(dir.root()), &error))?;
+        instance.close().await.map_err(|error| LibraryError::database(Some(self.root()), &error))?;
         // Dropping it would close it again after its folder was renamed.
         std::mem::forget(instance);
+        Ok(Staged { backup, header })
+    }
+}
+
+impl Ownership {
+    /// Replaces the library, which is closed, with a staged backup; the old library is moved to the folder of
+    /// backups.
+    ///
+    /// # Errors
+    /// When the files cannot be written or renamed.
+    pub fn place_backup(&self, staged: Staged, clock: &Clock) -> Result<Restored> {
+        let dir = self.dir();
+        let Staged { backup, header } = staged;
         let replaced = dir.backups().join(format!("replaced-{}", file_stamp(clock.stamp())));
         let journal = Journal {
             replaced: replaced.clone(),
@@ -84,14 +105,22 @@ impl Ownership {
             cards: header.cards,
             schema: header.schema,
         };
-        write_synced(
-            &journal_file(&dir),
-            &serde_json::to_vec(&journal).expect("a journal serializes to JSON"),
-        )
-        .map_err(failed)?;
+        let journal = serde_json::to_vec(&journal).expect("a journal serializes to JSON");
+        write_synced(&journal_file(dir), &journal).map_err(|error| LibraryError::io(dir.root(), error))?;
         crash::point("restore.noted");
-        finish_restore(&dir)?;
+        finish_restore(dir)?;
         Ok(Restored { backup, replaced })
+    }
+
+    /// Replaces the library, which is closed, with a backup. Nothing is replaced before the backup was verified
+    /// and loaded.
+    ///
+    /// # Errors
+    /// As [`DataDir::stage_backup`] and [`Ownership::place_backup`].
+    pub async fn restore_backup(&self, name: &str, clock: Clock) -> Result<Restored> {
+        finish_restore(self.dir())?;
+        let staged = self.dir().stage_backup(name, clock.clone()).await?;
+        self.place_backup(staged, &clock)
     }
 }
 
@@ -105,10 +134,7 @@ pub(crate) fn finish_restore(dir: &DataDir) -> Result<()> {
     let journal: Journal = match fs::read(&file) {
         Ok(text) => serde_json::from_slice(&text).map_err(|error| failed(error.into()))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return match fs::remove_dir_all(&staging) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
-                _ => Ok(()),
-            };
+            return remove_staged(dir);
         }
         Err(error) => return Err(failed(error)),
     };
@@ -137,6 +163,13 @@ pub(crate) fn finish_restore(dir: &DataDir) -> Result<()> {
     drop(head);
     migrate::write_version_of(dir, journal.schema)?;
     fs::remove_file(&file).map_err(failed)
+}
+
+fn remove_staged(dir: &DataDir) -> Result<()> {
+    match fs::remove_dir_all(staging_dir(dir)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(LibraryError::io(dir.root(), error)),
+        _ => Ok(()),
+    }
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {

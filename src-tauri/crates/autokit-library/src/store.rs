@@ -151,16 +151,16 @@ impl Library {
         self.read(|replica| replica.get(id).cloned()).ok_or_else(|| LibraryError::NoCard(id.clone()))
     }
 
-    /// Closes the store. When this returns, everything is flushed and another process may open the store.
-    /// Afterwards nothing can be read from the database or written.
+    /// Closes the store. When this returns, everything is flushed, and another process may open the store as soon
+    /// as the ownership is dropped. Afterwards nothing can be read from the database or written.
     ///
     /// # Errors
     /// Returns an error when the database cannot be flushed; it is released all the same.
-    pub async fn close(&self) -> Result<()> {
+    pub async fn close(&self) -> Result<Option<Ownership>> {
         let flushed = self.database.close().await;
         self.keep_snapshots();
-        self.ownership.lock().expect("no holder panics").take();
-        flushed
+        let ownership = self.ownership.lock().expect("no holder panics").take();
+        flushed.map(|()| ownership)
     }
 
     /// Returns the database to query.
@@ -217,14 +217,9 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn setting(&self, name: &str) -> Result<Option<String>> {
-        let mut response = self
-            .db()
-            .await?
-            .query("SELECT VALUE value FROM ONLY type::record('setting', $name)")
-            .bind(("name", name.to_owned()))
-            .await
-            .map_err(|error| self.failed(&error))?;
-        response.take(0).map_err(|error| self.failed(&error))
+        let id = RecordId::new("setting", name);
+        let values: Vec<String> = self.select("SELECT VALUE value FROM $id", object! { id: id }).await?;
+        Ok(values.into_iter().next())
     }
 
     /// Stores a setting.

@@ -50,13 +50,8 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn vocabulary(&self) -> Result<Vec<VocabularyEntry>> {
-        let mut response = self
-            .db()
-            .await?
-            .query("SELECT *, bundle = NONE AS own FROM vocabulary ORDER BY own, added_at, text")
-            .await
-            .map_err(|error| self.failed(&error))?;
-        let rows: Vec<VocabularyRow> = response.take(0).map_err(|error| self.failed(&error))?;
+        let query = "SELECT *, bundle = NONE AS own FROM vocabulary ORDER BY own, added_at, text";
+        let rows: Vec<VocabularyRow> = self.select(query, Object::new()).await?;
         let mut entries = Vec::with_capacity(rows.len());
         for row in rows {
             let kind =

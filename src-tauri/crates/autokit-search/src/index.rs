@@ -259,6 +259,11 @@ impl SearchIndex {
         self.slots.get(id).is_some_and(|&slot| self.vectors.contains(slot))
     }
 
+    /// Returns the vector of the document with this id, normalized to unit length.
+    pub fn vector(&self, id: &str) -> Option<Vec<f32>> {
+        self.vectors.get(*self.slots.get(id)?)
+    }
+
     /// Whether the document with this id has page chunks.
     pub fn has_chunks(&self, id: &str) -> bool {
         self.slots.get(id).is_some_and(|&slot| self.chunks.contains(slot))

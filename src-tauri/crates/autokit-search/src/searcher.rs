@@ -184,11 +184,27 @@ impl Searcher {
     /// # Errors
     /// When the vector has another length than those in the index.
     pub fn nearest(&self, vector: Vec<f32>, limit: usize) -> Result<Vec<(String, f32)>, RetrieveError> {
-        let (plan, vectors) = (QueryPlan::new(""), [vector]);
-        let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Vector, limit, filter: None };
-        let hits = self.index.load().read(|search| search.search(&query))?;
-        Ok(hits.into_iter().filter_map(|hit| Some((hit.id, hit.parts.cosine?))).collect())
+        self.index.load().read(|search| nearest(search, vector, limit))
     }
+
+    /// Returns the cards closest to a card of the index, itself among them, with their cosines, best first. None if
+    /// that card has no vector.
+    ///
+    /// # Errors
+    /// When the index is damaged.
+    pub fn nearest_to(&self, id: &str, limit: usize) -> Result<Vec<(String, f32)>, RetrieveError> {
+        self.index.load().read(|search| match search.vector(id) {
+            Some(vector) => nearest(search, vector, limit),
+            None => Ok(Vec::new()),
+        })
+    }
+}
+
+fn nearest(index: &SearchIndex, vector: Vec<f32>, limit: usize) -> Result<Vec<(String, f32)>, RetrieveError> {
+    let (plan, vectors) = (QueryPlan::new(""), [vector]);
+    let query = Query { plan: &plan, vectors: &vectors, mode: Mode::Vector, limit, filter: None };
+    let hits = index.search(&query)?;
+    Ok(hits.into_iter().filter_map(|hit| Some((hit.id, hit.parts.cosine?))).collect())
 }
 
 /// A fused ranking.

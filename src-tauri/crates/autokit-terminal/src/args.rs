@@ -144,6 +144,9 @@ pub enum Command {
     /// Keep cards in named collections, or as favorites.
     #[command(subcommand)]
     Collections(crate::collections::CollectionsCommand),
+    /// Find cards that may describe the same tool.
+    #[command(subcommand)]
+    Duplicates(crate::duplicates::DuplicatesCommand),
     /// Undo a change to the library.
     Undo {
         /// Id of the change. Default: the last one that is not an import (`autokit bundle imports` lists those).

@@ -81,6 +81,16 @@ pub enum CardsCommand {
         #[arg(long, default_value = "")]
         reason: String,
     },
+    /// Merge a card into another one, which gets what only the removed card says. See `autokit duplicates`.
+    Merge {
+        /// ID or name of the card to keep.
+        keep: String,
+        /// ID or name of the card to remove.
+        remove: String,
+        /// Reason, saved in the history.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
     /// Show a card's revisions and their changes.
     History {
         /// Card ID or name.
@@ -181,6 +191,9 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: CardsComman
                 )
             })?;
             Ok(Outcome::Done)
+        }
+        CardsCommand::Merge { keep, remove, reason } => {
+            crate::duplicates::merge(library, out, keep, remove, reason).await
         }
         CardsCommand::History { card } => {
             let history = library.call::<GetHistory>(CardRef { card }).await?;

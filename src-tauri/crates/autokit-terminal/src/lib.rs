@@ -22,6 +22,7 @@ mod cards;
 mod checks;
 mod clients;
 mod collections;
+mod duplicates;
 mod eval;
 mod filter;
 mod generated;
@@ -130,6 +131,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         }
         Command::Cards(command) => Box::pin(cards::run(library, out, command)).await,
         Command::Collections(command) => collections::run(library, out, command).await,
+        Command::Duplicates(command) => duplicates::run(library, out, command).await,
         Command::Undo { change } => {
             let undone = library.call::<Undo>(UndoRequest { change }).await?;
             cards::show_undo(out, "Undone", &undone)

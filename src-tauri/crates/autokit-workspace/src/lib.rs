@@ -7,13 +7,14 @@
 //! | [`jobs`] | background jobs |
 //! | [`models`], [`indexing`], [`page_vectors`] | the embedding model, and the search index |
 //! | [`search`] | search of the cards |
-//! | [`cards`] | cards as shown to people |
+//! | [`cards`], [`collections`] | cards as shown to people, and named sets of them |
 //! | [`providers`] | web search, language models, and what they cost |
 //! | [`secrets`] | keys of providers, and where they are stored |
 //! | [`options`], [`paths`] | what an engine is started with, and default folders |
 
 pub mod background;
 pub mod cards;
+pub mod collections;
 pub mod elapsed;
 pub mod indexing;
 pub mod jobs;

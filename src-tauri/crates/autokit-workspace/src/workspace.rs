@@ -233,6 +233,7 @@ fn key(setting: Setting) -> &'static str {
         Setting::BundleKeys => "bundle_keys",
         Setting::Checks => "checks",
         Setting::Collections => "collections",
+        Setting::Duplicates => "duplicates",
         Setting::MarketSources => "market_sources",
         Setting::McpServers => "mcp_servers",
         Setting::Personalization => "personalization",

@@ -5,19 +5,20 @@ use autokit_api::commands::{
     AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddMemory, AddServer,
     AddSubscription, AddVariant, AnswerApproval, Ask, CancelJob, CancelSession, ChangeCollection,
     ChangeProfile, CheckCard, CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context,
-    CreateBackup, CreateCard, DeleteCards, DeleteSessions, DescribeCard, DisconnectAgent, EditCards,
-    EndVariants, Export, ExportPersonalization, FetchPages, ForgetKey, GenerateTool, GetActivity,
-    GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetGeneration, GetHealth, GetHistory,
-    GetPage, GetPersonalization, GetProposal, GetProviders, GetRefineState, GetReviewPolicy, GetSession,
-    GetStarter, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InstallFromMarket,
-    LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients, ListCodeTools, ListCollections,
-    ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels, ListMarketSources, ListMemory,
-    ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions, ListSubscriptions,
-    ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, PauseJob, PreviewAccept, PreviewExport,
-    PreviewImport, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, Redo,
-    RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection, RemoveMarketSource,
-    RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenameCollection,
-    RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreCard, RetireTool, RunDoctor,
+    CreateBackup, CreateCard, DeleteCards, DeleteSessions, DescribeCard, DisconnectAgent, DismissDuplicates,
+    EditCards, EndVariants, Export, ExportPersonalization, FetchPages, FindDuplicates, ForgetKey,
+    GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetGeneration,
+    GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders, GetRefineState,
+    GetReviewPolicy, GetSession, GetStarter, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle,
+    InspectBackup, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients,
+    ListCodeTools, ListCollections, ListDuplicates, ListGeneratedTools, ListImports, ListJobs, ListKeys,
+    ListLanguageModels, ListMarketSources, ListMemory, ListModels, ListProfiles, ListProposals,
+    ListRecordedCalls, ListServers, ListSessions, ListSubscriptions, ListTools, ListVariants, ListVocabulary,
+    LoadStarter, MakeKey, MergeCards, PauseJob, PreviewAccept, PreviewExport, PreviewImport, PreviewMerge,
+    ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, Redo, RefreshMemory,
+    RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection, RemoveMarketSource, RemoveMemory,
+    RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenameCollection, RenewAgentsHttp,
+    ReopenProposal, ResetPersonalization, ResetSpending, RestoreBackup, RestoreCard, RetireTool, RunDoctor,
     RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey,
     SetCheckSettings, SetKeyTrust, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret,
     SetVariant, SetVocabulary, SignBundle, StartAsk, StartDiscover, StartImport, StartRefine, StartResearch,
@@ -58,6 +59,7 @@ route!(
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
 route!(cards.catalogue: CheckCard, GetCard, GetFacets, GetStarter, ListCards);
 route!(cards.collections: ChangeCollection, ListCollections, RemoveCollection, RenameCollection);
+route!(cards.duplicates: DismissDuplicates, FindDuplicates, ListDuplicates, MergeCards, PreviewMerge);
 route!(
     review.decisions:
         AcceptProposal, AcceptProposals, CommentProposal, GetReviewPolicy, PreviewAccept,
@@ -97,5 +99,5 @@ route!(mcp.address: GetAgentsHttp, RenewAgentsHttp, SetAgentsHttp);
 route!(mcp.clients: ConnectAgent, DisconnectAgent, ListClients);
 route!(mcp.tool_runs: GetTool, GetToolOutcome, ListTools, RunTool);
 route!(mcp.activity: GetActivity, GetAudit);
-route!(maintenance.backups: AcceptMissingChanges, CreateBackup, ListBackups);
+route!(maintenance.backups: AcceptMissingChanges, CreateBackup, InspectBackup, ListBackups, RestoreBackup);
 route!(maintenance.diagnostics: RunDoctor);

@@ -27,6 +27,7 @@ use tokio::net::TcpListener;
 use super::*;
 
 mod collections;
+mod duplicates;
 mod memory;
 mod personalization;
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::workspace::{CachedSetting, Workspace};
 use async_trait::async_trait;
 use autokit_api::commands::{
     ChangeCollection, Context, Handle, ListCollections, RemoveCollection, RenameCollection,
@@ -13,7 +14,6 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_toolcard::CardId;
-use autokit_workspace::workspace::{CachedSetting, Workspace};
 
 /// Most characters of a name.
 const NAME_CHARS: usize = 60;
@@ -46,7 +46,7 @@ impl Collections {
     }
 
     /// Returns a number that differs after every change.
-    pub(crate) fn version(&self) -> u64 {
+    pub fn version(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
 
@@ -54,13 +54,27 @@ impl Collections {
     ///
     /// # Errors
     /// `not_found`, or when the database fails.
-    pub(crate) async fn cards_of(&self, name: &str) -> Result<BTreeSet<CardId>> {
+    pub async fn cards_of(&self, name: &str) -> Result<BTreeSet<CardId>> {
         let stored = self.stored.read(&self.workspace).await?;
         match find(&stored, name) {
             Some(known) => Ok(stored[&known].clone()),
             None if is_favorites(name) => Ok(BTreeSet::new()),
             None => Err(not_found(name)),
         }
+    }
+
+    /// Adds a card to the collections that another one is in.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn add_beside(&self, known: &CardId, card: &CardId) -> Result<()> {
+        let add = |stored: &mut Stored| {
+            for cards in stored.values_mut().filter(|cards| cards.contains(known)) {
+                cards.insert(card.clone());
+            }
+            Ok(())
+        };
+        self.change(add).await.map(drop)
     }
 
     async fn list(&self) -> Result<Vec<Collection>> {
