@@ -15,26 +15,41 @@ const EVENT: &str = "deep-link";
 /// Maximum length of a link in bytes; browsers have far lower limits.
 const MAX_LINK_BYTES: usize = 8 << 10;
 
-/// The link AutoKit was started with, until the frontend takes it.
-#[derive(Debug, Default)]
-pub(crate) struct PendingLink(Mutex<Option<String>>);
+/// The links that were opened before the frontend listens; `None` once it does.
+#[derive(Debug)]
+pub(crate) struct PendingLinks(Mutex<Option<Vec<String>>>);
 
-/// Returns the link AutoKit was started with, once.
+/// Returns the links that were opened before the frontend listened for them, once.
 #[tauri::command]
 #[allow(clippy::needless_pass_by_value, reason = "Tauri passes the state by value")]
-pub(crate) fn take_link(pending: State<'_, PendingLink>) -> Option<String> {
-    pending.0.lock().expect("no holder panics").take()
+pub(crate) fn take_links(pending: State<'_, PendingLinks>) -> Vec<String> {
+    pending.0.lock().expect("no holder panics").take().unwrap_or_default()
+}
+
+/// Passes a link to the frontend.
+fn pass(app: &AppHandle, link: String) {
+    let pending = app.state::<PendingLinks>();
+    let mut pending = pending.0.lock().expect("no holder panics");
+    match &mut *pending {
+        Some(links) => links.push(link),
+        None => {
+            if let Err(error) = app.emit(EVENT, &link) {
+                tracing::warn!(%error, "failed to pass a link to the window");
+            }
+        }
+    }
 }
 
 /// Makes a second instance of AutoKit pass its link to the existing window and exit.
 pub(crate) fn single_instance() -> TauriPlugin<Wry> {
     // A link reaches `handle_links` through the deep link plugin; a file is only among the arguments.
     tauri_plugin_single_instance::init(|app, arguments, folder| {
-        tray::show_window(app);
+        // Started at login, for example.
+        if !arguments.iter().any(|argument| argument == "--hidden") {
+            tray::show_window(app);
+        }
         for file in arguments.iter().skip(1).filter_map(|argument| file_link(argument, Path::new(&folder))) {
-            if let Err(error) = app.emit(EVENT, &file) {
-                tracing::warn!(%error, "failed to pass a file to the window");
-            }
+            pass(app, file);
         }
     })
 }
@@ -51,12 +66,12 @@ fn file_link(argument: &str, folder: &Path) -> Option<String> {
     tauri::Url::from_file_path(path).ok().map(|url| url.to_string())
 }
 
-/// Stores the link AutoKit was started with, and forwards later ones to the frontend.
-pub(crate) fn handle_links(app: &AppHandle, initial: Option<String>) {
+/// Stores the links AutoKit was started with, and forwards later ones to the frontend.
+pub(crate) fn handle_links(app: &AppHandle, initial: &[String]) {
     let folder = std::env::current_dir().unwrap_or_default();
-    let initial = initial
-        .and_then(|given| if is_autokit_link(&given) { Some(given) } else { file_link(&given, &folder) });
-    app.manage(PendingLink(Mutex::new(initial)));
+    let link =
+        |given: &String| if is_autokit_link(given) { Some(given.clone()) } else { file_link(given, &folder) };
+    app.manage(PendingLinks(Mutex::new(Some(initial.iter().filter_map(link).collect()))));
     if app.env().appimage.is_some()
         && let Err(error) = app.deep_link().register_all()
     {
@@ -65,9 +80,12 @@ pub(crate) fn handle_links(app: &AppHandle, initial: Option<String>) {
     }
     let handle = app.clone();
     app.deep_link().on_open_url(move |event| {
-        for link in event.urls().iter().map(ToString::to_string).filter(|link| is_autokit_link(link)) {
-            if let Err(error) = handle.emit(EVENT, &link) {
-                tracing::warn!(%error, "failed to pass a link to the window");
+        for link in event.urls().iter().map(ToString::to_string) {
+            if is_autokit_link(&link) {
+                pass(&handle, link);
+            } else if cfg!(target_os = "macos") {
+                // Files arrive here as well there, and never as arguments.
+                file_link(&link, Path::new("/")).into_iter().for_each(|file| pass(&handle, file));
             }
         }
     });

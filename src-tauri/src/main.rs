@@ -67,7 +67,7 @@ fn main() -> anyhow::Result<ExitCode> {
         .invoke_handler(tauri::generate_handler![
             ipc::call,
             ipc::save_text,
-            links::take_link,
+            links::take_links,
             quick::quick_ask_done,
             settings::desktop_get,
             settings::desktop_set,
@@ -76,7 +76,7 @@ fn main() -> anyhow::Result<ExitCode> {
             updates::updates_install
         ])
         .setup(move |app| {
-            links::handle_links(app.handle(), options.link.clone());
+            links::handle_links(app.handle(), &options.links);
             let desktop = Desktop::load();
             let shortcut = desktop.settings().quick_ask;
             app.manage(desktop);

@@ -19,6 +19,10 @@ const OPEN: &str = "open-pane";
 /// How long to wait after an error before the calls that wait for approval are asked for again.
 const RETRY: Duration = Duration::from_secs(5);
 
+/// How long a click on a notification opens the window.
+#[cfg(target_os = "linux")]
+const WAIT_FOR_CLICK: Duration = Duration::from_mins(10);
+
 /// A text for people, and what opens when they click it.
 struct Message {
     summary: String,
@@ -146,11 +150,11 @@ async fn show(message: &Message) -> Result<bool, notify_rust::error::Error> {
     notification.icon("autokit-desktop").action("default", "Open");
     let handle = notification.show_async().await?;
     let mut clicked = false;
-    handle
-        .wait_for_action_async(|response| {
-            clicked = matches!(response, notify_rust::NotificationResponse::Default);
-        })
-        .await;
+    let answered = handle.wait_for_action_async(|response| {
+        clicked = matches!(response, notify_rust::NotificationResponse::Default);
+    });
+    // A server that never says that a notification was closed would keep the connection to the bus open for good.
+    let _ = tokio::time::timeout(WAIT_FOR_CLICK, answered).await;
     Ok(clicked)
 }
 

@@ -22,9 +22,9 @@ pub(crate) struct Options {
     /// Start in the tray, without showing the window.
     #[arg(long)]
     pub(crate) hidden: bool,
-    /// A link or a file that was opened: `autokit://import?url=…` and a bundle show what an import would do.
+    /// Links or files that were opened: `autokit://import?url=…` and a bundle show what an import would do.
     #[arg(value_name = "LINK")]
-    pub(crate) link: Option<String>,
+    pub(crate) links: Vec<String>,
 }
 
 impl Options {

@@ -11,17 +11,16 @@ const LABEL: &str = "quick";
 /// Name of the Tauri event that carries a question to the main window.
 const ASK: &str = "ask";
 
-/// Makes a shortcut open the quick-ask window, instead of the one before; an empty one only removes that.
+fn refused(shortcut: &str, error: &tauri_plugin_global_shortcut::Error) -> ApiError {
+    let message = format!("the shortcut {shortcut:?} can't be used: {error}");
+    ApiError::new(ErrorCode::Invalid, message, "Choose another one, such as Ctrl+Alt+Space.")
+}
+
+/// Makes a shortcut open the quick-ask window; an empty one does nothing.
 ///
 /// # Errors
 /// `invalid` if the shortcut cannot be read, is taken by another program, or the desktop allows none.
 pub(crate) fn register(app: &AppHandle, shortcut: &str) -> Result<()> {
-    let refused = |error: tauri_plugin_global_shortcut::Error| {
-        let message = format!("the shortcut {shortcut:?} can't be used: {error}");
-        ApiError::new(ErrorCode::Invalid, message, "Choose another one, such as Ctrl+Alt+Space.")
-    };
-    let shortcuts = app.global_shortcut();
-    shortcuts.unregister_all().map_err(refused)?;
     if shortcut.is_empty() {
         return Ok(());
     }
@@ -32,7 +31,19 @@ pub(crate) fn register(app: &AppHandle, shortcut: &str) -> Result<()> {
             tracing::error!(%error, "failed to open the quick-ask window");
         }
     };
-    shortcuts.on_shortcut(shortcut, move |app, _, event| toggle_on_press(app, event.state)).map_err(refused)
+    let registered =
+        app.global_shortcut().on_shortcut(shortcut, move |app, _, event| toggle_on_press(app, event.state));
+    registered.map_err(|error| refused(shortcut, &error))
+}
+
+/// Takes the shortcut back.
+pub(crate) fn unregister(app: &AppHandle, shortcut: &str) {
+    if shortcut.is_empty() || !app.global_shortcut().is_registered(shortcut) {
+        return;
+    }
+    if let Err(error) = app.global_shortcut().unregister(shortcut) {
+        tracing::warn!(%error, shortcut, "failed to unregister a shortcut");
+    }
 }
 
 /// Shows the window, or hides it if it is shown.

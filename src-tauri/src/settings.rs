@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use autokit_app::{ApiError, ErrorCode, Result, paths};
 use serde::{Deserialize, Serialize};
-use tauri::{AppHandle, Manager, State};
+use tauri::{AppHandle, State};
 use tauri_plugin_autostart::ManagerExt as _;
 
 use crate::quick;
@@ -32,9 +32,6 @@ pub(crate) struct DesktopSettings {
     pub(crate) close_to_tray: bool,
     /// Notify of calls that wait for approval and of corrections found by checks while the window is in the background.
     pub(crate) notifications: bool,
-    /// Start AutoKit in the tray when the person logs in. Stored by the system.
-    #[serde(skip_deserializing)]
-    pub(crate) launch_at_login: bool,
     /// Shortcut that opens the quick-ask window from any program, e.g. `Ctrl+Alt+Space`; empty for none.
     pub(crate) quick_ask: String,
     /// Where updates come from.
@@ -46,11 +43,36 @@ impl Default for DesktopSettings {
         DesktopSettings {
             close_to_tray: false,
             notifications: true,
-            launch_at_login: false,
             quick_ask: String::new(),
             updates: UpdateSource::default(),
         }
     }
+}
+
+/// The settings as the frontend sees them.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DesktopView {
+    #[serde(flatten)]
+    settings: DesktopSettings,
+    /// Start AutoKit in the tray when the person logs in. Stored by the system.
+    launch_at_login: bool,
+}
+
+/// Settings to change; the others stay as they are.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct DesktopChange {
+    close_to_tray: Option<bool>,
+    notifications: Option<bool>,
+    launch_at_login: Option<bool>,
+    quick_ask: Option<String>,
+    updates: Option<UpdateSourceChange>,
+}
+
+/// Parts of the source of updates to change.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct UpdateSourceChange {
+    address: Option<String>,
+    key: Option<String>,
 }
 
 /// The settings of this process and where they are stored.
@@ -72,6 +94,21 @@ impl Desktop {
 
     pub(crate) fn settings(&self) -> DesktopSettings {
         self.settings.lock().expect("no holder panics").clone()
+    }
+
+    /// Applies a change to what is stored by now: windows of other libraries share the file.
+    fn changed(&self, change: &DesktopChange) -> std::io::Result<DesktopSettings> {
+        let now = read(&self.file)?;
+        let updates = change.updates.clone().unwrap_or_default();
+        Ok(DesktopSettings {
+            close_to_tray: change.close_to_tray.unwrap_or(now.close_to_tray),
+            notifications: change.notifications.unwrap_or(now.notifications),
+            quick_ask: change.quick_ask.clone().unwrap_or(now.quick_ask),
+            updates: UpdateSource {
+                address: updates.address.unwrap_or(now.updates.address),
+                key: updates.key.unwrap_or(now.updates.key),
+            },
+        })
     }
 
     fn store(&self, settings: &DesktopSettings) -> std::io::Result<()> {
@@ -97,28 +134,35 @@ fn read(file: &Path) -> std::io::Result<DesktopSettings> {
 /// Returns the settings of the window.
 #[tauri::command]
 #[allow(clippy::needless_pass_by_value, reason = "Tauri passes the state by value")]
-pub(crate) fn desktop_get(app: AppHandle, desktop: State<'_, Desktop>) -> Result<DesktopSettings> {
+pub(crate) fn desktop_get(app: AppHandle, desktop: State<'_, Desktop>) -> Result<DesktopView> {
+    view(&app, desktop.settings())
+}
+
+fn view(app: &AppHandle, settings: DesktopSettings) -> Result<DesktopView> {
     let launch_at_login = app.autolaunch().is_enabled().map_err(|error| {
         let message = format!("couldn't read whether AutoKit starts at login: {error}");
         ApiError::new(ErrorCode::Internal, message, "Check the login items of your desktop.")
     })?;
-    Ok(DesktopSettings { launch_at_login, ..desktop.settings() })
+    Ok(DesktopView { settings, launch_at_login })
 }
 
-/// Changes the settings of the window, with immediate effect.
+/// Changes settings of the window, with immediate effect.
 #[tauri::command]
 #[allow(clippy::needless_pass_by_value, reason = "Tauri passes the state by value")]
 pub(crate) fn desktop_set(
     app: AppHandle,
     desktop: State<'_, Desktop>,
-    settings: DesktopSettings,
-    launch_at_login: bool,
-) -> Result<DesktopSettings> {
-    let before = desktop_get(app.clone(), app.state())?;
-    if settings.quick_ask != before.quick_ask {
-        quick::register(&app, &settings.quick_ask)?;
-    }
-    if launch_at_login != before.launch_at_login {
+    change: DesktopChange,
+) -> Result<DesktopView> {
+    let unwritable = |error: std::io::Error| {
+        let message = format!("{}: {error}", desktop.file.display());
+        ApiError::new(
+            ErrorCode::Internal,
+            message,
+            "Check that the folder can be written to, then try again.",
+        )
+    };
+    if let Some(launch_at_login) = change.launch_at_login {
         let manager = app.autolaunch();
         let changed = if launch_at_login { manager.enable() } else { manager.disable() };
         changed.map_err(|error| {
@@ -130,15 +174,23 @@ pub(crate) fn desktop_set(
             )
         })?;
     }
-    desktop.store(&settings).map_err(|error| {
-        let message = format!("{}: {error}", desktop.file.display());
-        ApiError::new(
-            ErrorCode::Internal,
-            message,
-            "Check that the folder can be written to, then try again.",
-        )
-    })?;
-    Ok(DesktopSettings { launch_at_login, ..settings })
+    let before = desktop.settings().quick_ask;
+    let settings = desktop.changed(&change).map_err(unwritable)?;
+    // The shortcut before goes only once the new one works and is stored.
+    let is_new = settings.quick_ask != before;
+    if is_new {
+        quick::register(&app, &settings.quick_ask)?;
+    }
+    if let Err(error) = desktop.store(&settings) {
+        if is_new {
+            quick::unregister(&app, &settings.quick_ask);
+        }
+        return Err(unwritable(error));
+    }
+    if is_new {
+        quick::unregister(&app, &before);
+    }
+    view(&app, settings)
 }
 
 #[cfg(test)]
@@ -155,6 +207,10 @@ mod tests {
             DesktopSettings { close_to_tray: true, quick_ask: "Ctrl+Alt+Space".into(), ..Default::default() };
         desktop.store(&chosen).expect("stored");
         assert_eq!((read(&file).expect("stored"), desktop.settings()), (chosen.clone(), chosen));
+        let change = DesktopChange { notifications: Some(false), ..Default::default() };
+        let other = Desktop { file: file.clone(), settings: Mutex::default() };
+        let changed = other.changed(&change).expect("readable");
+        assert_eq!(changed, DesktopSettings { notifications: false, ..read(&file).expect("stored") });
         std::fs::write(&file, r#"{ "notifications": false, "later": 1 }"#).expect("written");
         let read_again = read(&file).expect("readable");
         assert_eq!(read_again, DesktopSettings { notifications: false, ..Default::default() });

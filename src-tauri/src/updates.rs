@@ -1,13 +1,25 @@
 //! Updates: a signed package named by a static manifest. Nothing is asked for until an address is set, and nothing is
 //! installed until the person says so.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use autokit_app::{ApiError, ErrorCode, Result};
 use serde::Serialize;
+#[cfg(windows)]
+use tauri::Manager as _;
 use tauri::{AppHandle, State, Url};
 use tauri_plugin_updater::{Error, Update, UpdaterExt as _};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 
 use crate::settings::Desktop;
+
+/// How long asking for a newer version may take.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long downloading a package may take.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_mins(30);
+/// Most bytes of a package; ours have a tenth of that.
+const MAX_PACKAGE: usize = 1 << 30;
 
 /// A newer version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -41,8 +53,12 @@ pub(crate) async fn updates_check(
         let message = format!("{:?} is not an address: {error}", source.address);
         ApiError::new(ErrorCode::Invalid, message, "Enter the https address of the manifest.")
     })?;
-    let updater = app.updater_builder().endpoints(vec![address]).map_err(failed)?.pubkey(source.key).build();
-    let found = updater.map_err(failed)?.check().await.map_err(failed)?;
+    let updater = app.updater_builder().endpoints(vec![address]).map_err(failed)?.pubkey(source.key);
+    let updater = updater.timeout(CHECK_TIMEOUT).build().map_err(failed)?;
+    let mut found = updater.check().await.map_err(failed)?;
+    if let Some(update) = &mut found {
+        update.timeout = Some(DOWNLOAD_TIMEOUT);
+    }
     let version = found.as_ref().map(|update| NewVersion {
         version: update.version.clone(),
         notes: update.body.clone().filter(|notes| !notes.is_empty()),
@@ -54,11 +70,29 @@ pub(crate) async fn updates_check(
 /// Downloads the package of the update that was found and verifies its signature. Returns its size in bytes.
 #[tauri::command]
 pub(crate) async fn updates_download(pending: State<'_, Pending>) -> Result<usize> {
-    let mut pending = pending.0.lock().await;
-    let (update, package) = pending.as_mut().ok_or_else(nothing_found)?;
-    let bytes = update.download(|_, _| (), || ()).await.map_err(failed)?;
+    // Not held while downloading, so that another check need not wait.
+    let update =
+        pending.0.lock().await.as_ref().map(|(update, _)| update.clone()).ok_or_else(nothing_found)?;
+    let (received, too_large) = (AtomicUsize::new(0), Notify::new());
+    let count = |bytes: usize, _| {
+        if received.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_PACKAGE {
+            too_large.notify_one();
+        }
+    };
+    let bytes = tokio::select! {
+        bytes = update.download(count, || ()) => bytes.map_err(failed)?,
+        () = too_large.notified() => return Err(ApiError::new(
+            ErrorCode::Invalid,
+            "the update is larger than 1 GiB, and was not downloaded",
+            "Tell whoever publishes the updates.",
+        )),
+    };
     let size = bytes.len();
-    *package = Some(bytes);
+    match &mut *pending.0.lock().await {
+        Some((found, package)) if found.signature == update.signature => *package = Some(bytes),
+        // Another check has found something else, or nothing.
+        _ => return Err(nothing_found()),
+    }
     Ok(size)
 }
 
@@ -73,8 +107,14 @@ pub(crate) async fn updates_install(app: AppHandle, pending: State<'_, Pending>)
             "Install the new version as you installed this one.",
         ));
     }
-    let (update, package) = pending.0.lock().await.take().ok_or_else(nothing_found)?;
+    // Kept, because a cancelled password prompt may be answered the next time.
+    let (update, package) = pending.0.lock().await.clone().ok_or_else(nothing_found)?;
     let package = package.ok_or_else(nothing_found)?;
+    #[cfg(windows)]
+    // The installer ends this process without asking.
+    if let Some(node) = app.state::<crate::ipc::Connection>().take() {
+        node.close().await?;
+    }
     let installed = tauri::async_runtime::spawn_blocking(move || update.install(package)).await;
     installed.map_err(|error| ApiError::internal(error.to_string()))?.map_err(failed)?;
     app.restart()

@@ -2,7 +2,6 @@
 // neither.
 
 import { CommandError, invokeApp } from "./host";
-import { changes } from "./queue";
 
 /** Where updates come from; both are empty while updates are off. */
 export interface UpdateSource {
@@ -22,16 +21,14 @@ export interface DesktopSettings {
   updates: UpdateSource;
 }
 
+/** Settings to change; the others stay as they are. */
+export type DesktopChange = Partial<Omit<DesktopSettings, "updates"> & { updates: Partial<UpdateSource> }>;
+
 /** A newer version of AutoKit. */
 export interface NewVersion {
   version: string;
   notes: string | null;
 }
-
-const change = changes(
-  () => invokeApp<DesktopSettings>("desktop_get"),
-  (settings) => invokeApp<DesktopSettings>("desktop_set", { settings, launchAtLogin: settings.launch_at_login }),
-);
 
 class Desktop {
   /** The settings as stored; `null` until they are read. */
@@ -46,9 +43,9 @@ class Desktop {
     }
   }
 
-  /** Changes a part of the settings, with immediate effect. Throws the reason if it is refused. */
-  async change(part: Partial<DesktopSettings>): Promise<void> {
-    this.settings = await change((now) => ({ ...now, ...part }));
+  /** Changes settings, with immediate effect. Throws the reason if they are refused. */
+  async change(change: DesktopChange): Promise<void> {
+    this.settings = await invokeApp<DesktopSettings>("desktop_set", { change });
   }
 
   /** Looks for a newer version; `null` if there is none. */

@@ -99,18 +99,18 @@ describe("the window", () => {
     const listening: { event: string; handler: (message: unknown) => void }[] = [];
     const invoke = (name: string, args: { event: string; handler: (message: unknown) => void }) => {
       if (name === "plugin:event|listen") listening.push(args);
-      return Promise.resolve(name === "take_link" ? started : 1);
+      return Promise.resolve(name === "take_links" ? started : 1);
     };
-    let started: string | null = "autokit://import?url=https://example.org/first";
+    let started = ["autokit://import?url=https://example.org/first"];
     vi.stubGlobal("__TAURI_INTERNALS__", { invoke, transformCallback: (handler: unknown) => handler });
     const heard: string[] = [];
     await detectHost().links((link) => heard.push(link));
     expect(listening[0]?.event).toBe("deep-link");
-    expect(heard.splice(0)).toEqual([started]);
+    expect(heard.splice(0)).toEqual(started);
     listening[0]?.handler({ payload: "autokit://import?url=https://example.org" });
     listening[0]?.handler({ payload: { url: "x" } });
     expect(heard).toEqual(["autokit://import?url=https://example.org"]);
-    started = null;
+    started = [];
     await detectHost().links((link) => heard.push(link));
     expect(heard).toHaveLength(1);
     await (

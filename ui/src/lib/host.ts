@@ -74,8 +74,7 @@ function windowHost(): Host {
       const { listen } = await events;
       const deaf = await listen<unknown>("deep-link", ({ payload }) => typeof payload === "string" && hear(payload));
       // Read after subscribing, so that no link in between is missed.
-      const first = await invokeApp<string | null>("take_link");
-      if (first) hear(first);
+      for (const link of await invokeApp<string[]>("take_links")) hear(link);
       return deaf;
     },
     async requests(hear) {
