@@ -58,7 +58,8 @@ async fn activity(folder: &Path) -> Result<()> {
     window.click("nav button", "Activity").await?;
 
     let mut claude = Agent::named(&place, "Claude Code", "2.1").await?;
-    for query in [QUESTION, "search scientific papers", "what time is it in another zone", "run python code"] {
+    for query in [QUESTION, "search scientific papers", "what time is it in another zone", "run python code"]
+    {
         claude.search(query).await?;
     }
     for zone in ["Europe/Berlin", "Asia/Tokyo"] {
@@ -94,7 +95,8 @@ fn python(code: &str) -> Value {
 
 /// Makes a call that waits for approval, and answers the request in the window.
 async fn asking<T>(window: &Window, call: impl Future<Output = Result<T>>, reply: &str) -> Result<T> {
-    let (called, replied) = tokio::join!(call, window.click("[role=alertdialog] button:not(:disabled)", reply));
+    let (called, replied) =
+        tokio::join!(call, window.click("[role=alertdialog] button:not(:disabled)", reply));
     replied?;
     called
 }

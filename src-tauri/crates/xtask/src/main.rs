@@ -49,6 +49,8 @@ enum Command {
     Pictures,
     /// Make the installers of a release: on Linux .deb, .rpm and a tarball.
     Package(package::Options),
+    /// Sign the packages of a release for updates.
+    Sign(package::SignOptions),
     /// Write the manifest of updates for the signed packages of a release.
     UpdateManifest(package::ManifestOptions),
 }
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Train(options) => train::run(&options),
         Command::Pictures => test::take_pictures(),
         Command::Package(options) => package::run(&options),
+        Command::Sign(options) => package::sign(&options),
         Command::UpdateManifest(options) => package::write_manifest(&options),
     };
     match outcome {

@@ -18,9 +18,9 @@ pub(crate) struct Options {
     /// Also make what downloads tools first: the AppImage.
     #[arg(long)]
     all: bool,
-    /// Sign the packages for updates with the key in `TAURI_SIGNING_PRIVATE_KEY`.
-    #[arg(long)]
-    sign: bool,
+    /// Copy the packages into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 /// A file of the packages besides the window: where it is built, and where it is installed.
@@ -68,7 +68,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut packages: Vec<PathBuf> =
         fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     packages.sort();
+    if let Some(out) = &options.out {
+        fs::create_dir_all(out)?;
+    }
     for package in packages {
+        if let (Some(out), Some(name)) = (&options.out, package.file_name()) {
+            fs::copy(&package, out.join(name))?;
+        }
         let size = fs::metadata(&package)?.len() as f64 / 1e6;
         print_line(&format!("{size:6.1} MB  {}", package.display()));
     }
@@ -131,8 +137,13 @@ fn bundle(folder: &Path, stage: &Path, files: &[Installed], options: &Options) -
             "recommends": ["bubblewrap"],
         },
     });
-    let bundle = json!({ "linux": linux, "createUpdaterArtifacts": options.sign });
-    let mut overrides = json!({ "bundle": bundle });
+    let mut overrides = json!({ "bundle": { "linux": linux } });
+    if !cfg!(target_os = "linux") {
+        // Beside the window's program, where it looks for it when an agent is connected.
+        let cli = stage.join(format!("autokit-{}{}", host()?, std::env::consts::EXE_SUFFIX));
+        fs::copy(binary("autokit", !options.debug), cli)?;
+        overrides["bundle"]["externalBin"] = json!([stage.join("autokit")]);
+    }
     if cfg!(target_os = "linux") {
         // Packages are named after it, which have lower-case names.
         overrides["productName"] = "autokit".into();
@@ -150,6 +161,8 @@ fn bundle(folder: &Path, stage: &Path, files: &[Installed], options: &Options) -
     let tauri = root().join("ui/node_modules/@tauri-apps/cli/tauri.js");
     let mut bundler = command("node");
     bundler.arg(tauri).current_dir(root().join("src-tauri")).env("CARGO_TARGET_DIR", target());
+    // The bundler does not understand the `1` that others set.
+    bundler.env("CI", "true");
     bundler.args(["bundle", "--bundles", kinds, "--config"]).arg(&config);
     if options.debug {
         bundler.arg("--debug");
@@ -165,10 +178,13 @@ fn bundle(folder: &Path, stage: &Path, files: &[Installed], options: &Options) -
         for entry in fs::read_dir(kind?.path())? {
             let path = entry?.path();
             let name = path.file_name().context("a file has a name")?.to_string_lossy().into_owned();
-            let is_package =
-                PACKAGES.iter().any(|(end, _)| name.ends_with(end) || name.ends_with(&format!("{end}.sig")));
-            if path.is_file() && is_package {
+            if path.is_file() && PACKAGES.iter().any(|(end, _)| name.ends_with(end)) {
                 fs::copy(&path, folder.join(name))?;
+                count += 1;
+            } else if path.extension().is_some_and(|end| end == "app") {
+                // What the updater installs on macOS.
+                let archive = folder.join(format!("{name}.tar.gz"));
+                exec(command("tar").arg("-C").arg(made.join("macos")).arg("-czf").arg(archive).arg(&name))?;
                 count += 1;
             }
         }
@@ -177,6 +193,13 @@ fn bundle(folder: &Path, stage: &Path, files: &[Installed], options: &Options) -
         bail!("the bundler made no packages below {}", made.display());
     }
     Ok(())
+}
+
+/// Returns the target triple of this machine, which the bundler expects in names of programs.
+fn host() -> Result<String> {
+    let printed = read(command("rustc").arg("-vV"))?;
+    let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc names no host")?.to_owned())
 }
 
 /// Makes a tarball with `bin` and `share`, to be unpacked anywhere.
@@ -214,6 +237,32 @@ pub(crate) struct ManifestOptions {
     /// Address of the folder from which the packages are downloaded.
     #[arg(long)]
     address: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct SignOptions {
+    /// Folder with the packages of all systems; signatures are written into it.
+    folder: PathBuf,
+}
+
+/// Signs packages for updates with the key in `TAURI_SIGNING_PRIVATE_KEY`. The signatures name this version, so that
+/// none serves for another one.
+pub(crate) fn sign(options: &SignOptions) -> Result<()> {
+    let tauri = root().join("ui/node_modules/@tauri-apps/cli/tauri.js");
+    let mut count = 0;
+    for entry in fs::read_dir(&options.folder)? {
+        let path = entry?.path();
+        let name = path.file_name().context("a file has a name")?.to_string_lossy().into_owned();
+        if platform_of(&name).is_some() {
+            let version = ["--app-version", env!("CARGO_PKG_VERSION")];
+            exec(command("node").arg(&tauri).args(["signer", "sign"]).args(version).arg(&path))?;
+            count += 1;
+        }
+    }
+    if count == 0 {
+        bail!("there is no package in {}", options.folder.display());
+    }
+    Ok(())
 }
 
 /// Writes the manifest that the window reads to find updates.
