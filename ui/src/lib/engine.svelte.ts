@@ -2,6 +2,7 @@
 
 import type { Commands, Event, Job, Setting, Status } from "./bindings";
 import { Expiry } from "./expiry";
+import { moment } from "./format";
 import { CommandError, detectHost, type Host } from "./host";
 import { app as texts } from "../texts/app";
 import { common } from "../texts/common";
@@ -37,8 +38,13 @@ class Engine {
     services: 0,
     sessions: 0,
     missed: 0,
+    /** Increases when the library was replaced with a backup, whose positions may be those of the replaced one. */
+    restored: 0,
     settings: {} as Partial<Record<Setting, number>>,
   });
+
+  /** Name of the backup that this window is restoring; `null` if none. */
+  restoring = $state<string | null>(null);
 
   #host: Host | null = null;
   #next = 0;
@@ -113,14 +119,42 @@ class Engine {
     } else if (event.event === "setting") {
       this.versions.settings[event.setting] = (this.versions.settings[event.setting] ?? 0) + 1;
     } else if (event.event === "missed") {
-      this.versions.missed++;
-      void this.#quietly(this.#refreshAll());
+      this.#readAll();
+    } else if (event.event === "restored") {
+      this.#reportRestored(event);
+      if (!event.error) this.versions.restored++;
+      this.#readAll();
     } else if (event.event === "proposals") {
       this.versions.queue++;
       if (this.status) this.status.proposals = event.waiting;
     } else {
       if (event.event === "providers") this.versions.services++;
       void this.#quietly(this.refresh());
+    }
+  }
+
+  /** Makes everything that is shown be read again. */
+  #readAll(): void {
+    // Its outcome may be what was missed.
+    this.restoring = null;
+    this.versions.missed++;
+    void this.#quietly(this.#refreshAll());
+  }
+
+  /** Says whether the library was replaced with a backup, and where the replaced one is. */
+  #reportRestored({ backup, replaced, error }: Extract<Event, { event: "restored" }>): void {
+    if (error) this.showToast(error.message, { kind: "error", remedy: error.remedy });
+    else this.showToast(texts.restored(moment(backup.created_at), replaced));
+  }
+
+  /** Starts to restore a backup. Its outcome arrives as an event, and until then `restoring` names it. */
+  async restore(name: string): Promise<void> {
+    this.restoring = name;
+    try {
+      await this.call("backups_restore", { name });
+    } catch (reason) {
+      this.restoring = null;
+      throw reason;
     }
   }
 

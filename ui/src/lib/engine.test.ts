@@ -2,7 +2,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Event, Job } from "./bindings";
 import { engine } from "./engine.svelte";
+import { moment } from "./format";
 import type { Host } from "./host";
+import { app as texts } from "../texts/app";
 
 /** Connects to an engine that answers every command with `answer`. Returns how its events are sent. */
 async function connect(answer: (name: string) => unknown): Promise<(event: Event) => void> {
@@ -79,5 +81,43 @@ describe("missed news", () => {
     send({ event: "missed" });
     expect(engine.versions.missed).toBe(before + 1);
     await expect.poll(() => [engine.status?.cursor, engine.jobs.length]).toEqual([2, 1]);
+  });
+});
+
+describe("a restored backup", () => {
+  const backup = { name: "b", created_at: "2026-01-02T03:04:05Z", cards: 3, commit: 7, bytes: 9 };
+
+  it("makes everything be read again, and says where the replaced library is", async () => {
+    const send = await connect((name) => (name === "status_get" ? { cursor: 7 } : []));
+    const before = { ...engine.versions };
+    await engine.restore("b");
+    expect(engine.restoring).toBe("b");
+    send({ event: "restored", backup, replaced: "/home/me/backups/re\u202eplaced", error: null });
+    expect([engine.versions.missed, engine.versions.restored]).toEqual([before.missed + 1, before.restored + 1]);
+    expect(engine.restoring).toBeNull();
+    expect(engine.toasts.map(({ text, kind }) => [text, kind])).toEqual([
+      [texts.restored(moment(backup.created_at), "/home/me/backups/re\u202eplaced"), "info"],
+    ]);
+  });
+
+  it("is an error with its remedy where the library was not replaced", async () => {
+    const send = await connect((name) => (name === "status_get" ? { cursor: 7 } : []));
+    const { restored } = engine.versions;
+    const error = { code: "disk_full" as const, message: "the disk is full", remedy: "Free some space." };
+    send({ event: "restored", backup, replaced: null, error });
+    expect(engine.versions.restored).toBe(restored);
+    expect(engine.toasts.map(({ text, kind, remedy }) => [text, kind, remedy])).toEqual([
+      ["the disk is full", "error", "Free some space."],
+    ]);
+  });
+
+  it("is not waited for if the engine refuses", async () => {
+    await connect((name) => {
+      if (name === "backups_restore") throw error;
+      return name === "status_get" ? {} : [];
+    });
+    const error = { code: "not_found", message: "there is no such backup", remedy: "" };
+    await expect(engine.restore("b")).rejects.toBe(error);
+    expect(engine.restoring).toBeNull();
   });
 });

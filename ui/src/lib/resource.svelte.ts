@@ -17,9 +17,9 @@ export type Topic =
 
 /** Returns a value that changes whenever the topic does. Reactive. */
 function versionOf(topic: Topic): string | number {
-  const { missed } = engine.versions;
-  if (topic === "library") return engine.status?.cursor ?? 0;
-  if (topic === "checks") return engine.status?.checks ?? 0;
+  const { missed, restored } = engine.versions;
+  if (topic === "library") return `${restored} ${engine.status?.cursor ?? 0}`;
+  if (topic === "checks") return `${restored} ${engine.status?.checks ?? 0}`;
   if (topic === "proposals") return missed + engine.versions.queue;
   if (topic === "providers") return missed + engine.versions.services;
   if (topic === "sessions") return missed + engine.versions.sessions;

@@ -69,7 +69,7 @@ const SECTION_TEXTS: Record<SectionId, Omit<Item, "label">> = {
   vocabulary: { hint: vocabulary.about, words: words.vocabulary },
   personalization: { hint: personalization.about, words: words.personalization },
   bundles: { hint: bundles.keysAbout, words: words.bundles },
-  backups: { hint: `${general.backupsAbout} ${general.restoreAbout}`, words: words.backups },
+  backups: { hint: general.backupsAbout, words: words.backups },
   network: { hint: services.networkAbout, words: words.network },
   sessions: { hint: sessions.about, words: words.sessions },
 };

@@ -3,7 +3,7 @@
 
 import { cleanup } from "@testing-library/svelte";
 import { vi } from "vitest";
-import type { Commands, Job, Status } from "../lib/bindings";
+import type { Commands, Event, Job, Status } from "../lib/bindings";
 import { engine } from "../lib/engine.svelte";
 import { CommandError, type Host } from "../lib/host";
 import { navigation } from "../lib/navigation.svelte";
@@ -48,7 +48,7 @@ export function stage(answers: Answers): { name: keyof Commands; request: unknow
       return (await answer(request)) as never;
     },
     save: async (name) => name,
-    listen: async () => () => {},
+    listen: async (heard) => ((hear = heard), () => {}),
     requests: async () => () => {},
     links: async () => () => {},
   } satisfies Host);
@@ -61,6 +61,11 @@ export function stage(answers: Answers): { name: keyof Commands; request: unknow
   Element.prototype.scrollIntoView = () => {};
   return calls;
 }
+
+let hear: (event: Event) => void = () => {};
+
+/** Sends an event of the engine, to which the window listens after `engine.connect`. */
+export const send = (event: Event): void => hear(event);
 
 /** Cleans up after a test. */
 export function clear(): void {

@@ -85,6 +85,8 @@ export const app = {
 
   // Toasts
   messages: "Notifications",
+  restored: (made: string, folder: string | null) =>
+    `Restored the backup of ${made}.${folder === null ? "" : ` The previous library is kept in ${folder}`}`,
   undone: (what: string, kept: number) => `Undone: ${what}${notChanged(kept)}`,
   redone: (what: string, kept: number) => `Redone: ${what}${notChanged(kept)}`,
 

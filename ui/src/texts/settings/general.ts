@@ -1,5 +1,7 @@
 // Texts of Settings in general, and of sections with only a few texts.
 
+import { count } from "../../lib/format";
+
 export const general = {
   // Sections
   theme: "Theme",
@@ -71,10 +73,26 @@ export const general = {
   noTelemetry: "No telemetry. Data leaves this machine only for the services you configure here.",
 
   // Backups
-  backupsAbout: "Created once a day when there are changes. The newest seven are kept.",
-  restoreCommand: "restore command",
-  restoreAbout:
-    "To restore a backup, close AutoKit and run its command in a terminal. The current library is kept next to the backups.",
+  backupsAbout: "AutoKit makes a backup once a day when there are changes, and keeps the newest seven.",
+  restoreAsk: "Restore…",
+  restoreOf: (made: string) => `Restore the backup of ${made}`,
+  restore: "Restore",
+  restoring: "Restoring…",
+  restoringAbout: "The library is being replaced. Everything else waits until it is open again.",
+  lookingInside: "Comparing the backup with the library…",
+  backupDamaged: "This backup is damaged and can't be restored",
+  nothingDiffers: "The cards in the backup are the same as in the library.",
+  cardsComeBack: (n: number) => `${count(n, "card")} will be added back`,
+  cardsGo: (n: number) => `${count(n, "card")} will be removed`,
+  cardsChange: (n: number) => `${count(n, "card")} will change back`,
+  andMore: (n: number) => `and ${n.toLocaleString("en")} more`,
+  changesUndone: (n: number) =>
+    n ? `Undoes ${count(n, "change")} made since the backup` : "No changes were made since the backup",
+  proposalsInBackup: (n: number) =>
+    n
+      ? `Review will contain the ${count(n, "pending proposal")} of the backup`
+      : "Review will be empty: the backup has no pending proposals",
+  currentIsKept: "The current library is kept next to the backups, in a new folder in",
   noBackupsYet: "No backups yet.",
   backingUp: "Backing up…",
   backUpNow: "Back up now",
