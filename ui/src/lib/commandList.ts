@@ -208,6 +208,12 @@ export const COMMANDS: Command[] = [
     scope: "everywhere",
     run: () => ((overlays.bundles = "subscriptions"), navigation.go("library")),
   },
+  {
+    id: "duplicates",
+    title: texts.duplicates,
+    scope: "everywhere",
+    run: () => ((overlays.duplicates = true), navigation.go("library")),
+  },
   toSettings("bundles", texts.settingsBundles),
   {
     id: "starter.load",

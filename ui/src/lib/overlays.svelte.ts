@@ -27,6 +27,8 @@ class Overlays {
   exporting = $state.raw<{ query?: CardsQuery; cards?: string[] } | null>(null);
   /** The open tab of the bundles dialog. */
   bundles = $state<"imports" | "subscriptions" | null>(null);
+  /** Whether the list of duplicates is open. */
+  duplicates = $state(false);
   /** The open list of jobs. */
   jobs = $state<"running" | "recent" | null>(null);
   /** Number of open dialogs. Each counts itself, so that none lets keys through to the pane below. */

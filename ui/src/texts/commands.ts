@@ -36,6 +36,7 @@ export const commands = {
   exportCards: "Export cards…",
   imports: "Show imports",
   subscribe: "Subscribe to a bundle…",
+  duplicates: "Find duplicates…",
   settingsBundles: "Settings: signing keys",
   loadStarter: "Load starter cards",
   undo: "Undo the last change, except imports",

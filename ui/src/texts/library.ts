@@ -43,6 +43,8 @@ export const library = {
   exportCards: "Export cards",
   bundlesHint: "Bundles: imports and subscriptions",
   bundles: "Bundles…",
+  duplicatesHint: "Find cards that may describe the same tool",
+  duplicates: "Duplicates…",
   noCardMatches: "No cards match",
   empty: "This library is empty",
   emptyAbout: "Load the starter cards, import a file or drop one here, or add a card by hand.",
