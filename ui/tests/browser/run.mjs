@@ -19,6 +19,7 @@ import { preview } from "vite";
 import { accessibility } from "./accessibility.mjs";
 import { agents } from "./agents.mjs";
 import { bundles } from "./bundles.mjs";
+import { care } from "./care.mjs";
 import { checks } from "./checks.mjs";
 import { market } from "./market.mjs";
 import {
@@ -678,6 +679,8 @@ const tests = {
   ...states({ bin, folder }),
 
   ...tasks({ bin, folder }),
+
+  ...care({ bin, folder, artifacts }),
 
   async "refuses a wrong token with a sentence"(page) {
     await page.goto(page.url().replace(/#.*/, "#token=wrong"));
