@@ -143,17 +143,23 @@ class Engine {
 
   /** Says whether the library was replaced with a backup, and where the replaced one is. */
   #reportRestored({ backup, replaced, error }: Extract<Event, { event: "restored" }>): void {
+    // A page that connects later is told as well.
+    if (this.#askedFor !== backup.name) return;
+    this.#askedFor = null;
     if (error) this.showToast(error.message, { kind: "error", remedy: error.remedy });
     else this.showToast(texts.restored(moment(backup.created_at), replaced));
   }
 
+  /** Name of the backup whose outcome this window reports. */
+  #askedFor: string | null = null;
+
   /** Starts to restore a backup. Its outcome arrives as an event, and until then `restoring` names it. */
   async restore(name: string): Promise<void> {
-    this.restoring = name;
+    this.restoring = this.#askedFor = name;
     try {
       await this.call("backups_restore", { name });
     } catch (reason) {
-      this.restoring = null;
+      this.restoring = this.#askedFor = null;
       throw reason;
     }
   }

@@ -104,11 +104,16 @@ describe("a restored backup", () => {
     const send = await connect((name) => (name === "status_get" ? { cursor: 7 } : []));
     const { restored } = engine.versions;
     const error = { code: "disk_full" as const, message: "the disk is full", remedy: "Free some space." };
+    await engine.restore("b");
     send({ event: "restored", backup, replaced: null, error });
     expect(engine.versions.restored).toBe(restored);
     expect(engine.toasts.map(({ text, kind, remedy }) => [text, kind, remedy])).toEqual([
       ["the disk is full", "error", "Free some space."],
     ]);
+    // Told again to whoever connects, and to windows that did not ask.
+    engine.toasts = [];
+    send({ event: "restored", backup, replaced: "/home/me/backups/replaced", error: null });
+    expect(engine.toasts).toEqual([]);
   });
 
   it("is not waited for if the engine refuses", async () => {

@@ -12,7 +12,7 @@ pub use autokit_workspace::models::BATCH;
 pub use autokit_workspace::options::{EngineOptions, Vectors};
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use autokit_agent::rerank::Reranker;
@@ -97,6 +97,8 @@ pub struct Engine {
     mcp: Mcp,
     lifecycle: Lifecycle,
     maintenance: Maintenance,
+    /// What is told to clients that connect, if the library was opened after a backup replaced it.
+    restored: OnceLock<Event>,
     /// Ends background tasks when the engine is dropped.
     _background: DropGuard,
 }
@@ -412,6 +414,7 @@ impl Engine {
                     diagnostics: Diagnostics::new(workspace.clone(), models.clone(), providers.clone()),
                     backups: Backups::new(workspace.clone()),
                 },
+                restored: OnceLock::new(),
                 _background: workspace.shutdown_guard(),
                 workspace,
                 models,
@@ -449,6 +452,16 @@ impl Engine {
         }
         self.mcp.journal.start_writing(self.mcp.profiles.clone());
         Ok(())
+    }
+
+    /// Returns the outcome of restoring a backup, if the library was opened after that.
+    pub(crate) fn restored(&self) -> Option<&Event> {
+        self.restored.get()
+    }
+
+    /// Sets the outcome of restoring a backup, once.
+    pub(crate) fn set_restored(&self, outcome: Event) {
+        self.restored.get_or_init(|| outcome);
     }
 
     /// Returns the channel of this library's events.

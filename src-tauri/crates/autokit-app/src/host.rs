@@ -139,11 +139,12 @@ struct Shared {
 }
 
 impl Host {
-    /// Binds a free loopback port and publishes the endpoint in `file`.
+    /// Binds a free loopback port and publishes the endpoint in `file`. If a host of this process was stopped before, its
+    /// port and token are used again, so that pages of browsers that know them reconnect.
     ///
     /// # Errors
     /// If the port cannot be bound or the file cannot be written.
-    pub async fn start(engine: Arc<Engine>, file: &Path) -> Result<Host> {
+    pub async fn start(engine: Arc<Engine>, file: &Path, stopped: Option<&Endpoint>) -> Result<Host> {
         let failed = |what: &str, error: std::io::Error| {
             ApiError::new(
                 ErrorCode::ReadOnly,
@@ -151,9 +152,15 @@ impl Host {
                 "Make the data directory writable, or choose another one with --data-dir.",
             )
         };
-        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
-            .await
-            .map_err(|error| failed("could not open the loopback endpoint", error))?;
+        let bind = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let again = match stopped {
+            Some(stopped) => bind(stopped.port).await.ok(),
+            None => None,
+        };
+        let listener = match again {
+            Some(listener) => listener,
+            None => bind(0).await.map_err(|error| failed("could not open the loopback endpoint", error))?,
+        };
         let port = listener
             .local_addr()
             .map_err(|error| failed("the loopback endpoint has no address", error))?
@@ -161,7 +168,7 @@ impl Host {
         let endpoint = Endpoint {
             pid: std::process::id(),
             port,
-            token: autokit_workspace::token(32),
+            token: stopped.map_or_else(|| autokit_workspace::token(32), |stopped| stopped.token.clone()),
             version: crate::VERSION.to_owned(),
             protocol: PROTOCOL,
         };
@@ -309,6 +316,8 @@ fn http_status(code: ErrorCode) -> StatusCode {
 
 async fn events(State(shared): State<Shared>) -> Response {
     let receiver = shared.engine.events().subscribe();
+    // Whoever asked for it could not be told while the endpoint was closed.
+    let restored = shared.engine.restored().map(|event| serde_json::to_vec(event).unwrap_or_default());
     let stop = shared.stop.clone();
     let lines = futures_util::stream::unfold((receiver, stop), |(mut receiver, stop)| async move {
         let event = tokio::select! {
@@ -324,7 +333,9 @@ async fn events(State(shared): State<Shared>) -> Response {
         Some((Ok::<_, Infallible>(Bytes::from(line)), (receiver, stop)))
     });
     // An empty line at once, because a proxy may hold the headers back until the body starts.
-    let first = futures_util::stream::once(async { Ok(Bytes::from_static(b"\n")) });
+    let mut first = restored.unwrap_or_default();
+    first.push(b'\n');
+    let first = futures_util::stream::once(async { Ok(Bytes::from(first)) });
     Response::builder()
         .header(header::CONTENT_TYPE, "application/x-ndjson")
         .body(Body::from_stream(first.chain(lines)))

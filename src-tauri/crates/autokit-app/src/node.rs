@@ -311,11 +311,11 @@ impl Inner {
         loop {
             self.check_program()?;
             if let Some(owned) = self.take_acquired() {
-                return self.own_or_open_read_only(owned).await;
+                return self.own_or_open_read_only(owned, None).await;
             }
             let mut unwritable = None;
             match self.dir.try_own() {
-                Ok(owned) => return self.own_or_open_read_only(owned).await,
+                Ok(owned) => return self.own_or_open_read_only(owned, None).await,
                 Err(LibraryError::Owned { .. }) => {}
                 Err(error) => {
                     let error = ApiError::from(error);
@@ -351,8 +351,12 @@ impl Inner {
     }
 
     /// Takes the store, or reads a copy of it if its directory cannot be written.
-    async fn own_or_open_read_only(self: &Arc<Self>, owned: Ownership) -> Result<State> {
-        match self.take_ownership(owned).await {
+    async fn own_or_open_read_only(
+        self: &Arc<Self>,
+        owned: Ownership,
+        stopped: Option<&Endpoint>,
+    ) -> Result<State> {
+        match self.take_ownership(owned, stopped).await {
             Err(error) if is_unwritable(error.code) => self.open_read_only(error).await,
             owned => owned,
         }
@@ -380,17 +384,18 @@ impl Inner {
             return Ok(());
         }
         let owned = self.dir.try_own()?;
-        let state = self.take_ownership(owned).await?;
+        let state = self.take_ownership(owned, None).await?;
         self.enter(state).await;
         Ok(())
     }
 
-    async fn take_ownership(self: &Arc<Self>, owned: Ownership) -> Result<State> {
+    /// Opens the store. `stopped` is the endpoint of this process that was closed to restore a backup.
+    async fn take_ownership(self: &Arc<Self>, owned: Ownership, stopped: Option<&Endpoint>) -> Result<State> {
         // Left over from an owner that was killed. Opening the store may take longer than clients wait for
         // an endpoint to respond.
         Endpoint::unpublish(&self.dir.endpoint_file());
         let engine = Engine::start(owned, &self.options.engine, self.events.clone()).await?;
-        let host = match Host::start(Arc::clone(&engine), &self.dir.endpoint_file()).await {
+        let host = match Host::start(Arc::clone(&engine), &self.dir.endpoint_file(), stopped).await {
             Ok(host) => host,
             Err(error) => {
                 // A copy may be read instead, which must not be made of an open store.
@@ -439,6 +444,7 @@ impl Inner {
                 return;
             }
         };
+        let endpoint = host.endpoint.clone();
         let staged = engine.take_staged().await;
         let closed = close_owned(&engine, host).await;
         drop(engine);
@@ -449,7 +455,7 @@ impl Inner {
                     let backup = to_api(staged.backup.clone());
                     (backup, owned.place_backup(staged, &self.options.engine.clock).map_err(ApiError::from))
                 });
-                self.own_or_open_read_only(owned).await
+                self.own_or_open_read_only(owned, Some(&endpoint)).await
             }
             Ok(None) => self.attach().await,
             Err(error) => {
@@ -461,15 +467,21 @@ impl Inner {
             tracing::error!(%error, "failed to open the library after restoring a backup");
             State::Failed(error)
         });
-        self.enter_locked(&mut current, state);
-        drop(current);
-        if let Some((backup, outcome)) = restored {
+        let restored = restored.map(|(backup, outcome)| {
             let (replaced, error) = match outcome {
                 Ok(restored) => (Some(restored.replaced.display().to_string()), None),
                 Err(error) => (None, Some(error)),
             };
+            Event::Restored { backup, replaced, error }
+        });
+        if let (State::Owner { engine, .. }, Some(restored)) = (&state, &restored) {
+            engine.set_restored(restored.clone());
+        }
+        self.enter_locked(&mut current, state);
+        drop(current);
+        if let Some(restored) = restored {
             // Fails only if nobody listens.
-            let _ = self.events.send(Event::Restored { backup, replaced, error });
+            let _ = self.events.send(restored);
         }
     }
 
@@ -512,7 +524,7 @@ impl Inner {
         // Left to a process of the new version, which may be waiting for it.
         let replaced = self.check_program().is_err();
         if let Some(owned) = self.take_acquired().filter(|_| client && !replaced) {
-            match self.take_ownership(owned).await {
+            match self.take_ownership(owned, None).await {
                 Ok(state) => self.enter(state).await,
                 Err(error) => tracing::error!(%error, "failed to take over the library"),
             }
