@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use autokit_api::commands::RestoreBackup;
+use autokit_api::{BackupRef, Role};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::secrets::KeyStorage;
@@ -111,6 +113,25 @@ async fn an_agent_continues_when_the_owner_ends() -> Result<()> {
         ensure!(!failed && text == r#"{"text":"3"}"#, "{generation:?}: {text}");
         agent.disconnect().await?;
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_continues_when_a_backup_is_restored() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    add_server(&place, "fixture", &[], true)?;
+    let name = place.json(&["backup", "create"])?["name"].as_str().context("a name")?.to_owned();
+    // Its own process owns the library. Contexts of agents without a session are those of the backup.
+    let mut agent = Agent::over_stdio(&place, Generation::Session).await?;
+    agent.search("echo").await?;
+    let node = place.node(64).await?;
+    ensure!(node.role().await == Role::Client);
+    node.call::<RestoreBackup>(BackupRef { name }).await?;
+    agent.search("echo").await?;
+    let (text, failed) = agent.use_tool("echo", json!({"text": "4"})).await?;
+    ensure!(!failed && text == r#"{"text":"4"}"#, "{text}");
+    node.close().await?;
+    agent.disconnect().await?;
     Ok(())
 }
 

@@ -74,7 +74,7 @@ use autokit_workspace::workspace::Workspace;
 use futures_util::future::BoxFuture;
 use rmcp::model::Tool;
 use tokio::sync::broadcast;
-use tokio_util::sync::DropGuard;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use assistant::{AddedMemory, Features};
 use backups::Backups;
@@ -97,8 +97,6 @@ pub struct Engine {
     mcp: Mcp,
     lifecycle: Lifecycle,
     maintenance: Maintenance,
-    /// What is told to clients that connect, if the library was opened after a backup replaced it.
-    restored: OnceLock<Event>,
     /// Ends background tasks when the engine is dropped.
     _background: DropGuard,
 }
@@ -176,6 +174,8 @@ struct Mcp {
 struct Maintenance {
     diagnostics: Diagnostics,
     backups: Backups,
+    /// What is told to clients that connect, if the library was opened after a backup replaced it.
+    restored: OnceLock<Event>,
 }
 
 impl Engine {
@@ -413,8 +413,8 @@ impl Engine {
                 maintenance: Maintenance {
                     diagnostics: Diagnostics::new(workspace.clone(), models.clone(), providers.clone()),
                     backups: Backups::new(workspace.clone()),
+                    restored: OnceLock::new(),
                 },
-                restored: OnceLock::new(),
                 _background: workspace.shutdown_guard(),
                 workspace,
                 models,
@@ -456,12 +456,12 @@ impl Engine {
 
     /// Returns the outcome of restoring a backup, if the library was opened after that.
     pub(crate) fn restored(&self) -> Option<&Event> {
-        self.restored.get()
+        self.maintenance.restored.get()
     }
 
     /// Sets the outcome of restoring a backup, once.
     pub(crate) fn set_restored(&self, outcome: Event) {
-        self.restored.get_or_init(|| outcome);
+        self.maintenance.restored.get_or_init(|| outcome);
     }
 
     /// Returns the channel of this library's events.
@@ -490,6 +490,11 @@ impl Engine {
     /// Closes the HTTP server for agents for the rest of this process.
     pub(crate) async fn close_agent_server(&self) {
         self.mcp.address.close().await;
+    }
+
+    /// Returns a token that is cancelled when this engine begins to stop.
+    pub(crate) fn stopping(&self) -> CancellationToken {
+        self.workspace.stopping().child_token()
     }
 
     /// Returns what serves agents over MCP.

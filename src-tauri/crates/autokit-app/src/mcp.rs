@@ -50,8 +50,10 @@ impl Engine {
         let (ours, theirs) = tokio::io::duplex(STREAM_BUFFER_BYTES);
         let (engine, connection, profile) =
             (std::sync::Arc::clone(self), connection.to_owned(), profile.to_owned());
+        // Ends with this engine: after a backup was restored, the agent goes on with the next one.
+        let stop = self.stopping();
         tokio::spawn(async move {
-            engine.serve_agent(Box::pin(theirs), &connection, &profile, CancellationToken::new()).await;
+            engine.serve_agent(Box::pin(theirs), &connection, &profile, stop).await;
         });
         ours
     }

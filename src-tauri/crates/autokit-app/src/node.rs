@@ -460,6 +460,7 @@ impl Inner {
             Ok(None) => self.attach().await,
             Err(error) => {
                 tracing::error!(%error, "failed to close the library");
+                restored = staged.map(|staged| (to_api(staged.backup), Err(error)));
                 self.attach().await
             }
         };
