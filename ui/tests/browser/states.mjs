@@ -222,7 +222,7 @@ export const states = ({ bin, folder }) => {
         await button(page, texts.app.copyOf(texts.ask.theStarterCode)).and(page.locator(":focus")).waitFor();
         await state(page, "Starter code");
         await button(page, texts.ask.tryIt).click();
-        await page.locator(".panel form").waitFor();
+        await page.locator(".opened form").waitFor();
         await state(page, "Try it");
         await visit(page, "Compare", page.locator(".compare").first());
         const release = [];
