@@ -1,7 +1,7 @@
 //! The file a process was started from, which an update of AutoKit replaces.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The program file as it was when the process started.
@@ -37,7 +37,7 @@ impl ProgramFile {
     }
 }
 
-fn version(path: &PathBuf) -> Option<Version> {
+fn version(path: &Path) -> Option<Version> {
     let metadata = fs::metadata(path).ok()?;
     Some(Version {
         bytes: metadata.len(),

@@ -85,14 +85,9 @@ impl MatchKeyIndex {
 
     /// Returns the cards that may be the same tool as one with these keys, sorted by id.
     pub(crate) fn similar(&self, card: &Toolcard, keys: &[MatchKey]) -> Vec<Arc<CardRecord>> {
-        let (kind, provider) = (card.kind(), card.key().provider);
         let mut similar: Vec<Arc<CardRecord>> = Vec::new();
         for key in keys {
-            let same = self.0.get(&key.fingerprint()).map_or(&[][..], Vec::as_slice);
-            if matches!(key, MatchKey::Page(_)) && same.len() > 1 {
-                continue;
-            }
-            for record in same.iter().filter(|record| counts(key, kind, &provider, record)) {
+            for record in self.sharing(card, key, 1) {
                 if !similar.iter().any(|other| other.id == record.id) {
                     similar.push(Arc::clone(record));
                 }
@@ -108,9 +103,20 @@ impl MatchKeyIndex {
         card: &Toolcard,
         key: &'a MatchKey,
     ) -> impl Iterator<Item = &'a Arc<CardRecord>> + 'a {
+        self.sharing(card, key, 2)
+    }
+
+    /// Returns the cards that share a key with a card. A page tells nothing if more cards than `most_on_page` have it.
+    fn sharing<'a>(
+        &'a self,
+        card: &Toolcard,
+        key: &'a MatchKey,
+        most_on_page: usize,
+    ) -> impl Iterator<Item = &'a Arc<CardRecord>> + 'a {
         let (kind, provider) = (card.kind(), card.key().provider);
         let same = self.0.get(&key.fingerprint()).map_or(&[][..], Vec::as_slice);
-        let same = if matches!(key, MatchKey::Page(_)) && same.len() > 2 { &[][..] } else { same };
+        let is_common = matches!(key, MatchKey::Page(_)) && same.len() > most_on_page;
+        let same = if is_common { &[][..] } else { same };
         same.iter().filter(move |record| counts(key, kind, &provider, record))
     }
 }

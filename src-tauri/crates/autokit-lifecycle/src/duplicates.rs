@@ -15,7 +15,7 @@ use autokit_api::{
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_features::duplicates::{MatchKeyIndex, SAME_TOOL, are_of_one_provider};
 use autokit_features::edit::{card_from, check_texts};
-use autokit_library::{CardRecord, Meta, Replica, Write};
+use autokit_library::{CardRecord, Meta, Write};
 use autokit_toolcard::{Author, CardId, MatchKey, Operation, Timestamp, Toolcard};
 use autokit_upstream::servers::KnownServers;
 use autokit_workspace::background::in_background;
@@ -85,7 +85,9 @@ impl LibraryDuplicates {
         let (by_meaning, total) = (self.models.embedder().is_some(), records.len());
         let (duplicates, progress) = (self.clone(), progress.clone());
         let found = in_background(move || {
-            let mut found = duplicates.workspace.library.read(with_shared_keys);
+            // Cards are read outside of the replica, because writers wait for whoever reads it.
+            let index = duplicates.workspace.library.read(MatchKeyIndex::new);
+            let mut found = with_shared_keys(&index, &records);
             for (batch, some) in records.chunks(BATCH).enumerate().filter(|_| by_meaning) {
                 progress.check_cancelled()?;
                 progress.set_done((batch * BATCH) as u64, total as u64);
@@ -138,10 +140,9 @@ fn pair(a: &CardId, b: &CardId) -> Pair {
 }
 
 /// Returns the pairs of cards that share a key, with the most telling one.
-fn with_shared_keys(replica: &Replica) -> Found {
-    let index = MatchKeyIndex::new(replica);
+fn with_shared_keys(index: &MatchKeyIndex, records: &[Arc<CardRecord>]) -> Found {
     let mut found = Found::new();
-    for record in replica.iter() {
+    for record in records {
         let card = record.card();
         for key in card.match_keys() {
             let reason = match key {

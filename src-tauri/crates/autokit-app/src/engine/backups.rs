@@ -1,6 +1,7 @@
 //! Makes backups: on request, and once a day while there are changes. Compares them with the library, and prepares
 //! restoring one.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use autokit_api::commands::{
 };
 use autokit_api::{Backup, BackupContents, BackupRef, CardNames, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, DataDir, Library, Replica, Staged};
+use autokit_library::{CardRecord, DataDir, Library, Staged};
+use autokit_toolcard::CardId;
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
 use tokio::sync::{Mutex, watch};
@@ -157,30 +159,29 @@ impl Handle<InspectBackup> for Backups {
 impl Backups {
     async fn compare(&self, backup: Backup, opened: &Library) -> Result<BackupContents> {
         let library = &self.workspace.library;
-        let theirs: Vec<Arc<CardRecord>> = opened.read(|replica| replica.iter().cloned().collect());
+        // Copies of the lists, because writers wait while they are read.
+        let records = |library: &Library| -> Vec<Arc<CardRecord>> {
+            library.read(|replica| replica.iter().cloned().collect())
+        };
+        let (ours, theirs) = (records(library), records(opened));
+        let own: HashMap<&CardId, &Arc<CardRecord>> = ours.iter().map(|own| (&own.id, own)).collect();
         let (mut added, mut changed) = (Vec::new(), Vec::new());
-        library.read(|ours| {
-            for record in &theirs {
-                match ours.get(&record.id) {
-                    None => added.push(record.key.to_string()),
-                    Some(own) if own.card() != record.card() => changed.push(record.key.to_string()),
-                    Some(_) => {}
-                }
+        for record in &theirs {
+            match own.get(&record.id) {
+                None => added.push(record.key.to_string()),
+                Some(own) if own.card() != record.card() => changed.push(record.key.to_string()),
+                Some(_) => {}
             }
-        });
-        let removed = opened.read(|theirs| {
-            let is_missing = |own: &&Arc<CardRecord>| theirs.get(&own.id).is_none();
-            library.read(|ours: &Replica| {
-                ours.iter().filter(is_missing).map(|own| own.key.to_string()).collect::<Vec<_>>()
-            })
-        });
+        }
+        let kept: HashSet<&CardId> = theirs.iter().map(|record| &record.id).collect();
+        let removed = ours.iter().filter(|own| !kept.contains(&own.id)).map(|own| own.key.to_string());
         let verified = opened.verify().await?;
         let later_changes = library.last_commit().saturating_sub(backup.commit);
         Ok(BackupContents {
             backup,
             problems: verified.problems.iter().map(ToString::to_string).collect(),
             added: card_names(added),
-            removed: card_names(removed),
+            removed: card_names(removed.collect()),
             changed: card_names(changed),
             proposals: opened.pending().await?.len() as u32,
             later_changes,

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use autokit_api::commands::{
     AddMarketSource, CreateCard, ListVocabulary, PreviewExport, RemoveVocabulary, Search, SetProfile,
-    SetProviders, SetVocabulary,
+    SetProviders, SetVocabulary, WaitJob,
 };
 use autokit_api::{
-    CardCreate, EntryKind, ExportRequest, Format, LlmKind, LlmSettings, MarketSourceAdd, Profile,
-    ProviderSettings, SearchRequest, VocabularyQuery, VocabularyRemove, VocabularySet,
+    CardCreate, EntryKind, ExportRequest, Format, Job, JobState, JobWait, LlmKind, LlmSettings,
+    MarketSourceAdd, Profile, ProviderSettings, SearchRequest, VocabularyQuery, VocabularyRemove,
+    VocabularySet,
 };
 use autokit_gateway::{Search as AgentSearch, SearchResults, Tier};
 use autokit_library::VocabularyEntry;
@@ -82,6 +83,19 @@ async fn open_with(vectors: Vectors) -> (Arc<Engine>, Context) {
     };
     let engine = Engine::open(Storage::Memory, &options, broadcast::channel(64).0).await.expect("opens");
     (engine, Context { request: None, author: "test".to_owned() })
+}
+
+/// Waits until a job has ended.
+async fn ended(engine: &Engine, context: &Context, started: JobRef) -> Job {
+    let mut after = 0;
+    loop {
+        let wait = JobWait { job: started.job.clone(), after };
+        let job = Handle::<WaitJob>::handle(engine, context, wait).await.expect("known");
+        if job.state != JobState::Running {
+            return job;
+        }
+        after = job.version;
+    }
 }
 
 /// Chooses a language model, and adds the profile "inside", which may reach no host.

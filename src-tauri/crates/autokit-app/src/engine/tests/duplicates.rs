@@ -2,11 +2,11 @@
 
 use autokit_api::commands::{
     ChangeCollection, CreateCard, DismissDuplicates, FindDuplicates, GetCard, ListCollections,
-    ListDuplicates, MergeCards, PreviewMerge, Undo, WaitJob,
+    ListDuplicates, MergeCards, PreviewMerge, Undo,
 };
 use autokit_api::{
     CardRef, CardsMerge, CollectionChange, DuplicateReason, Duplicates as Listed, FAVORITES, JobState,
-    JobWait, MergeQuery, Nothing, PairRef, UndoRequest,
+    MergeQuery, Nothing, PairRef, UndoRequest,
 };
 use autokit_error::ErrorCode;
 use serde_json::{Value, json};
@@ -20,17 +20,9 @@ async fn add(engine: &Engine, context: &Context, card: Value) {
 }
 
 async fn find(engine: &Engine, context: &Context) -> Listed {
-    let job = Handle::<FindDuplicates>::handle(engine, context, Nothing {}).await.expect("started").job;
-    let mut after = 0;
-    loop {
-        let wait = JobWait { job: job.clone(), after };
-        let now = Handle::<WaitJob>::handle(engine, context, wait).await.expect("known");
-        match now.state {
-            JobState::Running => after = now.version,
-            JobState::Done => break,
-            other => panic!("{other:?}: {:?}", now.error),
-        }
-    }
+    let started = Handle::<FindDuplicates>::handle(engine, context, Nothing {}).await.expect("started");
+    let ended = ended(engine, context, started).await;
+    assert_eq!(ended.state, JobState::Done, "{ended:?}");
     list(engine, context).await
 }
 

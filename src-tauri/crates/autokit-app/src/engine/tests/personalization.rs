@@ -2,11 +2,11 @@
 
 use autokit_api::commands::{
     ExportPersonalization, GetPersonalization, GetSession, LearnPersonalization, ResetPersonalization,
-    SetPersonalization, StartAsk, UpdateCard, WaitJob, WaitSession,
+    SetPersonalization, StartAsk, UpdateCard, WaitSession,
 };
 use autokit_api::{
-    AgentQuestion, CardUpdate, Job, JobRef, JobState, JobWait, LearningState, PersonalProfile,
-    Personalization, PersonalizationProfiles, PersonalizationSet, SessionWait, Setting, TurnState,
+    AgentQuestion, CardUpdate, JobState, LearningState, PersonalProfile, Personalization,
+    PersonalizationProfiles, PersonalizationSet, SessionWait, Setting, TurnState,
 };
 use autokit_error::ErrorCode;
 use autokit_gateway::{Audit, CallOutcome, DecidedBy, Event as AgentEvent};
@@ -76,18 +76,6 @@ async fn learn(engine: &Engine, context: &Context) -> Personalization {
     let ended = ended(engine, context, started).await;
     assert_eq!(ended.state, JobState::Done, "{ended:?}");
     Handle::<GetPersonalization>::handle(engine, context, Nothing {}).await.expect("read")
-}
-
-async fn ended(engine: &Engine, context: &Context, started: JobRef) -> Job {
-    let mut after = 0;
-    loop {
-        let wait = JobWait { job: started.job.clone(), after };
-        let job = Handle::<WaitJob>::handle(engine, context, wait).await.expect("known");
-        if job.state != JobState::Running {
-            return job;
-        }
-        after = job.version;
-    }
 }
 
 fn of<'a>(all: &'a Personalization, profile: &str) -> &'a PersonalProfile {
