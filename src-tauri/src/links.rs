@@ -83,9 +83,11 @@ pub(crate) fn handle_links(app: &AppHandle, initial: &[String]) {
         for link in event.urls().iter().map(ToString::to_string) {
             if is_autokit_link(&link) {
                 pass(&handle, link);
-            } else if cfg!(target_os = "macos") {
+            } else if cfg!(target_os = "macos")
+                && let Some(file) = file_link(&link, Path::new("/"))
+            {
                 // Files arrive here as well there, and never as arguments.
-                file_link(&link, Path::new("/")).into_iter().for_each(|file| pass(&handle, file));
+                pass(&handle, file);
             }
         }
     });
