@@ -398,6 +398,10 @@ pub(crate) async fn delete_sessions(
     out: &Output,
     sessions: Option<Vec<SessionId>>,
 ) -> Result<Outcome> {
+    // Deleting what is gone already is no error for programs, but people may have mistyped an id.
+    for session in sessions.iter().flatten() {
+        library.call::<GetSession>(SessionRef { session: session.clone() }).await?;
+    }
     let left = library.call::<DeleteSessions>(SessionsDelete { sessions }).await?;
     out.show(&left, |text| writeln!(text, "Deleted. What search learned from feedback is kept."))?;
     Ok(Outcome::Done)
