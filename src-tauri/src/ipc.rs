@@ -1,79 +1,70 @@
 //! The bridge between the frontend and the engine.
 
-use std::sync::Mutex;
-
 use autokit_api::commands::GetStatus;
-use autokit_api::{Event, Nothing};
-use autokit_app::node::{Node, NodeOptions};
-use autokit_app::{ApiError, ErrorCode, Result};
+use autokit_api::{Client, Event, Nothing};
+use autokit_error::{ApiError, ErrorCode, Result};
 use serde_json::Value;
-use tauri::{AppHandle, Emitter, State};
+use serde_json::value::{RawValue, to_raw_value};
+use tauri::{AppHandle, Emitter, Manager, State};
 use tauri_plugin_dialog::DialogExt;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::watch;
+use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::engine::{Engine, EngineCommand, Notice};
 use crate::notifications::{self, Findings};
 
 /// Name of the Tauri event that carries the engine's events to the frontend.
 const EVENT: &str = "autokit";
 
-/// The connection to the library, which exists before the library is open.
-pub(crate) struct Connection {
-    opened: watch::Receiver<Option<Result<Node>>>,
-    closing: Mutex<bool>,
+/// Starts the engine and forwards its events to the frontend.
+pub(crate) fn connect(app: &AppHandle, command: EngineCommand) {
+    let (engine, notices) = Engine::start(command);
+    app.manage(engine.clone());
+    tauri::async_runtime::spawn(notifications::watch_approvals(app.clone(), engine.clone()));
+    tauri::async_runtime::spawn(forward_events(app.clone(), engine, notices));
 }
 
-impl Connection {
-    /// Starts opening the library and forwarding its events to the frontend.
-    pub(crate) fn open(app: AppHandle, options: NodeOptions) -> Connection {
-        let (sender, opened) = watch::channel(None);
-        tauri::async_runtime::spawn(async move {
-            let node = Node::open(options).await;
-            // The receiver lives in the application's state.
-            let _ = sender.send(Some(node.clone()));
-            let Ok(node) = node else { return };
-            tauri::async_runtime::spawn(notifications::watch_approvals(app.clone(), node.clone()));
-            // Heard from before the status is read, so that nothing is missed in between.
-            let mut events = node.events();
-            let status = node.call::<GetStatus>(Nothing {}).await;
-            let mut findings = Findings::new(status.map_or(0, |status| status.proposals));
-            loop {
-                let event = match events.recv().await {
-                    Err(RecvError::Closed) => return,
-                    missed_or_next => missed_or_next.unwrap_or(Event::Missed),
-                };
-                findings.hear(&app, &event);
-                if let Err(error) = app.emit(EVENT, &event) {
-                    tracing::warn!(%error, "failed to emit an event to the window");
+async fn forward_events(app: AppHandle, engine: Engine, mut notices: UnboundedReceiver<Notice>) {
+    let mut findings = Findings::new(0);
+    let mut is_first = true;
+    while let Some(notice) = notices.recv().await {
+        let event = match notice {
+            Notice::Ready => {
+                match (&engine as &dyn Client).call::<GetStatus>(Nothing {}).await {
+                    Ok(status) => findings = Findings::new(status.proposals),
+                    Err(error) => tracing::warn!(%error, "failed to read the number of proposals"),
                 }
+                if std::mem::take(&mut is_first) {
+                    continue;
+                }
+                Event::Missed
             }
-        });
-        Connection { opened, closing: Mutex::new(false) }
-    }
-
-    async fn node(&self) -> Result<Node> {
-        let mut opened = self.opened.clone();
-        let opened = opened
-            .wait_for(Option::is_some)
-            .await
-            .map_err(|_| ApiError::internal("opening the library was interrupted"))?;
-        opened.clone().unwrap_or_else(|| Err(ApiError::internal("the library is not open")))
-    }
-
-    /// Returns the library so that it can be closed; `None` if it is not open, or after the first call.
-    pub(crate) fn take(&self) -> Option<Node> {
-        let mut closing = self.closing.lock().expect("no holder panics");
-        if std::mem::replace(&mut closing, true) {
-            return None;
+            Notice::Event(event) => match serde_json::from_str(event.get()) {
+                Ok(event) => event,
+                Err(error) => {
+                    tracing::error!(%error, "received an unknown event");
+                    continue;
+                }
+            },
+        };
+        findings.hear(&app, &event);
+        if let Err(error) = app.emit(EVENT, &event) {
+            tracing::warn!(%error, "failed to emit an event to the window");
         }
-        self.opened.borrow().as_ref().and_then(|opened| opened.as_ref().ok().cloned())
     }
 }
 
 /// Executes a command given by name.
 #[tauri::command]
-pub(crate) async fn call(connection: State<'_, Connection>, name: String, request: Value) -> Result<Value> {
-    connection.node().await?.call_json(&name, request).await
+pub(crate) async fn call(engine: State<'_, Engine>, name: String, request: Value) -> Result<Box<RawValue>> {
+    let request = to_raw_value(&request).map_err(|error| ApiError::internal(format!("{name}: {error}")))?;
+    engine.call(name, request).await
+}
+
+/// Starts an engine if there is none: the page calls it when it connects, also when a person tries again.
+#[tauri::command]
+#[allow(clippy::needless_pass_by_value, reason = "Tauri passes the state by value")]
+pub(crate) fn engine_start(engine: State<'_, Engine>) {
+    engine.start_again();
 }
 
 /// Saves a text to the file that the user chooses in the system's save dialog, and returns its path; `None`

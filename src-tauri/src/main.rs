@@ -1,10 +1,12 @@
-//! The desktop window: opens the library, forwards commands to the engine and its events to the frontend.
+//! The desktop window: starts the engine, forwards commands to it and its events to the frontend.
 //!
-//! It contains no application logic: every command passes through [`ipc`] to the engine.
+//! It contains no application logic: every command passes through [`ipc`] to the engine, the program `autokit` in a process
+//! of its own ([`engine`]).
 
 // No console window beside the real one on Windows.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
+mod engine;
 mod ipc;
 mod links;
 mod notifications;
@@ -14,9 +16,6 @@ mod settings;
 mod tray;
 mod updates;
 
-use std::process::ExitCode;
-
-use autokit_app::node::Node;
 use clap::Parser;
 use settings::Desktop;
 use tauri::{Manager, RunEvent, WindowEvent};
@@ -28,24 +27,15 @@ use workspace_hack as _;
 /// Label of the main window.
 const MAIN: &str = "main";
 
-fn main() -> anyhow::Result<ExitCode> {
-    if let Some(exit) = autokit_app::read_document_if_asked() {
-        return Ok(exit);
-    }
+fn main() -> anyhow::Result<()> {
     let options = options::Options::parse();
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("AUTOKIT_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error,surrealdb=off,surrealkv=off")),
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error")),
         )
         .with_writer(std::io::stderr)
         .init();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        // The database's query executor nests deeply.
-        .thread_stack_size(8 << 20)
-        .build()?;
-    tauri::async_runtime::set(runtime.handle().clone());
 
     let mut builder = tauri::Builder::default();
     if options.is_own_library() {
@@ -66,6 +56,7 @@ fn main() -> anyhow::Result<ExitCode> {
         .plugin(tauri_plugin_updater::Builder::new().build())
         .invoke_handler(tauri::generate_handler![
             ipc::call,
+            ipc::engine_start,
             ipc::save_text,
             links::take_links,
             quick::quick_ask_done,
@@ -81,8 +72,8 @@ fn main() -> anyhow::Result<ExitCode> {
             let shortcut = desktop.settings().quick_ask;
             app.manage(desktop);
             app.manage(updates::Pending::default());
-            // The window shows at once; commands wait for the library in `ipc`.
-            app.manage(ipc::Connection::open(app.handle().clone(), options.node()));
+            // The window shows at once; commands wait for the library in the engine.
+            ipc::connect(app.handle(), options.engine()?);
             tray::build(app.handle())?;
             if let Err(error) = quick::register(app.handle(), &shortcut) {
                 tracing::error!(%error, "failed to register the shortcut of quick ask");
@@ -110,13 +101,8 @@ fn main() -> anyhow::Result<ExitCode> {
         .build(tauri::generate_context!())?;
     app.run(|handle, event| {
         if let RunEvent::Exit = event {
-            let node: Option<Node> = handle.state::<ipc::Connection>().take();
-            if let Some(node) = node
-                && let Err(error) = tauri::async_runtime::block_on(node.close())
-            {
-                tracing::error!(%error, "failed to close the library");
-            }
+            tauri::async_runtime::block_on(handle.state::<engine::Engine>().close());
         }
     });
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

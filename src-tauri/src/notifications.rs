@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use autokit_api::commands::WaitApprovals;
-use autokit_api::{ApprovalRequest, ApprovalsWait, Event, JobKind, JobState};
-use autokit_app::node::Node;
+use autokit_api::{ApprovalRequest, ApprovalsWait, Client, Event, JobKind, JobState};
 use autokit_toolcard::visible;
 use notify_rust::Notification;
 use tauri::{AppHandle, Emitter, Manager};
 
+use crate::engine::Engine;
 use crate::settings::Desktop;
 use crate::{MAIN, tray};
 
@@ -32,11 +32,11 @@ struct Message {
 }
 
 /// Notifies of calls that wait for approval until the library is closed.
-pub(crate) async fn watch_approvals(app: AppHandle, node: Node) {
+pub(crate) async fn watch_approvals(app: AppHandle, engine: Engine) {
     let mut version = 0;
     let mut known = HashSet::new();
     loop {
-        match node.call::<WaitApprovals>(ApprovalsWait { after: version }).await {
+        match (&engine as &dyn Client).call::<WaitApprovals>(ApprovalsWait { after: version }).await {
             Ok(requests) => {
                 version = requests.version;
                 let waiting: HashSet<String> = requests.asks.iter().map(|ask| ask.id.clone()).collect();

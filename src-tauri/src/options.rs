@@ -1,10 +1,9 @@
 //! Command-line options.
 
+use std::io;
 use std::path::PathBuf;
 
-use autokit_app::engine::{EngineOptions, Vectors};
-use autokit_app::node::NodeOptions;
-use autokit_app::paths;
+use crate::engine::EngineCommand;
 
 /// The AutoKit window.
 #[derive(Clone, Debug, clap::Parser)]
@@ -33,24 +32,23 @@ impl Options {
         self.data_dir.is_none()
     }
 
-    /// Returns the options of this process's node.
-    pub(crate) fn node(&self) -> NodeOptions {
-        let vectors = match &self.model_folder {
-            Some(folder) => {
-                Vectors::Folder { model: autokit_app::default_model().to_owned(), folder: folder.clone() }
+    /// Returns how the engine is started.
+    ///
+    /// # Errors
+    /// If the system does not say where this program is.
+    pub(crate) fn engine(&self) -> io::Result<EngineCommand> {
+        // Installed beside this program.
+        let program =
+            std::env::current_exe()?.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX));
+        let mut arguments = Vec::new();
+        for (option, folder) in [("--data-dir", &self.data_dir), ("--model-folder", &self.model_folder)] {
+            if let Some(folder) = folder {
+                arguments.extend([option.into(), folder.clone().into_os_string()]);
             }
-            None => Vectors::Model,
-        };
-        NodeOptions {
-            data_dir: self.data_dir.clone().unwrap_or_else(paths::data_dir),
-            engine: EngineOptions {
-                vectors,
-                starter: self.starter || self.is_own_library(),
-                ..EngineOptions::new()
-            },
-            // The window outlives commands that may own the library when it starts.
-            standby: true,
-            author: autokit_app::person(),
         }
+        if self.starter {
+            arguments.push("--starter".into());
+        }
+        Ok(EngineCommand { program, arguments })
     }
 }

@@ -1,6 +1,6 @@
 //! The quick-ask window: a box that a global shortcut opens over any program.
 
-use autokit_app::{ApiError, ErrorCode, Result};
+use autokit_error::{ApiError, ErrorCode, Result};
 use tauri::{AppHandle, Emitter, Manager, WebviewUrl, WebviewWindowBuilder, WindowEvent};
 use tauri_plugin_global_shortcut::{GlobalShortcutExt as _, ShortcutState};
 

@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use autokit_app::{ApiError, ErrorCode, Result, paths};
+use autokit_api::paths;
+use autokit_error::{ApiError, ErrorCode, Result};
 use serde::{Deserialize, Serialize};
 use tauri::{AppHandle, State};
 use tauri_plugin_autostart::ManagerExt as _;

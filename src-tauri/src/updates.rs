@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use autokit_app::{ApiError, ErrorCode, Result};
+use autokit_error::{ApiError, ErrorCode, Result};
 use serde::Serialize;
 #[cfg(windows)]
 use tauri::Manager as _;
@@ -111,10 +111,8 @@ pub(crate) async fn updates_install(app: AppHandle, pending: State<'_, Pending>)
     let (update, package) = pending.0.lock().await.clone().ok_or_else(nothing_found)?;
     let package = package.ok_or_else(nothing_found)?;
     #[cfg(windows)]
-    // The installer ends this process without asking.
-    if let Some(node) = app.state::<crate::ipc::Connection>().take() {
-        node.close().await?;
-    }
+    // The installer ends this process without asking, and replaces the program of the engine.
+    app.state::<crate::engine::Engine>().close().await;
     let installed = tauri::async_runtime::spawn_blocking(move || update.install(package)).await;
     installed.map_err(|error| ApiError::internal(error.to_string()))?.map_err(failed)?;
     app.restart()

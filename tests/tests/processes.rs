@@ -1,8 +1,10 @@
 //! Several processes, one library: whoever owns it may end in any way, the others go on.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use autokit_api::commands::PROTOCOL;
 use autokit_api::commands::{CreateCard, GetStatus, ListCards, SetProfile};
 use autokit_api::{CardCreate, CardList, CardsQuery, Event, Nothing, Profile, Role, Setting};
@@ -12,7 +14,7 @@ use autokit_app::host::Endpoint;
 use autokit_app::node::{Node, NodeOptions};
 use autokit_library::DataDir;
 use autokit_tests::{Workplace, made_up_cards};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn options(place: &Workplace, standby: bool) -> NodeOptions {
     NodeOptions {
@@ -192,5 +194,112 @@ async fn a_process_that_starts_while_the_owner_ends_waits() -> Result<()> {
     let node = newcomer.await??;
     assert_eq!(node.role().await, Role::Owner);
     node.close().await?;
+    Ok(())
+}
+
+/// An engine as the window starts it.
+struct PipedEngine {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl PipedEngine {
+    fn start(place: &Workplace) -> Result<PipedEngine> {
+        let mut command = place.command(&["engine"])?;
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (input, output) = (child.stdin.take().context("a pipe")?, child.stdout.take().context("a pipe")?);
+        Ok(PipedEngine { child, input, output: BufReader::new(output) })
+    }
+
+    /// The next message, by its kind.
+    fn message(&mut self) -> Result<(String, Value)> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            bail!("the engine ended: {}", self.child.wait()?);
+        }
+        let Value::Object(message) = serde_json::from_str(&line)? else { bail!("not a message: {line}") };
+        message.into_iter().next().with_context(|| format!("no kind: {line}"))
+    }
+
+    fn send(&mut self, id: &str, name: &str, request: &Value) -> Result<()> {
+        let call = json!({ "id": id, "name": name, "request": request });
+        writeln!(self.input, "{call}")?;
+        Ok(())
+    }
+
+    /// What ends the call of this id; events in between are collected.
+    fn end_of(&mut self, id: &str, events: &mut Vec<Value>) -> Result<(String, Value)> {
+        loop {
+            match self.message()? {
+                (kind, event) if kind == "event" => events.push(event),
+                (kind, body) if body["id"] == id => return Ok((kind, body)),
+                other => bail!("answers something else: {other:?}"),
+            }
+        }
+    }
+
+    /// Ends as the window does.
+    fn close(self) -> Result<std::process::ExitStatus> {
+        let PipedEngine { mut child, input, output } = self;
+        drop((input, output));
+        Ok(child.wait()?)
+    }
+}
+
+#[test]
+fn the_window_is_served_over_standard_input_and_output() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let mut engine = PipedEngine::start(&place)?;
+    // Sent while the library is being opened.
+    engine.send("1", "cards_create", &json!(card("one")))?;
+    let (kind, ready) = engine.message()?;
+    assert_eq!((kind.as_str(), &ready["protocol"]), ("ready", &json!(PROTOCOL)));
+    let mut events = Vec::new();
+    let (kind, created) = engine.end_of("1", &mut events)?;
+    assert_eq!((kind.as_str(), &created["response"]["summary"]["name"]), ("response", &json!("one")));
+    // A call that waits does not hold others up.
+    engine.send("now", "approvals_wait", &json!({ "after": 0 }))?;
+    let (_, asks) = engine.end_of("now", &mut events)?;
+    engine.send("2", "approvals_wait", &json!({ "after": asks["response"]["version"] }))?;
+    engine.send("3", "cards_create", &json!(card("one")))?;
+    let (kind, refused) = engine.end_of("3", &mut events)?;
+    assert_eq!((kind.as_str(), &refused["error"]["code"]), ("error", &json!("duplicate")));
+    assert!(events.iter().any(|event| event["event"] == "library"), "{events:?}");
+    // Others reach the library through it meanwhile.
+    assert_eq!(place.json(&["cards", "list"])?["total"], 1);
+    assert!(engine.close()?.success());
+    assert!(!DataDir::new(place.data_dir()).endpoint_file().exists(), "it was closed");
+    Ok(())
+}
+
+#[test]
+fn a_call_sent_again_to_the_next_engine_happens_once() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let mut engine = PipedEngine::start(&place)?;
+    engine.message()?;
+    engine.send("key", "cards_create", &json!(card("once")))?;
+    let (_, first) = engine.end_of("key", &mut Vec::new())?;
+    engine.child.kill()?;
+    engine.child.wait()?;
+    let mut engine = PipedEngine::start(&place)?;
+    engine.message()?;
+    engine.send("key", "cards_create", &json!(card("once")))?;
+    let (_, second) = engine.end_of("key", &mut Vec::new())?;
+    assert_eq!(first["response"]["summary"]["id"], second["response"]["summary"]["id"]);
+    assert!(engine.close()?.success());
+    assert_eq!(place.json(&["cards", "list"])?["total"], 1);
+    Ok(())
+}
+
+#[test]
+fn a_library_that_cannot_be_opened_is_reported_to_the_window() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    std::fs::write(place.data_dir(), "not a folder")?;
+    let mut engine = PipedEngine::start(&place)?;
+    let (kind, error) = engine.message()?;
+    assert_eq!(kind, "failed");
+    assert!(!error["message"].as_str().unwrap_or_default().is_empty(), "{error}");
+    assert!(engine.message().is_err(), "the only message");
     Ok(())
 }

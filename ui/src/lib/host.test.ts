@@ -95,6 +95,14 @@ describe("the window", () => {
     await expect(host.save("bad.py", "")).rejects.toBeInstanceOf(CommandError);
   });
 
+  it("has an engine started once it can hear its events", async () => {
+    const called: string[] = [];
+    const invoke = (name: string) => (called.push(name), Promise.resolve(1));
+    vi.stubGlobal("__TAURI_INTERNALS__", { invoke, transformCallback: (handler: unknown) => handler });
+    await detectHost().listen(() => {});
+    expect(called).toEqual(["plugin:event|listen", "engine_start"]);
+  });
+
   it("hears links by the system's event, and only texts", async () => {
     const listening: { event: string; handler: (message: unknown) => void }[] = [];
     const invoke = (name: string, args: { event: string; handler: (message: unknown) => void }) => {

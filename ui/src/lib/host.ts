@@ -68,7 +68,10 @@ function windowHost(): Host {
     save: (name, text) => invokeApp("save_text", { name, text }),
     async listen(hear) {
       const { listen } = await events;
-      return listen<Event>("autokit", ({ payload }) => hear(payload));
+      const stop = await listen<Event>("autokit", ({ payload }) => hear(payload));
+      // There is none if the library could not be opened: whoever tries again tries with another one.
+      await invokeApp("engine_start");
+      return stop;
     },
     async links(hear) {
       const { listen } = await events;

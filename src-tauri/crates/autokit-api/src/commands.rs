@@ -41,6 +41,12 @@ use crate::{
 /// Version of the protocol between processes. Incremented when a command changes its shape.
 pub const PROTOCOL: u32 = 23;
 
+/// Returns whether a command may be executed again when it is unknown whether it was. Those with effects outside the library
+/// may not; changes of the library are recognized by their idempotency key.
+pub fn is_repeatable(name: &str) -> bool {
+    name != RunTool::NAME
+}
+
 /// Command in the list.
 pub trait Command: Send + Sync + 'static {
     /// Name of the command in the protocol.

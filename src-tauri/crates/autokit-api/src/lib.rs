@@ -5,6 +5,8 @@
 //! |---|---|
 //! | [`commands`] | the list of commands, dispatch by name, TypeScript |
 //! | `client` | sending commands to wherever the library is open |
+//! | [`stdio`] | messages between the window and its engine |
+//! | [`paths`] | default folders |
 //! | the others | requests and responses, one module per area |
 //!
 //! Errors are [`autokit_error::ApiError`]s. This crate depends on neither the database nor candle.
@@ -27,12 +29,14 @@ mod market;
 mod memory;
 mod models;
 mod pages;
+pub mod paths;
 mod personalization;
 mod profiles;
 mod providers;
 mod refine;
 mod review;
 mod serve;
+pub mod stdio;
 mod system;
 mod tools;
 mod transfer;

@@ -7,6 +7,7 @@
 //! | [`node`] | processes as owner or client, and hand-over between them |
 //! | [`host`] | the loopback HTTP host |
 //! | [`mcp`] | MCP over standard input and output |
+//! | [`stdio`] | the commands over standard input and output, for the window |
 //! | [`backups`] | backups of a library that is not open |
 
 pub mod backups;
@@ -16,14 +17,16 @@ pub mod mcp;
 pub mod node;
 mod program_file;
 mod remote;
+pub mod stdio;
 
+pub use autokit_api::paths;
 pub use autokit_error::{ApiError, ErrorCode, Result};
 pub use autokit_features::starter;
 pub use autokit_fuel as fuel;
 pub use autokit_policy::{Need, Permission, Permissions, Policy, Rule};
 pub use autokit_search::{Mode, ScoreParts, Thresholds};
 pub use autokit_toolcard::{CardState, ProposalState, Risk};
-pub use autokit_workspace::{paths, secrets};
+pub use autokit_workspace::secrets;
 
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use autokit_api::commands::{Command, Context, RunTool, dispatch};
+use autokit_api::commands::{Command, Context, dispatch, is_repeatable};
 use autokit_api::{Client, Event, Role};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::transport::BoxedStream;
@@ -27,10 +27,6 @@ use crate::host::{Endpoint, Host};
 use crate::program_file::ProgramFile;
 use crate::remote::{CallError, Remote};
 use owner_timeout::OwnerTimeout;
-
-/// Commands with effects outside the library. If it is unknown whether one was executed, it is not
-/// repeated.
-const NOT_REPEATABLE: [&str; 1] = [RunTool::NAME];
 
 /// Time between attempts while an owner starts up or ends.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
@@ -126,8 +122,21 @@ impl Node {
     /// # Errors
     /// As [`Node::call`].
     pub fn call_json<'a>(&'a self, name: &'a str, body: Value) -> BoxFuture<'a, Result<Value>> {
+        self.call_once(autokit_workspace::token(16), name, body)
+    }
+
+    /// Executes a command given by name and idempotency key: with the key of a call that was executed, it returns the first
+    /// result.
+    ///
+    /// # Errors
+    /// As [`Node::call`].
+    pub(crate) fn call_once<'a>(
+        &'a self,
+        request: String,
+        name: &'a str,
+        body: Value,
+    ) -> BoxFuture<'a, Result<Value>> {
         Box::pin(async move {
-            let request = autokit_workspace::token(16);
             let author = self.inner.options.author.clone();
             let mut timeout = OwnerTimeout::default();
             loop {
@@ -147,7 +156,7 @@ impl Node {
                     State::Client(remote) => match remote.call(name, &body, &request, &author).await {
                         Ok(value) => return Ok(value),
                         Err(CallError::Answered(error)) => return Err(error),
-                        Err(CallError::Unanswered(_)) if NOT_REPEATABLE.contains(&name) => {
+                        Err(CallError::Unanswered(_)) if !is_repeatable(name) => {
                             return Err(ApiError::owner_ended());
                         }
                         Err(CallError::Lost(reason) | CallError::Unanswered(reason)) => {

@@ -128,6 +128,10 @@ async fn run(cli: Cli) -> Result<Outcome> {
         }
         command => command,
     };
+    if matches!(command, Command::Engine) {
+        Box::pin(serve::engine(node_options(&cli.global, true))).await?;
+        return Ok(Outcome::Done);
+    }
     let data_dir = global::data_dir(&cli.global);
     if let Command::Backup(command) = &command
         && let Some(result) = Box::pin(backup::without_library(&data_dir, &out, command)).await
@@ -162,7 +166,11 @@ async fn run(cli: Cli) -> Result<Outcome> {
 }
 
 async fn open(global: &Global, standby: bool) -> Result<Node> {
-    let options = NodeOptions {
+    Ok(Node::open(node_options(global, standby)).await?)
+}
+
+fn node_options(global: &Global, standby: bool) -> NodeOptions {
+    NodeOptions {
         data_dir: global::data_dir(global),
         engine: EngineOptions {
             vectors: global::vectors(global),
@@ -172,8 +180,7 @@ async fn open(global: &Global, standby: bool) -> Result<Node> {
         },
         standby,
         author: autokit_app::person(),
-    };
-    Ok(Node::open(options).await?)
+    }
 }
 
 async fn with_library(node: &Node, out: &Output, command: Command) -> Result<Outcome> {

@@ -1,11 +1,13 @@
-//! Commands that keep the process running: `autokit serve` for other processes, `autokit mcp` for an agent.
+//! Commands that keep the process running: `autokit serve` for other processes, `autokit mcp` for an agent, `autokit engine`
+//! for the window.
 
 use autokit_api::Status;
 use autokit_app::mcp::serve_stdio;
-use autokit_app::node::Node;
+use autokit_app::node::{Node, NodeOptions};
+use autokit_app::stdio;
 use autokit_terminal::output::{Output, count};
 use autokit_terminal::signals::interrupted;
-use autokit_terminal::{Outcome, Result};
+use autokit_terminal::{Failure, Outcome, Result};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -39,4 +41,15 @@ pub(crate) async fn mcp(node: &Node, profile: &str) -> Result<Outcome> {
         ended = interrupted() => ended?,
     }
     Ok(Outcome::Done)
+}
+
+/// Serves the window that started this process over standard input and output, until the window ends.
+pub(crate) async fn engine(options: NodeOptions) -> Result<()> {
+    let interrupted = async {
+        if let Err(Failure::Api(error)) = interrupted().await {
+            tracing::error!(%error, "failed to wait for signals");
+            std::future::pending::<()>().await;
+        }
+    };
+    Ok(stdio::serve(options, tokio::io::stdin(), tokio::io::stdout(), interrupted).await?)
 }

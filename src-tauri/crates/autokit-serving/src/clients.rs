@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use autokit_api::commands::{ConnectAgent, Context, DisconnectAgent, Handle, ListClients};
+use autokit_api::paths;
 use autokit_api::{AgentClient, ChangedLine, ClientConnected, ConnectClient, LineChange, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::clients::{Client, Folders, LaunchCommand};
 use autokit_toolcard::Timestamp;
 use autokit_workspace::background::in_background;
-use autokit_workspace::paths;
 use autokit_workspace::workspace::Workspace;
 use sha2::{Digest as _, Sha256};
 
@@ -34,7 +34,7 @@ impl Clients {
     fn launch_command(&self) -> Result<LaunchCommand> {
         let failed = |error: std::io::Error| ApiError::internal(format!("AutoKit's own path: {error}"));
         let executable = std::env::current_exe().map_err(failed)?;
-        // The window's executable cannot serve agents; the `autokit` command is installed beside it.
+        // Another program with an engine, such as a test, cannot serve agents.
         let command = executable.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX));
         if !command.is_file() {
             return Err(ApiError::new(

@@ -200,6 +200,9 @@ pub enum Command {
     Backup(crate::backup::BackupCommand),
     /// Keep the library open and serve it to other processes until interrupted.
     Serve,
+    /// Run the engine of the window, which starts it: commands on standard input, results on standard output.
+    #[command(hide = true)]
+    Engine,
     /// Run the MCP server on standard input and output.
     Mcp {
         /// Profile whose rules apply to the agent.

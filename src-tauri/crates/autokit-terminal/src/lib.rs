@@ -174,6 +174,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Eval(EvalCommand::Sessions { days }) => report::preloading(library, out, days).await,
         Command::Completions { .. }
         | Command::Man { .. }
+        | Command::Engine
         | Command::Eval(_)
         | Command::Mcp { .. }
         | Command::Serve

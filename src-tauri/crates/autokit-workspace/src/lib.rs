@@ -10,7 +10,7 @@
 //! | [`cards`], [`collections`] | cards as shown to people, and named sets of them |
 //! | [`providers`] | web search, language models, and what they cost |
 //! | [`secrets`] | keys of providers, and where they are stored |
-//! | [`options`], [`paths`] | what an engine is started with, and default folders |
+//! | [`options`] | what an engine is started with |
 
 pub mod background;
 pub mod cards;
@@ -21,7 +21,6 @@ pub mod jobs;
 pub mod models;
 pub mod options;
 pub mod page_vectors;
-pub mod paths;
 pub mod personal;
 pub mod providers;
 pub mod search;

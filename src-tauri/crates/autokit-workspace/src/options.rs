@@ -58,12 +58,12 @@ impl EngineOptions {
     /// starter cards.
     pub fn new() -> EngineOptions {
         EngineOptions {
-            models_dir: crate::paths::models_dir(),
+            models_dir: autokit_api::paths::models_dir(),
             vectors: Vectors::default(),
             starter: false,
             clock: Clock::system(),
             key_storage: None,
-            config_dir: crate::paths::config_dir(),
+            config_dir: autokit_api::paths::config_dir(),
             server_limits: Limits::default(),
             market_timeout: MARKET_TIMEOUT,
             document_reader: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("autokit")),

@@ -323,7 +323,7 @@ fn on_display() -> Command {
 pub(crate) fn take_pictures() -> Result<()> {
     setup::install_all()?;
     setup::build_ui()?;
-    exec(&mut cargo(&["build", "--package", "autokit-desktop"]))?;
+    exec(&mut cargo(&["build", "--package", "autokit-desktop", "--package", "autokit-cli"]))?;
     exec(
         on_display()
             .args(["run", "--package", "autokit-tests", "--example", "pictures"])
