@@ -38,23 +38,33 @@ impl Drop for TauriDriver {
     }
 }
 
-/// The processes of the window: one, because there is one session at a time, and a second instance that
-/// passes its link on.
+/// The processes of the window, of which there is one at a time and a second instance that passes its link on, and the
+/// engines they started, which close the library after the window has ended.
 fn window_processes() -> Result<Vec<OwnedFd>> {
-    let program = std::fs::canonicalize(crate::program("autokit-desktop")?)?;
-    let mut processes = Vec::new();
+    let window = std::fs::canonicalize(crate::program("autokit-desktop")?)?;
+    let engine = std::fs::canonicalize(crate::program("autokit")?)?;
+    let (mut windows, mut engines) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir("/proc")? {
         let entry = entry?;
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
         // Processes of other users, and those that have just ended, cannot be read.
-        if std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program)
-            && let Some(pid) = Pid::from_raw(pid)
-            && let Ok(process) = rustix::process::pidfd_open(pid, PidfdFlags::empty())
-        {
-            processes.push(process);
+        match std::fs::read_link(entry.path().join("exe")) {
+            Ok(program) if program == window => windows.push(pid),
+            Ok(program) if program == engine => engines.push(pid),
+            _ => {}
         }
     }
-    Ok(processes)
+    engines.retain(|engine| parent(*engine).is_some_and(|parent| windows.contains(&parent)));
+    let open = |pid: &i32| rustix::process::pidfd_open(Pid::from_raw(*pid)?, PidfdFlags::empty()).ok();
+    Ok(windows.iter().chain(&engines).filter_map(open).collect())
+}
+
+/// The process that started a process.
+pub fn parent(pid: i32) -> Option<i32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
 /// Waits until a process has ended.
@@ -95,7 +105,7 @@ impl Window {
         Ok(window)
     }
 
-    /// Opens the built window as it stands, with these variables.
+    /// Opens the built window as it stands, with these variables; an empty one is removed.
     ///
     /// # Errors
     /// As [`Window::open`].
@@ -104,9 +114,16 @@ impl Window {
         let tauri_driver = std::env::var_os("AUTOKIT_TAURI_DRIVER")
             .context("AUTOKIT_TAURI_DRIVER names tauri-driver; `cargo xtask test` sets it")?;
         let (port, native) = (free_port()?, free_port()?);
-        let child = Command::new(tauri_driver)
+        let mut driver = Command::new(tauri_driver);
+        for (name, value) in variables {
+            if value.as_os_str().is_empty() {
+                driver.env_remove(name);
+            } else {
+                driver.env(name, value);
+            }
+        }
+        let child = driver
             .args(["--port", &port.to_string(), "--native-port", &native.to_string()])
-            .envs(variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
@@ -307,8 +324,8 @@ impl Window {
         Ok(path)
     }
 
-    /// Closes the window and waits until its process has ended. WebDriver kills it: until the system has
-    /// finished what it was writing, the process keeps the library.
+    /// Closes the window and waits until its process and its engine have ended. WebDriver kills the window; the engine
+    /// closes the library then.
     ///
     /// # Errors
     /// When the session or the process does not end.

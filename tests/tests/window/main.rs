@@ -5,7 +5,8 @@
 use anyhow::{Context, Result, ensure};
 use autokit_api::commands::StartVerify;
 use autokit_api::{VerifyScope, VerifyStart};
-use autokit_library::{Clock, Library, Storage};
+use autokit_app::host::Endpoint;
+use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_tests::calendar::{IMPORT, QUESTION, REASON, USE_CASE, cards, scripted_reply, site, stock};
 use autokit_tests::model::ScriptedModel;
 use autokit_tests::review::checked_library;
@@ -13,6 +14,8 @@ use autokit_tests::window::Window;
 use autokit_tests::{Workplace, made_up_cards};
 use thirtyfour::Key;
 
+#[cfg(target_os = "linux")]
+mod accessibility;
 mod bundles;
 #[cfg(target_os = "linux")]
 mod desktop;
@@ -101,6 +104,31 @@ async fn looks_right_in_light_and_dark_small_and_full() -> Result<()> {
     window.wait_for_text("h2", "Embedding model").await?;
     window.screenshot("15-settings").await?;
     window.close().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn the_window_goes_on_with_another_engine() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let file = place.cards_file("cards.json", &made_up_cards(20))?;
+    place.json(&["import", &file.display().to_string()])?;
+    let window = Window::open(&place, NO_MODEL).await?;
+    window.fill("#ask-box", "compress calendars 12").await?;
+    window.wait_for(".answer h1").await?;
+    let endpoint = || Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file());
+    let killed = endpoint().context("an engine")?.pid;
+    let pid = rustix::process::Pid::from_raw(killed.try_into()?).context("a process")?;
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
+    // Answered by the next engine, which is started by itself.
+    window.fill("#ask-box", "archive photos 15").await?;
+    window.wait_until("document.querySelector('.answer h1')?.textContent.startsWith('archive')").await?;
+    let next = endpoint().context("another engine")?.pid;
+    ensure!(next != killed, "{next}");
+    window.close().await?;
+    // Its engine closed the library: nobody has to recover it.
+    ensure!(endpoint().is_none(), "{:?}", endpoint());
+    ensure!(place.json(&["cards", "list"])?["total"] == 20);
+    Ok(())
 }
 
 /// FUEL's appendix B, played by hand: nothing in the library, a JavaScript tool from the web, "I want it
