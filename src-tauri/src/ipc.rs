@@ -57,7 +57,9 @@ async fn forward_events(app: AppHandle, engine: Engine, mut notices: UnboundedRe
 #[tauri::command]
 pub(crate) async fn call(engine: State<'_, Engine>, name: String, request: Value) -> Result<Box<RawValue>> {
     let request = to_raw_value(&request).map_err(|error| ApiError::internal(format!("{name}: {error}")))?;
-    engine.call(name, request).await
+    let answer = engine.call(name.clone(), request).await;
+    tracing::debug!(name, good = answer.is_ok(), "answered");
+    answer
 }
 
 /// Starts an engine if there is none: the page calls it when it connects, also when a person tries again.

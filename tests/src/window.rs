@@ -1,5 +1,6 @@
 //! Driving the real window through tauri-driver and WebKitWebDriver.
 
+use std::collections::HashMap;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -57,18 +58,51 @@ fn window_processes() -> Result<Vec<OwnedFd>> {
         }
     }
     engines.retain(|engine| parent(*engine).is_some_and(|parent| windows.contains(&parent)));
-    let open = |pid: &i32| rustix::process::pidfd_open(Pid::from_raw(*pid)?, PidfdFlags::empty()).ok();
-    Ok(windows.iter().chain(&engines).filter_map(open).collect())
+    Ok(windows.into_iter().chain(engines).filter_map(open_process).collect())
 }
 
 /// The process that started a process.
-pub fn parent(pid: i32) -> Option<i32> {
+fn parent(pid: i32) -> Option<i32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
+/// The processes that a process started, and those that they started.
+pub fn descendants(pid: u32) -> Vec<i32> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        if let Some(parent) = parent(pid) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut found = Vec::new();
+    let mut open = vec![i32::try_from(pid).unwrap_or_default()];
+    while let Some(next) = open.pop() {
+        let started = children.remove(&next).unwrap_or_default();
+        found.extend(&started);
+        open.extend(started);
+    }
+    found
+}
+
+/// A process and all that it started, to be waited for.
+pub fn processes_of(pid: u32) -> Vec<OwnedFd> {
+    let mut processes = descendants(pid);
+    processes.extend(i32::try_from(pid));
+    processes.into_iter().filter_map(open_process).collect()
+}
+
+/// `None` if it has ended.
+fn open_process(pid: i32) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
+}
+
 /// Waits until a process has ended.
-fn wait_for_end(process: &OwnedFd) -> Result<()> {
+///
+/// # Errors
+/// When it does not end.
+pub fn wait_for_end(process: &OwnedFd) -> Result<()> {
     let mut ended = [PollFd::new(process, PollFlags::IN)];
     if poll(&mut ended, Some(&TIMEOUT.try_into()?))? == 0 {
         bail!("the window is closed, and its process does not end");

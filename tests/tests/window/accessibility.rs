@@ -1,13 +1,12 @@
 //! The real window as assistive technology sees it: rules of axe in its web view, and names, roles and order over AT-SPI.
 
-use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use autokit_tests::window::Window;
+use autokit_tests::window::{Window, descendants};
 use futures_util::future::BoxFuture;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -163,25 +162,6 @@ impl Drop for SessionBus {
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
     }
-}
-
-/// The processes that a process started, and those that they started.
-fn descendants(pid: u32) -> Vec<i32> {
-    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        if let Some(parent) = autokit_tests::window::parent(pid) {
-            children.entry(parent).or_default().push(pid);
-        }
-    }
-    let mut found = Vec::new();
-    let mut open = vec![i32::try_from(pid).unwrap_or_default()];
-    while let Some(next) = open.pop() {
-        let started = children.remove(&next).unwrap_or_default();
-        found.extend(&started);
-        open.extend(started);
-    }
-    found
 }
 
 #[zbus::proxy(interface = "org.a11y.Bus", default_service = "org.a11y.Bus", default_path = "/org/a11y/bus")]

@@ -3,7 +3,8 @@
 use anyhow::Result;
 
 use crate::setup;
-use crate::shell::{cargo, exec, step};
+use crate::shell::{binary, cargo, exec, step};
+use crate::test::on_display;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -13,7 +14,7 @@ pub(crate) struct Options {
     /// Use smaller libraries, for a quick look.
     #[arg(long)]
     quick: bool,
-    /// Run only these: embedding, ranking, library, crashes, bundle, review, agents, typing, waits, answer, fuzz.
+    /// Run only these: embedding, ranking, library, crashes, bundle, review, agents, typing, waits, answer, window, fuzz.
     parts: Vec<String>,
 }
 
@@ -28,8 +29,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.quick {
         arguments.push("--quick");
     }
-    let fuzzed = options.parts.is_empty() || options.parts.iter().any(|part| part == "fuzz");
-    let parts: Vec<&str> = options.parts.iter().map(String::as_str).filter(|part| *part != "fuzz").collect();
+    let is_chosen = |name: &str| options.parts.is_empty() || options.parts.iter().any(|part| part == name);
+    if is_chosen("window") {
+        step("Start of the window", "See the message above.", || window_start(options))?;
+    }
+    let fuzzed = is_chosen("fuzz");
+    let apart = ["fuzz", "window"];
+    let parts: Vec<&str> =
+        options.parts.iter().map(String::as_str).filter(|part| !apart.contains(part)).collect();
     arguments.extend(&parts);
     if !parts.is_empty() || options.parts.is_empty() {
         step("Measurements", "See the message above.", || exec(&mut cargo(&arguments)))?;
@@ -44,4 +51,23 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         fuzz.insert(1, "--release");
     }
     step("Broken bundles", "The input is kept where the message says.", || exec(&mut cargo(&fuzz)))
+}
+
+/// Measures the start of the window on a display of its own.
+fn window_start(options: &Options) -> Result<()> {
+    setup::install_all()?;
+    setup::build_ui()?;
+    let mut build = cargo(&["build", "--package", "autokit-desktop", "--package", "autokit-cli"]);
+    if options.release {
+        build.arg("--release");
+    }
+    exec(&mut build)?;
+    let programs = binary("autokit", options.release).with_file_name("");
+    let mut run = on_display();
+    run.args(["run", "--quiet", "--package", "autokit-tests", "--example", "window_start", "--"])
+        .arg(programs);
+    if options.quick {
+        run.arg("--quick");
+    }
+    exec(&mut run)
 }

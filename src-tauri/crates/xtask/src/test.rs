@@ -307,7 +307,7 @@ fn window_tests() -> Result<()> {
 }
 
 /// A cargo command on a separate display and session bus, with the driver of the real window.
-fn on_display() -> Command {
+pub(crate) fn on_display() -> Command {
     let mut cargo = command("dbus-run-session");
     cargo.args(["--", "xvfb-run", "--auto-servernum", "--server-args=-screen 0 1280x900x24"]);
     cargo.arg(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
