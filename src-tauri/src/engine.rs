@@ -351,7 +351,7 @@ fn unusable(why: &str) -> ApiError {
     ApiError::new(
         ErrorCode::Internal,
         format!("AutoKit's engine can't be used: {why}"),
-        "Start AutoKit again. If it keeps happening, run `autokit doctor` in a terminal.",
+        "Try again. If it keeps happening, run `autokit doctor` in a terminal.",
     )
 }
 
