@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_api::commands::RestoreBackup;
-use autokit_api::{BackupRef, Role};
+use autokit_api::commands::{GetStatus, RestoreBackup};
+use autokit_api::{BackupRef, Event, Nothing, Role};
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::secrets::KeyStorage;
@@ -126,7 +126,23 @@ async fn an_agent_continues_when_a_backup_is_restored() -> Result<()> {
     agent.search("echo").await?;
     let node = place.node(64).await?;
     ensure!(node.role().await == Role::Client);
+    let mut events = node.events();
     node.call::<RestoreBackup>(BackupRef { name }).await?;
+    // Searches go on at any moment of it. A call that runs when the library closes is not repeated, so it comes after.
+    agent.search("echo").await?;
+    let restored = async {
+        loop {
+            // Finds the library that is open by now, whose events begin with the outcome.
+            node.call::<GetStatus>(Nothing {}).await?;
+            while let Ok(event) = events.try_recv() {
+                if let Event::Restored { error, .. } = event {
+                    return error.map_or(Ok(()), Err);
+                }
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), restored).await.context("it is restored")??;
+    // What the first search bound may be gone with the library that was replaced.
     agent.search("echo").await?;
     let (text, failed) = agent.use_tool("echo", json!({"text": "4"})).await?;
     ensure!(!failed && text == r#"{"text":"4"}"#, "{text}");

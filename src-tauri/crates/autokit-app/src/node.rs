@@ -31,6 +31,9 @@ use owner_timeout::OwnerTimeout;
 /// Time between attempts while an owner starts up or ends.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
+/// Time between attempts to hear an owner's events again.
+const EVENTS_RETRY_INTERVAL: Duration = Duration::from_millis(200);
+
 /// Options of a [`Node`].
 #[derive(Clone, Debug)]
 pub struct NodeOptions {
@@ -554,10 +557,22 @@ impl Inner {
         Ok(())
     }
 
-    /// Forwards the owner's events until it ends.
-    fn start_forwarding_events(&self, remote: Remote) {
-        let events = self.events.clone();
-        tokio::spawn(async move { remote.forward_events(&events).await });
+    /// Forwards the owner's events until another one is found.
+    fn start_forwarding_events(self: &Arc<Self>, remote: Remote) {
+        let (inner, events) = (Arc::downgrade(self), self.events.clone());
+        tokio::spawn(async move {
+            loop {
+                remote.forward_events(&events).await;
+                // An owner that restores a backup has the same endpoint afterwards, so that no call fails and looks for
+                // another one.
+                tokio::time::sleep(EVENTS_RETRY_INTERVAL).await;
+                let Some(inner) = inner.upgrade() else { return };
+                let state = inner.state.read().await;
+                if !matches!(&*state, State::Client(current) if current.endpoint() == remote.endpoint()) {
+                    return;
+                }
+            }
+        });
     }
 }
 
