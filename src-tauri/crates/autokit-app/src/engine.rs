@@ -74,6 +74,7 @@ use autokit_workspace::workspace::Workspace;
 use futures_util::future::BoxFuture;
 use rmcp::model::Tool;
 use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use assistant::{AddedMemory, Features};
@@ -609,5 +610,13 @@ impl Handle<GetStatus> for Engine {
             checks: self.workspace.library.checks_version(),
             migrated_from: self.workspace.library.migrated_from().map(|path| path.display().to_string()),
         })
+    }
+}
+
+/// Returns the next event; [`Event::Missed`] if some were lost, and `None` once there are no more.
+pub(crate) async fn next_event(events: &mut broadcast::Receiver<Event>) -> Option<Event> {
+    match events.recv().await {
+        Err(RecvError::Closed) => None,
+        missed_or_next => Some(missed_or_next.unwrap_or(Event::Missed)),
     }
 }

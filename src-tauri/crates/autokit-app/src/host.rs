@@ -18,7 +18,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autokit_api::Event;
 use autokit_api::commands::{Context, PROTOCOL, dispatch};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::transport::http_route;
@@ -38,10 +37,9 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, next_event};
 
 /// Header with the idempotency key of a request.
 pub(crate) const REQUEST_HEADER: &str = "x-autokit-request";
@@ -322,11 +320,7 @@ async fn events(State(shared): State<Shared>) -> Response {
     let lines = futures_util::stream::unfold((receiver, stop), |(mut receiver, stop)| async move {
         let event = tokio::select! {
             () = stop.cancelled() => return None,
-            event = receiver.recv() => event,
-        };
-        let event = match event {
-            Err(RecvError::Closed) => return None,
-            missed_or_next => missed_or_next.unwrap_or(Event::Missed),
+            event = next_event(&mut receiver) => event?,
         };
         let mut line = serde_json::to_vec(&event).unwrap_or_default();
         line.push(b'\n');

@@ -13,9 +13,9 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, BufWriter};
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::engine::next_event;
 use crate::node::{Node, NodeOptions};
 
 /// Opens the library and executes the calls read from `input`, several at a time, until it ends or `stop` completes; then
@@ -106,11 +106,7 @@ async fn forward_events(
     mut events: tokio::sync::broadcast::Receiver<Event>,
     messages: UnboundedSender<EngineMessage>,
 ) {
-    loop {
-        let event = match events.recv().await {
-            Err(RecvError::Closed) => return,
-            missed_or_next => missed_or_next.unwrap_or(Event::Missed),
-        };
+    while let Some(event) = next_event(&mut events).await {
         match to_json(&event) {
             Ok(event) => send(&messages, EngineMessage::Event(event)),
             Err(error) => tracing::error!(%error, "failed to send an event"),
