@@ -57,11 +57,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn window_start(options: &Options) -> Result<()> {
     setup::install_all()?;
     setup::build_ui()?;
-    let mut build = cargo(&["build", "--package", "autokit-desktop", "--package", "autokit-cli"]);
-    if options.release {
-        build.arg("--release");
-    }
-    exec(&mut build)?;
+    setup::build_programs(options.release)?;
     let programs = binary("autokit", options.release).with_file_name("");
     let mut run = on_display();
     run.args(["run", "--quiet", "--package", "autokit-tests", "--example", "window_start", "--"])

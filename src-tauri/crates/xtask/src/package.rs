@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
 use crate::setup;
-use crate::shell::{binary, cargo, command, exec, print_line, read, root, step, target};
+use crate::shell::{binary, command, exec, print_line, read, root, step, target};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -35,13 +35,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     setup::system_packages(false)?;
     setup::ui_packages()?;
     setup::build_ui()?;
-    step("Programs", "See the compiler's messages above.", || {
-        let mut build = cargo(&["build", "--package", "autokit-desktop", "--package", "autokit-cli"]);
-        if release {
-            build.arg("--release");
-        }
-        exec(&mut build)
-    })?;
+    step("Programs", "See the compiler's messages above.", || setup::build_programs(release))?;
     let folder = target().join("package");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

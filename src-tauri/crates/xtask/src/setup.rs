@@ -225,6 +225,15 @@ pub(crate) fn build_cli(release: bool) -> Result<()> {
     })
 }
 
+/// Builds the window and the program it starts as its engine.
+pub(crate) fn build_programs(release: bool) -> Result<()> {
+    let mut build = cargo(&["build", "--package", "autokit-desktop", "--package", "autokit-cli"]);
+    if release {
+        build.arg("--release");
+    }
+    exec(&mut build)
+}
+
 /// Downloads the embedding model into the user's model store.
 pub(crate) fn model() -> Result<()> {
     step(

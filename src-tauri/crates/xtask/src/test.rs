@@ -323,7 +323,7 @@ pub(crate) fn on_display() -> Command {
 pub(crate) fn take_pictures() -> Result<()> {
     setup::install_all()?;
     setup::build_ui()?;
-    exec(&mut cargo(&["build", "--package", "autokit-desktop", "--package", "autokit-cli"]))?;
+    setup::build_programs(false)?;
     exec(
         on_display()
             .args(["run", "--package", "autokit-tests", "--example", "pictures"])
