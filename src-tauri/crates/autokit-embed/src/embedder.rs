@@ -70,7 +70,7 @@ pub struct EmbedderOptions {
     pub threads: Option<NonZeroUsize>,
     /// Which encoder runs the model.
     pub backend: Backend,
-    /// Precision of this crate's own encoder, or the next more exact one that this processor is fast in; if `None`, the
+    /// Precision of this crate's own encoder, or the next more exact one that this processor computes in; if `None`, the
     /// lowest that the model's vectors bear, see [`ModelSpec::precision`].
     pub precision: Option<Precision>,
 }

@@ -32,7 +32,7 @@ pub enum EvalCommand {
         /// Folders with tools.jsonl and queries.jsonl.
         #[arg(required = true)]
         dirs: Vec<PathBuf>,
-        /// Precision of the embeddings, or the next more exact one this processor is fast in. Without it, the model's own.
+        /// Precision of the embeddings, or the next more exact one this processor computes in. Without it, the model's own.
         #[arg(long)]
         precision: Option<Precision>,
     },
@@ -48,7 +48,7 @@ pub enum EvalCommand {
         /// Site to read the cards' documentation pages from, so that ranking uses them.
         #[arg(long, value_name = "URL")]
         site: Option<String>,
-        /// Precision of the embeddings, or the next more exact one this processor is fast in. Without it, the model's own.
+        /// Precision of the embeddings, or the next more exact one this processor computes in. Without it, the model's own.
         #[arg(long)]
         precision: Option<Precision>,
         /// List the questions whose first answer is wrong.

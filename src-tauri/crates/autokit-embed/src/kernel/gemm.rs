@@ -9,11 +9,19 @@
 //! multiplied, the next is prefetched, at the pace of the inner loop: for 32 rows this is a third faster than
 //! prefetching a few steps ahead within the panel. The blocks of rows share the lines of the next panel, so that each is
 //! asked for once: asking twice makes ten rows a seventh slower, not asking makes 128 rows a twentieth slower.
+//!
+//! Weights may be rounded to bf16, which halves what has to be read; they become f32 again in the registers, and inputs
+//! and sums stay f32.
+
+use half::bf16;
 
 use super::buffer::Buffer;
 use super::isa::{Isa, multiversion};
 use super::simd::Simd;
-use super::tile::{Ahead, Finish, Input, LINE, Out, Right, Tile, UNROLL, for_height, row_blocks};
+use super::tile::{
+    Ahead, Finish, Input, LINE, Layout, Out, PackedBf16, PackedF32, Right, Strided, Tile, UNROLL, for_height,
+    row_blocks,
+};
 
 /// A weight matrix with its bias, packed for one instruction set.
 pub(crate) struct Packed {
@@ -22,28 +30,48 @@ pub(crate) struct Packed {
     depth: usize,
     columns: usize,
     width: usize,
+    /// Whether each 32 bits are two bf16 that follow each other in the depth.
+    is_bf16: bool,
 }
 
 impl Packed {
     /// Packs rows of weights `[columns, depth]` (as linear layers store them) and `[columns]` biases.
     pub(crate) fn new(isa: Isa, weights: &[f32], bias: &[f32], depth: usize) -> Self {
+        Self::pack(isa, weights, bias, depth, false)
+    }
+
+    /// As [`Self::new`], with weights rounded to bf16.
+    pub(crate) fn in_bf16(isa: Isa, weights: &[f32], bias: &[f32], depth: usize) -> Self {
+        Self::pack(isa, weights, bias, depth, true)
+    }
+
+    fn pack(isa: Isa, weights: &[f32], bias: &[f32], depth: usize, is_bf16: bool) -> Self {
         let columns = bias.len();
         assert_eq!(weights.len(), columns * depth);
         let width = isa.panel_width();
         let padded = columns.next_multiple_of(width);
-        let mut panels = Buffer::zeros(padded * depth);
-        for (at, panel) in panels.chunks_exact_mut(width * depth).enumerate() {
+        let rows = if is_bf16 { depth.div_ceil(2) } else { depth };
+        let mut panels = Buffer::zeros(padded * rows);
+        for (at, panel) in panels.chunks_exact_mut(width * rows).enumerate() {
             let first = at * width;
-            let rows = weights[first * depth..columns.min(first + width) * depth].chunks_exact(depth);
-            for (lane, row) in rows.enumerate() {
-                for (step, x) in row.iter().enumerate() {
-                    panel[step * width + lane] = *x;
+            let columns = weights[first * depth..columns.min(first + width) * depth].chunks_exact(depth);
+            for (lane, column) in columns.enumerate() {
+                if is_bf16 {
+                    for (row, pair) in column.chunks(2).enumerate() {
+                        let bits =
+                            |at: usize| u32::from(pair.get(at).map_or(0, |x| bf16::from_f32(*x).to_bits()));
+                        panel[row * width + lane] = f32::from_bits(bits(0) | bits(1) << 16);
+                    }
+                } else {
+                    for (row, x) in column.iter().enumerate() {
+                        panel[row * width + lane] = *x;
+                    }
                 }
             }
         }
         let mut padded_bias = Buffer::zeros(padded);
         padded_bias[..columns].copy_from_slice(bias);
-        Self { panels, bias: padded_bias, depth, columns, width }
+        Self { panels, bias: padded_bias, depth, columns, width, is_bf16 }
     }
 
     /// Returns the number of panels, by which work is divided.
@@ -103,15 +131,37 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
     from: usize,
     to: usize,
 ) {
-    let Packed { panels, bias, depth, columns, width } = product.weights;
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if product.weights.is_bf16 {
+            panels_in::<S, PackedBf16, ROWS, VECS>(product, from, to);
+        } else {
+            panels_in::<S, PackedF32, ROWS, VECS>(product, from, to);
+        }
+    }
+}
+
+/// Computes panels of weights that lie in memory as `L`.
+///
+/// # Safety
+/// As [`gemm`]; the layout must be that of the weights.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
+unsafe fn panels_in<S: Simd, L: Layout, const ROWS: usize, const VECS: usize>(
+    product: &Product<'_>,
+    from: usize,
+    to: usize,
+) {
+    let Packed { panels, bias, depth, columns, width, .. } = product.weights;
     let (depth, columns, width) = (*depth, *columns, *width);
+    let rows_of_memory = depth.div_ceil(L::ROWS_AT_ONCE);
     assert!(width == VECS * S::LANES && to <= product.weights.panels());
     for panel in from..to {
         let column = panel * width;
         // SAFETY: the panel and its bias are inside the packed buffers (asserted above); rows and
         // columns are inside the matrices that the caller vouches for.
         unsafe {
-            let weights = panels.as_ptr().add(panel * width * depth);
+            let weights = panels.as_ptr().add(panel * width * rows_of_memory);
             let right = Right { at: weights, stride: width, depth };
             let bias = bias.as_ptr().add(column);
             let out = Out {
@@ -121,22 +171,22 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
                 finish: product.finish.offset(column),
             };
             let following = if panel + 1 < to {
-                weights.wrapping_add(width * depth)
+                weights.wrapping_add(width * rows_of_memory)
             } else {
                 product.next.unwrap_or(weights)
             };
             let row_blocks = row_blocks(product.rows, ROWS);
             let blocks = row_blocks.len();
             for (block, (row, height)) in row_blocks.enumerate() {
-                let ahead = Ahead::of_block(following, width, depth, block, blocks);
+                let ahead = Ahead::of_block(following, width, rows_of_memory, block, blocks);
                 let input = Input { at: product.input.add(row * depth), stride: depth };
                 let tile = Tile { input, right, bias: Some(bias), ahead, out: out.rows_from(row) };
-                match (UNROLL * width).div_ceil(LINE * blocks) {
-                    ..=1 => rows::<S, VECS, 1, true>(height, &tile),
-                    2 => rows::<S, VECS, 2, true>(height, &tile),
-                    3..=UNROLL => rows::<S, VECS, UNROLL, true>(height, &tile),
+                match (UNROLL / L::ROWS_AT_ONCE * width).div_ceil(LINE * blocks) {
+                    ..=1 => rows::<S, L, VECS, 1>(height, &tile),
+                    2 => rows::<S, L, VECS, 2>(height, &tile),
+                    3..=UNROLL => rows::<S, L, VECS, UNROLL>(height, &tile),
                     // Three registers of AVX-512 in each step.
-                    _ => rows::<S, VECS, { 3 * UNROLL }, true>(height, &tile),
+                    _ => rows::<S, L, VECS, { 3 * UNROLL }>(height, &tile),
                 }
             }
         }
@@ -149,12 +199,9 @@ unsafe fn panels<S: Simd, const ROWS: usize, const VECS: usize>(
 /// As [`super::tile::compute_tile`], for `height` rows.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
-unsafe fn rows<S: Simd, const VECS: usize, const LINES: usize, const PACKED: bool>(
-    height: usize,
-    tile: &Tile,
-) {
+unsafe fn rows<S: Simd, L: Layout, const VECS: usize, const LINES: usize>(height: usize, tile: &Tile) {
     // SAFETY: passed on to the caller.
-    for_height!(height, R => unsafe { S::tile::<R, VECS, LINES, PACKED>(tile) });
+    for_height!(height, R => unsafe { S::tile::<L, R, VECS, LINES>(tile) });
 }
 
 /// Computes `out[rows, columns] = input[rows, depth] * right[depth, ..]` for a right factor that is not
@@ -186,9 +233,9 @@ pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
                 let ahead = Ahead { at: right.at, stride: 0 };
                 let tile = Tile { input, right, bias: None, ahead, out };
                 match vectors {
-                    1 => self::rows::<S, 1, 0, false>(height, &tile),
-                    2 => self::rows::<S, 2, 0, false>(height, &tile),
-                    _ => self::rows::<S, VECS, 0, false>(height, &tile),
+                    1 => self::rows::<S, Strided, 1, 0>(height, &tile),
+                    2 => self::rows::<S, Strided, 2, 0>(height, &tile),
+                    _ => self::rows::<S, Strided, VECS, 0>(height, &tile),
                 }
             }
         }
@@ -231,23 +278,29 @@ mod tests {
                 let w = numbers(columns * depth, 2);
                 let bias = numbers(columns, 3);
                 let residual = numbers(rows * columns, 4);
-                let packed = Packed::new(isa, &w, &bias, depth);
-                let plain = run(isa, &packed, &x, rows, Finish::Store, &[]);
-                let added = run(isa, &packed, &x, rows, Finish::Add(residual.as_ptr()), &[1]);
-                let gelu = run(isa, &packed, &x, rows, Finish::Gelu, &[1, 2]);
-                for r in 0..rows {
-                    for c in 0..columns {
-                        let at = r * columns + c;
-                        let want: f64 = (0..depth)
-                            .map(|k| f64::from(x[r * depth + k]) * f64::from(w[c * depth + k]))
-                            .sum::<f64>()
-                            + f64::from(bias[c]);
-                        let near = |got: f32, want: f64| (f64::from(got) - want).abs() < 2e-5;
-                        assert!(near(plain[at], want), "{isa:?} {rows}x{depth}x{columns} at {r},{c}");
-                        assert!(near(added[at], want + f64::from(residual[at])));
-                        let tanh_form =
-                            0.5 * want * (1.0 + (0.797_884_56 * (want + 0.044_715 * want.powi(3))).tanh());
-                        assert!((f64::from(gelu[at]) - tanh_form).abs() < 2e-3);
+                let rounded: Vec<f32> = w.iter().map(|x| bf16::from_f32(*x).to_f32()).collect();
+                for (packed, w) in [
+                    (Packed::new(isa, &w, &bias, depth), &w),
+                    (Packed::in_bf16(isa, &w, &bias, depth), &rounded),
+                ] {
+                    let plain = run(isa, &packed, &x, rows, Finish::Store, &[]);
+                    let added = run(isa, &packed, &x, rows, Finish::Add(residual.as_ptr()), &[1]);
+                    let gelu = run(isa, &packed, &x, rows, Finish::Gelu, &[1, 2]);
+                    for r in 0..rows {
+                        for c in 0..columns {
+                            let at = r * columns + c;
+                            let want: f64 = (0..depth)
+                                .map(|k| f64::from(x[r * depth + k]) * f64::from(w[c * depth + k]))
+                                .sum::<f64>()
+                                + f64::from(bias[c]);
+                            let near = |got: f32, want: f64| (f64::from(got) - want).abs() < 2e-5;
+                            assert!(near(plain[at], want), "{isa:?} {rows}x{depth}x{columns} at {r},{c}");
+                            assert!(near(added[at], want + f64::from(residual[at])));
+                            let tanh_form = 0.5
+                                * want
+                                * (1.0 + (0.797_884_56 * (want + 0.044_715 * want.powi(3))).tanh());
+                            assert!((f64::from(gelu[at]) - tanh_form).abs() < 2e-3);
+                        }
                     }
                 }
             }
@@ -259,12 +312,16 @@ mod tests {
         for isa in Isa::available() {
             let (depth, columns) = (96, 100);
             let x = numbers(40 * depth, 5);
-            let packed = Packed::new(isa, &numbers(columns * depth, 6), &numbers(columns, 7), depth);
-            let all = run(isa, &packed, &x, 40, Finish::Gelu, &[]);
-            for rows in 1..40 {
-                for first in [0, 40 - rows] {
-                    let some = run(isa, &packed, &x[first * depth..], rows, Finish::Gelu, &[]);
-                    assert_eq!(some, all[first * columns..(first + rows) * columns]);
+            let (weights, bias) = (numbers(columns * depth, 6), numbers(columns, 7));
+            for packed in
+                [Packed::new(isa, &weights, &bias, depth), Packed::in_bf16(isa, &weights, &bias, depth)]
+            {
+                let all = run(isa, &packed, &x, 40, Finish::Gelu, &[]);
+                for rows in 1..40 {
+                    for first in [0, 40 - rows] {
+                        let some = run(isa, &packed, &x[first * depth..], rows, Finish::Gelu, &[]);
+                        assert_eq!(some, all[first * columns..(first + rows) * columns]);
+                    }
                 }
             }
         }

@@ -3,13 +3,13 @@
 //! Everything is `#[inline(always)]`: the operations become single instructions only once they
 //! are inside a function compiled for the instruction set.
 
-use super::tile::{Tile, compute_tile};
+use super::tile::{Layout, Tile, compute_tile};
 
 /// Operations on f32 vectors of one instruction set.
 ///
 /// # Safety
-/// Every function may be called only on a processor that has the instruction set; `load`, `store`
-/// and `prefetch` take pointers to `LANES` numbers, of any alignment.
+/// Every function may be called only on a processor that has the instruction set; pointers are to `LANES` numbers or
+/// pairs, of any alignment.
 #[allow(clippy::missing_safety_doc, reason = "said once, for the trait")]
 pub(crate) unsafe trait Simd: Copy {
     /// One register.
@@ -20,6 +20,10 @@ pub(crate) unsafe trait Simd: Copy {
     unsafe fn splat(x: f32) -> Self::V;
     unsafe fn load(from: *const f32) -> Self::V;
     unsafe fn store(to: *mut f32, v: Self::V);
+    /// Loads the first of each pair of bf16, the lower half of 32 bits.
+    unsafe fn low_bf16(from: *const f32) -> Self::V;
+    /// Loads the second of each pair of bf16.
+    unsafe fn high_bf16(from: *const f32) -> Self::V;
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn mul(a: Self::V, b: Self::V) -> Self::V;
@@ -41,7 +45,7 @@ pub(crate) unsafe trait Simd: Copy {
     unsafe fn prefetch(at: *const f32);
     /// Computes a tile of a matrix product, see [`compute_tile`]. Each shape is a function of its own,
     /// because if all shapes are in one, the compiler runs out of registers and spills them.
-    unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize, const PACKED: bool>(tile: &Tile);
+    unsafe fn tile<L: Layout, const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -58,7 +62,10 @@ pub(crate) use x86::{Avx2, Avx512};
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Simd, Tile, compute_tile};
+    use super::{Layout, Simd, Tile, compute_tile};
+
+    /// The upper half of 32 bits.
+    const HIGH_HALF: i32 = -0x1_0000;
 
     /// AVX-512F.
     #[derive(Clone, Copy)]
@@ -84,6 +91,17 @@ mod x86 {
         #[inline(always)]
         unsafe fn store(to: *mut f32, v: __m512) {
             unsafe { _mm512_storeu_ps(to, v) }
+        }
+        #[inline(always)]
+        unsafe fn low_bf16(from: *const f32) -> __m512 {
+            unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_loadu_si512(from.cast()))) }
+        }
+        #[inline(always)]
+        unsafe fn high_bf16(from: *const f32) -> __m512 {
+            unsafe {
+                let mask = _mm512_set1_epi32(HIGH_HALF);
+                _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(from.cast()), mask))
+            }
         }
         #[inline(always)]
         unsafe fn add(a: __m512, b: __m512) -> __m512 {
@@ -139,10 +157,8 @@ mod x86 {
         }
         #[target_feature(enable = "avx512f")]
         #[inline(never)]
-        unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize, const PACKED: bool>(
-            tile: &Tile,
-        ) {
-            unsafe { compute_tile::<Self, R, VECS, LINES, PACKED>(tile) }
+        unsafe fn tile<L: Layout, const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile) {
+            unsafe { compute_tile::<Self, L, R, VECS, LINES>(tile) }
         }
     }
 
@@ -162,6 +178,17 @@ mod x86 {
         #[inline(always)]
         unsafe fn store(to: *mut f32, v: __m256) {
             unsafe { _mm256_storeu_ps(to, v) }
+        }
+        #[inline(always)]
+        unsafe fn low_bf16(from: *const f32) -> __m256 {
+            unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_loadu_si256(from.cast()))) }
+        }
+        #[inline(always)]
+        unsafe fn high_bf16(from: *const f32) -> __m256 {
+            unsafe {
+                let mask = _mm256_set1_epi32(HIGH_HALF);
+                _mm256_castsi256_ps(_mm256_and_si256(_mm256_loadu_si256(from.cast()), mask))
+            }
         }
         #[inline(always)]
         unsafe fn add(a: __m256, b: __m256) -> __m256 {
@@ -229,10 +256,8 @@ mod x86 {
         }
         #[target_feature(enable = "avx2,fma")]
         #[inline(never)]
-        unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize, const PACKED: bool>(
-            tile: &Tile,
-        ) {
-            unsafe { compute_tile::<Self, R, VECS, LINES, PACKED>(tile) }
+        unsafe fn tile<L: Layout, const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile) {
+            unsafe { compute_tile::<Self, L, R, VECS, LINES>(tile) }
         }
     }
 }
@@ -266,6 +291,18 @@ unsafe impl Simd for Baseline {
     unsafe fn store(to: *mut f32, v: [f32; 4]) {
         // SAFETY: the caller gives a pointer to four numbers.
         unsafe { to.cast::<[f32; 4]>().write_unaligned(v) }
+    }
+    #[inline(always)]
+    unsafe fn low_bf16(from: *const f32) -> [f32; 4] {
+        // SAFETY: the caller gives a pointer to four numbers.
+        let pairs = unsafe { from.cast::<[u32; 4]>().read_unaligned() };
+        each(|i| f32::from_bits(pairs[i] << 16))
+    }
+    #[inline(always)]
+    unsafe fn high_bf16(from: *const f32) -> [f32; 4] {
+        // SAFETY: the caller gives a pointer to four numbers.
+        let pairs = unsafe { from.cast::<[u32; 4]>().read_unaligned() };
+        each(|i| f32::from_bits(pairs[i] & 0xffff_0000))
     }
     #[inline(always)]
     unsafe fn add(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
@@ -321,8 +358,8 @@ unsafe impl Simd for Baseline {
     #[inline(always)]
     unsafe fn prefetch(_: *const f32) {}
     #[inline(never)]
-    unsafe fn tile<const R: usize, const VECS: usize, const LINES: usize, const PACKED: bool>(tile: &Tile) {
+    unsafe fn tile<L: Layout, const R: usize, const VECS: usize, const LINES: usize>(tile: &Tile) {
         // SAFETY: passed on to the caller.
-        unsafe { compute_tile::<Self, R, VECS, LINES, PACKED>(tile) }
+        unsafe { compute_tile::<Self, L, R, VECS, LINES>(tile) }
     }
 }

@@ -93,12 +93,43 @@ macro_rules! for_height {
 }
 pub(crate) use for_height;
 
-/// The right factor: `depth` rows of the tile's width, `stride` apart.
+/// The right factor: `depth` rows of the tile's width, in memory `stride` apart, or two of them where the layout has
+/// pairs.
 #[derive(Clone, Copy)]
 pub(crate) struct Right {
     pub(crate) at: *const f32,
     pub(crate) stride: usize,
     pub(crate) depth: usize,
+}
+
+/// How the right factor lies in memory.
+pub(crate) trait Layout {
+    /// Whether its rows lie one behind the other.
+    const IS_PACKED: bool;
+    /// Rows of the depth in one row of memory: two where each 32 bits hold two bf16.
+    const ROWS_AT_ONCE: usize;
+}
+
+/// f32, rows apart.
+pub(crate) struct Strided;
+/// f32, packed.
+pub(crate) struct PackedF32;
+/// Pairs of bf16, packed.
+pub(crate) struct PackedBf16;
+
+impl Layout for Strided {
+    const IS_PACKED: bool = false;
+    const ROWS_AT_ONCE: usize = 1;
+}
+
+impl Layout for PackedF32 {
+    const IS_PACKED: bool = true;
+    const ROWS_AT_ONCE: usize = 1;
+}
+
+impl Layout for PackedBf16 {
+    const IS_PACKED: bool = true;
+    const ROWS_AT_ONCE: usize = 2;
 }
 
 /// Rows of the left factor, `stride` apart.
@@ -178,22 +209,17 @@ pub(crate) struct Tile {
 /// Adds one step of the depth to the sums of a tile: a number of each row times a row of the right factor.
 ///
 /// # Safety
-/// `x` must be valid for `R` rows `stride` apart, `w` for `VECS` registers; the processor must have the instruction
-/// set `S`.
+/// `x` must be valid for `R` rows `stride` apart; the processor must have the instruction set `S`.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
 unsafe fn add_step<S: Simd, const R: usize, const VECS: usize>(
     sums: &mut [[S::V; VECS]; R],
     x: *const f32,
     stride: usize,
-    w: *const f32,
+    columns: [S::V; VECS],
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        let mut columns = [S::splat(0.0); VECS];
-        for (v, column) in columns.iter_mut().enumerate() {
-            *column = S::load(w.add(v * S::LANES));
-        }
         for (r, sums) in sums.iter_mut().enumerate() {
             let x = S::splat(*x.add(r * stride));
             for (sum, column) in sums.iter_mut().zip(columns) {
@@ -203,9 +229,52 @@ unsafe fn add_step<S: Simd, const R: usize, const VECS: usize>(
     }
 }
 
+/// Adds one row of memory of the right factor to the sums of a tile; of a pair only the first row if `is_half`.
+///
+/// # Safety
+/// `x` must be valid for `R` rows `stride` apart, each of as many numbers as there are rows of the depth, and `w` for
+/// `VECS` registers; the processor must have the instruction set `S`.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
+unsafe fn add_row<S: Simd, L: Layout, const R: usize, const VECS: usize>(
+    sums: &mut [[S::V; VECS]; R],
+    x: *const f32,
+    stride: usize,
+    w: *const f32,
+    is_half: bool,
+) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if L::ROWS_AT_ONCE == 1 {
+            add_step::<S, R, VECS>(sums, x, stride, columns::<S, VECS>(|v| S::load(w.add(v * S::LANES))));
+            return;
+        }
+        let low = columns::<S, VECS>(|v| S::low_bf16(w.add(v * S::LANES)));
+        add_step::<S, R, VECS>(sums, x, stride, low);
+        if !is_half {
+            let high = columns::<S, VECS>(|v| S::high_bf16(w.add(v * S::LANES)));
+            add_step::<S, R, VECS>(sums, x.add(1), stride, high);
+        }
+    }
+}
+
+/// Returns the registers of a row.
+///
+/// # Safety
+/// The processor must have the instruction set `S`.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
+unsafe fn columns<S: Simd, const VECS: usize>(load: impl Fn(usize) -> S::V) -> [S::V; VECS] {
+    // SAFETY: passed on to the caller.
+    let mut columns = [unsafe { S::splat(0.0) }; VECS];
+    for (v, column) in columns.iter_mut().enumerate() {
+        *column = load(v);
+    }
+    columns
+}
+
 /// Computes a tile of `R` rows and a width of `VECS` registers, prefetching `LINES` cache lines in every [`UNROLL`]
-/// steps of the depth (fewer lines than steps, or a multiple). `PACKED` says that the rows of the right factor lie one
-/// behind the other.
+/// steps of the depth (fewer lines than steps, or a multiple).
 ///
 /// # Safety
 /// `tile.input` must be valid for `R` rows of the depth, `tile.right` for its rows of `VECS`
@@ -215,16 +284,16 @@ unsafe fn add_step<S: Simd, const R: usize, const VECS: usize>(
 #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
 pub(crate) unsafe fn compute_tile<
     S: Simd,
+    L: Layout,
     const R: usize,
     const VECS: usize,
     const LINES: usize,
-    const PACKED: bool,
 >(
     tile: &Tile,
 ) {
     let Tile { input, right, bias, ahead, out } = *tile;
     // Known to the compiler where the factor is packed, so that addresses need no instructions of their own.
-    let stride = if PACKED { VECS * S::LANES } else { right.stride };
+    let stride = if L::IS_PACKED { VECS * S::LANES } else { right.stride };
     debug_assert_eq!(stride, right.stride);
     // SAFETY: passed on to the caller; asking for any address is harmless.
     unsafe {
@@ -238,19 +307,24 @@ pub(crate) unsafe fn compute_tile<
                     S::prefetch(next.wrapping_add(line * LINE));
                 }
             }
-            for step in 0..UNROLL {
-                for line in 0..LINES / UNROLL {
-                    S::prefetch(next.wrapping_add((step * (LINES / UNROLL) + line) * LINE));
+            for row in 0..UNROLL / L::ROWS_AT_ONCE {
+                let lines = LINES / UNROLL * L::ROWS_AT_ONCE;
+                for line in 0..lines {
+                    S::prefetch(next.wrapping_add((row * lines + line) * LINE));
                 }
-                add_step::<S, R, VECS>(&mut sums, x.add(step), input.stride, w.add(step * stride));
+                let x = x.add(row * L::ROWS_AT_ONCE);
+                add_row::<S, L, R, VECS>(&mut sums, x, input.stride, w.add(row * stride), false);
             }
             x = x.add(UNROLL);
             // After the last turn that may be beyond the matrix, where nothing is read.
-            w = w.wrapping_add(UNROLL * stride);
-            next = next.wrapping_add(UNROLL * ahead.stride);
+            w = w.wrapping_add(UNROLL / L::ROWS_AT_ONCE * stride);
+            next = next.wrapping_add(UNROLL / L::ROWS_AT_ONCE * ahead.stride);
         }
-        for step in 0..right.depth % UNROLL {
-            add_step::<S, R, VECS>(&mut sums, x.add(step), input.stride, w.add(step * stride));
+        let rest = right.depth % UNROLL;
+        for row in 0..rest.div_ceil(L::ROWS_AT_ONCE) {
+            let step = row * L::ROWS_AT_ONCE;
+            let is_half = rest - step < L::ROWS_AT_ONCE;
+            add_row::<S, L, R, VECS>(&mut sums, x.add(step), input.stride, w.add(row * stride), is_half);
         }
         let is_full = VECS * S::LANES <= out.columns;
         match out.finish {

@@ -9,9 +9,9 @@ use crate::precision::Precision;
 
 /// The weights of a linear layer, packed for the instructions that multiply them.
 pub(super) enum Linear {
-    /// f32, in whatever instruction set there is.
+    /// Multiplied in f32, in whatever instruction set there is.
     F32(Packed),
-    /// bf16 or int8.
+    /// Multiplied in bf16 or int8.
     #[cfg(target_arch = "x86_64")]
     Cells(PackedCells),
 }
@@ -35,7 +35,10 @@ impl Linear {
     pub(super) fn new(arithmetic: Arithmetic, weights: &[f32], bias: &[f32], depth: usize) -> Self {
         match arithmetic.precision {
             #[cfg(target_arch = "x86_64")]
-            Precision::Bf16 => Self::Cells(PackedCells::new(LowPrecision::Bf16, weights, bias, depth)),
+            Precision::Bf16 if LowPrecision::Bf16.is_fast() => {
+                Self::Cells(PackedCells::new(LowPrecision::Bf16, weights, bias, depth))
+            }
+            Precision::Bf16 => Self::F32(Packed::in_bf16(arithmetic.isa, weights, bias, depth)),
             #[cfg(target_arch = "x86_64")]
             Precision::Int8 => Self::Cells(PackedCells::new(LowPrecision::Int8, weights, bias, depth)),
             _ => Self::F32(Packed::new(arithmetic.isa, weights, bias, depth)),
