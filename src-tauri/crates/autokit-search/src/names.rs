@@ -4,6 +4,7 @@
 //! first, whatever else matches. A sentence in which a tool's name happens to occur as a common word should
 //! not.
 
+use rapidfuzz::distance::osa::{Args, BatchComparator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -310,30 +311,33 @@ impl NameIndex {
     /// Returns the cards whose name is within one edit of a spelling, or two from nine letters on; only the
     /// nearest.
     fn misspelled(&self, spellings: &[String]) -> Vec<u32> {
-        let mut best = usize::MAX;
-        let mut found = Vec::new();
+        let mut typed: Vec<Typed> = Vec::new();
         for (at, spelling) in spellings.iter().enumerate() {
-            let typed: Vec<char> = spelling.chars().collect();
-            let allowed = match typed.len() {
+            let chars = spelling.chars().count();
+            let allowed = match chars {
                 5..=8 => 1,
                 9..=64 => 2,
                 _ => continue,
             };
-            if spellings[..at].contains(spelling) {
-                continue;
+            if !spellings[..at].contains(spelling) {
+                let distance = BatchComparator::new(spelling.chars());
+                typed.push(Typed { chars, allowed, letters: letters(spelling), distance });
             }
-            let set = letters(spelling);
-            for (name, entry) in &self.exact {
+        }
+        let mut best = usize::MAX;
+        let mut found = Vec::new();
+        for (name, entry) in &self.exact {
+            for typed in &typed {
                 // Inserting, deleting or replacing a letter changes the set of letters by at most two.
-                if usize::from(entry.chars).abs_diff(typed.len()) > allowed
-                    || (entry.letters ^ set).count_ones() as usize > 2 * allowed
+                if usize::from(entry.chars).abs_diff(typed.chars) > typed.allowed
+                    || (entry.letters ^ typed.letters).count_ones() as usize > 2 * typed.allowed
                 {
                     continue;
                 }
-                let distance = edit_distance(&typed, &name.chars().collect::<Vec<char>>());
-                if distance > allowed || distance > best {
+                let bound = Args::default().score_cutoff(best.min(typed.allowed));
+                let Some(distance) = typed.distance.distance_with_args(name.chars(), &bound) else {
                     continue;
-                }
+                };
                 if distance < best {
                     best = distance;
                     found.clear();
@@ -354,6 +358,17 @@ impl NameIndex {
         };
         self.cards.iter().map(card).sum()
     }
+}
+
+/// A spelling that was typed.
+struct Typed {
+    chars: usize,
+    /// Edits that a name may be away.
+    allowed: usize,
+    /// As [`Spelling::letters`].
+    letters: u64,
+    /// Distance with swaps of neighbours (optimal string alignment).
+    distance: BatchComparator<char>,
 }
 
 struct Quoted<'a> {
@@ -408,37 +423,27 @@ fn is_identifier(token: &str) -> bool {
     })
 }
 
-/// Computes the Damerau-Levenshtein distance with adjacent swaps (optimal string alignment).
-fn edit_distance(a: &[char], b: &[char]) -> usize {
-    let mut two_back: Vec<usize> = Vec::new();
-    let mut back: Vec<usize> = (0..=b.len()).collect();
-    for i in 0..a.len() {
-        let mut row = vec![i + 1];
-        for j in 0..b.len() {
-            let mut best = (back[j] + usize::from(a[i] != b[j])).min(back[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                best = best.min(two_back[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        two_back = std::mem::replace(&mut back, row);
-    }
-    back[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn distances() {
-        let d =
-            |a: &str, b: &str| edit_distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
-        assert_eq!(d("", ""), 0);
-        assert_eq!(d("calendar", "calender"), 1);
-        assert_eq!(d("wikipedia", "wikipeida"), 1);
-        assert_eq!(d("kitten", "sitting"), 3);
-        assert_eq!(d("abc", ""), 3);
+    fn a_name_is_found_by_its_misspellings_but_not_by_other_words() {
+        let mut index = NameIndex::default();
+        for (slot, name) in ["calendar", "wikipedia", "kitten"].into_iter().enumerate() {
+            index.insert(slot as u32, "", name, &[]);
+        }
+        let slots = |query: &str| {
+            let mut slots: Vec<u32> = index.matches(query, |_| false).into_keys().collect();
+            slots.sort_unstable();
+            slots
+        };
+        assert_eq!(slots("calender"), [0]);
+        // Two neighbouring letters changed places: one edit.
+        assert_eq!(slots("wikipeida"), [1]);
+        assert_eq!(slots("kiten"), [2]);
+        assert!(slots("sitting").is_empty());
+        assert!(index.matches("calender", |_| true).is_empty(), "a word that a card has is spelled right");
     }
 
     #[test]
