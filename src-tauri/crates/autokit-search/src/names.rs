@@ -45,9 +45,42 @@ const TYPO_WORDS: usize = 6;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Spelling {
     slots: Vec<u32>,
-    chars: u16,
     /// The set of its letters and digits, hashed to 64 bits.
     letters: u64,
+}
+
+/// Spellings by their number of characters, so that those near a misspelled one are found without a look at all.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Spellings(Vec<FxHashMap<Box<str>, Spelling>>);
+
+impl Spellings {
+    fn get(&self, spelling: &str) -> Option<&Spelling> {
+        self.0.get(spelling.chars().count())?.get(spelling)
+    }
+
+    fn insert(&mut self, spelling: &str, slot: u32) {
+        let chars = spelling.chars().count();
+        if self.0.len() <= chars {
+            self.0.resize_with(chars + 1, FxHashMap::default);
+        }
+        let new = || Spelling { slots: Vec::new(), letters: letters(spelling) };
+        self.0[chars].entry(spelling.into()).or_insert_with(new).slots.push(slot);
+    }
+
+    fn remove(&mut self, spelling: &str, slot: u32) {
+        let Some(same_length) = self.0.get_mut(spelling.chars().count()) else { return };
+        let Some(found) = same_length.get_mut(spelling) else { return };
+        found.slots.retain(|&other| other != slot);
+        if found.slots.is_empty() {
+            same_length.remove(spelling);
+        }
+    }
+
+    /// Returns the spellings that are at most `by` characters longer or shorter than `chars`.
+    fn about(&self, chars: usize, by: usize) -> impl Iterator<Item = (&str, &Spelling)> {
+        let lengths = chars.saturating_sub(by)..self.0.len().min(chars + by + 1);
+        lengths.flat_map(|chars| &self.0[chars]).map(|(name, spelling)| (&**name, spelling))
+    }
 }
 
 /// The names of a card.
@@ -63,7 +96,7 @@ struct CardNames {
 /// Cards by the spelling of their names.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NameIndex {
-    exact: FxHashMap<Box<str>, Spelling>,
+    exact: Spellings,
     /// Spellings without generic words.
     bare: FxHashMap<Box<str>, Vec<u32>>,
     /// How many cards each provider has, by its spelling without generic words.
@@ -104,15 +137,7 @@ impl NameIndex {
         bare_names.sort_unstable();
         bare_names.dedup();
         for spelling in &exact {
-            self.exact
-                .entry(spelling.clone())
-                .or_insert_with(|| Spelling {
-                    slots: Vec::new(),
-                    chars: spelling.chars().count().min(usize::from(u16::MAX)) as u16,
-                    letters: letters(spelling),
-                })
-                .slots
-                .push(slot);
+            self.exact.insert(spelling, slot);
         }
         for spelling in &bare_names {
             self.bare.entry(spelling.clone()).or_default().push(slot);
@@ -141,12 +166,7 @@ impl NameIndex {
             }
         }
         for spelling in &card.exact {
-            if let Some(entry) = self.exact.get_mut(spelling) {
-                entry.slots.retain(|&other| other != slot);
-                if entry.slots.is_empty() {
-                    self.exact.remove(spelling);
-                }
-            }
+            self.exact.remove(spelling, slot);
         }
         for spelling in &card.bare {
             if let Some(slots) = self.bare.get_mut(spelling) {
@@ -311,7 +331,8 @@ impl NameIndex {
     /// Returns the cards whose name is within one edit of a spelling, or two from nine letters on; only the
     /// nearest.
     fn misspelled(&self, spellings: &[String]) -> Vec<u32> {
-        let mut typed: Vec<Typed> = Vec::new();
+        let mut best = usize::MAX;
+        let mut found = Vec::new();
         for (at, spelling) in spellings.iter().enumerate() {
             let chars = spelling.chars().count();
             let allowed = match chars {
@@ -319,25 +340,17 @@ impl NameIndex {
                 9..=64 => 2,
                 _ => continue,
             };
-            if !spellings[..at].contains(spelling) {
-                let distance = BatchComparator::new(spelling.chars());
-                typed.push(Typed { chars, allowed, letters: letters(spelling), distance });
+            if spellings[..at].contains(spelling) {
+                continue;
             }
-        }
-        let mut best = usize::MAX;
-        let mut found = Vec::new();
-        for (name, entry) in &self.exact {
-            for typed in &typed {
+            let (typed, set) = (BatchComparator::new(spelling.chars()), letters(spelling));
+            for (name, entry) in self.exact.about(chars, allowed) {
                 // Inserting, deleting or replacing a letter changes the set of letters by at most two.
-                if usize::from(entry.chars).abs_diff(typed.chars) > typed.allowed
-                    || (entry.letters ^ typed.letters).count_ones() as usize > 2 * typed.allowed
-                {
+                if (entry.letters ^ set).count_ones() as usize > 2 * allowed {
                     continue;
                 }
-                let bound = Args::default().score_cutoff(best.min(typed.allowed));
-                let Some(distance) = typed.distance.distance_with_args(name.chars(), &bound) else {
-                    continue;
-                };
+                let bound = Args::default().score_cutoff(best.min(allowed));
+                let Some(distance) = typed.distance_with_args(name.chars(), &bound) else { continue };
                 if distance < best {
                     best = distance;
                     found.clear();
@@ -358,17 +371,6 @@ impl NameIndex {
         };
         self.cards.iter().map(card).sum()
     }
-}
-
-/// A spelling that was typed.
-struct Typed {
-    chars: usize,
-    /// Edits that a name may be away.
-    allowed: usize,
-    /// As [`Spelling::letters`].
-    letters: u64,
-    /// Distance with swaps of neighbours (optimal string alignment).
-    distance: BatchComparator<char>,
 }
 
 struct Quoted<'a> {
