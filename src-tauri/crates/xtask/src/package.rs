@@ -92,6 +92,7 @@ fn staged_files(stage: &Path, release: bool) -> Result<Vec<Installed>> {
     let manual = stage.join("man");
     fs::create_dir_all(&manual)?;
     exec(command(&cli).arg("man").arg(&manual))?;
+    fs::copy(root().join("src-tauri/packaging/autokit-desktop.1"), manual.join("autokit-desktop.1"))?;
     // Without a time, so that the same pages make the same package.
     exec(command("gzip").args(["-9", "--no-name", "--recursive"]).arg(&manual))?;
     let mut pages: Vec<PathBuf> =
@@ -115,13 +116,16 @@ fn bundle(folder: &Path, stage: &Path, files: &[Installed], options: &Options) -
     let config = stage.join("tauri.json");
     // The usual entry passes neither links nor files to the program.
     let entry = root().join("src-tauri/packaging/autokit.desktop").display().to_string();
+    let mut with_copyright = installed.clone();
+    let licence = root().join("LICENSE").display().to_string();
+    with_copyright.insert("/usr/share/doc/autokit/copyright".to_owned(), licence.into());
     let linux = json!({
         // The tray's library is loaded by name, so no tool can see that it is needed.
         "deb": {
-            "files": installed,
+            "files": with_copyright,
             "desktopTemplate": entry,
             "section": "devel",
-            "depends": ["libayatana-appindicator3-1"],
+            "depends": ["libc6", "libayatana-appindicator3-1"],
             "recommends": ["bubblewrap"],
         },
         "rpm": {
