@@ -204,9 +204,8 @@ impl Supervisor {
 
     /// Starts an engine and serves calls until it ends. Returns `Ok` after it was closed.
     async fn run_once(&mut self) -> Result<(), Ended> {
-        let mut running = start(&self.command).map_err(|error| {
-            Ended::Failed(unusable(&format!("{}: {error}", self.command.program.display())))
-        })?;
+        let started = start(&self.command);
+        let mut running = started.map_err(|error| Ended::Failed(not_started(&self.command, &error)))?;
         loop {
             tokio::select! {
                 request = self.requests.recv(), if self.closing.is_none() => match request {
@@ -345,6 +344,18 @@ fn may_restart(restarts: &mut Vec<Instant>, now: Instant) -> bool {
     restarts.retain(|at| now.duration_since(*at) < RESTART_PERIOD);
     restarts.push(now);
     restarts.len() <= RESTARTS
+}
+
+/// Why the engine could not be started.
+fn not_started(command: &EngineCommand, error: &io::Error) -> ApiError {
+    if error.kind() == io::ErrorKind::NotFound {
+        return ApiError::new(
+            ErrorCode::Internal,
+            format!("{} is missing, without which this window can't open a library", command.program.display()),
+            "Install AutoKit again.",
+        );
+    }
+    unusable(&format!("{}: {error}", command.program.display()))
 }
 
 fn unusable(why: &str) -> ApiError {

@@ -3,6 +3,8 @@
 //! Sequences are not padded, so there is no mask. Keys are transposed into scratch memory, so that both
 //! products read whole registers; values are read in place.
 
+use std::ops::Range;
+
 use super::buffer::Buffer;
 use super::gemm::strided;
 use super::isa::{Isa, multiversion};
@@ -24,53 +26,77 @@ pub(crate) struct Scratch {
     values: Buffer,
 }
 
-/// Computes attention for one sequence.
-///
-/// `qkv` is `[length, 3 * heads * head_dim]`: all queries, all keys, all values, with queries already divided
-/// by the root of `head_dim`. `out` is `[length, heads * head_dim]`.
-pub(crate) fn attention(
-    isa: Isa,
-    qkv: &[f32],
-    out: &mut [f32],
-    heads: usize,
-    head_dim: usize,
-    scratch: &mut Scratch,
-) {
-    let hidden = heads * head_dim;
-    let length = out.len() / hidden;
-    assert!(out.len() == length * hidden && qkv.len() == 3 * length * hidden);
-    let padded = length.next_multiple_of(MAX_LANES);
-    let padded_head = head_dim.next_multiple_of(MAX_LANES);
-    scratch.keys.resize(head_dim * padded);
-    scratch.scores.resize(length * padded);
-    if !head_dim.is_multiple_of(isa.lanes()) {
-        scratch.values.resize(length * padded_head);
-    }
-    for head in 0..heads {
-        // SAFETY: the instruction set was detected; sizes were asserted and scratch is large enough.
-        unsafe { one_head(isa, qkv, out, head, head_dim, length, scratch) };
+/// Queries, keys and values of sequences, and where their result goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Attention<'a> {
+    /// `[tokens, 3 * heads * head_dim]`: all queries, all keys, all values of a token, with queries already divided by the
+    /// root of `head_dim`.
+    pub(crate) qkv: &'a [f32],
+    /// `[tokens, heads * head_dim]`
+    pub(crate) out: *mut f32,
+    /// Tokens of each sequence; their rows follow each other.
+    pub(crate) lengths: &'a [usize],
+    pub(crate) heads: usize,
+    pub(crate) head_dim: usize,
+}
+
+// SAFETY: the pointer is to a matrix that outlives this; the contract of `run` keeps threads off each other's columns.
+unsafe impl Send for Attention<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Attention<'_> {}
+
+impl Attention<'_> {
+    /// Computes the columns of some heads.
+    ///
+    /// # Safety
+    /// `isa` must be one of [`Isa::available`]; `out` must be valid for a row of each token, and no other thread may touch
+    /// the columns of these heads meanwhile.
+    pub(crate) unsafe fn run(&self, isa: Isa, heads: Range<usize>, scratch: &mut Scratch) {
+        let Attention { qkv, out, lengths, heads: all, head_dim } = *self;
+        let hidden = all * head_dim;
+        assert!(heads.end <= all && qkv.len() == 3 * hidden * lengths.iter().sum::<usize>());
+        let padded_head = head_dim.next_multiple_of(MAX_LANES);
+        let mut first = 0;
+        for &length in lengths {
+            let padded = length.next_multiple_of(MAX_LANES);
+            scratch.keys.resize(head_dim * padded);
+            scratch.scores.resize(length * padded);
+            if !head_dim.is_multiple_of(isa.lanes()) {
+                scratch.values.resize(length * padded_head);
+            }
+            let qkv = &qkv[first * 3 * hidden..(first + length) * 3 * hidden];
+            for head in heads.clone() {
+                // SAFETY: the sequence's rows and the head's columns are inside the result, of which the caller says the
+                // rest; scratch is large enough.
+                unsafe {
+                    let out = out.add(first * hidden + head * head_dim);
+                    one_head(isa, qkv, out, head, head_dim, length, scratch);
+                }
+            }
+            first += length;
+        }
     }
 }
 
 multiversion! {
-    /// Computes one head of one sequence.
-    fn one_head(qkv: &[f32], out: &mut [f32], head: usize, head_dim: usize, length: usize, scratch: &mut Scratch) = head_of
+    /// Computes one head of one sequence; `out` is where its first column begins.
+    fn one_head(qkv: &[f32], out: *mut f32, head: usize, head_dim: usize, length: usize, scratch: &mut Scratch) = head_of
 }
 
 /// # Safety
-/// `qkv` and `out` must have the sizes that [`attention`] asserts, and `scratch` those it sets.
+/// `qkv` must be `length` rows, `out` valid for as many, and `scratch` have the sizes that [`Attention::run`] sets.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "not inlining would lose the instruction set")]
 unsafe fn head_of<S: Simd, const ROWS: usize, const VECS: usize>(
     qkv: &[f32],
-    out: &mut [f32],
+    out: *mut f32,
     head: usize,
     head_dim: usize,
     length: usize,
     scratch: &mut Scratch,
 ) {
-    let hidden = out.len() / length;
-    let stride = 3 * hidden;
+    let stride = qkv.len() / length;
+    let hidden = stride / 3;
     let padded = length.next_multiple_of(S::LANES);
     let queries = &qkv[head * head_dim..];
     let keys = &qkv[hidden + head * head_dim..];
@@ -117,12 +143,7 @@ unsafe fn head_of<S: Simd, const ROWS: usize, const VECS: usize>(
     // are readable in whole registers, the result `length` rows of `head_dim` (`hidden` apart).
     unsafe {
         let rows = Input { at: scores, stride: padded };
-        let to = Out {
-            at: out.as_mut_ptr().add(head * head_dim),
-            stride: hidden,
-            columns: head_dim,
-            finish: Finish::Store,
-        };
+        let to = Out { at: out, stride: hidden, columns: head_dim, finish: Finish::Store };
         let values = Right { at: values, stride: value_stride, depth: length };
         strided::<S, ROWS, VECS>(length, rows, values, to);
     }
@@ -141,7 +162,9 @@ mod tests {
                 let qkv: Vec<f32> =
                     (0..3 * length * hidden).map(|i| ((i * 7919) % 1009) as f32 / 500.0 - 1.0).collect();
                 let mut out = vec![f32::NAN; length * hidden];
-                attention(isa, &qkv, &mut out, heads, head_dim, &mut scratch);
+                let one = Attention { qkv: &qkv, out: out.as_mut_ptr(), lengths: &[length], heads, head_dim };
+                // SAFETY: the instruction set is available; the result has a row for each token.
+                unsafe { one.run(isa, 0..heads, &mut scratch) };
                 let at = |row: usize, part: usize, head: usize, d: usize| {
                     f64::from(qkv[row * 3 * hidden + part * hidden + head * head_dim + d])
                 };

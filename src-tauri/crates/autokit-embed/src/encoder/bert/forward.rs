@@ -1,11 +1,12 @@
 //! One pass through the network for a chunk of sequences.
 
 use rayon::ThreadPool;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::layers::{Network, Norm};
 use super::linear::Converted;
 use crate::kernel::Isa;
-use crate::kernel::attention::{Scratch, attention};
+use crate::kernel::attention::{Attention, Scratch};
 use crate::kernel::buffer::Buffer;
 use crate::kernel::norm::layer_norm;
 use crate::kernel::tile::Finish;
@@ -24,7 +25,8 @@ pub(super) struct Workspace {
     attended: Buffer,
     /// `[tokens, inner]`
     inner: Buffer,
-    scratch: Scratch,
+    /// One for each thread.
+    scratch: Vec<Scratch>,
     converted: Converted,
 }
 
@@ -92,19 +94,14 @@ impl Network {
             same.resize(tokens * hidden);
         }
         qkv.resize(tokens * 3 * hidden);
+        let lengths: Vec<usize> = sequences.iter().map(|ids| ids.len()).collect();
+        scratch.resize_with(if share { rayon::current_num_threads() } else { 1 }, Scratch::default);
         self.embed(sequences, states);
         self.norm(isa, &self.norm, states);
         for (i, layer) in self.layers.iter().enumerate() {
             let next = Some(&layer.attention_out);
             layer.qkv.multiply(isa, next, states, qkv, Finish::Store, converted, share);
-            let mut first = 0;
-            for ids in sequences {
-                let rows = first..first + ids.len();
-                let from = &qkv[rows.start * 3 * hidden..rows.end * 3 * hidden];
-                let to = &mut mixed[rows.start * hidden..rows.end * hidden];
-                attention(isa, from, to, self.heads, hidden / self.heads, scratch);
-                first = rows.end;
-            }
+            self.attend(isa, &lengths, qkv, mixed, scratch);
             let (add, next) = (Finish::Add(states.as_ptr()), Some(&layer.up));
             layer.attention_out.multiply(isa, next, mixed, attended, add, converted, share);
             self.norm(isa, &layer.attention_norm, attended);
@@ -113,6 +110,22 @@ impl Network {
             let (add, next) = (Finish::Add(attended.as_ptr()), self.layers.get(i + 1).map(|l| &l.qkv));
             layer.down.multiply(isa, next, inner, states, add, converted, share);
             self.norm(isa, &layer.norm, states);
+        }
+    }
+
+    /// Computes attention, dividing the heads among threads if there is scratch memory for several.
+    fn attend(&self, isa: Isa, lengths: &[usize], qkv: &[f32], mixed: &mut [f32], scratch: &mut [Scratch]) {
+        assert_eq!(3 * mixed.len(), qkv.len());
+        let (heads, head_dim) = (self.heads, self.hidden / self.heads);
+        let attention = Attention { qkv, out: mixed.as_mut_ptr(), lengths, heads, head_dim };
+        let each = heads.div_ceil(scratch.len());
+        let run = |part: usize, scratch: &mut Scratch| {
+            // SAFETY: the instruction set is one this processor has; each head is computed by one thread only.
+            unsafe { attention.run(isa, (part * each).min(heads)..((part + 1) * each).min(heads), scratch) };
+        };
+        match scratch {
+            [scratch] => run(0, scratch),
+            several => several.par_iter_mut().enumerate().for_each(|(part, scratch)| run(part, scratch)),
         }
     }
 
