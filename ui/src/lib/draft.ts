@@ -16,12 +16,12 @@ export interface Draft {
   was: JsonValue | undefined;
 }
 
-/** Fields offered for a new card. */
+/** Fields offered for a new card: first those that every card should have. */
 const OFFERED = [
   "name",
+  "description",
   "provider",
   "kind",
-  "description",
   "asks_for",
   "programming_language",
   "module",

@@ -263,7 +263,12 @@ const TASKS = [
       await hand.type("Tells when the tea is ready.");
       await hand.press("Control+Enter");
     },
-    done: ({ page }) => openCard(page, "Tea timer").waitFor(),
+    async done({ page, call }) {
+      await openCard(page, "Tea timer").waitFor();
+      const { rows } = await call("cards_list", { query: { text: "Tea timer" }, offset: 0, limit: 1 });
+      const { fields } = await call("cards_get", { card: rows[0].id });
+      assert.deepEqual([fields.name, fields.description], ["Tea timer", "Tells when the tea is ready."]);
+    },
   },
   {
     name: "Find a card and check it against its page",
