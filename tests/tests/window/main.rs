@@ -20,6 +20,7 @@ mod bundles;
 #[cfg(target_os = "linux")]
 mod desktop;
 mod links;
+mod tasks;
 
 /// The model is not what is looked at.
 const NO_MODEL: &[&str] = &["--model-folder", "/nonexistent"];
