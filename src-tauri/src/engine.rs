@@ -351,7 +351,10 @@ fn not_started(command: &EngineCommand, error: &io::Error) -> ApiError {
     if error.kind() == io::ErrorKind::NotFound {
         return ApiError::new(
             ErrorCode::Internal,
-            format!("{} is missing, without which this window can't open a library", command.program.display()),
+            format!(
+                "{} is missing, without which this window can't open a library",
+                command.program.display()
+            ),
             "Install AutoKit again.",
         );
     }
