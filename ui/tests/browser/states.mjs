@@ -266,6 +266,8 @@ export const states = ({ bin, folder }) => {
         await button(bar, texts.review.clearSelection).click();
         await bar.waitFor({ state: "detached" });
         await page.keyboard.press("r");
+        // Letters are shortcuts until the field has the focus.
+        await page.locator("#reject-reason:focus").waitFor();
         await page.keyboard.type("no");
         await page.keyboard.press("Enter");
         const rejected = status(page, texts.review.turnedDownSaid("Abacus 3"));
