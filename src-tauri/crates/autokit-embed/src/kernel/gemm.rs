@@ -13,8 +13,7 @@
 //! Weights may be rounded to bf16, which halves what has to be read; they become f32 again in the registers, and inputs
 //! and sums stay f32.
 
-use half::bf16;
-
+use super::bf16_pair;
 use super::buffer::Buffer;
 use super::isa::{Isa, multiversion};
 use super::simd::Simd;
@@ -58,9 +57,7 @@ impl Packed {
             for (lane, column) in columns.enumerate() {
                 if is_bf16 {
                     for (row, pair) in column.chunks(2).enumerate() {
-                        let bits =
-                            |at: usize| u32::from(pair.get(at).map_or(0, |x| bf16::from_f32(*x).to_bits()));
-                        panel[row * width + lane] = f32::from_bits(bits(0) | bits(1) << 16);
+                        panel[row * width + lane] = f32::from_bits(bf16_pair(pair));
                     }
                 } else {
                     for (row, x) in column.iter().enumerate() {
@@ -245,6 +242,8 @@ pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
 
 #[cfg(test)]
 mod tests {
+    use half::bf16;
+
     use super::super::random_numbers as numbers;
     use super::*;
 

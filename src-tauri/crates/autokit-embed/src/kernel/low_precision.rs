@@ -20,6 +20,7 @@ use std::mem::transmute;
 
 use half::bf16;
 
+use super::bf16_pair;
 use super::buffer::Buffer;
 use super::simd::Avx512;
 use super::tile::{Ahead, Finish, Input, Out, for_height, row_blocks};
@@ -105,9 +106,7 @@ impl PackedCells {
             match precision {
                 LowPrecision::Bf16 => {
                     for (cell, pair) in row.chunks(2).enumerate() {
-                        let bits =
-                            |at: usize| u32::from(pair.get(at).map_or(0, |x| bf16::from_f32(*x).to_bits()));
-                        put(cell, bits(0) | bits(1) << 16);
+                        put(cell, bf16_pair(pair));
                     }
                 }
                 LowPrecision::Int8 => {

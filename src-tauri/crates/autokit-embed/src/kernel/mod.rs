@@ -25,6 +25,12 @@ pub(crate) mod tile;
 
 pub use isa::Isa;
 
+/// Returns one or two numbers rounded to bf16 as the halves of 32 bits, the first as the lower one.
+fn bf16_pair(pair: &[f32]) -> u32 {
+    let bits = |at: usize| u32::from(pair.get(at).map_or(0, |x| half::bf16::from_f32(*x).to_bits()));
+    bits(0) | bits(1) << 16
+}
+
 /// Returns numbers between -1 and 1, the same for the same seed.
 #[cfg(test)]
 fn random_numbers(n: usize, seed: u32) -> Vec<f32> {
