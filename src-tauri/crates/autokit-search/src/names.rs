@@ -4,6 +4,8 @@
 //! first, whatever else matches. A sentence in which a tool's name happens to occur as a common word should
 //! not.
 
+use std::collections::BTreeMap;
+
 use rapidfuzz::distance::osa::{Args, BatchComparator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -51,24 +53,21 @@ struct Spelling {
 
 /// Spellings by their number of characters, so that those near a misspelled one are found without a look at all.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Spellings(Vec<FxHashMap<Box<str>, Spelling>>);
+struct Spellings(BTreeMap<usize, FxHashMap<Box<str>, Spelling>>);
 
 impl Spellings {
     fn get(&self, spelling: &str) -> Option<&Spelling> {
-        self.0.get(spelling.chars().count())?.get(spelling)
+        self.0.get(&spelling.chars().count())?.get(spelling)
     }
 
     fn insert(&mut self, spelling: &str, slot: u32) {
-        let chars = spelling.chars().count();
-        if self.0.len() <= chars {
-            self.0.resize_with(chars + 1, FxHashMap::default);
-        }
+        let same_length = self.0.entry(spelling.chars().count()).or_default();
         let new = || Spelling { slots: Vec::new(), letters: letters(spelling) };
-        self.0[chars].entry(spelling.into()).or_insert_with(new).slots.push(slot);
+        same_length.entry(spelling.into()).or_insert_with(new).slots.push(slot);
     }
 
     fn remove(&mut self, spelling: &str, slot: u32) {
-        let Some(same_length) = self.0.get_mut(spelling.chars().count()) else { return };
+        let Some(same_length) = self.0.get_mut(&spelling.chars().count()) else { return };
         let Some(found) = same_length.get_mut(spelling) else { return };
         found.slots.retain(|&other| other != slot);
         if found.slots.is_empty() {
@@ -78,8 +77,8 @@ impl Spellings {
 
     /// Returns the spellings that are at most `by` characters longer or shorter than `chars`.
     fn about(&self, chars: usize, by: usize) -> impl Iterator<Item = (&str, &Spelling)> {
-        let lengths = chars.saturating_sub(by)..self.0.len().min(chars + by + 1);
-        lengths.flat_map(|chars| &self.0[chars]).map(|(name, spelling)| (&**name, spelling))
+        let lengths = self.0.range(chars.saturating_sub(by)..=chars + by);
+        lengths.flat_map(|(_, same_length)| same_length).map(|(name, spelling)| (&**name, spelling))
     }
 }
 
