@@ -49,6 +49,8 @@ export const accessibility = ({ bin, options, env, call }) => {
   async function run(page, command) {
     await typeInPalette(page, command);
     await page.keyboard.press("Enter");
+    // It goes out of view slowly, and is a dialog, too.
+    await page.getByPlaceholder(texts.commands.paletteBox, { exact: true }).waitFor({ state: "detached" });
   }
 
   /** Makes a test fail after it has visited all of its states. */

@@ -54,10 +54,10 @@ export async function typeInPalette(page, words) {
 export const offered = (page, name) =>
   named("dialog")(page, texts.commands.commandPalette).getByRole("option").filter({ hasText: name });
 
-/** Runs an action that calls a command of the engine, and returns the response. */
-export async function answerTo(page, command, work) {
-  const answered = page.waitForResponse((answer) => answer.url().endsWith(`/${command}`));
-  return (await Promise.all([answered, work()]))[0];
+/** Runs an action that calls a command of the engine, with these words in the request, and returns the response. */
+export async function answerTo(page, command, work, words = "") {
+  const isIt = (answer) => answer.url().endsWith(`/${command}`) && (answer.request().postData() ?? "").includes(words);
+  return (await Promise.all([page.waitForResponse(isIt), work()]))[0];
 }
 
 /** Runs an action that the engine refuses with this code. */

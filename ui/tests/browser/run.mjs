@@ -25,6 +25,7 @@ import { market } from "./market.mjs";
 import {
   acceptSome,
   alert,
+  answerTo,
   button,
   cell,
   checkbox,
@@ -657,10 +658,7 @@ const tests = {
     await textbox(policy, texts.general.yourName).fill("Ann");
     // The name is saved although the pane is left by a shortcut while it is typed.
     // The number may be saved before it, by a call of its own.
-    const isNamed = (response) =>
-      response.url().endsWith("/review_policy_set") && !!response.request().postData()?.includes("Ann");
-    const [named] = await Promise.all([page.waitForResponse(isNamed), page.keyboard.press("Control+3")]);
-    await named.finished();
+    await answerTo(page, "review_policy_set", () => page.keyboard.press("Control+3"), "Ann");
     await page.keyboard.press("a");
     await page.getByText(texts.review.saidYes(1, 2), { exact: true }).waitFor();
     await policy.waitFor({ state: "detached" });

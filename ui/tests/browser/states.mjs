@@ -266,9 +266,7 @@ export const states = ({ bin, folder }) => {
         await button(bar, texts.review.clearSelection).click();
         await bar.waitFor({ state: "detached" });
         await page.keyboard.press("r");
-        // Letters are shortcuts until the field has the focus.
-        await page.locator("#reject-reason:focus").waitFor();
-        await page.keyboard.type("no");
+        await textbox(page, texts.review.why).fill("no");
         await page.keyboard.press("Enter");
         const rejected = status(page, texts.review.turnedDownSaid("Abacus 3"));
         // It stays while the pointer is on it.
