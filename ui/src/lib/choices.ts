@@ -1,6 +1,6 @@
 // Choices for single cards of an import, and the totals that result from them.
 
-import type { ExistingCards, ImportItem, ImportPreview, ItemChoice, ItemStatus, Landing } from "./bindings";
+import type { ExistingCards, FieldDiff, ImportItem, ImportPreview, ItemChoice, ItemStatus, Landing } from "./bindings";
 
 /** Which side of a conflict wins: decided now, or later in Review. */
 export type Resolution = "review" | "mine" | "theirs";
@@ -23,9 +23,17 @@ export const BRINGS: ItemStatus[] = ["new", "changed", "conflicting", "similar"]
 
 const disputed = (item: ImportItem, field: string) => item.conflicts.some((conflict) => conflict.field === field);
 
+/**
+ * Returns the changes without a conflict. What a plain file does not name stays unchanged, unless the file `replaces` the
+ * card.
+ */
+export function cleanDiff(item: ImportItem, plain: boolean, replaces: boolean): FieldDiff[] {
+  return item.diff.filter(({ field, kind }) => !disputed(item, field) && (kind !== "removed" || !plain || replaces));
+}
+
 /** Returns the fields that would change without a conflict. */
-export function cleanFields(item: ImportItem): string[] {
-  return item.diff.map((diff) => diff.field).filter((field) => !disputed(item, field));
+function cleanFields(item: ImportItem): string[] {
+  return item.diff.map(({ field }) => field).filter((field) => !disputed(item, field));
 }
 
 /** Returns whether the card's fields are chosen individually. */

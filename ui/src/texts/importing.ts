@@ -104,7 +104,7 @@ export const importing = {
     library: { name: "Import directly", about: "I trust this source. Conflicts still go to Review" },
   },
   merges: {
-    merge: "Add missing fields; differences go to Review",
+    merge: "Update; fields edited here go to Review",
     replace: "Replace with the imported version",
     keep: "Keep mine",
   },

@@ -246,9 +246,9 @@ pub struct ImportPreview {
 #[serde(rename_all = "snake_case")]
 pub enum ExistingCards {
     /// Merge the changes of the source; a person decides on fields in conflict.
+    #[default]
     Merge,
     /// Store the source's version as a new revision.
-    #[default]
     Replace,
     /// Keep the library's version.
     Keep,
@@ -310,7 +310,7 @@ pub struct ImportRequest {
 }
 
 impl ImportRequest {
-    /// Creates a request that imports all of a source to the library and replaces existing cards.
+    /// Creates a request that imports all of a source to the library and merges it with existing cards.
     pub fn new(source: ImportSource) -> ImportRequest {
         ImportRequest {
             source,

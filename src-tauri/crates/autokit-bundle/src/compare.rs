@@ -6,11 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use autokit_toolcard::{LineageEntry, RevisionId};
+use autokit_toolcard::{LineageEntry, Operation, RevisionId};
 use serde_json::{Map, Value};
 
 use crate::content::BundleCard;
-use crate::merge::{Merged, merge};
+use crate::merge::{Conflict, Merged, merge};
 
 /// The library's card that a card of a bundle is compared with.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,58 @@ pub fn compare(entry: &BundleCard, ours: LocalCard<'_>) -> MergeState {
     }
 }
 
+/// Compares a card of a file without revision history with ours: fields that the file does not name stay as they are,
+/// and a field that differs is a change, unless somebody edited ours here.
+pub fn compare_plain(theirs: &Map<String, Value>, ours: LocalCard<'_>) -> MergeState {
+    if same(theirs, ours.card) {
+        return MergeState::Identical;
+    }
+    let edited = fields_edited_here(ours.lineage);
+    let mut merged = Merged { card: ours.card.clone(), ..Merged::default() };
+    for (name, their) in theirs {
+        let our = ours.card.get(name);
+        if our == Some(their) {
+            continue;
+        }
+        if our.is_some() && edited.contains(name) {
+            let (field, ours, theirs) = (name.clone(), our.cloned(), Some(their.clone()));
+            merged.conflicts.push(Conflict { field, base: None, ours, theirs });
+        } else {
+            merged.taken.push(name.clone());
+            merged.card.insert(name.clone(), their.clone());
+        }
+    }
+    if merged.taken.is_empty() && merged.conflicts.is_empty() {
+        return MergeState::Behind;
+    }
+    MergeState::Diverged { common: false, merged }
+}
+
+/// Returns the fields whose value was last changed in this library and not by an import.
+fn fields_edited_here(lineage: &[LineageEntry]) -> HashSet<String> {
+    let mut edited = HashSet::new();
+    let mut before = Map::new();
+    for LineageEntry { revision, .. } in lineage {
+        let body =
+            revision.body.as_deref().and_then(|body| serde_json::from_str::<Map<String, Value>>(body).ok());
+        let Some(body) = body else { continue };
+        // Revisions that came with a bundle have an id and keep the operation they had there.
+        let is_from_outside = revision.operation == Operation::Import || revision.id.is_some();
+        for name in before.keys().chain(body.keys()) {
+            if before.get(name) == body.get(name) {
+                continue;
+            }
+            if is_from_outside {
+                edited.remove(name);
+            } else {
+                edited.insert(name.clone());
+            }
+        }
+        before = body;
+    }
+    edited
+}
+
 /// Whether two cards have the same content, whatever the order of their fields.
 fn same(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
     a.len() == b.len() && a.iter().all(|(name, value)| b.get(name) == Some(value))
@@ -148,7 +200,7 @@ fn common_by_body(entry: &BundleCard, ours: LocalCard<'_>) -> Option<Common> {
 
 #[cfg(test)]
 mod tests {
-    use autokit_toolcard::{Author, CardId, Operation, Revision, Toolcard, lineage};
+    use autokit_toolcard::{Author, CardId, Revision, Toolcard, lineage};
     use serde_json::json;
 
     use super::*;
@@ -239,6 +291,39 @@ mod tests {
             json!({"name": "a", "class": "A", "module": "n"}),
             json!({"name": "a", "class": "C", "module": "m"}),
         ]
+    }
+
+    #[test]
+    fn a_plain_file_changes_what_nobody_edited_here() {
+        let [imported, edited] = [
+            json!({"name": "a", "class": "A", "module": "m", "pricing": "free"}),
+            json!({"name": "a", "class": "B", "module": "m", "pricing": "free"}),
+        ];
+        let mut ours = StoredRevisions::new(&[&imported], "x");
+        ours.0[0].operation = Operation::Import;
+        let compared = |ours: &StoredRevisions, theirs: Value| {
+            let named = lineage(ours.0.clone());
+            let card = serde_json::from_str(ours.0.last().expect("one").body.as_deref().expect("a card"));
+            let local = LocalCard { card: &card.expect("JSON"), lineage: &named, foreign: &HashMap::new() };
+            compare_plain(theirs.as_object().expect("an object"), local)
+        };
+        let outcome = |state: MergeState| {
+            let merged = state.merged().cloned().unwrap_or_default();
+            let disputed: Vec<String> = merged.conflicts.into_iter().map(|conflict| conflict.field).collect();
+            (merged.taken, disputed)
+        };
+        let file = json!({"name": "a", "class": "C", "module": "n"});
+        assert_eq!(outcome(compared(&ours, file.clone())), (vec!["class".into(), "module".into()], vec![]));
+        let ours = ours.then(&edited, "x");
+        assert_eq!(outcome(compared(&ours, file.clone())), (vec!["module".into()], vec!["class".into()]));
+        // The state before the edit would undo it.
+        assert_eq!(outcome(compared(&ours, imported)), (vec![], vec!["class".into()]));
+        // What the file does not name is no change.
+        assert_eq!(compared(&ours, json!({"name": "a", "module": "m"})), MergeState::Behind);
+        // An import that replaces the edit is the newest say.
+        let mut ours = ours.then(&json!({"name": "a", "class": "D", "module": "m"}), "x");
+        ours.0[2].operation = Operation::Import;
+        assert_eq!(outcome(compared(&ours, file)), (vec!["class".into(), "module".into()], vec![]));
     }
 
     #[test]

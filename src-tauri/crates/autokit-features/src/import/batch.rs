@@ -185,12 +185,7 @@ impl ImportPlan {
             return;
         }
         let now = ours.card().into_object();
-        let merged = match merge_state.merged() {
-            Some(merged) => merged.clone(),
-            None if self.incoming.bundled => return,
-            // A file without revision history is merged without a common ancestor.
-            None => merge(None, &now, entry.card.object()),
-        };
+        let Some(merged) = merge_state.merged().cloned() else { return };
         // The values to write: what only the source changed, and what the person chose from it.
         let mut values: Vec<(String, Option<Value>)> = merged
             .taken

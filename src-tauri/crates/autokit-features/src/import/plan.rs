@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use autokit_api::ItemStatus;
 use autokit_bundle::BundleCard;
-use autokit_bundle::compare::{LocalCard, MergeState, compare};
+use autokit_bundle::compare::{LocalCard, MergeState, compare, compare_plain};
 use autokit_error::Result;
 use autokit_library::{CardRecord, Replica};
 use autokit_toolcard::{CardId, LineageEntry, MatchKey, Problem, RevisionId, fields};
@@ -42,11 +42,10 @@ impl PlannedCard {
         self.merge_state == Some(MergeState::Behind)
     }
 
-    /// Returns whether replacing the library's card undoes edits that the source does not have. A bundle has a history, by
-    /// which edits of both sides are merged.
+    /// Returns whether replacing the library's card undoes edits that the source does not have.
     pub(super) fn reverts(&self) -> bool {
-        self.status == ItemStatus::Changed
-            && matches!(self.merge_state, Some(MergeState::Behind | MergeState::Diverged { .. }))
+        let merged = self.merge_state.as_ref().and_then(MergeState::merged);
+        self.status == ItemStatus::Changed && merged.is_some_and(|merged| !merged.conflicts.is_empty())
     }
 
     /// Returns whether the card has a flagged text that the library's card does not have.
@@ -189,7 +188,8 @@ fn plan_card(
     let merge_state = if *ours.body == *entry.card.to_json() {
         MergeState::Identical
     } else {
-        compare(entry, LocalCard { card: card.object(), lineage, foreign })
+        let local = LocalCard { card: card.object(), lineage, foreign };
+        if bundled { compare(entry, local) } else { compare_plain(entry.card.object(), local) }
     };
     let key = entry.card.key();
     let taken = replica.by_key(&key).filter(|other| other.id != ours.id);
@@ -198,8 +198,6 @@ fn plan_card(
     });
     let status = match (&merge_state, &problem) {
         (_, Some(_)) => ItemStatus::Invalid,
-        // A file without revision history cannot be behind: what it says is a change.
-        (MergeState::Behind, _) if !bundled => ItemStatus::Changed,
         (MergeState::Identical | MergeState::Behind, _) => ItemStatus::Identical,
         (MergeState::Ahead { .. }, _) => ItemStatus::Changed,
         (MergeState::Diverged { merged, .. }, _) if merged.conflicts.is_empty() => ItemStatus::Changed,

@@ -137,7 +137,7 @@ impl ImportPlan {
             by: if self.incoming.bundled { entry.revision.author.0.clone() } else { String::new() },
             at: self.incoming.bundled.then_some(entry.revision.at),
             licence: self.provenance(entry).licence,
-            behind: planned.status == ItemStatus::Identical && planned.is_behind(),
+            behind: self.incoming.bundled && planned.status == ItemStatus::Identical && planned.is_behind(),
             suspect: planned.introduces_flagged_text(entry),
             reverts: self.reverts(planned),
         }
