@@ -112,6 +112,15 @@ fn a_backup_replaces_a_library_that_is_open_in_two_processes() -> Result<()> {
             node.call::<GetCard>(CardRef { card: "mail".into() }).await?;
         }
         ensure!(owner.role().await == Role::Owner);
+        // By a terminal, while both have it open; `events` still says so to them.
+        client.call::<CreateCard>(card("once more")).await?;
+        let restored = tokio::task::block_in_place(|| place.json(&["backup", "restore", &name]))?;
+        ensure!(
+            restored["backup"]["name"] == name.as_str() && restored["replaced"] != replaced,
+            "{restored}"
+        );
+        let gone = client.call::<GetCard>(CardRef { card: "once more".into() }).await;
+        ensure!(gone.is_err_and(|error| error.code == ErrorCode::NotFound));
         // It is changed and restored like any other.
         client.call::<CreateCard>(card("again")).await?;
         let contents = owner.call::<InspectBackup>(backup).await?;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use autokit_api::{Backup, Check, CheckState, Doctor};
-use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_error::{ApiError, Result};
 use autokit_library::{Clock, DataDir};
 
-pub use autokit_library::{Restored, Verified};
+pub use autokit_library::Verified;
 
 /// Lists the backups of the library in a data directory, newest first.
 pub fn list(data_dir: &Path) -> Vec<Backup> {
@@ -25,22 +25,6 @@ pub fn to_api(backup: autokit_library::Backup) -> Backup {
 /// `not_found`, `damaged`.
 pub async fn verify(data_dir: &Path, name: &str) -> Result<Verified> {
     Ok(DataDir::new(data_dir).verify_backup(name, Clock::system()).await?)
-}
-
-/// Replaces the library with a backup. The replaced library is kept beside the backups.
-///
-/// # Errors
-/// `conflict` while a process has the library open, `not_found`, `damaged`, `disk_full`, `read_only`.
-pub async fn restore(data_dir: &Path, name: &str) -> Result<Restored> {
-    let owned = DataDir::new(data_dir).try_own().map_err(|error| match ApiError::from(error) {
-        error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
-            ErrorCode::Conflict,
-            "the library is open in another AutoKit process",
-            "Close every AutoKit window and process that uses it, then restore again.",
-        ),
-        error => error,
-    })?;
-    Ok(owned.restore_backup(name, Clock::system()).await?)
 }
 
 /// Returns the newest complete backup.

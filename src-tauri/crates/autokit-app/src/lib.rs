@@ -17,6 +17,7 @@ pub mod mcp;
 pub mod node;
 mod program_file;
 mod remote;
+pub mod restore;
 pub mod stdio;
 
 pub use autokit_api::paths;

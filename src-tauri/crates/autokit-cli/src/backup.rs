@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use autokit_app::backups;
+use autokit_app::node::{Node, NodeOptions};
+use autokit_app::{ApiError, ErrorCode, backups, restore};
 use autokit_terminal::backup::format_backup;
 use autokit_terminal::output::{Output, count, printable};
 use autokit_terminal::{BackupCommand, Outcome, Result};
 
 /// Runs a command that needs no open library; `None` if it needs one.
 pub(crate) async fn without_library(
+    options: impl FnOnce() -> NodeOptions,
     data_dir: &Path,
     out: &Output,
     command: &BackupCommand,
@@ -17,7 +19,7 @@ pub(crate) async fn without_library(
         BackupCommand::Create => None,
         BackupCommand::List => Some(list(data_dir, out)),
         BackupCommand::Verify { name } => Some(verify(data_dir, out, name.as_deref()).await),
-        BackupCommand::Restore { name } => Some(restore(data_dir, out, name).await),
+        BackupCommand::Restore { name } => Some(run_restore(options, data_dir, out, name).await),
     }
 }
 
@@ -58,10 +60,23 @@ async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<Out
     Ok(if verification.is_ok() { Outcome::Done } else { Outcome::Unhealthy })
 }
 
-async fn restore(data_dir: &Path, out: &Output, name: &str) -> Result<Outcome> {
-    let restored = backups::restore(data_dir, name).await?;
+async fn run_restore(
+    options: impl FnOnce() -> NodeOptions,
+    data_dir: &Path,
+    out: &Output,
+    name: &str,
+) -> Result<Outcome> {
+    let restored = match restore::restore(data_dir, name).await {
+        Err(ApiError { code: ErrorCode::Conflict, .. }) => {
+            let node = Node::open(options()).await?;
+            let restored = restore::restore_open(&node, data_dir, name).await;
+            node.close().await?;
+            restored?
+        }
+        restored => restored?,
+    };
     out.show(&restored, |text| {
-        writeln!(text, "Restored backup {}", format_backup(&backups::to_api(restored.backup.clone())))?;
+        writeln!(text, "Restored backup {}", format_backup(&restored.backup))?;
         writeln!(text, "The previous library is in {}", printable(&restored.replaced.display().to_string()))
     })?;
     Ok(Outcome::Done)

@@ -134,7 +134,9 @@ async fn run(cli: Cli) -> Result<Outcome> {
     }
     let data_dir = global::data_dir(&cli.global);
     if let Command::Backup(command) = &command
-        && let Some(result) = Box::pin(backup::without_library(&data_dir, &out, command)).await
+        && let Some(result) =
+            Box::pin(backup::without_library(|| node_options(&cli.global, true), &data_dir, &out, command))
+                .await
     {
         return result;
     }
