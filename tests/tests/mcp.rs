@@ -20,6 +20,37 @@ use serde_json::{Value, json};
 
 const OWN: [&str; 6] = ["search_tools", "call_tool", "ask", "discover", "propose_card", "report_outcome"];
 
+#[test]
+fn what_was_asked_before_the_input_ended_is_answered() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "shell", "version": "1"},
+    }});
+    // Without an end of the last line, as `printf` writes it.
+    let asked = format!(
+        "{initialize}\n{}\n{}",
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    );
+    let mut process = place
+        .command(&["mcp"])?
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    process.stdin.take().context("an input")?.write_all(asked.as_bytes())?;
+    let output = process.wait_with_output()?;
+    let answers: Vec<Value> = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(serde_json::from_slice)
+        .collect::<Result<_, _>>()?;
+    let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    ensure!(output.status.success() && ids == [1, 2], "{answers:?}");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_finds_a_tool_and_calls_it() -> Result<()> {
     let place = Workplace::with_stand_in()?;

@@ -7,6 +7,7 @@
 //! may have been executed; the agent is told so instead.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use autokit_api::Nothing;
 use autokit_api::commands::ListProfiles;
@@ -17,6 +18,7 @@ use autokit_serving::messages::{self, MESSAGE_BYTES, Message, ParsedBody};
 use autokit_serving::profiles::no_profile;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
@@ -24,6 +26,9 @@ use crate::node::Node;
 
 /// Most bytes of one response.
 const RESPONSE_BYTES: usize = 64 << 20;
+/// How long requests are answered after the agent closed its end. Calls that a person has not approved by then are
+/// dropped.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Buffer size of the stream to the MCP server within this process.
 const STREAM_BUFFER_BYTES: usize = 256 << 10;
 
@@ -83,6 +88,7 @@ pub async fn serve_stdio(
         pending: HashMap::new(),
         protocol: None,
         batches: Vec::new(),
+        input_ended: None,
     };
     let mut first = true;
     loop {
@@ -125,6 +131,8 @@ struct Agent<I, O> {
     protocol: Option<String>,
     /// Unanswered batches.
     batches: Vec<Batch>,
+    /// When the agent closed its end. What it asked before is answered.
+    input_ended: Option<Instant>,
 }
 
 /// A batch of requests, which are answered together.
@@ -161,8 +169,15 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
     ) -> Result<ForwardingEnd> {
         let (mut request, mut response) = (Vec::new(), Vec::new());
         loop {
+            if self.input_ended.is_some() && self.pending.is_empty() {
+                return Ok(ForwardingEnd::Disconnected);
+            }
+            let last = self.input_ended.map_or_else(Instant::now, |ended| ended + LAST_ANSWERS);
             tokio::select! {
-                read = read_line(&mut self.input, &mut request, MESSAGE_BYTES) => match read {
+                () = tokio::time::sleep_until(last), if self.input_ended.is_some() => {
+                    return Ok(ForwardingEnd::Disconnected);
+                }
+                read = read_line(&mut self.input, &mut request, MESSAGE_BYTES), if self.input_ended.is_none() => match read {
                     Ok(LineRead::TooLong) => self.send(&line_too_long()).await?,
                     Ok(LineRead::Line) => {
                         let line = std::mem::take(&mut request);
@@ -172,8 +187,20 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                             return Ok(ForwardingEnd::OwnerEnded);
                         }
                     }
+                    Ok(LineRead::End) => {
+                        self.input_ended = Some(Instant::now());
+                        // The last line may have no end.
+                        let line = std::mem::take(&mut request);
+                        if !line.is_empty() {
+                            let action = self.handle_line(&[line.as_slice(), b"\n"].concat());
+                            self.send(&action.to_agent).await?;
+                            if to.write_all(&action.to_owner).await.is_err() || to.flush().await.is_err() {
+                                return Ok(ForwardingEnd::OwnerEnded);
+                            }
+                        }
+                    }
                     // Some agents disconnect with an error.
-                    Ok(LineRead::End) | Err(_) => return Ok(ForwardingEnd::Disconnected),
+                    Err(_) => return Ok(ForwardingEnd::Disconnected),
                 },
                 read = read_line(from, &mut response, RESPONSE_BYTES) => match read {
                     Ok(LineRead::Line) => {

@@ -312,7 +312,8 @@ impl ServerHandler for Server {
             let message = format!("invalid parameters for {}", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
+        let message = format!("method not found: {}", request.method);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
