@@ -75,6 +75,29 @@ async fn a_pdf_is_read_from_its_address() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn a_process_that_just_started_has_the_vectors_of_documents() -> Result<()> {
+    let place = Workplace::with_model()?;
+    let folder = place.path("manuals");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(
+        folder.join("boats.md"),
+        "# Keys\n\nThe spare key of the boathouse hangs behind the lantern.\n",
+    )?;
+    place.json(&["docs", "add", &folder.display().to_string()])?;
+    let list = place.json(&["docs", "list"])?;
+    let source = &list["sources"][0];
+    ensure!(source["passages"] == 1 && source["embedded"] == 1, "{list}");
+    // One that cannot be read is not called unchanged, the second time either.
+    std::fs::write(folder.join("broken.pdf"), "not a PDF")?;
+    for _ in 0..2 {
+        let refreshed =
+            String::from_utf8(place.run(&["docs", "refresh", &folder.display().to_string()])?.stdout)?;
+        ensure!(refreshed.contains("1 unchanged, 1 not readable"), "{refreshed}");
+    }
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn agents_add_and_search_what_their_profile_may_read() -> Result<()> {
     let place = Workplace::with_stand_in()?;

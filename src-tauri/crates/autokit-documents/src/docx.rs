@@ -69,7 +69,7 @@ fn part(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Result<Option<St
     let mut bytes = Vec::new();
     file.take(MAX_PART + 1).read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
     if bytes.len() as u64 > MAX_PART {
-        return Err(ReadError::TooLarge(MAX_PART >> 20));
+        return Err(ReadError::UnpacksTooLarge(MAX_PART >> 20));
     }
     Ok(Some(crate::format::decode(&bytes)))
 }

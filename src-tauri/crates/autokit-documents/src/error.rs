@@ -25,6 +25,9 @@ pub enum ReadError {
     /// It has more bytes than are read; with the limit in MB.
     #[error("it is larger than {0} MB")]
     TooLarge(u64),
+    /// Its content, unpacked, has more bytes than are read; with the limit in MB.
+    #[error("it unpacks to more than {0} MB")]
+    UnpacksTooLarge(u64),
     /// It took longer than the given seconds.
     #[error("reading it took longer than {0} s")]
     TooSlow(u64),
@@ -45,6 +48,7 @@ impl ReadError {
             ReadError::NoText => "Check that it is the right file.",
             ReadError::Scanned(_) => "Run text recognition (OCR) on it first.",
             ReadError::Unsupported(_) => "Save it as PDF, DOCX, HTML, Markdown or text.",
+            ReadError::UnpacksTooLarge(_) => "Check where it came from: no document needs that much.",
             ReadError::TooLarge(_) | ReadError::TooSlow(_) | ReadError::TooMuchMemory(_) => {
                 "Split it into smaller files."
             }

@@ -198,6 +198,8 @@ impl Memory {
     /// # Errors
     /// When the database fails.
     pub(crate) async fn load(&self) -> Result<()> {
+        // Right after the start, vectors would be missing otherwise, although they are stored.
+        self.0.models.wait_until_ready().await;
         let model = self.0.models.embedder();
         let wanted = Loaded(model.as_ref().map(|model| model.id().to_owned()));
         let mut loaded = self.0.loaded.lock().await;
@@ -320,13 +322,13 @@ impl Memory {
         follower: Follower<'_>,
     ) -> Result<ReadFiles> {
         let library = &self.0.workspace.library;
-        // By path, what is known: id, hash, whether it failed.
-        let mut known: HashMap<String, (String, String)> = self
+        // By path, what is known: id, hash, why it was not readable.
+        let mut known: HashMap<String, KnownFile> = self
             .index(source.kind)
             .files
             .iter()
             .filter(|(_, entry)| entry.source == source.id)
-            .map(|(id, entry)| (entry.path.clone(), (id.clone(), entry.hash.clone())))
+            .map(|(id, entry)| (entry.path.clone(), (id.clone(), entry.hash.clone(), entry.problem.clone())))
             .collect();
         let total = paths.len() as u64;
         let mut counts = ReadFiles { total, ..ReadFiles::default() };
@@ -336,13 +338,13 @@ impl Memory {
             let before = known.remove(&path);
             let fetcher = fetcher.clone();
             async move {
-                let hash = before.as_ref().map(|(_, hash)| hash.clone());
+                let (hash, problem) = before.map(|(_, hash, problem)| (hash, problem)).unzip();
                 let read = files::read(source, path.clone(), hash, &self.0.reader, &fetcher).await;
-                (path, read)
+                (path, problem.flatten(), read)
             }
         });
         let each: Vec<_> = each.collect();
-        let gone: Vec<String> = known.into_values().map(|(id, _)| id).collect();
+        let gone: Vec<String> = known.into_values().map(|(id, ..)| id).collect();
         let mut reading = futures_util::stream::iter(each).buffer_unordered(CONCURRENT);
         let mut batch: Vec<StoredFile> = Vec::new();
         loop {
@@ -351,12 +353,15 @@ impl Memory {
                 () = follower.stopped() => return Err(ApiError::cancelled()),
             };
             let is_last = next.is_none();
-            if let Some((path, read)) = next {
+            if let Some((path, problem, read)) = next {
                 counts.done += 1;
                 follower.set_done(counts.done, total);
                 let file = match read {
                     FileRead::Unchanged => {
-                        counts.unchanged += 1;
+                        match problem {
+                            Some(reason) => counts.add_failure(&path, &reason),
+                            None => counts.unchanged += 1,
+                        }
                         continue;
                     }
                     FileRead::Read { hash, title, content } => {
@@ -372,8 +377,7 @@ impl Memory {
                         }
                     }
                     FileRead::Failed { hash, reason } => {
-                        counts.failed += 1;
-                        counts.first_failure.get_or_insert_with(|| format!("{path}: {reason}"));
+                        counts.add_failure(&path, &reason);
                         StoredFile {
                             id: file_id(&source.id, &path),
                             source: source.id.clone(),
@@ -524,6 +528,16 @@ struct ReadFiles {
     failed: u64,
     first_failure: Option<String>,
 }
+
+impl ReadFiles {
+    fn add_failure(&mut self, path: &str, reason: &str) {
+        self.failed += 1;
+        self.first_failure.get_or_insert_with(|| format!("{path}: {reason}"));
+    }
+}
+
+/// What is known of a file: its id, its hash, and why it was not readable.
+type KnownFile = (String, String, Option<String>);
 
 fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })

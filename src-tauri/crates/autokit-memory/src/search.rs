@@ -64,7 +64,6 @@ impl Memory {
             return Err(ApiError::new(ErrorCode::BadRequest, message, "Say in a sentence what to find."));
         }
         let limit = query.limit.unwrap_or(LIMIT).clamp(1, MAX_LIMIT) as usize;
-        self.models().wait_until_ready().await;
         self.load().await?;
         let sources = self.sources().await?;
         if !sources.iter().any(|source| source.kind == query.kind) {
