@@ -28,6 +28,8 @@ use workspace_hack as _;
 const MAIN: &str = "main";
 
 fn main() -> anyhow::Result<()> {
+    #[cfg(target_os = "linux")]
+    options::run_terminal_if_asked()?;
     let options = options::Options::parse();
     tracing_subscriber::fmt()
         .with_env_filter(
@@ -62,6 +64,8 @@ fn main() -> anyhow::Result<()> {
             quick::quick_ask_done,
             settings::desktop_get,
             settings::desktop_set,
+            tray::close_window,
+            tray::quit,
             updates::updates_check,
             updates::updates_download,
             updates::updates_install

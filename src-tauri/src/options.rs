@@ -37,9 +37,7 @@ impl Options {
     /// # Errors
     /// If the system does not say where this program is.
     pub(crate) fn engine(&self) -> io::Result<EngineCommand> {
-        // Installed beside this program.
-        let program =
-            std::env::current_exe()?.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX));
+        let program = terminal_program()?;
         let mut arguments = Vec::new();
         for (option, folder) in [("--data-dir", &self.data_dir), ("--model-folder", &self.model_folder)] {
             if let Some(folder) = folder {
@@ -51,4 +49,25 @@ impl Options {
         }
         Ok(EngineCommand { program, arguments })
     }
+}
+
+/// Returns the program of the terminal and of the engine, which is installed beside this one.
+fn terminal_program() -> io::Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name(format!("autokit{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Becomes the terminal program if the first argument is `terminal`: an AppImage is one file, and agents start
+/// `AutoKit.AppImage terminal mcp`.
+///
+/// # Errors
+/// If the program cannot be started.
+#[cfg(target_os = "linux")]
+pub(crate) fn run_terminal_if_asked() -> io::Result<()> {
+    use std::os::unix::process::CommandExt as _;
+
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_none_or(|first| first != "terminal") {
+        return Ok(());
+    }
+    Err(std::process::Command::new(terminal_program()?).args(arguments).exec())
 }

@@ -1,8 +1,9 @@
-//! The tray icon, whose menu shows the window or quits.
+//! Closing and quitting: the tray icon, whose menu shows the window or quits, and the same from the pages.
 
+use autokit_error::{ApiError, Result};
 use tauri::menu::{Menu, MenuItem};
 use tauri::tray::TrayIconBuilder;
-use tauri::{AppHandle, Manager};
+use tauri::{AppHandle, Manager, WebviewWindow};
 
 use crate::MAIN;
 
@@ -35,4 +36,18 @@ pub(crate) fn show_window(app: &AppHandle) {
             }
         }
     }
+}
+
+/// Closes the window as its title bar does: where the settings say so, it is only hidden.
+#[tauri::command]
+#[allow(clippy::needless_pass_by_value, reason = "Tauri passes the window by value")]
+pub(crate) fn close_window(window: WebviewWindow) -> Result<()> {
+    window.close().map_err(|error| ApiError::internal(format!("close the window: {error}")))
+}
+
+/// Ends the program, also where closing the window keeps it in the tray.
+#[tauri::command]
+#[allow(clippy::needless_pass_by_value, reason = "Tauri passes the app by value")]
+pub(crate) fn quit(app: AppHandle) {
+    app.exit(0);
 }

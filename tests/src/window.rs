@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags};
 use serde_json::{Value, json};
@@ -356,6 +356,22 @@ impl Window {
         let path = folder.join(format!("{name}.png"));
         std::fs::write(&path, self.driver.screenshot_as_png().await?)?;
         Ok(path)
+    }
+
+    /// Presses Ctrl+Q, and waits until the window's process and its engine have ended.
+    ///
+    /// # Errors
+    /// When they do not end.
+    pub async fn quit_by_keys(self) -> Result<()> {
+        let processes = window_processes()?;
+        ensure!(!processes.is_empty(), "no window is open");
+        // The session ends with the window, perhaps before it answers.
+        let pressed = self.press(format!("{}q{}", Key::Control.value(), Key::Null.value())).await;
+        let ended = tokio::task::spawn_blocking(move || processes.iter().try_for_each(wait_for_end)).await?;
+        if ended.is_err() {
+            pressed?;
+        }
+        ended
     }
 
     /// Closes the window and waits until its process and its engine have ended. WebDriver kills the window; the engine

@@ -195,6 +195,16 @@ async fn quick_ask_and_start_at_login_follow_the_settings() -> Result<()> {
     window.close().await
 }
 
+#[test]
+#[ignore = "needs the built window: run by `cargo xtask test`"]
+fn the_window_program_is_the_terminal_program_when_asked() -> Result<()> {
+    let output =
+        Command::new(autokit_tests::program("autokit-desktop")?).args(["terminal", "--version"]).output()?;
+    let version = String::from_utf8(output.stdout)?;
+    ensure!(output.status.success() && version.starts_with("autokit 0."), "{version}");
+    Ok(())
+}
+
 /// A package of an update, as whoever publishes it offers it.
 struct Offer<'a> {
     /// Version in the manifest.

@@ -132,6 +132,42 @@ async fn the_window_goes_on_with_another_engine() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn a_backup_is_restored_and_the_window_quits() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let file = place.cards_file("cards.json", &made_up_cards(20))?;
+    place.json(&["import", &file.display().to_string()])?;
+    let window = Window::open(&place, NO_MODEL).await?;
+    window.click("nav button", "Settings").await?;
+    window.click("nav button", "Library & checks").await?;
+    window.click("button", "Back up now").await?;
+    window.wait_for_text("ul[aria-label=Backups] li", "20 cards").await?;
+    let lost = place.json(&["cards", "list"])?["rows"][0]["name"].as_str().context("a name")?.to_owned();
+    place.json(&["cards", "rm", &lost])?;
+
+    window.click("ul[aria-label=Backups] button", "Restore…").await?;
+    window.wait_for_text(".dialog-content summary", "1 card will be added back").await?;
+    window.screenshot("16-restore").await?;
+    window.click(".dialog-content button.danger", "Restore").await?;
+    window.wait_for_text(".toast", "Restored the backup of").await?;
+    window.wait_until("!document.querySelector('.dialog-content')").await?;
+    window.click("nav button", "Library").await?;
+    window.fill("#library-filter", &lost).await?;
+    window
+        .wait_until(&format!("document.querySelector('.row .name')?.textContent.trim() === {lost:?}"))
+        .await?;
+    ensure!(place.json(&["cards", "list"])?["total"] == 20);
+
+    // A dialog in the way does not keep it open.
+    window.press(format!("{}i{}", Key::Control.value(), Key::Null.value())).await?;
+    window.wait_for(".dialog-content").await?;
+    window.quit_by_keys().await?;
+    ensure!(Endpoint::read(&DataDir::new(place.data_dir()).endpoint_file()).is_none(), "the engine runs on");
+    ensure!(place.json(&["cards", "list"])?["total"] == 20);
+    Ok(())
+}
+
 /// FUEL's appendix B, played by hand: nothing in the library, a JavaScript tool from the web, "I want it
 /// for python", the Python tool, a card, a recommendation, starter code.
 #[tokio::test(flavor = "multi_thread")]

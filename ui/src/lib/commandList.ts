@@ -6,7 +6,9 @@ import type { Commands } from "./bindings";
 import { common } from "../texts/common";
 import { commands as texts } from "../texts/commands";
 import { checking } from "./checks.svelte";
+import { desktop } from "./desktop.svelte";
 import { engine } from "./engine.svelte";
+import { inApp } from "./host";
 import { navigation, PANES, type Pane } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
 import { asking, discovering, researching } from "./conversation.svelte";
@@ -46,8 +48,16 @@ async function start<C extends "starter_load" | "pages_fetch">(name: C, request:
 
 async function stopAgents() {
   const working = [asking, discovering, researching].filter((conversation) => conversation.running);
-  if (!working.length) engine.showToast(texts.noAgentAtWork);
+  if (!working.length) engine.showToast(texts.noAgentAtWork, { kind: "note" });
   await Promise.all(working.map((conversation) => conversation.stop()));
+}
+
+async function endWindow(end: () => Promise<void>) {
+  try {
+    await end();
+  } catch (reason) {
+    engine.showError(reason);
+  }
 }
 
 function switchTheme() {
@@ -90,6 +100,26 @@ const toSettings = (section: string, title: string): Command => ({
   scope: "everywhere",
   run: () => navigation.settings(section),
 });
+
+/** Commands of the desktop app. On a Mac, the application menu has the same shortcuts and takes them first. */
+const WINDOW: Command[] = [
+  {
+    id: "window.close",
+    title: texts.closeWindow,
+    scope: "everywhere",
+    shortcuts: ["Mod+W"],
+    run: () => void endWindow(() => desktop.closeWindow()),
+    overAll: true,
+  },
+  {
+    id: "quit",
+    title: texts.quit,
+    scope: "everywhere",
+    shortcuts: ["Mod+Q"],
+    run: () => void endWindow(() => desktop.quit()),
+    overAll: true,
+  },
+];
 
 export const COMMANDS: Command[] = [
   toPane("ask"),
@@ -274,6 +304,7 @@ export const COMMANDS: Command[] = [
     run: () => setZoom(100),
     overAll: true,
   },
+  ...(inApp() ? WINDOW : []),
   {
     id: "shortcuts",
     title: texts.shortcuts,
@@ -307,6 +338,13 @@ export const COMMANDS: Command[] = [
     scope: "library",
     shortcuts: ["n"],
     run: () => navigation.add(),
+  },
+  {
+    id: "library.selectAll",
+    title: texts.selectCards,
+    scope: "library",
+    shortcuts: ["Mod+A"],
+    notWhileTyping: true,
   },
   {
     id: "library.close",

@@ -63,6 +63,15 @@ class Desktop {
     return invokeApp("updates_install");
   }
 
+  /** Closes the window, which keeps AutoKit in the tray if the settings say so. */
+  closeWindow(): Promise<void> {
+    return invokeApp("close_window");
+  }
+
+  quit(): Promise<void> {
+    return invokeApp("quit");
+  }
+
   /** Hides the quick-ask window and, with a question, asks it in the main window. */
   quickAskDone(question: string | null): Promise<void> {
     return invokeApp("quick_ask_done", { question });

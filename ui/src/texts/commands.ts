@@ -46,6 +46,8 @@ export const commands = {
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   actualSize: "Actual size",
+  closeWindow: "Close window",
+  quit: "Quit AutoKit",
   shortcuts: "Show keyboard shortcuts",
   ask: { copy: "Copy code", starter: "Show starter code" },
   list: {
@@ -58,6 +60,7 @@ export const commands = {
     open: "Open",
     select: "Select; with Shift, extend the selection",
   },
+  selectCards: "Select all cards in view",
   closeCard: "Close the card or clear the selection",
   editCard: "Edit the open card",
   checkCard: "Check the open card against its page",

@@ -1,6 +1,7 @@
 //! AutoKit in the settings of agent programs (MCP clients): inspected, and changed when a person asks for
 //! it.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -43,14 +44,28 @@ impl Clients {
                 "Install the command next to the desktop app.",
             ));
         }
-        let mut args = Vec::new();
+        let LaunchCommand { command, mut args } = outside_mount(&command, |name| std::env::var_os(name));
         let root = self.workspace.library.dir().map(|dir| dir.root().to_owned());
         if let Some(root) = root.filter(|root| *root != paths::data_dir()) {
             args.extend(["--data-dir".to_owned(), root.display().to_string()]);
         }
         args.push("mcp".to_owned());
-        Ok(LaunchCommand { command: command.display().to_string(), args })
+        Ok(LaunchCommand { command, args })
     }
+}
+
+/// Returns how to run `program` at any time. What lies in an AppImage is mounted only while that runs; the image itself,
+/// with the argument `terminal`, is the program.
+fn outside_mount(program: &Path, variable: impl Fn(&str) -> Option<OsString>) -> LaunchCommand {
+    if let (Some(image), Some(mount)) = (variable("APPIMAGE"), variable("APPDIR"))
+        && program.starts_with(&mount)
+    {
+        return LaunchCommand {
+            command: PathBuf::from(image).display().to_string(),
+            args: vec!["terminal".to_owned()],
+        };
+    }
+    LaunchCommand { command: program.display().to_string(), args: Vec::new() }
 }
 
 /// Returns the folders in which agent programs keep their settings.
@@ -246,5 +261,30 @@ impl Handle<DisconnectAgent> for Clients {
             Ok((now.before, without.ok_or_else(missing)?))
         };
         self.change_client(request, select).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_start_an_app_image_by_the_image() {
+        let launch = |program: &str, variables: &[(&str, &str)]| {
+            outside_mount(Path::new(program), |name| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into())
+            })
+        };
+        let mounted = [("APPIMAGE", "/home/me/AutoKit.AppImage"), ("APPDIR", "/tmp/.mount_Auto")];
+        let started = launch("/tmp/.mount_Auto/usr/bin/autokit", &mounted);
+        assert_eq!(
+            (started.command.as_str(), started.args),
+            ("/home/me/AutoKit.AppImage", vec!["terminal".into()])
+        );
+        // Another program's image started this one.
+        for (program, variables) in [("/usr/bin/autokit", &mounted[..]), ("/usr/bin/autokit", &[])] {
+            let started = launch(program, variables);
+            assert_eq!((started.command.as_str(), started.args.len()), ("/usr/bin/autokit", 0));
+        }
     }
 }
