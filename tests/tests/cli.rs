@@ -201,6 +201,66 @@ fn a_preview_shows_what_an_import_would_do_and_changes_nothing() -> Result<()> {
 }
 
 #[test]
+fn a_plain_file_changes_what_nobody_edited_here() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let kettle =
+        json!({"name": "kettle", "description": "Boils water.", "pricing": "free", "module": "kitchen"});
+    let first = place.cards_file("first.json", &[kettle])?.display().to_string();
+    place.json(&["import", &first])?;
+    let newer = place.cards_file(
+        "newer.json",
+        &[json!({"name": "kettle", "description": "Boils it.", "pricing": "paid"})],
+    )?;
+    let newer = newer.display().to_string();
+
+    // As a proposal, it is a change like any other.
+    place.json(&["bundle", "import", &newer])?;
+    let rows = place.json(&["review", "list"])?["rows"].clone();
+    let proposal = rows[0]["id"].to_string();
+    assert!(rows[0]["conflicts"].as_array().is_none_or(Vec::is_empty), "{rows}");
+    place.json(&["review", "accept", &proposal])?;
+    let card = || anyhow::Ok(place.json(&["cards", "show", "kettle"])?["fields"].clone());
+    assert_eq!(card()?["description"], "Boils it.");
+    // What the file does not name stays.
+    assert_eq!(card()?["module"], "kitchen");
+
+    // What somebody decided here is not overwritten by a file, but proposed.
+    place.json(&["cards", "edit", "kettle", "--set", "pricing=ask finance"])?;
+    let imported = place.json(&["import", &first])?;
+    assert_eq!(imported[0]["job"]["tally"]["proposed"], 1, "{imported}");
+    assert_eq!(card()?["pricing"], "ask finance");
+    let imported = place.json(&["import", "--replace-existing", &newer])?;
+    assert_eq!(imported[0]["job"]["tally"]["changed"], 1, "{imported}");
+    assert_eq!((card()?["pricing"].clone(), card()?.get("module").cloned()), (json!("paid"), None));
+
+    // An undo leaves imports alone, and says which.
+    let undone = place.run(&["undo"])?;
+    let said = String::from_utf8_lossy(&undone.stderr).into_owned();
+    let import = imported[0]["job"]["tally"]["change"].as_str().context("a change")?;
+    assert!(undone.status.code() == Some(4) || said.contains(import), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_kind_that_does_not_exist_and_a_source_that_does_not_are_refused() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["cards", "add", "--set", "name=kettle"])?;
+    let (code, error) = place.failure(&["cards", "edit", "kettle", "--set", "kind=banana"])?;
+    assert_eq!((code, error["code"].as_str()), (2, Some("bad_request")), "{error}");
+    let output = place.run(&["cards", "edit", "kettle", "--set", "descripton=Boils water."])?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("Did you mean `description`?"), "{said}");
+
+    let missing = place.path("missing.toolcards").display().to_string();
+    let (code, error) = place.failure(&["bundle", "subscribe", &missing])?;
+    assert_eq!((code, error["code"].as_str()), (4, Some("unreadable_file")), "{error}");
+    let unreachable = place.run(&["bundle", "subscribe", "http://127.0.0.1:9/cards.toolcards"])?;
+    let said = String::from_utf8_lossy(&unreachable.stdout).into_owned();
+    assert!(unreachable.status.code() == Some(1) && said.contains("127.0.0.1"), "{said}");
+    Ok(())
+}
+
+#[test]
 fn a_file_of_bad_cards_alone_is_refused_and_a_mixed_one_is_not() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let bad = place.cards_file("bad.json", &[json!({"name": 7}), json!({"nme": "y"})])?;

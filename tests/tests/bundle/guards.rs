@@ -85,7 +85,9 @@ fn a_signing_key_is_trusted_for_its_author_only() -> Result<()> {
     let (code, message) = run_as(&bob, "Bob", &["bundle", "import", "--trust", &bundle("forged.toolcards")])?;
     ensure!(code == 4, "{code}: {message}");
     // Nor by way of a subscription.
-    done_as(&bob, "Bob", &["bundle", "subscribe", &bundle("forged.toolcards"), "--trust"])?;
+    let (code, message) =
+        run_as(&bob, "Bob", &["bundle", "subscribe", &bundle("forged.toolcards"), "--trust"])?;
+    ensure!(code == 1 && message.contains("not signed like earlier bundles"), "{code}: {message}");
     let (code, message) = run_as(&bob, "Bob", &["bundle", "subscribe", "--now"])?;
     ensure!(code == 4 && message.contains("not signed like earlier bundles"), "{code}: {message}");
     // Having looked at it in Review makes it no more Alice's.

@@ -120,11 +120,11 @@ impl ApiError {
 
     /// The message as a sentence for display, with a capital letter and a full stop.
     pub fn sentence(&self) -> String {
-        // A URL or path at the start keeps its case.
+        // A URL or a path at the start keeps its case.
         let first = self.message.split_whitespace().next().unwrap_or_default();
         let mut chars = self.message.chars();
         let mut text = match chars.next() {
-            Some(letter) if !first.contains(['/', '\\', '.']) => letter.to_uppercase().collect(),
+            Some(letter) if !first.contains(['/', '\\', '.', ':']) => letter.to_uppercase().collect(),
             Some(letter) => String::from(letter),
             None => String::new(),
         };

@@ -10,7 +10,7 @@ use autokit_api::{
     ExistingCards, ImportSource, JobKind, JobRef, Landing, Nothing, Setting, Subscription, SubscriptionAdd,
     SubscriptionRef,
 };
-use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_error::{ApiError, ErrorCode, Result, file_problem};
 use autokit_toolcard::{Author, Timestamp};
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::workspace::Workspace;
@@ -190,6 +190,15 @@ impl Handle<AddSubscription> for Subscriptions {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "you cannot subscribe to pasted text",
+                "Enter a file, a folder or a URL.",
+            ));
+        }
+        if let ImportSource::Path(path) = &request.source
+            && let Err(error) = std::fs::metadata(path)
+        {
+            return Err(ApiError::new(
+                ErrorCode::UnreadableFile,
+                format!("{path}: {}", file_problem(&error)),
                 "Enter a file, a folder or a URL.",
             ));
         }

@@ -211,7 +211,7 @@ impl LibraryError {
             LibraryError::ProposalChanged(_) => return "Open it again, then decide.",
             LibraryError::ChangedSince { .. } => return "Undo the later changes first.",
             LibraryError::NothingToUndo => return "See the history of the card.",
-            LibraryError::NothingToRedo => return "Make the change again.",
+            LibraryError::NothingToRedo => return "Redo works until another change is made.",
             _ => {}
         }
         match self.code() {

@@ -70,7 +70,12 @@ pub(crate) async fn follow(library: &dyn Client, out: &Output, session: &Session
         let Some(turn) = state.turns.last() else { continue };
         if show_trace {
             let mut err = anstream::stderr();
-            for event in turn.events.iter().skip(shown) {
+            // Steps by rules take milliseconds; the answer says what came of them.
+            let is_by_rules = |event: &&StepEvent| {
+                let ended = matches!(event.phase, Phase::Result { .. });
+                ended && event.model.is_none() && !matches!(event.step, Step::Web | Step::Add)
+            };
+            for event in turn.events.iter().skip(shown).filter(|event| !is_by_rules(event)) {
                 // A closed stderr does not fail the command.
                 let _ = write_event(&mut err, event);
             }
@@ -88,15 +93,15 @@ pub(crate) async fn follow(library: &dyn Client, out: &Output, session: &Session
 /// Writes one line of the trace.
 fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
     let step = match event.step {
-        Step::Search => "search",
-        Step::Generate => "generate",
-        Step::GradeGrounded => "grounded?",
-        Step::GradeAnswers => "answers?",
-        Step::Rewrite => "rewrite",
-        Step::Web => "web",
-        Step::Finalize => "finalize",
-        Step::Feedback => "feedback",
-        Step::Add => "add",
+        Step::Search => "Search",
+        Step::Generate => "Answer",
+        Step::GradeGrounded => "Check sources",
+        Step::GradeAnswers => "Check answer",
+        Step::Rewrite => "Reword",
+        Step::Web => "Web search",
+        Step::Finalize => "Choose",
+        Step::Feedback => "Feedback",
+        Step::Add => "Add card",
     };
     match &event.phase {
         Phase::Start => Ok(()),
@@ -106,7 +111,7 @@ fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
                 by = format!("{}, {} + {} tokens, {by}", printable(model), event.tokens.0, event.tokens.1);
             }
             let what = one_line(&event.text, 90);
-            writeln!(out, "{} {what} {}", format!("{step:>10}").cyan(), by.dimmed())
+            writeln!(out, "{} {what} {}", format!("{step:>13}").cyan(), by.dimmed())
         }
         Phase::Trace { trace } => {
             let (mark, text) = match trace {
@@ -115,7 +120,7 @@ fn write_event(out: &mut dyn Write, event: &StepEvent) -> io::Result<()> {
                 Trace::Observation { text, failed: false } => ("←", text),
                 Trace::Observation { text, failed: true } => ("✗", text),
             };
-            writeln!(out, "{:>12} {}", mark.dimmed(), one_line(&with_commands(text), 100).dimmed())
+            writeln!(out, "{:>15} {}", mark.dimmed(), one_line(&with_commands(text), 100).dimmed())
         }
     }
 }
@@ -363,6 +368,8 @@ fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
 }
 
 pub(crate) async fn sessions(library: &dyn Client, out: &Output, id: Option<SessionId>) -> Result<Outcome> {
+    // As the commands that list other things.
+    let id = id.filter(|id| id.as_str() != "list");
     let Some(id) = id else {
         let sessions = library.call::<ListSessions>(Nothing {}).await?;
         out.show(&sessions, |text| {

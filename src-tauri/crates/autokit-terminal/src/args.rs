@@ -171,6 +171,9 @@ pub enum Command {
         /// Keep the library's version of existing cards.
         #[arg(long)]
         keep_existing: bool,
+        /// Replace existing cards wholly, also fields that were edited here or that the source does not have.
+        #[arg(long, conflicts_with = "keep_existing")]
+        replace_existing: bool,
     },
     /// Export cards to a file or standard output as AutoKit JSON, CSV, Markdown or HTML.
     /// Use `autokit bundle export` for bundles.

@@ -20,7 +20,7 @@ use crate::agent;
 use crate::cards::one_line;
 use crate::memory;
 use crate::outcome::{Failure, Outcome, Result};
-use crate::output::{Output, count, printable};
+use crate::output::{Output, count, printable, printable_line, width};
 use crate::places::with_commands;
 
 /// Which ranking to run.
@@ -155,12 +155,14 @@ fn write_answer(out: &mut dyn Write, answer: &Answer, agent_answer: &AgentAnswer
             if !others.is_empty() {
                 writeln!(out, "\n{}", "Other candidates".dimmed())?;
                 for candidate in others {
+                    let name = printable_line(&candidate.card.name);
+                    let room = width().saturating_sub("  0.00   ".len() + name.chars().count()).clamp(16, 64);
                     writeln!(
                         out,
                         "  {} {}  {}",
                         format!("{:.2}", candidate.score).dimmed(),
-                        printable(&candidate.card.name).bold(),
-                        one_line(&candidate.sentence, 64).dimmed()
+                        name.bold(),
+                        one_line(&candidate.sentence, room).dimmed()
                     )?;
                 }
             }
@@ -285,7 +287,7 @@ fn explain_score(parts: &ScoreParts) -> String {
         reasons.push(format!("matched {}", printable(&list(words))));
     }
     if !known.is_empty() {
-        reasons.push(format!("{} → general knowledge of the name", printable(&list(known))));
+        reasons.push(format!("{} (known about this product, not on the card)", printable(&list(known))));
     }
     for (meaning, words) in meanings {
         reasons.push(format!("{} → {meaning}", printable(&list(words))));

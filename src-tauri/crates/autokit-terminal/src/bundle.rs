@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use autokit_api::Client;
 use autokit_api::commands::{
-    AddSubscription, CheckSubscriptions, Export, ForgetKey, ListImports, ListKeys, ListSubscriptions,
-    MakeKey, PreviewExport, RemoveSubscription, SetKeyTrust, SignBundle, StartImport, UndoImport,
+    AddSubscription, CheckSubscriptions, Export, ForgetKey, ListImports, ListJobs, ListKeys,
+    ListSubscriptions, MakeKey, PreviewExport, RemoveSubscription, SetKeyTrust, SignBundle, StartImport,
+    UndoImport,
 };
 use autokit_api::{
     BundlePath, ExistingCards, ExportRequest, Format, ImportItem, ImportPreview, ImportRef, ImportRequest,
-    ImportSource, ItemStatus, Job, KeyRef, KeyTrust, Landing, Nothing, SigningKeys, SourceInfo, Subscription,
-    SubscriptionAdd, SubscriptionRef, Trust,
+    ImportSource, ItemStatus, Job, JobKind, JobState, KeyRef, KeyTrust, Landing, Nothing, SigningKeys,
+    SourceInfo, Subscription, SubscriptionAdd, SubscriptionRef, Trust,
 };
 use autokit_error::{ApiError, ErrorCode};
 use clap::{Args, Subcommand};
@@ -21,7 +22,7 @@ use serde::Serialize;
 use crate::cards::query_of;
 use crate::filter::Filter;
 use crate::jobs;
-use crate::outcome::{Outcome, Result};
+use crate::outcome::{Failure, Outcome, Result};
 use crate::output::{Output, count, printable};
 use crate::transfer::{preview_all, source_of, write_item};
 
@@ -461,11 +462,21 @@ async fn subscribe(
     (every_hours, trust): (u32, bool),
     now: bool,
 ) -> Result<Outcome> {
+    let added = from.is_some();
     let all = match from {
         Some(from) => {
             let landing = if trust { Landing::Library } else { Landing::Review };
             let request = SubscriptionAdd { source: source_of(Path::new(&from))?, every_hours, landing };
-            library.call::<AddSubscription>(request).await?
+            library.call::<AddSubscription>(request).await?;
+            // The first check has started. If the source cannot be read, the list says so.
+            let running = library.call::<ListJobs>(Nothing {}).await?.into_iter();
+            for job in running.filter(|job| job.kind == JobKind::Import && job.state == JobState::Running) {
+                match jobs::watch(library, out, &job.id).await {
+                    Ok(_) | Err(Failure::Api(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            library.call::<ListSubscriptions>(Nothing {}).await?
         }
         None => library.call::<ListSubscriptions>(Nothing {}).await?,
     };
@@ -476,6 +487,9 @@ async fn subscribe(
         return Ok(Outcome::Done);
     }
     out.show(&all, |text| write_subscriptions(text, &all))?;
+    if added && all.last().is_some_and(|one| one.failed.is_some()) {
+        return Ok(Outcome::Unhealthy);
+    }
     Ok(if all.is_empty() { Outcome::NothingFound } else { Outcome::Done })
 }
 
@@ -487,7 +501,7 @@ fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Re
         };
         let name = if one.name.is_empty() { location.clone() } else { printable(&one.name) };
         let landing = match one.landing {
-            Landing::Review => "to review",
+            Landing::Review => "proposed in Review",
             Landing::Library => "imported directly",
         };
         let checked = match one.checked_at {
@@ -495,7 +509,9 @@ fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Re
             None => "not checked yet".to_owned(),
         };
         writeln!(out, "{}  {}  every {} h, {landing}, {checked}", one.id, name.bold(), one.every_hours)?;
-        writeln!(out, "          {}", location.dimmed())?;
+        if !one.name.is_empty() {
+            writeln!(out, "          {}", location.dimmed())?;
+        }
         if let Some(failed) = &one.failed {
             writeln!(out, "          {} {}", "→".yellow(), printable(failed))?;
         }

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use autokit_api::Client;
 use autokit_api::commands::{
-    CreateCard, DeleteCards, EditCards, GetCard, GetHistory, GetStarter, ListCards, RestoreCard, UpdateCard,
+    CreateCard, DeleteCards, EditCards, GetCard, GetHistory, GetStarter, ListCards, ListImports, RestoreCard,
+    Undo, UpdateCard,
 };
 use autokit_api::{
     CardCreate, CardDetail, CardList, CardRef, CardRestore, CardUpdate, CardsDelete, CardsEdit, CardsPage,
-    CardsQuery, HealthFilter, RevisionView, UndoOutcome,
+    CardsQuery, HealthFilter, ImportView, Nothing, RevisionView, UndoOutcome, UndoRequest,
 };
 use autokit_error::{ApiError, ErrorCode};
-use autokit_toolcard::{ChangeKind, FieldDiff, Kind, SpanOp};
+use autokit_toolcard::{ChangeKind, FieldDiff, Kind, SpanOp, fields};
 use clap::{Args, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
@@ -20,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::filter::Filter;
 use crate::outcome::{Outcome, Result};
-use crate::output::{Output, count, format_time, printable};
+use crate::output::{self, Output, count, format_time, printable, printable_line};
 use crate::starter_code::write_starter;
 
 #[derive(Debug, Subcommand)]
@@ -264,16 +265,25 @@ async fn list(library: &dyn Client, out: &Output, filter: Filter, limit: Option<
     out.show(&page, |text| {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_header(["NAME", "PROVIDER", "KIND", "LANGUAGE", "HEALTH", "DESCRIPTION"]);
+        // Columns that do not fit are left out, from the last one.
+        let columns = match output::width() {
+            0..70 => 4,
+            70..100 => 5,
+            _ => 6,
+        };
+        table.set_header(
+            ["NAME", "PROVIDER", "KIND", "HEALTH", "LANGUAGE", "DESCRIPTION"].into_iter().take(columns),
+        );
         for row in &page.rows {
-            table.add_row([
-                printable(&row.name),
-                printable(&row.provider),
+            let cells = [
+                printable_line(&row.name),
+                printable_line(&row.provider),
                 row.kind.as_str().to_owned(),
-                row.language.clone().unwrap_or_default(),
                 health_label(HealthFilter::of(row.health, row.changed)).to_owned(),
+                row.language.clone().unwrap_or_default(),
                 one_line(&row.description, 60),
-            ]);
+            ];
+            table.add_row(cells.into_iter().take(columns));
         }
         writeln!(text, "{table}")?;
         writeln!(text, "{}", format!("{} of {}", page.rows.len(), count(page.total, "card")).dimmed())
@@ -293,7 +303,7 @@ fn health_label(result: HealthFilter) -> &'static str {
 
 /// Returns a text as one line, truncated with an ellipsis.
 pub(crate) fn one_line(text: &str, chars: usize) -> String {
-    let line = printable(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = printable_line(text);
     match line.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", &line[..end].trim_end()),
         None => line,
@@ -330,7 +340,7 @@ fn usage_error(message: &str, remedy: &str) -> ApiError {
     ApiError::new(ErrorCode::BadRequest, message, remedy)
 }
 
-fn apply(fields: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
+fn apply(card: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
     for assignment in &change.set {
         let Some((field, text)) = assignment.split_once('=') else {
             return Err(
@@ -342,10 +352,27 @@ fn apply(fields: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
             Ok(value) => value,
             Err(_) => Value::String(text.to_owned()),
         };
-        fields.insert(field.trim().to_owned(), value);
+        let field = field.trim();
+        if field == fields::KIND && value.as_str().is_none_or(|kind| Kind::parse(kind).is_none()) {
+            let kinds = Kind::ALL.map(Kind::as_str).join(", ");
+            return Err(usage_error(
+                &format!("{text:?} is not a kind of tool"),
+                &format!("Use one of: {kinds}."),
+            )
+            .into());
+        }
+        if !card.contains_key(field) && !known_fields().any(|known| known == field) {
+            let meant = known_fields().find(|known| is_misspelled(field, known));
+            let remedy = meant.map_or("It is saved as a field of your own.".to_owned(), |known| {
+                format!("Did you mean `{known}`? Remove it with `--unset {field}`.")
+            });
+            // A closed stderr does not fail the command.
+            let _ = output::warn(&format!("`{field}` is not a field that AutoKit knows"), &remedy);
+        }
+        card.insert(field.to_owned(), value);
     }
     for field in &change.unset {
-        if fields.shift_remove(field).is_none() {
+        if card.shift_remove(field).is_none() {
             return Err(usage_error(
                 &format!("the card has no field {field:?}"),
                 "See `autokit cards show`.",
@@ -354,6 +381,15 @@ fn apply(fields: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn known_fields() -> impl Iterator<Item = &'static str> {
+    fields::ALL.into_iter().chain(fields::CALLS)
+}
+
+/// Whether a name differs from a known one by a typing error or two.
+fn is_misspelled(name: &str, known: &str) -> bool {
+    known.len() > 3 && strsim::damerau_levenshtein(name, known) <= 2
 }
 
 fn read_object(path: &Path) -> Result<Map<String, Value>> {
@@ -425,6 +461,26 @@ fn write_card(out: &mut dyn Write, detail: &CardDetail) -> io::Result<()> {
         writeln!(out, "\n{}", printable(&stub.code))?;
     }
     write_warnings(out, detail)
+}
+
+/// Undoes a change. Without its id, an import is left out, which is said if one is the newest change.
+pub(crate) async fn undo(library: &dyn Client, out: &Output, change: Option<String>) -> Result<Outcome> {
+    let newest = change.is_none();
+    let undone = library.call::<Undo>(UndoRequest { change }).await?;
+    if newest && !out.json() {
+        // Ids of changes are in the order of the changes.
+        let imports = library.call::<ListImports>(Nothing {}).await?;
+        let later = imports.iter().find(|one| !one.undone && one.import > undone.change);
+        if let Some(ImportView { import, note, .. }) = later {
+            let name = if note.name.is_empty() { &note.source } else { &note.name };
+            // A closed stderr does not fail the command.
+            let _ = output::warn(
+                &format!("The import of {} after this change is kept", printable(name)),
+                &format!("Undo it with `autokit undo {import}`."),
+            );
+        }
+    }
+    show_undo(out, "Undone", &undone)
 }
 
 /// Shows what an undo or a redo did.

@@ -117,6 +117,7 @@ fn confirmed(client: &AgentClient, action: ConnectionChange) -> Result<bool> {
 fn write_client(text: &mut dyn std::io::Write, client: &AgentClient) -> std::io::Result<()> {
     let state = match (client.connected, client.here) {
         (true, _) => "connected",
+        (false, _) if client.leave.is_some() => "connected to another library",
         (false, true) => "not connected",
         (false, false) => "not installed",
     };

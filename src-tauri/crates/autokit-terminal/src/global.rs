@@ -6,6 +6,7 @@ use clap::Args;
 
 /// Options every command takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Print JSON instead of text.
     #[arg(long, global = true)]

@@ -52,10 +52,10 @@ mod variants;
 mod verify;
 mod vocabulary;
 
-use autokit_api::commands::{AcceptMissingChanges, GetStatus, ListJobs, Redo, RunDoctor, Undo};
+use autokit_api::commands::{AcceptMissingChanges, GetStatus, ListJobs, Redo, RunDoctor};
 use autokit_api::{
-    CheckState, Client, Doctor, DoctorRequest, EntryKind, JobKind, JobState, Nothing, RedoRequest, Status,
-    UndoRequest, VerifyScope,
+    CheckState, Client, Doctor, DoctorRequest, EntryKind, ExistingCards, JobKind, JobState, Nothing,
+    RedoRequest, Status, VerifyScope,
 };
 
 pub use args::{Cli, Command};
@@ -132,17 +132,19 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Cards(command) => Box::pin(cards::run(library, out, command)).await,
         Command::Collections(command) => collections::run(library, out, command).await,
         Command::Duplicates(command) => duplicates::run(library, out, command).await,
-        Command::Undo { change } => {
-            let undone = library.call::<Undo>(UndoRequest { change }).await?;
-            cards::show_undo(out, "Undone", &undone)
-        }
+        Command::Undo { change } => cards::undo(library, out, change).await,
         Command::Redo { undo } => {
             let redone = library.call::<Redo>(RedoRequest { undo }).await?;
             cards::show_undo(out, "Redone", &redone)
         }
         Command::Bundle(command) => bundle::run(library, out, command).await,
-        Command::Import { files, preview, keep_existing } => {
-            transfer::import(library, out, &files, preview, keep_existing).await
+        Command::Import { files, preview, keep_existing, replace_existing } => {
+            let existing = match (keep_existing, replace_existing) {
+                (true, _) => ExistingCards::Keep,
+                (_, true) => ExistingCards::Replace,
+                _ => ExistingCards::Merge,
+            };
+            transfer::import(library, out, &files, preview, existing).await
         }
         Command::Export { file, format, filter } => {
             transfer::export(library, out, file, format, filter).await

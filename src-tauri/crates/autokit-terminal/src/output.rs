@@ -120,6 +120,16 @@ pub fn printable(text: &str) -> String {
     autokit_toolcard::visible(text).into_owned()
 }
 
+/// Returns the line width: that of the terminal, or 100.
+pub(crate) fn width() -> usize {
+    comfy_table::Table::new().width().map_or(100, |width| usize::from(width).clamp(40, 160))
+}
+
+/// As [`printable`], on one line: names come from files, and could otherwise add lines to a list.
+pub fn printable_line(text: &str) -> String {
+    printable(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Writes what diagnostics found.
 pub fn write_doctor(out: &mut dyn Write, doctor: &Doctor) -> io::Result<()> {
     for check in &doctor.checks {

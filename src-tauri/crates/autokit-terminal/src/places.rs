@@ -66,6 +66,10 @@ const REPLACEMENTS: &[(&str, &str)] = &[
     ("Check your previous questions", "Run `autokit sessions`"),
     ("Restore the newest good backup: ", "Restore the newest good backup: autokit backup restore "),
     ("Restore a backup, or", "Restore a backup with `autokit backup restore`, or"),
+    (
+        "Choose one of the existing collections",
+        "Choose one of the existing collections, which `autokit collections list` shows",
+    ),
     ("Create a backup now", "Create a backup now with `autokit backup create`"),
     ("Check the list of backups", "Run `autokit backup list`"),
     ("another data directory", "another --data-dir"),

@@ -18,7 +18,7 @@ use crate::cards::{query_of, write_diff};
 use crate::filter::Filter;
 use crate::jobs;
 use crate::outcome::{Outcome, Result};
-use crate::output::{Output, count, printable};
+use crate::output::{Output, count, printable, printable_line};
 
 /// Items per request.
 const PAGE_SIZE: u32 = 1000;
@@ -37,9 +37,8 @@ pub(crate) async fn import(
     out: &Output,
     files: &[PathBuf],
     preview: bool,
-    keep_existing: bool,
+    existing: ExistingCards,
 ) -> Result<Outcome> {
-    let existing = if keep_existing { ExistingCards::Keep } else { ExistingCards::Replace };
     let (mut previews, mut imports) = (Vec::new(), Vec::new());
     for file in files {
         let source = source_of(file)?;
@@ -63,6 +62,9 @@ pub(crate) async fn import(
         for done in &imports {
             writeln!(text, "{}: {}", printable(&done.file), done.job.summary.as_deref().unwrap_or("done"))?;
             done.rejected.iter().chain(&done.similar).try_for_each(|item| write_item(text, item))?;
+            if let Some(change) = done.job.tally.as_ref().and_then(|tally| tally.change.as_deref()) {
+                writeln!(text, "Undo with `autokit undo {change}`")?;
+            }
         }
         Ok(())
     })?;
@@ -140,15 +142,16 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
         ItemStatus::Identical => "identical".dimmed().to_string(),
         ItemStatus::Invalid => "invalid  ".red().to_string(),
     };
-    let name = if item.name.is_empty() { format!("item {}", item.position) } else { printable(&item.name) };
+    let name =
+        if item.name.is_empty() { format!("item {}", item.position) } else { printable_line(&item.name) };
     writeln!(out, "{status} {name}")?;
     for problem in &item.problems {
         let field =
             if problem.field.is_empty() { "the card".to_owned() } else { format!("`{}`", problem.field) };
-        writeln!(out, "          {} {field} {}", "→".cyan(), printable(&problem.reason))?;
+        writeln!(out, "          {} {field} {}", "→".cyan(), printable_line(&problem.reason))?;
     }
     for (id, name) in &item.similar {
-        writeln!(out, "          {} possible duplicate of {} ({id})", "→".cyan(), printable(name))?;
+        writeln!(out, "          {} possible duplicate of {} ({id})", "→".cyan(), printable_line(name))?;
     }
     if item.behind {
         writeln!(out, "          {} the library's version is newer", "→".cyan())?;
@@ -161,7 +164,12 @@ pub(crate) fn write_item(out: &mut dyn Write, item: &ImportItem) -> std::io::Res
         )?;
     }
     for conflict in &item.conflicts {
-        writeln!(out, "          {} conflict: both changed `{}`", "→".cyan(), printable(&conflict.field))?;
+        writeln!(
+            out,
+            "          {} conflict: both changed `{}`",
+            "→".cyan(),
+            printable_line(&conflict.field)
+        )?;
     }
     // For a card that the library does not have, the diff would list every field.
     let diffs = if item.card.is_some() { item.diff.as_slice() } else { &[] };

@@ -8,16 +8,11 @@ use owo_colors::OwoColorize;
 use serde_json::Value;
 
 use crate::cards::{one_line, write_diff};
-use crate::output::{format_time, printable};
-
-/// Returns the line width: that of the terminal, or 100.
-fn width() -> usize {
-    comfy_table::Table::new().width().map_or(100, |width| usize::from(width).clamp(40, 160))
-}
+use crate::output::{format_time, printable, width};
 
 fn state(state: ProposalState) -> String {
     match state {
-        ProposalState::Pending => "waits".yellow().to_string(),
+        ProposalState::Pending => "pending".yellow().to_string(),
         ProposalState::Accepted => "accepted".green().to_string(),
         ProposalState::Rejected => "rejected".red().to_string(),
         ProposalState::Withdrawn => "withdrawn".dimmed().to_string(),
