@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Verdict } from "../lib/bindings";
+import { runCommand } from "../lib/commands";
 import { navigation } from "../lib/navigation.svelte";
 import { overlays } from "../lib/overlays.svelte";
 import { cardOf } from "../testing/fixtures";
@@ -88,11 +90,80 @@ describe("the command palette", () => {
     expect([overlays.palette, navigation.pane, navigation.card]).toEqual([false, "library", "1"]);
   });
 
-  it("says that nothing is found", async () => {
-    stage({ answers_get: () => ({ candidates: [] }) as never });
+  /** Opens the palette over a library that answers with these cards, by id. */
+  function openWith(verdict: Verdict, cards: (question: string) => [string, string][]) {
+    stage({
+      answers_get: ({ question }) => ({
+        ...{ question, verdict, confidence: null, notes: [], searched: 1, took_ms: 1 },
+        candidates: cards(question).map(([id, name]) => ({
+          ...{ card: cardOf(id, name), score: 0.9, parts: PARTS, sentence: "", limits: [], stub: null },
+        })),
+      }),
+    });
     overlays.palette = true;
     render(CommandPalette);
-    await type("zzz");
+  }
+
+  const selected = () => screen.queryByRole("option", { selected: true })?.textContent?.trim().split(" · ")[0];
+  const press = (key: string) => fireEvent.keyDown(box(), { key });
+
+  it("selects the first result, also when only cards are found", async () => {
+    openWith("answered", (question) =>
+      question === "qqa"
+        ? [
+            ["1", "one"],
+            ["2", "two"],
+          ]
+        : [
+            ["3", "three"],
+            ["1", "one"],
+          ],
+    );
+    await type("qqa");
+    expect(selected()).toBe("one vendor");
+    // Nobody chose it, so it is not kept when another one is first.
+    await type("qqb");
+    expect(selected()).toBe("three vendor");
+    await press("Enter");
+    await wait(200);
+    expect([overlays.palette, navigation.card]).toEqual([false, "3"]);
+  });
+
+  it("keeps what was selected by the arrow keys while cards arrive", async () => {
+    open();
+    await wait();
+    await fireEvent.input(box(), { target: { value: "settings" } });
+    await wait();
+    await press("ArrowDown");
+    const chosen = selected();
+    expect(chosen).toBeTruthy();
+    expect(items()[0]).not.toBe(chosen);
+    await wait(200);
+    expect(items()).toContain(`settings tool vendor · ${format.kinds.class}`);
+    expect(selected()).toBe(chosen);
+  });
+
+  it("is empty again after its shortcut closed it", async () => {
+    open();
+    await type("mail");
+    runCommand("palette");
+    await wait(200);
+    runCommand("palette");
+    await wait(200);
+    expect((box() as HTMLInputElement).value).toBe("");
+    expect(items()).toContain(texts.settingsServers);
+    expect(selected()).toBe(items()[0]);
+  });
+
+  it("leaves out cards that answer nothing, unless they are called like what is typed", async () => {
+    openWith("nothing", () => [
+      ["1", "Alpha"],
+      ["2", "Zzqq mail"],
+    ]);
+    await type("zzqq for a");
+    expect(items()).toEqual([`Zzqq mail vendor · ${format.kinds.class}`]);
+    await type("xyzzy");
+    expect(screen.queryAllByRole("option")).toEqual([]);
     expect(screen.getByText(texts.nothingFound)).toBeTruthy();
   });
 });
