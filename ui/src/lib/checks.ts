@@ -10,7 +10,7 @@ import type {
   LinkState,
   Report,
 } from "./bindings";
-import { ago, moment, took } from "./format";
+import { ago, currentTime, moment, took } from "./format";
 import { common } from "../texts/common";
 import { checks as texts } from "../texts/checks";
 import type { IconName } from "../parts/Icon.svelte";
@@ -33,7 +33,7 @@ export const HEALTH: Record<HealthFilter, Shown> = {
 };
 
 /** Returns a card's badge: the latest check result, or what the card says about itself. */
-export function badgeOf(card: CardSummary, now = Date.now()): Shown & { title: string } {
+export function badgeOf(card: CardSummary, now = currentTime()): Shown & { title: string } {
   const { health, checked_at: at } = card;
   if (!health || !at) {
     return card.verified
@@ -80,7 +80,7 @@ export function isEmpty(report: Report): boolean {
 }
 
 /** Describes when a page is tried again: "Tried again in 6 hours". */
-export function nextTry(next: string | null, attempts: number, now = Date.now()): string {
+export function nextTry(next: string | null, attempts: number, now = currentTime()): string {
   if (!next) return "";
   const due = Date.parse(next) <= now;
   return texts.triedAgain(attempts, due ? null : ago(next, now));

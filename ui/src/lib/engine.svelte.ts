@@ -11,7 +11,8 @@ import { common } from "../texts/common";
 export interface Toast {
   id: number;
   text: string;
-  kind: "info" | "error";
+  /** A `note` says that nothing was done, which is neither a success nor an error. */
+  kind: "info" | "note" | "error";
   /** Subject of the message. A new toast replaces an earlier one with the same topic. */
   topic?: string;
   remedy?: string;
@@ -220,9 +221,15 @@ class Engine {
       });
       return true;
     } catch (reason) {
-      this.showError(reason);
+      this.#showUndoError(reason, change === undefined ? texts.nothingToUndo : null);
       return false;
     }
+  }
+
+  /** Shows why nothing was undone or redone. That there was nothing is no error. */
+  #showUndoError(reason: unknown, nothing: string | null): void {
+    if (nothing === null || CommandError.from(reason).code !== "not_found") this.showError(reason);
+    else this.showToast(nothing, { kind: "note", topic: "undo" });
   }
 
   /** Redoes what an undo took back, by the id of the undo, or the newest one. */
@@ -235,7 +242,7 @@ class Engine {
         action: this.undoAction(redone.change),
       });
     } catch (reason) {
-      this.showError(reason);
+      this.#showUndoError(reason, undo === undefined ? texts.nothingToRedo : null);
     }
   }
 

@@ -126,3 +126,35 @@ describe("a restored backup", () => {
     expect(engine.restoring).toBeNull();
   });
 });
+
+describe("undo and redo", () => {
+  const nothing = { code: "not_found", message: "nothing to undo", remedy: "" };
+  const told = () => engine.toasts.map(({ text, kind }) => [text, kind]);
+
+  it("say without an error that there is nothing to undo or redo", async () => {
+    await connect((name) => {
+      if (name.startsWith("changes_")) throw nothing;
+      return name === "jobs_list" ? [] : {};
+    });
+    expect(await engine.undo()).toBe(false);
+    expect(told()).toEqual([[texts.nothingToUndo, "note"]]);
+    await engine.redo();
+    expect(told()).toEqual([[texts.nothingToRedo, "note"]]);
+  });
+
+  it("say with an error that something in particular could not be undone", async () => {
+    await connect((name) => {
+      if (name.startsWith("changes_")) throw nothing;
+      return name === "jobs_list" ? [] : {};
+    });
+    await engine.undo("c1");
+    expect(told()).toEqual([[nothing.message, "error"]]);
+    engine.toasts = [];
+    await connect((name) => {
+      if (name.startsWith("changes_")) throw { ...nothing, code: "conflict", message: "it changed" };
+      return name === "jobs_list" ? [] : {};
+    });
+    await engine.undo();
+    expect(told()).toEqual([["it changed", "error"]]);
+  });
+});

@@ -1,5 +1,6 @@
 // Formatting of numbers, times and names.
 
+import { createSubscriber } from "svelte/reactivity";
 import { format as texts } from "../texts/format";
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
@@ -12,8 +13,22 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** Formats a relative time: "3 hours ago". */
-export function ago(at: string, now = Date.now()): string {
+/** Between updates of relative times, in milliseconds. */
+const TICK = 30_000;
+
+const tick = createSubscriber((update) => {
+  const clock = setInterval(update, TICK);
+  return () => clearInterval(clock);
+});
+
+/** Returns the time; what shows it follows the clock. */
+export function currentTime(): number {
+  tick();
+  return Date.now();
+}
+
+/** Formats a relative time: "3 hours ago". What shows it follows the clock. */
+export function ago(at: string, now = currentTime()): string {
   const seconds = (Date.parse(at) - now) / 1000;
   if (Number.isNaN(seconds)) return at;
   for (const [unit, length] of STEPS) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { marked, matched } from "./highlight";
+import { ask as texts } from "../texts/ask";
 
 const hits = (text: string, words: string[]) =>
   marked(text, words)
@@ -45,6 +46,6 @@ describe("matched", () => {
       { word: "video", field: "name", term: "video" },
       { word: "korean", field: "known", term: "korean" },
     ] as const;
-    expect(matched([...terms])).toEqual(["video", "korean → general knowledge of the name"]);
+    expect(matched([...terms])).toEqual(["video", texts.knownOfName("korean")]);
   });
 });

@@ -37,9 +37,14 @@ export function matched(terms: MatchedTerm[]): string[] {
   const words = new Set(
     terms.filter((term) => term.meaning === undefined && term.field !== "known").map((term) => term.word),
   );
+  const known = new Set<string>();
   for (const { word, field, meaning } of terms) {
     if (meaning !== undefined) say(meaning, word);
-    else if (field === "known" && !words.has(word)) say(texts.knownOfName, word);
+    else if (field === "known" && !words.has(word)) known.add(word);
   }
-  return [...words, ...[...meanings].map(([meaning, said]) => `${[...said].join(", ")} → ${meaning}`)];
+  return [
+    ...words,
+    ...[...meanings].map(([meaning, said]) => `${[...said].join(", ")} → ${meaning}`),
+    ...(known.size ? [texts.knownOfName([...known].join(", "))] : []),
+  ];
 }

@@ -8,6 +8,7 @@ import { engine } from "./engine.svelte";
 import { Expiry } from "./expiry";
 import { bytes, duration } from "./format";
 import { visibleLine } from "./visible";
+import type { IconName } from "../parts/Icon.svelte";
 
 /** How long the outcome of a job stays in the line, in milliseconds; failures stay until they are hidden. */
 export const OUTCOME_MS = 10_000;
@@ -17,6 +18,13 @@ export const changedCards = ({ tally }: Job): boolean => !!tally && tally.added 
 
 /** Returns whether a job left something to decide in Review. */
 export const leftProposals = ({ tally }: Job): boolean => !!tally && tally.proposed + tally.conflicting > 0;
+
+/** Returns how the outcome of a job is marked. Its text says the same. */
+export function markOf({ state, tally }: Job): { icon: IconName; kind: "good" | "warn" | "bad" | "muted" } {
+  if (state === "failed") return { icon: "warning", kind: "bad" };
+  if (state !== "done") return { icon: "stop", kind: "muted" };
+  return tally?.rejected ? { icon: "warning", kind: "warn" } : { icon: "check", kind: "good" };
+}
 
 /** Returns the title of a job and how it ended, in one line. */
 export function outcomeOf(job: Job): string {

@@ -37,6 +37,27 @@ describe("navigation", () => {
     expect(navigation.proposal).toBe(1);
   });
 
+  it("leaves a form in the library only once that is agreed to", () => {
+    const navigation = new Navigation();
+    navigation.open("a");
+    navigation.open("b");
+    let go: (() => void) | null = null;
+    navigation.hold = (wanted) => ((go = wanted), true);
+    // The form stays where it is while another pane is shown.
+    navigation.go("review");
+    expect([navigation.pane, go]).toEqual(["review", null]);
+    navigation.back();
+    expect([navigation.pane, go]).toEqual(["library", null]);
+    for (const leave of [() => navigation.back(), () => navigation.open("a"), () => navigation.add()]) {
+      leave();
+      expect([navigation.card, navigation.adding]).toEqual(["b", false]);
+    }
+    navigation.back();
+    navigation.hold = null;
+    go!();
+    expect([navigation.card, navigation.canGoForward]).toEqual(["a", true]);
+  });
+
   it("forgets the way forward when one goes elsewhere", () => {
     const navigation = new Navigation();
     navigation.go("library");

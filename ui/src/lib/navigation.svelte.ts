@@ -59,6 +59,11 @@ export class Navigation {
   visits = $state(0);
   /** What Discover is to search for; cleared by the pane. */
   need = $state("");
+  /**
+   * Set by a form in the library. Asked before something else takes its place; returns whether the form stays for now,
+   * and then calls `go` once it may be left.
+   */
+  hold: ((go: () => void) => boolean) | null = null;
 
   // One derived value per field, so that a reader of one is not notified of changes to the others.
   pane = $derived(this.#place.pane);
@@ -90,6 +95,7 @@ export class Navigation {
    */
   visit(change: Partial<Place>, { replace = false } = {}): void {
     const place = { ...this.#place, ...change };
+    if (this.#isHeld(place, () => this.visit(change, { replace }))) return;
     const known = same(place, this.#place);
     this.#place = place;
     this.visits++;
@@ -147,10 +153,18 @@ export class Navigation {
   #revisit(at: number): void {
     const to = this.#visited[at];
     if (!to) return;
-    this.#at = at;
     const open = Object.fromEntries(OPEN[to.pane].map((field) => [field, to[field]]));
-    this.#place = { ...this.#place, ...open, pane: to.pane };
+    const place = { ...this.#place, ...open, pane: to.pane };
+    if (this.#isHeld(place, () => this.#revisit(at))) return;
+    this.#at = at;
+    this.#place = place;
     this.visits++;
+  }
+
+  /** Returns whether the form in the library keeps its place, which another pane does not take. */
+  #isHeld(place: Place, go: () => void): boolean {
+    const stays = place.card === this.#place.card && place.adding === this.#place.adding;
+    return !stays && !!this.hold?.(go);
   }
 }
 

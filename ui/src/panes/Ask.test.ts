@@ -101,6 +101,17 @@ describe("an answer while one types", () => {
     expect([navigation.pane, navigation.card]).toEqual(["library", "one"]);
   });
 
+  it("can be left to the agent, whose button tells what it does with the services there are", async () => {
+    stage({ sessions_list: () => [] });
+    render(Ask);
+    const button = () => screen.getByRole("button", { name: texts.ask });
+    expect(button().title).toBe("Ask the agent: checks its answer (Enter)");
+    engine.status = { ...engine.status!, llm: "large", search: "SearXNG" };
+    await wait();
+    expect(button().title).toBe(texts.askHint(true, true));
+    expect(button().title).toContain("rewrites the query, searches the web");
+  });
+
   it("has what can be done with it in one row", async () => {
     const starter = { language: "python", code: "print(1)", install: "pip install one", variables: ["KEY"] };
     const calls = stage({

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen, within } from "@testing-library/svelte";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CardSummary, Status } from "../lib/bindings";
 import { collections } from "../lib/collections.svelte";
 import { handleKey } from "../lib/commands";
@@ -10,6 +10,7 @@ import { setZoom } from "../lib/zoom.svelte";
 import { cardOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
 import LibraryInPane from "../testing/LibraryInPane.svelte";
+import { card as cardTexts } from "../texts/card";
 import { common } from "../texts/common";
 import { library as texts } from "../texts/library";
 
@@ -125,6 +126,52 @@ describe("the table of the library", () => {
     await fireEvent.keyDown(document.body, { key: "Escape" });
     await wait();
     expect(screen.queryByText(texts.selected(5))).toBeNull();
+  });
+
+  it("selects all cards in view, and says when only some are", async () => {
+    const calls = open();
+    await wait();
+    const grid = screen.getByRole("grid");
+    const box = within(grid).getByRole<HTMLInputElement>("checkbox", { name: texts.selectAll });
+    const state = () => [box.checked, box.indeterminate];
+    expect(state()).toEqual([false, false]);
+    await fireEvent.keyDown(grid, { key: "x" });
+    expect(state()).toEqual([false, true]);
+    await fireEvent.click(box);
+    await wait();
+    expect(screen.getByText(texts.selected(300))).toBeTruthy();
+    expect(state()).toEqual([true, false]);
+    await fireEvent.click(box);
+    await wait();
+    expect([screen.queryByRole("toolbar"), state()]).toEqual([null, [false, false]]);
+
+    await fireEvent.input(screen.getByLabelText(texts.filterLabel), { target: { value: "tool 29" } });
+    await wait(200);
+    await fireEvent.keyDown(document.body, { key: "a", ctrlKey: true });
+    await wait();
+    expect(screen.getByText(texts.selected(11))).toBeTruthy();
+    expect(asked(calls, "cards_list").at(-1)?.query.text).toBe("tool 29");
+    await fireEvent.keyDown(document.body, { key: "a", ctrlKey: true });
+    await wait();
+    expect(screen.queryByRole("toolbar")).toBeNull();
+  });
+
+  it("has only columns that fit, each with its name", async () => {
+    const width = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(295);
+    open();
+    await wait();
+    const heads = () => screen.getAllByRole("columnheader").map(({ textContent }) => textContent?.trim());
+    const { favorite, name, provider, kind, description, health, changed } = texts.columns;
+    expect(heads()).toEqual(["", favorite, name, health]);
+    const cells = () => screen.getAllByRole("row")[1]!.querySelectorAll("[role=gridcell]").length;
+    expect(cells()).toBe(4);
+    cleanup();
+    width.mockReturnValue(1080);
+    open();
+    await wait();
+    expect(heads()).toEqual(["", favorite, name, provider, kind, description, health, changed]);
+    expect(cells()).toBe(8);
+    width.mockRestore();
   });
 
   it("is read again when the library changed, but not while it is hidden", async () => {
@@ -282,5 +329,108 @@ describe("several cards", () => {
     engine.toasts.at(-1)?.action?.run();
     await wait();
     expect(asked(calls, "changes_undo")).toEqual([{ change: "c1" }]);
+  });
+});
+
+describe("the editor of a card", () => {
+  /** Opens a card and edits it, if that is wanted. */
+  async function edit(text = "") {
+    const calls = open({
+      cards_get: ({ card }) => ({
+        ...{
+          summary: cardOf(card, `tool ${card}`),
+          fields: { name: `tool ${card}`, kind: "mcp_tool", description: "Works." },
+        },
+        ...{ warnings: [], stub: null, created_at: "2026-01-01T00:00:00Z", change: null },
+      }),
+      cards_history: () => [],
+      cards_validate: () => [],
+      cards_update: ({ card }) => ({ summary: cardOf(card, "saved"), warnings: [], change: null }) as never,
+    });
+    navigation.open("1");
+    await wait();
+    await fireEvent.keyDown(document.body, { key: "e" });
+    await wait();
+    if (text) await fireEvent.input(field(), { target: { value: text } });
+    await wait(1000);
+    return calls;
+  }
+
+  const field = () => screen.getByLabelText("Description");
+  const asks = () => screen.queryByRole("dialog", { name: cardTexts.discardTitle });
+  const answer = async (name: string) => {
+    await fireEvent.click(within(asks()!).getByRole("button", { name }));
+    await wait(1000);
+  };
+  const isOpen = () => !!document.getElementById("edit-description");
+
+  it("closes at once where nothing was changed", async () => {
+    await edit();
+    await fireEvent.keyDown(field(), { key: "Escape" });
+    await wait();
+    expect([isOpen(), asks(), navigation.card]).toEqual([false, null, "1"]);
+    // Its header names the kind.
+    expect([screen.queryByText("mcp_tool"), !!screen.getByText("Works.")]).toEqual([null, true]);
+  });
+
+  it("asks before changes are lost by Escape, in it or elsewhere, and by its button", async () => {
+    await edit("Works well.");
+    const leave = [
+      () => fireEvent.keyDown(field(), { key: "Escape" }),
+      () => fireEvent.keyDown(document.body, { key: "Escape" }),
+      () => fireEvent.click(screen.getByRole("button", { name: common.cancel })),
+    ];
+    for (const way of leave) {
+      await way();
+      await wait();
+      expect(document.activeElement?.textContent).toBe(cardTexts.keepEditing);
+      await answer(cardTexts.keepEditing);
+      expect([isOpen(), asks()]).toEqual([true, null]);
+      expect((field() as HTMLTextAreaElement).value).toBe("Works well.");
+    }
+    await fireEvent.keyDown(field(), { key: "Escape" });
+    await wait();
+    await answer(cardTexts.discard);
+    expect([isOpen(), asks(), navigation.card]).toEqual([false, null, "1"]);
+  });
+
+  it("asks before another card takes its place", async () => {
+    await edit("Works well.");
+    await fireEvent.click(screen.getByText("tool 2"));
+    await wait();
+    expect(navigation.card).toBe("1");
+    await answer(cardTexts.keepEditing);
+    // Also when it is opened in another pane, where one cannot go on editing.
+    navigation.go("ask");
+    navigation.open("2");
+    await wait();
+    expect([navigation.pane, navigation.card]).toEqual(["ask", "1"]);
+    await answer(cardTexts.keepEditing);
+    expect([isOpen(), navigation.pane, navigation.card]).toEqual([true, "library", "1"]);
+    navigation.open("2");
+    await wait();
+    await answer(cardTexts.discard);
+    expect([isOpen(), navigation.pane, navigation.card]).toEqual([false, "library", "2"]);
+  });
+
+  it("does not ask once the changes are saved", async () => {
+    const calls = await edit("Works well.");
+    await fireEvent.keyDown(field(), { key: "Enter", ctrlKey: true });
+    await wait();
+    expect(asked(calls, "cards_update").map(({ fields }) => fields["description"])).toEqual(["Works well."]);
+    expect([isOpen(), asks()]).toEqual([false, null]);
+    navigation.open("2");
+    expect(navigation.card).toBe("2");
+  });
+
+  it("of a new card asks as well", async () => {
+    open();
+    navigation.add();
+    await wait();
+    await fireEvent.input(field(), { target: { value: "New." } });
+    await fireEvent.keyDown(document.body, { key: "Escape" });
+    await wait();
+    await answer(cardTexts.discard);
+    expect([isOpen(), navigation.adding]).toEqual([false, false]);
   });
 });

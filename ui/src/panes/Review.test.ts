@@ -116,6 +116,53 @@ describe("a proposal in review", () => {
     setZoom(100);
   });
 
+  it("was proposed some time ago, which follows the clock", async () => {
+    open();
+    await wait();
+    const times = () => screen.getAllByText(/ ago$|^just now$/).map(({ textContent }) => textContent);
+    const now = vi.spyOn(Date, "now").mockReturnValue(Date.parse("2026-01-01T00:00:10Z"));
+    await wait(60_000);
+    // Three in the queue, and that of the open proposal.
+    expect(times()).toEqual(Array(4).fill("just now"));
+    now.mockReturnValue(Date.parse("2026-01-01T00:03:00Z"));
+    await wait(60_000);
+    expect(times()).toEqual(Array(4).fill("3 minutes ago"));
+    now.mockRestore();
+  });
+
+  it("is scrolled to when it was chosen and is below the queue", async () => {
+    open();
+    await wait();
+    const scrolled: string[] = [];
+    Element.prototype.scrollIntoView = function () {
+      if (this.classList.contains("detail")) scrolled.push(title() ?? "");
+    };
+    // Beside each other, as where there is room.
+    const place = vi.spyOn(Element.prototype, "getBoundingClientRect");
+    place.mockImplementation(function (this: Element) {
+      return this.tagName === "ASIDE" ? new DOMRect(0, 0, 300, 500) : new DOMRect(300, 0, 600, 500);
+    });
+    await press("j");
+    await wait();
+    await fireEvent.click(screen.getByRole("button", { name: /^Kit 3/ }));
+    await wait();
+    expect([title(), scrolled]).toEqual(["Kit 3", []]);
+    place.mockImplementation(function (this: Element) {
+      return this.tagName === "ASIDE" ? new DOMRect(0, 0, 300, 500) : new DOMRect(0, 500, 300, 900);
+    });
+    await press("k");
+    await wait();
+    await fireEvent.click(screen.getByRole("button", { name: /^Kit 1/ }));
+    await wait();
+    // Already open, but perhaps scrolled out of view.
+    await fireEvent.click(screen.getByRole("button", { name: /^Kit 1/ }));
+    await wait();
+    await press("a");
+    await wait();
+    expect(scrolled).toEqual(["Kit 2", "Kit 1", "Kit 1", "Kit 2"]);
+    place.mockRestore();
+  });
+
   it("is accepted by a key, in part where a field was not ticked, and the next one follows", async () => {
     const { calls } = open();
     await wait();

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen, within } from "@testing-library/svelte";
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Job } from "../lib/bindings";
 import { runCommand } from "../lib/commands";
@@ -79,6 +79,21 @@ describe("the line of jobs", () => {
     expect(bar()).toBeTruthy();
     await wait(1);
     expect(bar()).toBeNull();
+  });
+
+  it("marks whether all went well, some was rejected, or it failed", async () => {
+    const marks = [
+      [job("a", "done", withCards), "good"],
+      [job("b", "done", { tally: { ...TALLY, added: 3, rejected: 6, change: "c1" } }), "warn"],
+      [job("c", "cancelled"), "muted"],
+      [job("d", "failed"), "bad"],
+    ] as const;
+    for (const [ended, mark] of marks) {
+      open(ended);
+      await wait();
+      expect(bar()!.querySelector(".mark")!.classList.contains(mark), ended.id).toBe(true);
+      cleanup();
+    }
   });
 
   it("lets the outcome of a stopped job leave, and that of a failed one only when it is hidden", async () => {

@@ -45,6 +45,17 @@ describe("the toasts", () => {
     expect(shown()).toEqual([]);
   });
 
+  it("have no mark of success where nothing was done", async () => {
+    stage({});
+    render(Toasts);
+    for (const [kind, marks] of [["info", 2] as const, ["note", 1] as const, ["error", 2] as const]) {
+      engine.showToast("Told", { kind });
+      await wait();
+      // Besides that of the button that closes it.
+      expect(region().querySelectorAll("svg").length, kind).toBe(marks);
+    }
+  });
+
   it("take the focus only when asked to, and give it back", async () => {
     stage({});
     const box = document.body.appendChild(document.createElement("input"));

@@ -44,6 +44,7 @@ export const app = {
   offlineHint: "No web search or language model is configured; everything runs on this machine",
   offline: "Offline",
   nothingToUndo: "Nothing to undo. Imports are undone under Bundles, Imports.",
+  nothingToRedo: "Nothing to redo",
   meaning: (model: string | null) => `Embeddings: ${model}`,
   searchHint: (service: string) => `Searches the web with ${service}`,
   search: (service: string) => `Search: ${service}`,

@@ -9,7 +9,10 @@ export const ask = {
   question: "What should the tool do?",
   clear: "Clear the question",
   clearHint: "Clear (Esc)",
-  askHint: "Ask the agent: checks its answer, rewrites the query, searches the web (Enter)",
+  askHint: (model: boolean, web: boolean) => {
+    const does = ["checks its answer", model && "rewrites the query", web && "searches the web"].filter(Boolean);
+    return `Ask the agent: ${does.join(", ")} (Enter)`;
+  },
   ask: "Ask",
   empty: "This library is empty",
   emptyAbout: "Load the starter cards, import a file, or drop one here.",
@@ -65,7 +68,7 @@ export const ask = {
 
   // Answer card
   matched: "Matched",
-  knownOfName: "general knowledge of the name",
+  knownOfName: (words: string) => `${words} (known about this product, not on the card)`,
 
   // Answer header
   unsure: (confidence: number | null) =>

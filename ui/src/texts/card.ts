@@ -6,7 +6,7 @@ export const card = {
   callable: "Callable",
   callableHint: "AutoKit and your agents can call this tool",
   reference: "Reference",
-  referenceHint: "For use in code; AutoKit can't call it",
+  referenceHint: "AutoKit can't call this tool; the card says how to use it",
   fields: "Fields",
   call: "Call",
   closeCard: "Close the card",
@@ -34,6 +34,11 @@ export const card = {
   wasAdded: (name: string) => `Added ${name}`,
   editCard: (name: string) => `Edit ${name}`,
   problem: (what: string) => `The card ${what}`,
+  discardTitle: "Discard changes?",
+  discardAbout: (name: string) => `Your changes to ${name} aren't saved.`,
+  discardNewAbout: "The new card isn't saved.",
+  discard: "Discard",
+  keepEditing: "Keep editing",
 
   // Invalid fields
   notJson: (why: string) => `isn't valid JSON: ${why}`,

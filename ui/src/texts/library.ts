@@ -100,6 +100,7 @@ export const library = {
   edited: (n: number) => (n ? `${count(n, "card")} edited` : "Nothing to change"),
   removedCards: (n: number) => `${count(n, "card")} removed`,
 
+  selectAll: "Select all cards in view",
   select: (name: string) => `Select ${name}`,
   checkedAt: (word: string, when: string) => `${word}, checked ${when}`,
 } as const;

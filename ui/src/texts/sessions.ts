@@ -18,10 +18,10 @@ export const sessions = {
       name: "Loaded tools per session",
       why: "sessions typically use 5 to 8; the rest leaves room for a change of topic",
     },
-    ttl: { name: "Evict unused tools after (minutes)", why: "longer than one task, shorter than a day" },
+    ttl: { name: "Evict unused tools after (minutes)", why: "long enough to keep a tool loaded during a task" },
     preload: {
       name: "Tools from past sessions",
-      why: "loaded before they are searched for; 0 turns it off, and Activity shows whether it would help",
+      why: "off. A number loads that many tools used in past sessions when a session starts; Activity estimates the effect",
     },
     fullContext: {
       name: "Tool budget of a full context (%)",

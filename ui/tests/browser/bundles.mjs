@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   acceptSome,
@@ -352,9 +352,15 @@ export const bundles = ({ autokit, call, artifacts, folder, judge, frames }) => 
       await tab(page, texts.bundles.subscriptions).click();
       await page.getByText(texts.bundles.noSubscriptions, { exact: true }).waitFor();
       await button(page, texts.bundles.subscribeAsk).click();
-      await textbox(page, texts.bundles.place).fill(at("gone.toolcards"));
+      await textbox(page, texts.bundles.place).fill(at("followed.json"));
+      await button(page, texts.bundles.subscribe).click();
+      await page.getByText("no such file or folder").waitFor();
+      writeFileSync(at("followed.json"), "[]");
       await button(page, texts.bundles.subscribe).click();
       const list = page.getByRole("list", { name: texts.bundles.subscriptions, exact: true });
+      await list.waitFor();
+      rmSync(at("followed.json"));
+      await button(page, texts.common.checkNow).click();
       // The words of the operating system.
       await list.getByText("No such file").waitFor();
       await list.getByText(texts.bundles.everyDay, { exact: true }).waitFor();

@@ -7,14 +7,15 @@ export const desktop = {
   notifications: "Notify me when an agent waits for approval or a check finds something",
   launchAtLogin: "Start AutoKit in the tray when I log in",
   quickAsk: "Quick ask shortcut",
-  quickAskHint: "Opens a question box over any program. Leave it empty for none. Not every Wayland desktop allows it.",
-  quickAskExample: "Ctrl+Alt+Space",
+  quickAskHint: "Opens a question box over any program. Not every Wayland desktop allows it.",
+  quickAskNone: "No shortcut is set.",
+  quickAskExample: "For example Ctrl+Alt+Space",
 
   // Updates
   updatesAbout:
     "Off until you enter where your updates come from. Only packages signed with the key are accepted, and nothing is installed until you confirm.",
-  address: "Address of updates",
-  addressHint: "The https address of a static manifest (latest.json).",
+  address: "Update URL",
+  addressHint: "The https URL of a static manifest (latest.json).",
   key: "Public key",
   keyHint: "The minisign public key of whoever publishes the updates.",
   check: "Check for updates",

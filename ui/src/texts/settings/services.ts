@@ -83,6 +83,26 @@ export const services = {
   // Prompts
   promptsAbout:
     "Prompts sent to the language model. Your edits replace the built-in ones. Unused without a language model.",
+  /** When each prompt is used, by its name. */
+  promptUses: {
+    rerank: "Ranks candidates for a question, with reasons",
+    score: "Ranks candidates for an agent's search",
+    answer: "Writes an answer from cards in your library",
+    grade: "Checks whether an answer answers the question",
+    rewrite: "Rephrases a question that found nothing suitable",
+    describe: "Fills in a card from a text, such as a README",
+    discover: "Searches the web for tools",
+    verify: "Compares a card with its documentation page",
+    repair: "Finds the documentation page of a card whose link is broken",
+    improve: "Proposes a better description and missing fields",
+    refine_explore: "Makes up trial calls of a tool",
+    refine_analyze: "Compares the response to a trial call with the card",
+    refine_rewrite: "Rewrites a card after trial calls",
+    research: "Picks passages that answer a question, and the next search",
+    tool_specify: "Specifies a tool that is to be written",
+    tool_write: "Writes the specified tool and its tests",
+    starter: "Writes starter code for a tool",
+  } as Record<string, string>,
   yourOwn: "customized",
   notSaved: "unsaved",
   slots: "Variables:",
