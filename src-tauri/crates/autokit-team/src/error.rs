@@ -1,0 +1,129 @@
+//! Errors of a shared library.
+
+use std::fmt;
+
+use autokit_error::{ApiError, ErrorCode};
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, TeamError>;
+
+/// Why the server of a team did not do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// Nobody answers at the address.
+    Unreachable,
+    /// The name or the password is wrong, or the member was removed.
+    SignIn,
+    /// The invitation is unknown, used or expired.
+    Invitation,
+    /// The member's role does not allow it.
+    NotAllowed,
+    /// There is no such card for this member. One that may not be seen reads the same.
+    NotFound,
+    /// The card changed since it was read.
+    Changed,
+    /// The team would be left without an administrator.
+    LastAdmin,
+    /// The name is taken.
+    Taken,
+    /// The database was made by a newer version of AutoKit.
+    NewerSchema,
+    /// The address, a certificate or a value is not valid.
+    Invalid,
+    /// The database failed.
+    Database,
+}
+
+/// An error of the server of a team.
+#[derive(Clone, Debug)]
+pub struct TeamError {
+    /// What kind of error it is.
+    pub code: Code,
+    /// What happened, as far as this member may know.
+    pub message: String,
+}
+
+impl TeamError {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> TeamError {
+        TeamError { code, message: message.into() }
+    }
+
+    /// Tells the user what to do about the error.
+    pub fn remedy(&self) -> &'static str {
+        match self.code {
+            Code::Unreachable => {
+                "Check the address and your connection. Changes are kept until the server answers."
+            }
+            Code::SignIn => "Check the name and the password, or ask an administrator of the team.",
+            Code::Invitation => "Ask an administrator of the team for a new invitation.",
+            Code::NotAllowed => "Ask an administrator of the team for another role.",
+            Code::NotFound => "Check the list of cards.",
+            Code::Changed => "Look at the change in Review.",
+            Code::LastAdmin => "Make another member an administrator first.",
+            Code::Taken => "Choose another name.",
+            Code::NewerSchema => "Update AutoKit.",
+            Code::Invalid => "Correct it and try again.",
+            Code::Database => "Try again. If it keeps happening, ask whoever runs the server.",
+        }
+    }
+}
+
+impl fmt::Display for TeamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TeamError {}
+
+impl From<TeamError> for ApiError {
+    fn from(error: TeamError) -> ApiError {
+        let code = match error.code {
+            Code::Unreachable => ErrorCode::NoConnection,
+            Code::SignIn | Code::Invitation => ErrorCode::Unauthorized,
+            Code::NotAllowed => ErrorCode::Refused,
+            Code::NotFound => ErrorCode::NotFound,
+            Code::Changed | Code::LastAdmin => ErrorCode::Conflict,
+            Code::Taken => ErrorCode::Duplicate,
+            Code::NewerSchema => ErrorCode::NewerSchema,
+            Code::Invalid => ErrorCode::Invalid,
+            Code::Database => ErrorCode::Internal,
+        };
+        let remedy = error.remedy();
+        ApiError::new(code, error.message, remedy)
+    }
+}
+
+/// What a statement throws, and the error that it stands for. What is thrown is the same whether a card is hidden or does
+/// not exist.
+const THROWN: [(&str, Code, &str); 7] = [
+    ("autokit:last_admin", Code::LastAdmin, "the team would be left without an administrator"),
+    ("autokit:invitation", Code::Invitation, "the invitation is not valid any more"),
+    ("autokit:sign_in", Code::SignIn, "the name or the password is wrong"),
+    ("autokit:removed", Code::SignIn, "you are not a member of this team any more"),
+    ("autokit:not_allowed", Code::NotAllowed, "your role in this team does not allow this"),
+    ("autokit:not_found", Code::NotFound, "there is no such card"),
+    ("autokit:changed", Code::Changed, "the card changed in the meantime"),
+];
+
+impl From<surrealdb::Error> for TeamError {
+    fn from(error: surrealdb::Error) -> TeamError {
+        let text = error.to_string();
+        if let Some((_, code, message)) = THROWN.iter().find(|(thrown, ..)| text.contains(thrown)) {
+            return TeamError::new(*code, *message);
+        }
+        if error.is_already_exists() {
+            return TeamError::new(Code::Taken, "the name is taken");
+        }
+        if error.is_not_allowed() {
+            return TeamError::new(Code::NotAllowed, "your role in this team does not allow this");
+        }
+        if error.is_connection() {
+            return TeamError::new(
+                Code::Unreachable,
+                format!("the server of the team does not answer: {text}"),
+            );
+        }
+        TeamError::new(Code::Database, format!("the server of the team failed: {text}"))
+    }
+}

@@ -1,0 +1,24 @@
+//! A library that several people share.
+//!
+//! The server is SurrealDB's own, without code of ours: the tables, permissions and events in `schema.surql` decide who
+//! sees and changes what. A member signs in with a record of the table `member`, so that the same rules hold for this
+//! crate, for statements of the member's own, and for live queries. An embedded database takes the place of a server in
+//! tests, and where one is moved.
+
+mod access;
+mod connection;
+mod error;
+mod members;
+mod owner;
+mod schema;
+mod session;
+
+pub use access::{CardKey, GroupKey, MemberKey, Role, Visibility};
+pub use connection::{Address, Connection, Credentials};
+pub use error::{Code, Result, TeamError};
+pub use members::{AuditEntry, Group, Member};
+pub use owner::{INVITATION_LIFETIME, Invitation, Owner};
+pub use session::{CardWrite, Changes, Cursor, Request, Session, SharedCard, Written};
+
+// Unifies the features of dependencies across the workspace; it exports nothing.
+use workspace_hack as _;

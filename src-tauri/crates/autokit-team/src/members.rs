@@ -1,0 +1,212 @@
+//! Members, groups, and what administrators do.
+
+use std::time::Duration;
+
+use autokit_toolcard::Timestamp;
+use surrealdb::types::{Datetime, SurrealValue, Value};
+
+use crate::access::{GroupKey, MemberKey, Role};
+use crate::error::{Code, Result, TeamError};
+use crate::owner::{Invitation, invite};
+use crate::session::{ATTEMPTS, Session, is_retryable, timestamp};
+
+/// A member of the team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The member.
+    pub key: MemberKey,
+    /// The name they sign in with.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// Their groups, as far as whoever asks may know them.
+    pub groups: Vec<GroupKey>,
+    /// Whether they can sign in.
+    pub active: bool,
+}
+
+/// A group of members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The group.
+    pub key: GroupKey,
+    /// Its name.
+    pub name: String,
+}
+
+/// Something that was done: a sign-in, a grant or a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// When.
+    pub at: Timestamp,
+    /// By whom; `None` for whoever runs the server.
+    pub by: Option<MemberKey>,
+    /// What was done: `joined`, `signed_in`, `role`, `groups`, `removed`, `restored`, `password`.
+    pub what: String,
+    /// To whom or what.
+    pub about: String,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct MemberRow {
+    id: Value,
+    name: String,
+    role: String,
+    groups: Option<Value>,
+    active: bool,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct GroupRow {
+    id: Value,
+    name: String,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct AuditRow {
+    at: Datetime,
+    by: Option<Value>,
+    what: String,
+    about: String,
+}
+
+impl TryFrom<MemberRow> for Member {
+    type Error = TeamError;
+
+    fn try_from(row: MemberRow) -> Result<Member> {
+        let groups = match row.groups {
+            Some(Value::Set(groups)) => groups.iter().map(GroupKey::of).collect::<Result<_>>()?,
+            _ => Vec::new(),
+        };
+        let unknown =
+            || TeamError::new(Code::NewerSchema, format!("the role {:?} is not known here", row.role));
+        let role = Role::parse(&row.role).ok_or_else(unknown)?;
+        Ok(Member { key: MemberKey::of(&row.id)?, name: row.name, role, groups, active: row.active })
+    }
+}
+
+/// The answer to a statement that changes one record, where nothing comes back for one that may not be changed.
+fn changed(answer: &[Value]) -> Result<()> {
+    if answer.is_empty() {
+        return Err(TeamError::new(Code::NotAllowed, "your role in this team does not allow this"));
+    }
+    Ok(())
+}
+
+impl Session {
+    /// Returns the members.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn members(&self) -> Result<Vec<Member>> {
+        let rows: Vec<MemberRow> = self.db().query("SELECT * FROM member ORDER BY name").await?.take(0)?;
+        rows.into_iter().map(Member::try_from).collect()
+    }
+
+    /// Returns the groups: all for administrators, one's own for others.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn groups(&self) -> Result<Vec<Group>> {
+        let rows: Vec<GroupRow> = self.db().query("SELECT * FROM group ORDER BY name").await?.take(0)?;
+        rows.into_iter().map(|row| Ok(Group { key: GroupKey::of(&row.id)?, name: row.name })).collect()
+    }
+
+    /// Creates a group.
+    ///
+    /// # Errors
+    /// `NotAllowed` for others than administrators; `Taken`.
+    pub async fn create_group(&self, name: &str) -> Result<Group> {
+        let create = "CREATE group SET name = $name";
+        let rows: Vec<GroupRow> = self.db().query(create).bind(("name", name.to_owned())).await?.take(0)?;
+        let row = rows.into_iter().next();
+        let row = row.ok_or_else(|| TeamError::new(Code::NotAllowed, "only administrators create groups"))?;
+        Ok(Group { key: GroupKey::of(&row.id)?, name: row.name })
+    }
+
+    /// Invites somebody.
+    ///
+    /// # Errors
+    /// `NotAllowed` for others than administrators.
+    pub async fn invite(&self, role: Role, groups: &[GroupKey], lifetime: Duration) -> Result<Invitation> {
+        invite(self.db(), self.database(), role, groups, lifetime).await
+    }
+
+    /// Gives another member a role.
+    ///
+    /// # Errors
+    /// `NotAllowed` for others than administrators, and for one's own role; `LastAdmin`.
+    pub async fn set_role(&self, member: &MemberKey, role: Role) -> Result<()> {
+        let wanted = Value::String(role.as_str().to_owned());
+        self.set(member, "UPDATE $member SET role = $to WHERE id != $auth.id RETURN VALUE role", wanted).await
+    }
+
+    /// Puts a member in groups, and in no others.
+    ///
+    /// # Errors
+    /// `NotAllowed` for others than administrators.
+    pub async fn set_groups(&self, member: &MemberKey, groups: &[GroupKey]) -> Result<()> {
+        let update = "UPDATE $member SET groups = <set> $groups WHERE fn::may('admin') RETURN VALUE id";
+        let groups: Vec<Value> = groups.iter().map(|group| Value::RecordId(group.record())).collect();
+        let query = self.db().query(update).bind(("member", member.record())).bind(("groups", groups));
+        changed(&query.await?.take::<Vec<Value>>(0)?)
+    }
+
+    /// Removes another member, who can no longer sign in or read anything, or takes them back.
+    ///
+    /// # Errors
+    /// `NotAllowed` for others than administrators, and for oneself; `LastAdmin`.
+    pub async fn set_active(&self, member: &MemberKey, active: bool) -> Result<()> {
+        self.set(
+            member,
+            "UPDATE $member SET active = $to WHERE id != $auth.id RETURN VALUE active",
+            Value::Bool(active),
+        )
+        .await
+    }
+
+    /// Sets a field of a member with a statement that returns it.
+    async fn set(&self, member: &MemberKey, statement: &str, to: Value) -> Result<()> {
+        for attempt in 1.. {
+            let query = self.db().query(statement).bind(("member", member.record())).bind(("to", to.clone()));
+            match query.await?.take::<Vec<Value>>(0) {
+                // A field that may not be changed stays as it is.
+                Ok(now) => return changed(&now.into_iter().filter(|now| *now == to).collect::<Vec<_>>()),
+                Err(error) if attempt < ATTEMPTS && is_retryable(&error) => tokio::task::yield_now().await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// Sets a password: one's own, or as an administrator that of another member.
+    ///
+    /// # Errors
+    /// `NotAllowed`.
+    pub async fn set_password(&self, member: &MemberKey, password: &str) -> Result<()> {
+        let update = "UPDATE $member SET password = crypto::argon2::generate($new_password) RETURN VALUE id";
+        let query = self.db().query(update).bind(("member", member.record()));
+        changed(&query.bind(("new_password", password.to_owned())).await?.take::<Vec<Value>>(0)?)
+    }
+
+    /// Returns what was done, newest first; nothing for others than administrators.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn audit(&self, limit: u32) -> Result<Vec<AuditEntry>> {
+        let select = "SELECT * FROM audit ORDER BY at DESC LIMIT $limit";
+        let rows: Vec<AuditRow> = self.db().query(select).bind(("limit", i64::from(limit))).await?.take(0)?;
+        let entry = |row: AuditRow| {
+            Ok(AuditEntry {
+                at: timestamp(row.at)?,
+                by: row.by.as_ref().map(MemberKey::of).transpose()?,
+                what: row.what,
+                about: row.about,
+            })
+        };
+        rows.into_iter().map(entry).collect()
+    }
+}

@@ -1,0 +1,406 @@
+//! What a member does, with the rights the database gives them.
+
+use autokit_toolcard::Timestamp;
+use surrealdb::Surreal;
+use surrealdb::engine::any::Any;
+use surrealdb::opt::auth::Record;
+use surrealdb::types::{Datetime, Object, SurrealValue, Value};
+
+use crate::access::{CardKey, MemberKey, Visibility};
+use crate::connection::{Connection, NAMESPACE};
+use crate::error::{Code, Result, TeamError};
+use crate::owner::Invitation;
+
+/// Cards in one answer.
+const PAGE: u32 = 1_000;
+/// How often a request is repeated that met another one writing the same rows.
+pub(crate) const ATTEMPTS: usize = 10;
+/// How far before the newest card seen the next answer begins, in seconds: a request that takes so long becomes visible
+/// after later ones. What is seen twice is the same.
+const OVERLAP_SECONDS: i64 = 10;
+
+/// A signed-in member.
+#[derive(Clone, Debug)]
+pub struct Session {
+    db: Surreal<Any>,
+    database: String,
+    member: MemberKey,
+}
+
+/// Several cards to write, wholly or not at all.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Key of the request, at most 64 characters: a second one with the same key changes nothing.
+    pub key: String,
+    /// The reason, in the author's words.
+    pub reason: String,
+    /// When it was asked for, which may have been offline.
+    pub at: Timestamp,
+    /// The cards.
+    pub writes: Vec<CardWrite>,
+}
+
+/// The next state of a card.
+#[derive(Clone, Debug)]
+pub struct CardWrite {
+    /// The card; `None` for a new one.
+    pub card: Option<CardKey>,
+    /// Revision that the state is based on; 0 for a new card.
+    pub base: u32,
+    /// What was done, as in [`autokit_toolcard::Operation`].
+    pub operation: String,
+    /// The card's JSON text; `None` if it is deleted.
+    pub body: Option<String>,
+    /// Who sees the card; `None` for whoever did before.
+    pub visible_to: Option<Visibility>,
+}
+
+/// A card that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Position in the request.
+    pub position: u32,
+    /// The card.
+    pub card: CardKey,
+    /// Its revision.
+    pub number: u32,
+}
+
+/// A card as this member sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedCard {
+    /// The card.
+    pub card: CardKey,
+    /// Its revision.
+    pub number: u32,
+    /// Its JSON text; `None` if it was deleted.
+    pub body: Option<String>,
+    /// Who sees it.
+    pub visible_to: Visibility,
+    /// Who made the revision.
+    pub author: MemberKey,
+    /// What was done.
+    pub operation: String,
+    /// The reason, in the author's words.
+    pub reason: String,
+    /// When the author did it.
+    pub at: Timestamp,
+}
+
+/// Up to where a replica has read: the time and, within a row of answers, the last card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cursor(Option<(Datetime, Option<CardKey>)>);
+
+impl Cursor {
+    /// Where the next answer begins after one that ended with this card.
+    fn after(written_at: Datetime, card: CardKey, more: bool) -> Cursor {
+        if more {
+            return Cursor(Some((written_at, Some(card))));
+        }
+        let earlier = Datetime::from_timestamp(
+            written_at.timestamp() - OVERLAP_SECONDS,
+            written_at.timestamp_subsec_nanos(),
+        );
+        Cursor(Some((earlier.unwrap_or(written_at), None)))
+    }
+}
+
+/// Cards written since a cursor.
+#[derive(Clone, Debug)]
+pub struct Changes {
+    /// The cards, in the order in which they were written; some may have been there before.
+    pub cards: Vec<SharedCard>,
+    /// Where the next answer begins.
+    pub cursor: Cursor,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct SignUp {
+    name: String,
+    password: String,
+    invitation_token: String,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct SignIn {
+    name: String,
+    password: String,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct WrittenRow {
+    card: Value,
+    number: i64,
+    position: i64,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct CardRow {
+    id: Value,
+    number: i64,
+    visible_to: Value,
+    written_at: Datetime,
+    body: Option<String>,
+    author: Value,
+    operation: String,
+    reason: String,
+    at: Datetime,
+}
+
+fn record<P: SurrealValue>(database: &str, params: P) -> Record<P> {
+    Record {
+        namespace: NAMESPACE.to_owned(),
+        database: database.to_owned(),
+        access: "member".to_owned(),
+        params,
+    }
+}
+
+impl Session {
+    /// Becomes a member, and signs in.
+    ///
+    /// # Errors
+    /// `Invitation` when it is unknown, used or expired, or another member has the name: the database does not tell which
+    /// to somebody who is no member.
+    pub async fn join(
+        connection: &Connection,
+        invitation: &Invitation,
+        name: &str,
+        password: &str,
+    ) -> Result<Session> {
+        let db = connection.session();
+        let params = SignUp {
+            name: name.to_owned(),
+            password: password.to_owned(),
+            invitation_token: invitation.code.clone(),
+        };
+        db.signup(record(&invitation.database, params)).await.map_err(|error| {
+            match TeamError::from(error) {
+                error if error.code == Code::Unreachable => error,
+                _ => TeamError::new(
+                    Code::Invitation,
+                    "the invitation is not valid any more, or another member has this name",
+                ),
+            }
+        })?;
+        Session::of(db, &invitation.database).await
+    }
+
+    /// Signs in.
+    ///
+    /// # Errors
+    /// `SignIn` for a wrong name or password, or a member that was removed.
+    pub async fn sign_in(
+        connection: &Connection,
+        database: &str,
+        name: &str,
+        password: &str,
+    ) -> Result<Session> {
+        let db = connection.session();
+        let params = SignIn { name: name.to_owned(), password: password.to_owned() };
+        db.signin(record(database, params)).await.map_err(|error| match TeamError::from(error) {
+            error if error.code == Code::Unreachable => error,
+            _ => TeamError::new(Code::SignIn, "the name or the password is wrong"),
+        })?;
+        Session::of(db, database).await
+    }
+
+    async fn of(db: Surreal<Any>, database: &str) -> Result<Session> {
+        let me: Option<Value> = db.query("RETURN $auth").await?.take(0)?;
+        let member = MemberKey::of(&me.unwrap_or_default())?;
+        Ok(Session { db, database: database.to_owned(), member })
+    }
+
+    /// This member.
+    pub fn member(&self) -> &MemberKey {
+        &self.member
+    }
+
+    /// The database of the team.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// The session, for statements of one's own: the database allows them what it allows everything else.
+    pub fn db(&self) -> &Surreal<Any> {
+        &self.db
+    }
+
+    /// Writes cards.
+    ///
+    /// # Errors
+    /// `NotAllowed` for a role below reviewer and for a visibility that this member does not have; `NotFound` for a card
+    /// that this member does not see; `Changed` when a card is not at the revision it is based on. Nothing is written then.
+    pub async fn write(&self, request: &Request) -> Result<Vec<Written>> {
+        let writes = request.writes.iter().map(to_value).collect::<Vec<Value>>();
+        for attempt in 1.. {
+            let created = self
+                .db
+                .query(
+                    "CREATE ONLY type::record('request', [$auth.id, $key]) SET member = $auth.id, key = $key,
+                        reason = $reason, at = <datetime> $at, writes = $writes RETURN VALUE key",
+                )
+                .bind(("key", request.key.clone()))
+                .bind(("reason", request.reason.clone()))
+                .bind(("at", request.at.to_string()))
+                .bind(("writes", writes.clone()))
+                .await?
+                .check();
+            match created {
+                Ok(_) => break,
+                // It was carried out before.
+                Err(error) if error.is_already_exists() => break,
+                Err(error) if attempt < ATTEMPTS && is_retryable(&error) => tokio::task::yield_now().await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let rows: Vec<WrittenRow> = self
+            .db
+            .query(
+                "SELECT card, number, position FROM revision WHERE author = $auth.id AND source = $key
+                    ORDER BY position",
+            )
+            .bind(("key", request.key.clone()))
+            .await?
+            .take(0)?;
+        rows.into_iter()
+            .map(|row| {
+                Ok(Written {
+                    position: row.position as u32,
+                    card: CardKey::of(&row.card)?,
+                    number: row.number as u32,
+                })
+            })
+            .collect()
+    }
+
+    /// Returns the cards written since a cursor that this member sees.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn changes(&self, before: &Cursor) -> Result<Changes> {
+        let (since, card) = match &before.0 {
+            Some((at, card)) => (*at, card.as_ref().map(CardKey::record)),
+            None => (Datetime::MIN_UTC, None),
+        };
+        let rows: Vec<CardRow> = self
+            .db
+            .query(
+                "SELECT id, number, visible_to, written_at, newest.body AS body, newest.author AS author,
+                    newest.operation AS operation, newest.reason AS reason, newest.at AS at
+                FROM (
+                    SELECT *, type::record('revision', [id, number]).{body, author, operation, reason, at} AS newest
+                    FROM card WHERE written_at > $since OR (written_at = $since AND $card != NONE AND id > $card)
+                    ORDER BY written_at, id LIMIT $limit
+                )",
+            )
+            .bind(("since", since))
+            .bind(("card", card.map_or(Value::None, Value::RecordId)))
+            .bind(("limit", i64::from(PAGE)))
+            .await?
+            .take(0)?;
+        let more = rows.len() as u32 == PAGE;
+        let last =
+            rows.last().map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?))).transpose()?;
+        let cursor = last.map_or_else(|| before.clone(), |(at, card)| Cursor::after(at, card, more));
+        let cards = rows.into_iter().map(SharedCard::try_from).collect::<Result<Vec<_>>>()?;
+        Ok(Changes { cards, cursor, more })
+    }
+
+    /// Returns the cards that this member sees, each with its revision: what else a replica has is to be forgotten.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn visible(&self) -> Result<Vec<(CardKey, u32)>> {
+        let rows: Vec<NumberedRow> = self.db.query("SELECT id, number FROM card").await?.take(0)?;
+        rows.into_iter().map(|row| Ok((CardKey::of(&row.id)?, row.number as u32))).collect()
+    }
+
+    /// Returns the revisions of a card, oldest first; none for a card that this member does not see.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn history(&self, card: &CardKey) -> Result<Vec<SharedCard>> {
+        let rows: Vec<CardRow> = self
+            .db
+            .query(
+                "SELECT card AS id, number, card.visible_to AS visible_to, at AS written_at, body, author, operation,
+                    reason, at FROM revision WHERE card = $card ORDER BY number",
+            )
+            .bind(("card", card.record()))
+            .await?
+            .take(0)?;
+        rows.into_iter().map(SharedCard::try_from).collect()
+    }
+
+    /// Returns what changes whenever this member may see less than before.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn narrowed(&self) -> Result<String> {
+        let narrowed: Option<Value> =
+            self.db.query("SELECT VALUE narrowed FROM ONLY $auth").await?.take(0)?;
+        match narrowed {
+            Some(Value::Uuid(id)) => Ok(id.to_string()),
+            // A member that was removed sees nothing of their own record either.
+            _ => Err(TeamError::new(Code::SignIn, "you are not a member of this team any more")),
+        }
+    }
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct NumberedRow {
+    id: Value,
+    number: i64,
+}
+
+impl TryFrom<CardRow> for SharedCard {
+    type Error = TeamError;
+
+    fn try_from(row: CardRow) -> Result<SharedCard> {
+        Ok(SharedCard {
+            card: CardKey::of(&row.id)?,
+            number: row.number as u32,
+            body: row.body,
+            visible_to: Visibility::of(&row.visible_to)?,
+            author: MemberKey::of(&row.author)?,
+            operation: row.operation,
+            reason: row.reason,
+            at: timestamp(row.at)?,
+        })
+    }
+}
+
+/// Whether a statement failed only because another one wrote the same rows at the same time.
+pub(crate) fn is_retryable(error: &surrealdb::Error) -> bool {
+    error.to_string().contains("can be retried")
+}
+
+/// Returns a time in milliseconds, as cards have them.
+pub(crate) fn timestamp(at: Datetime) -> Result<Timestamp> {
+    let text = at.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
+    text.parse().map_err(|_| TeamError::new(Code::Database, format!("the server gave the time {text}")))
+}
+
+fn to_value(write: &CardWrite) -> Value {
+    let mut object = Object::new();
+    if let Some(card) = &write.card {
+        object.insert("card", Value::RecordId(card.record()));
+    }
+    object.insert("base", i64::from(write.base));
+    object.insert("operation", write.operation.clone());
+    if let Some(body) = &write.body {
+        object.insert("body", body.clone());
+    }
+    if let Some(visible_to) = &write.visible_to {
+        object.insert("visible_to", visible_to.to_value());
+    }
+    Value::Object(object)
+}

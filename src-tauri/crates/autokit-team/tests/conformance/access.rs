@@ -1,0 +1,387 @@
+//! Who sees what: every role and visibility, and whatever a member tries with statements of their own.
+
+use anyhow::{Context, Result, ensure};
+use autokit_team::{CardKey, Code, GroupKey, Member, Role, Session, Visibility};
+use surrealdb::types::{RecordId, Value};
+
+use crate::cards::{all, edit, new_card, request};
+use crate::place::Place;
+
+/// Part of the text of cards that whoever tries must not see.
+const SECRET: &str = "burnt toast";
+
+/// The visibilities of a team with one group and one person that matter.
+fn visibilities(group: &GroupKey, person: &Session) -> Vec<Visibility> {
+    let roles = Role::ALL.map(Visibility::Role);
+    let others = [Visibility::Everyone, Visibility::Team, Visibility::Group(group.clone())];
+    others.into_iter().chain(roles).chain([Visibility::Person(person.member().clone())]).collect()
+}
+
+/// Whether a member sees a card, as the rules say: written apart from the rules in the database.
+fn is_shown(member: &Member, to: &Visibility) -> bool {
+    member.active
+        && match to {
+            Visibility::Everyone | Visibility::Team => true,
+            Visibility::Role(role) => member.role >= *role,
+            Visibility::Group(group) => member.groups.contains(group),
+            Visibility::Person(person) => *person == member.key,
+        }
+}
+
+/// Puts a card into the database as whoever runs the server, so that nobody has to see it.
+async fn put(place: &Place, author: &Session, body: &str, to: &Visibility) -> Result<CardKey> {
+    let mut response = place
+        .owner
+        .database()
+        .query(
+            "LET $card = CREATE ONLY card SET number = 1, visible_to = $to;
+             CREATE type::record('revision', [$card.id, 1]) SET card = $card.id, number = 1, operation = 'create',
+                author = $author, reason = $body, at = time::now(), body = $body, source = 'owner', position = 0;
+             RETURN $card.id;",
+        )
+        .bind(("to", value_of(to)))
+        .bind(("author", RecordId::new("member", author.member().as_str())))
+        .bind(("body", body.to_owned()))
+        .await?
+        .check()?;
+    let id: Option<Value> = response.take(2)?;
+    match id {
+        Some(Value::RecordId(id)) => {
+            let key = format!("{:?}", id.key);
+            let key = key.split('"').nth(1).context("a key")?;
+            Ok(CardKey::new(key))
+        }
+        other => anyhow::bail!("{other:?}"),
+    }
+}
+
+fn value_of(to: &Visibility) -> Value {
+    let mut object = surrealdb::types::Object::new();
+    match to {
+        Visibility::Everyone => drop(object.insert("kind", "everyone".to_owned())),
+        Visibility::Team => drop(object.insert("kind", "team".to_owned())),
+        Visibility::Role(role) => {
+            object.insert("kind", "role".to_owned());
+            object.insert("role", role.as_str().to_owned());
+        }
+        Visibility::Group(group) => {
+            object.insert("kind", "group".to_owned());
+            object.insert("group", RecordId::new("group", group.as_str()));
+        }
+        Visibility::Person(person) => {
+            object.insert("kind", "person".to_owned());
+            object.insert("person", RecordId::new("member", person.as_str()));
+        }
+    }
+    Value::Object(object)
+}
+
+/// Checks everything a member can read against the rules.
+async fn check_reads(session: &Session, member: &Member, cards: &[(CardKey, Visibility)]) -> Result<()> {
+    let mut expected: Vec<&CardKey> =
+        cards.iter().filter(|(_, to)| is_shown(member, to)).map(|(card, _)| card).collect();
+    expected.sort_unstable();
+    let seen = all(session).await?;
+    let mut found: Vec<&CardKey> = seen.iter().map(|card| &card.card).collect();
+    found.sort_unstable();
+    ensure!(found == expected, "{member:?} sees {found:?} instead of {expected:?}");
+    let visible = session.visible().await?;
+    ensure!(visible.len() == expected.len(), "{member:?}: {visible:?}");
+    for (card, to) in cards {
+        let history = session.history(card).await?;
+        ensure!(history.len() == usize::from(is_shown(member, to)), "{member:?}: {to:?}: {history:?}");
+    }
+    let mut counts =
+        session.db().query("RETURN count(SELECT * FROM card); RETURN count(SELECT * FROM revision)").await?;
+    for statement in 0..2 {
+        let count: Option<i64> = counts.take(statement)?;
+        ensure!(count == Some(expected.len() as i64), "{member:?} counts {count:?}");
+    }
+    Ok(())
+}
+
+pub(crate) async fn roles_and_visibilities_decide_what_is_seen(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let mut sessions = Vec::new();
+    for role in Role::ALL {
+        for name in ["in", "out"] {
+            let session = place.member(&format!("{role}_{name}"), role).await?;
+            if name == "in" {
+                admin.set_groups(session.member(), std::slice::from_ref(&cooks)).await?;
+            }
+            sessions.push(session);
+        }
+    }
+    let person = &sessions[2];
+    let mut cards = Vec::new();
+    for to in visibilities(&cooks, person) {
+        cards.push((put(place, &admin, "toast", &to).await?, to));
+    }
+    let members = admin.members().await?;
+    let of =
+        |session: &Session| members.iter().find(|member| member.key == *session.member()).context("a member");
+    for session in sessions.iter().chain([&admin]) {
+        check_reads(session, of(session)?, &cards).await?;
+    }
+    // Who may change what they see: reviewers and administrators, and nothing else.
+    for session in &sessions {
+        let member = of(session)?;
+        for (card, to) in &cards {
+            let expected = match (is_shown(member, to), member.role >= Role::Reviewer) {
+                (_, false) => Some(Code::NotAllowed),
+                (false, true) => Some(Code::NotFound),
+                (true, true) => None,
+            };
+            let number = admin_number(place, card).await?;
+            let wrote =
+                session.write(&request(&format!("{card}"), vec![edit(card, number, Some("toast"))])).await;
+            ensure!(wrote.as_ref().err().map(|error| error.code) == expected, "{member:?} {to:?}: {wrote:?}");
+        }
+        // Nobody makes a card that they do not see, or shows one to others in that way.
+        for to in visibilities(&cooks, person) {
+            let allowed = member.role >= Role::Reviewer && is_shown(member, &to);
+            let wrote = session.write(&request(&format!("{to:?}"), vec![new_card("new", to.clone())])).await;
+            ensure!(wrote.is_ok() == allowed, "{member:?} {to:?}: {wrote:?}");
+        }
+    }
+    Ok(())
+}
+
+async fn admin_number(place: &Place, card: &CardKey) -> Result<u32> {
+    let query = place.owner.database().query("SELECT VALUE number FROM ONLY $card");
+    let number: Option<i64> = query.bind(("card", RecordId::new("card", card.as_str()))).await?.take(0)?;
+    Ok(number.context("a card")? as u32)
+}
+
+/// Random numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        // Knuth's MMIX generator; its high bits are the random ones.
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % bound as u64) as usize
+    }
+
+    fn some<T: Clone>(&mut self, from: &[T]) -> Vec<T> {
+        from.iter().filter(|_| self.below(2) == 0).cloned().collect()
+    }
+
+    fn visibility(&mut self, groups: &[GroupKey], members: &[Session]) -> Visibility {
+        match self.below(5) {
+            0 => Visibility::Everyone,
+            1 => Visibility::Team,
+            2 => Visibility::Role(Role::ALL[self.below(4)]),
+            3 => Visibility::Group(groups[self.below(groups.len())].clone()),
+            _ => Visibility::Person(members[self.below(members.len())].member().clone()),
+        }
+    }
+}
+
+pub(crate) async fn random_grants_leak_nothing(place: &Place) -> Result<()> {
+    const ROUNDS: usize = 6;
+    let mut random = Random(20_261_128);
+    let admin = place.member("admin", Role::Admin).await?;
+    let mut groups = Vec::new();
+    for name in ["cooks", "guests", "staff"] {
+        groups.push(admin.create_group(name).await?.key);
+    }
+    let mut sessions = Vec::new();
+    for at in 0..6 {
+        sessions.push(place.member(&format!("member{at}"), Role::ALL[random.below(4)]).await?);
+    }
+    let mut cards = Vec::new();
+    for round in 0..ROUNDS {
+        for _ in 0..5 {
+            let to = random.visibility(&groups, &sessions);
+            cards.push((put(place, &admin, "toast", &to).await?, to));
+        }
+        for session in &sessions {
+            admin.set_groups(session.member(), &random.some(&groups)).await?;
+            admin.set_role(session.member(), Role::ALL[random.below(4)]).await?;
+            admin.set_active(session.member(), random.below(5) > 0).await?;
+        }
+        // Cards that change hands.
+        for _ in 0..4 {
+            let at = random.below(cards.len());
+            let to = random.visibility(&groups, &sessions);
+            let update = "UPDATE $card SET visible_to = $to";
+            let card = RecordId::new("card", cards[at].0.as_str());
+            let query = place.owner.database().query(update).bind(("card", card));
+            query.bind(("to", value_of(&to))).await?.check()?;
+            cards[at].1 = to;
+        }
+        let members = admin.members().await?;
+        for session in sessions.iter().chain([&admin]) {
+            let member = members.iter().find(|member| member.key == *session.member()).context("a member")?;
+            check_reads(session, member, &cards).await.with_context(|| format!("round {round}"))?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let hidden_body = format!("{{\"name\":\"{SECRET}\"}}");
+    let hidden = put(place, &admin, &hidden_body, &Visibility::Group(cooks.clone())).await?;
+    put(place, &admin, "toast", &Visibility::Team).await?;
+    for role in Role::ALL {
+        let session = place.member(&format!("a_{role}"), role).await?;
+        let card = format!("card:{hidden}");
+        let statements = [
+            "SELECT * FROM card, revision, request, audit, invitation, member, group, team".to_owned(),
+            "SELECT * FROM card FETCH visible_to.group".to_owned(),
+            format!("SELECT * FROM {card}"),
+            format!("RETURN {card}.*"),
+            format!("RETURN {card}.visible_to"),
+            format!("RETURN record::exists({card})"),
+            format!("SELECT * FROM revision:[{card}, 1]"),
+            format!("RETURN revision:[{card}, 1].body"),
+            format!("SELECT * FROM revision WHERE card = {card}"),
+            format!("SELECT * FROM revision WHERE string::contains(body, '{}')", &SECRET[..5]),
+            "SELECT count() FROM revision GROUP ALL".to_owned(),
+            "SELECT * FROM revision WITH NOINDEX".to_owned(),
+            "SELECT * FROM revision WITH INDEX revision_of_source WHERE author != NONE".to_owned(),
+            "SELECT *, <-?, ->? FROM card".to_owned(),
+            "SELECT * FROM card ORDER BY written_at EXPLAIN FULL".to_owned(),
+            format!("UPDATE {card} SET number = number RETURN BEFORE"),
+            "UPDATE card SET number = number RETURN BEFORE".to_owned(),
+            "UPDATE revision SET body = body RETURN BEFORE".to_owned(),
+            format!("UPSERT {card} SET number = 9"),
+            format!("DELETE {card} RETURN BEFORE"),
+            "DELETE revision RETURN BEFORE".to_owned(),
+            format!("CREATE {card} SET number = 1, visible_to = {{ kind: 'team' }}"),
+            format!("INSERT INTO card {{ id: {card}, number: 1 }} ON DUPLICATE KEY UPDATE number = 1"),
+            format!("INSERT INTO revision {{ id: [{card}, 1], body: 'x' }} ON DUPLICATE KEY UPDATE body = body"),
+            format!("RELATE {card}->seen->{card}"),
+            format!("RETURN fn::sees({card}.visible_to)"),
+            "RETURN fn::write({}, {}, 0)".to_owned(),
+            "INFO FOR DB".to_owned(),
+            "INFO FOR TABLE card".to_owned(),
+            "INFO FOR ROOT".to_owned(),
+            "SHOW CHANGES FOR TABLE revision SINCE 0".to_owned(),
+            "DEFINE FUNCTION fn::sees($to: any) { RETURN true }".to_owned(),
+            "DEFINE TABLE OVERWRITE card PERMISSIONS FULL".to_owned(),
+            "DEFINE TABLE mirror AS SELECT * FROM revision".to_owned(),
+            "DEFINE EVENT peek ON revision THEN { CREATE seen SET body = $after.body }".to_owned(),
+            "DEFINE USER me ON DATABASE PASSWORD 'x' ROLES OWNER".to_owned(),
+            "DEFINE ACCESS mine ON DATABASE TYPE RECORD".to_owned(),
+            "REMOVE TABLE revision".to_owned(),
+            "REBUILD INDEX card_written ON card".to_owned(),
+            "USE NS other DB other; SELECT * FROM revision".to_owned(),
+            "LET $auth = member:admin; RETURN $auth".to_owned(),
+            "RETURN $session".to_owned(),
+            "RETURN $token".to_owned(),
+            format!(
+                "CREATE request SET id = [$auth.id, 'x'], key = 'x', member = $auth.id, reason = '', at = time::now(),
+                    writes = [{{ card: {card}, base: 1, operation: 'edit', body: 'y', visible_to: {{ kind: 'team' }} }}]"
+            ),
+            "CREATE request SET id = [member:admin, 'x'], key = 'x', member = member:admin, reason = '',
+                at = time::now(), writes = []"
+                .to_owned(),
+        ];
+        for statement in &statements {
+            // What is not allowed is an error, and an error tells nothing either.
+            let said = match session.db().query(statement.as_str()).await {
+                Ok(response) => format!("{response:?}"),
+                Err(error) => error.to_string(),
+            };
+            ensure!(!said.contains(SECRET), "{role}: {statement}: {said}");
+            let shows_key = said.replace(statement.as_str(), "").contains("visible_to")
+                && said.contains(hidden.as_str())
+                && !statement.contains(hidden.as_str());
+            ensure!(!shows_key, "{role}: {statement}: {said}");
+        }
+        let mut listed = session.db().query("SELECT VALUE id FROM seen; SELECT VALUE id FROM mirror").await?;
+        for at in 0..2 {
+            let rows: Vec<Value> = listed.take(at).unwrap_or_default();
+            ensure!(rows.is_empty(), "{role}: {rows:?}");
+        }
+        let sessions = session.db().query("SELECT * FROM card").await?;
+        ensure!(!format!("{sessions:?}").contains(hidden.as_str()), "{role}: {sessions:?}");
+    }
+    // All of it is as it was.
+    let mut rows = place
+        .owner
+        .database()
+        .query("SELECT VALUE body FROM revision ORDER BY body; SELECT VALUE number FROM card; INFO FOR DB")
+        .await?;
+    let bodies: Vec<String> = rows.take(0)?;
+    ensure!(bodies == ["toast".to_owned(), hidden_body], "{bodies:?}");
+    let numbers: Vec<i64> = rows.take(1)?;
+    ensure!(numbers == [1, 1], "{numbers:?}");
+    Ok(())
+}
+
+pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let hidden = put(place, &admin, SECRET, &Visibility::Group(cooks)).await?;
+    let absent = CardKey::new("a".repeat(hidden.as_str().len()));
+    let ann = place.member("ann", Role::Reviewer).await?;
+    let said = async |card: &CardKey| -> Result<Vec<String>> {
+        let mut said = Vec::new();
+        for base in [0, 1, 2] {
+            let wrote = ann.write(&request(&format!("{base}"), vec![edit(card, base, Some("x"))])).await;
+            said.push(format!("{wrote:?}"));
+        }
+        said.push(format!("{:?}", ann.history(card).await?));
+        for statement in [
+            "SELECT * FROM $card",
+            "RETURN $card.number",
+            "RETURN record::exists($card)",
+            "UPDATE $card SET number = 2",
+            "UPSERT $card SET number = 2",
+            "DELETE $card RETURN BEFORE",
+            "CREATE $card SET number = 1, visible_to = { kind: 'team' }",
+            "CREATE type::record('revision', [$card, 1]) SET card = $card, number = 1",
+            "INSERT INTO card { id: $card, number: 1, visible_to: { kind: 'team' } }",
+            "SELECT * FROM type::record('revision', [$card, 1])",
+        ] {
+            let query = ann.db().query(statement).bind(("card", RecordId::new("card", card.as_str())));
+            let outcome = match query.await?.take::<Value>(0) {
+                Ok(value) => format!("{value:?}"),
+                Err(error) => error.to_string(),
+            };
+            said.push(format!("{statement}: {}", outcome.replace(card.as_str(), "KEY")));
+        }
+        Ok(said)
+    };
+    let (of_hidden, of_absent) = (said(&hidden).await?, said(&absent).await?);
+    ensure!(of_hidden == of_absent, "{of_hidden:#?}\n{of_absent:#?}");
+    // A card of the same name and provider is made beside it.
+    let named = put(place, &admin, "{\"name\":\"kettle\"}", &Visibility::Role(Role::Admin)).await?;
+    let own = ann.write(&request("named", vec![new_card("{\"name\":\"kettle\"}", Visibility::Team)])).await?;
+    ensure!(own[0].card != named && own[0].number == 1, "{own:?}");
+    Ok(())
+}
+
+pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
+    admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
+    let card = cook.write(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0).card;
+    let marks = async || anyhow::Ok([cook.narrowed().await?, bob.narrowed().await?]);
+
+    let before = marks().await?;
+    // Only the cooks from now on: Bob loses it.
+    let mut narrower = edit(&card, 1, Some("kettle"));
+    narrower.visible_to = Some(Visibility::Group(cooks.clone()));
+    cook.write(&request("two", vec![narrower])).await?;
+    let after = marks().await?;
+    ensure!(after[0] == before[0] && after[1] != before[1], "{before:?} {after:?}");
+    ensure!(bob.visible().await?.is_empty() && bob.history(&card).await?.is_empty());
+
+    // What Bob never saw is none of his business.
+    let mut next = edit(&card, 2, Some("kettle"));
+    next.visible_to = Some(Visibility::Person(cook.member().clone()));
+    cook.write(&request("three", vec![next])).await?;
+    ensure!(marks().await? == after);
+    // A group less is less to see.
+    admin.set_groups(cook.member(), &[]).await?;
+    ensure!(marks().await?[0] != after[0]);
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Cards, written and read.
+
+use anyhow::{Result, ensure};
+use autokit_team::{CardKey, CardWrite, Code, Cursor, Request, Role, Session, SharedCard, Visibility};
+
+use crate::place::Place;
+
+pub(crate) fn new_card(body: &str, visible_to: Visibility) -> CardWrite {
+    CardWrite {
+        card: None,
+        base: 0,
+        operation: "create".to_owned(),
+        body: Some(body.to_owned()),
+        visible_to: Some(visible_to),
+    }
+}
+
+pub(crate) fn edit(card: &CardKey, base: u32, body: Option<&str>) -> CardWrite {
+    let operation = if body.is_some() { "edit" } else { "delete" }.to_owned();
+    CardWrite { card: Some(card.clone()), base, operation, body: body.map(str::to_owned), visible_to: None }
+}
+
+pub(crate) fn request(key: &str, writes: Vec<CardWrite>) -> Request {
+    let at = "2026-01-02T03:04:05.000Z".parse().expect("a time");
+    Request { key: key.to_owned(), reason: format!("because of {key}"), at, writes }
+}
+
+/// Reads everything a member sees.
+pub(crate) async fn all(session: &Session) -> Result<Vec<SharedCard>> {
+    let (mut cards, mut cursor) = (Vec::new(), Cursor::default());
+    loop {
+        let changes = session.changes(&cursor).await?;
+        cards.extend(changes.cards);
+        cursor = changes.cursor;
+        if !changes.more {
+            return Ok(cards);
+        }
+    }
+}
+
+pub(crate) async fn cards_are_written_read_and_deleted(place: &Place) -> Result<()> {
+    let ann = place.member("ann", Role::Reviewer).await?;
+    let bob = place.member("bob", Role::Reader).await?;
+    let written = ann
+        .write(&request("one", vec![new_card("kettle", Visibility::Team), new_card("pot", Visibility::Team)]))
+        .await?;
+    ensure!(written.iter().map(|one| (one.position, one.number)).eq([(0, 1), (1, 1)]), "{written:?}");
+    let kettle = &written[0].card;
+    let before = bob.changes(&Cursor::default()).await?;
+    ensure!(before.cards.len() == 2 && !before.more, "{before:?}");
+
+    let edited = ann.write(&request("two", vec![edit(kettle, 1, Some("electric kettle"))])).await?;
+    ensure!(edited[0].number == 2);
+    let seen = bob.changes(&before.cursor).await?.cards;
+    let newest = seen.iter().rfind(|card| card.card == *kettle);
+    let newest = newest.ok_or_else(|| anyhow::anyhow!("the kettle is not among {seen:?}"))?;
+    ensure!(newest.body.as_deref() == Some("electric kettle") && newest.number == 2, "{newest:?}");
+    ensure!(newest.author == *ann.member() && newest.reason == "because of two", "{newest:?}");
+    ensure!(newest.at.to_string() == "2026-01-02T03:04:05.000Z", "{newest:?}");
+
+    ann.write(&request("three", vec![edit(kettle, 2, None)])).await?;
+    let history = bob.history(kettle).await?;
+    let bodies: Vec<Option<&str>> = history.iter().map(|one| one.body.as_deref()).collect();
+    ensure!(bodies == [Some("kettle"), Some("electric kettle"), None], "{history:?}");
+
+    // What is based on an older state is refused.
+    let late = ann.write(&request("four", vec![edit(kettle, 2, Some("late"))])).await;
+    ensure!(late.as_ref().is_err_and(|error| error.code == Code::Changed), "{late:?}");
+    Ok(())
+}
+
+pub(crate) async fn a_request_is_carried_out_once(place: &Place) -> Result<()> {
+    let ann = place.member("ann", Role::Reviewer).await?;
+    let bea = place.member("bea", Role::Reviewer).await?;
+    let once = request("key", vec![new_card("kettle", Visibility::Team)]);
+    let first = ann.write(&once).await?;
+    ensure!(ann.write(&once).await? == first);
+    ensure!(all(&ann).await?.len() == 1);
+    // A key is somebody's own.
+    bea.write(&once).await?;
+    ensure!(all(&ann).await?.len() == 2);
+    Ok(())
+}
+
+pub(crate) async fn a_request_is_carried_out_wholly_or_not_at_all(place: &Place) -> Result<()> {
+    let ann = place.member("ann", Role::Reviewer).await?;
+    let kettle = ann.write(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0);
+    let writes = vec![
+        new_card("pot", Visibility::Team),
+        edit(&kettle.card, 1, Some("changed")),
+        edit(&kettle.card, 1, Some("based on what is gone by now")),
+    ];
+    let refused = ann.write(&request("two", writes)).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Changed), "{refused:?}");
+    let cards = all(&ann).await?;
+    ensure!(cards.len() == 1 && cards[0].body.as_deref() == Some("kettle"), "{cards:?}");
+    // The key is free for another try.
+    ann.write(&request("two", vec![new_card("pot", Visibility::Team)])).await?;
+    ensure!(all(&ann).await?.len() == 2);
+    Ok(())
+}
+
+pub(crate) async fn writers_at_the_same_time_lose_nothing(place: &Place) -> Result<()> {
+    const EACH: usize = 12;
+    let names = ["ann", "bea", "cleo"];
+    let ann = place.member(names[0], Role::Reviewer).await?;
+    let card = ann.write(&request("first", vec![new_card("0", Visibility::Team)])).await?.remove(0).card;
+    let mut writers = vec![ann.clone()];
+    for name in &names[1..] {
+        writers.push(place.member(name, Role::Reviewer).await?);
+    }
+    let tasks = writers.into_iter().map(|writer| {
+        let card = card.clone();
+        tokio::spawn(async move {
+            for at in 0..EACH {
+                loop {
+                    let now = writer.history(&card).await?;
+                    let last = now.last().expect("it is seen");
+                    let body =
+                        format!("{} {}:{at}", last.body.as_deref().unwrap_or_default(), writer.member());
+                    let key = format!("{at}-{}", last.number);
+                    match writer.write(&request(&key, vec![edit(&card, last.number, Some(&body))])).await {
+                        Ok(_) => break,
+                        // Somebody else was faster.
+                        Err(error) if error.code == Code::Changed => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Ok(())
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await??;
+    }
+    let history = ann.history(&card).await?;
+    ensure!(history.len() == 1 + names.len() * EACH, "{} revisions", history.len());
+    // Each revision is the one before with one more word: nobody overwrote what they had not seen.
+    for (before, after) in history.iter().zip(&history[1..]) {
+        let (before, after) =
+            (before.body.as_deref().unwrap_or_default(), after.body.as_deref().unwrap_or_default());
+        ensure!(after.starts_with(before) && after.len() > before.len(), "{before} became {after}");
+    }
+    Ok(())
+}
+
+pub(crate) async fn a_replica_reads_page_by_page(place: &Place) -> Result<()> {
+    let ann = place.member("ann", Role::Reviewer).await?;
+    let bob = place.member("bob", Role::Reader).await?;
+    for at in 0..5 {
+        let writes = (0..500).map(|one| new_card(&format!("{at}/{one}"), Visibility::Team)).collect();
+        ann.write(&request(&at.to_string(), writes)).await?;
+    }
+    let first = bob.changes(&Cursor::default()).await?;
+    ensure!(first.more && first.cards.len() == 1_000);
+    let mut bodies: Vec<String> = all(&bob).await?.into_iter().filter_map(|card| card.body).collect();
+    bodies.sort_unstable();
+    bodies.dedup();
+    ensure!(bodies.len() == 2_500, "{}", bodies.len());
+    ensure!(bob.visible().await?.len() == 2_500);
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! One suite for every place where this process can open a team's database: in memory and in a folder.
+
+mod access;
+mod cards;
+mod members;
+mod place;
+
+use place::Place;
+
+/// Runs tests of the suite at every place.
+macro_rules! conformance {
+    ($($suite:ident::$name:ident,)*) => {
+        conformance!(memory, in_memory, $($suite::$name,)*);
+        conformance!(folder, in_folder, $($suite::$name,)*);
+    };
+    ($module:ident, $place:ident, $($suite:ident::$name:ident,)*) => {
+        mod $module {
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $name() -> anyhow::Result<()> {
+                    let place = crate::Place::$place().await?;
+                    crate::$suite::$name(&place).await
+                }
+            )*
+        }
+    };
+}
+
+conformance! {
+    cards::cards_are_written_read_and_deleted,
+    cards::a_request_is_carried_out_once,
+    cards::a_request_is_carried_out_wholly_or_not_at_all,
+    cards::writers_at_the_same_time_lose_nothing,
+    cards::a_replica_reads_page_by_page,
+    members::an_invitation_is_used_once,
+    members::a_team_keeps_an_administrator,
+    members::a_removed_member_reads_nothing_more,
+    members::passwords_are_reset_and_never_shown,
+    members::a_newer_team_is_not_touched,
+    access::roles_and_visibilities_decide_what_is_seen,
+    access::random_grants_leak_nothing,
+    access::statements_of_a_member_reveal_nothing_hidden,
+    access::a_card_that_is_hidden_reads_as_one_that_does_not_exist,
+    access::who_sees_less_is_told_and_nobody_else,
+}
