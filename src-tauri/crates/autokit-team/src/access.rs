@@ -102,6 +102,12 @@ record_key!(
     "card"
 );
 
+record_key!(
+    /// Key of a proposal in the team's database.
+    ProposalKey,
+    "proposal"
+);
+
 /// Who sees a card.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "of", rename_all = "snake_case")]

@@ -22,6 +22,10 @@ pub enum Code {
     NotFound,
     /// The card changed since it was read.
     Changed,
+    /// The proposal was decided by somebody else.
+    Decided,
+    /// The policy requires somebody else than who proposed it.
+    OwnProposal,
     /// The team would be left without an administrator.
     LastAdmin,
     /// The name is taken.
@@ -59,6 +63,8 @@ impl TeamError {
             Code::NotAllowed => "Ask an administrator of the team for another role.",
             Code::NotFound => "Check the list of cards.",
             Code::Changed => "Look at the change in Review.",
+            Code::Decided => "Read the decision in Review.",
+            Code::OwnProposal => "Ask another reviewer.",
             Code::LastAdmin => "Make another member an administrator first.",
             Code::Taken => "Choose another name.",
             Code::NewerSchema => "Update AutoKit.",
@@ -81,9 +87,9 @@ impl From<TeamError> for ApiError {
         let code = match error.code {
             Code::Unreachable => ErrorCode::NoConnection,
             Code::SignIn | Code::Invitation => ErrorCode::Unauthorized,
-            Code::NotAllowed => ErrorCode::Refused,
+            Code::NotAllowed | Code::OwnProposal => ErrorCode::Refused,
             Code::NotFound => ErrorCode::NotFound,
-            Code::Changed | Code::LastAdmin => ErrorCode::Conflict,
+            Code::Changed | Code::Decided | Code::LastAdmin => ErrorCode::Conflict,
             Code::Taken => ErrorCode::Duplicate,
             Code::NewerSchema => ErrorCode::NewerSchema,
             Code::Invalid => ErrorCode::Invalid,
@@ -96,12 +102,14 @@ impl From<TeamError> for ApiError {
 
 /// What a statement throws, and the error that it stands for. What is thrown is the same whether a card is hidden or does
 /// not exist.
-const THROWN: [(&str, Code, &str); 7] = [
+const THROWN: [(&str, Code, &str); 9] = [
     ("autokit:last_admin", Code::LastAdmin, "the team would be left without an administrator"),
     ("autokit:invitation", Code::Invitation, "the invitation is not valid any more"),
     ("autokit:sign_in", Code::SignIn, "the name or the password is wrong"),
     ("autokit:removed", Code::SignIn, "you are not a member of this team any more"),
     ("autokit:not_allowed", Code::NotAllowed, "your role in this team does not allow this"),
+    ("autokit:decided", Code::Decided, "the proposal was decided in the meantime"),
+    ("autokit:own_proposal", Code::OwnProposal, "somebody else has to accept what you proposed"),
     ("autokit:not_found", Code::NotFound, "there is no such card"),
     ("autokit:changed", Code::Changed, "the card changed in the meantime"),
 ];

@@ -10,15 +10,19 @@ mod connection;
 mod error;
 mod members;
 mod owner;
+mod proposals;
+mod request;
 mod schema;
 mod session;
 
-pub use access::{CardKey, GroupKey, MemberKey, Role, Visibility};
+pub use access::{CardKey, GroupKey, MemberKey, ProposalKey, Role, Visibility};
 pub use connection::{Address, Connection, Credentials};
 pub use error::{Code, Result, TeamError};
 pub use members::{AuditEntry, Group, Member};
 pub use owner::{INVITATION_LIFETIME, Invitation, Owner};
-pub use session::{CardWrite, Changes, Cursor, Request, Session, SharedCard, Written};
+pub use proposals::{Comment, SharedProposal};
+pub use request::{CardWrite, NewProposal, Request, Step, Written};
+pub use session::{Changes, Cursor, Session, SharedCard};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;

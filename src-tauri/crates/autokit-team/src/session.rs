@@ -4,12 +4,13 @@ use autokit_toolcard::Timestamp;
 use surrealdb::Surreal;
 use surrealdb::engine::any::Any;
 use surrealdb::opt::auth::Record;
-use surrealdb::types::{Datetime, Object, SurrealValue, Value};
+use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, Visibility};
 use crate::connection::{Connection, NAMESPACE};
 use crate::error::{Code, Result, TeamError};
 use crate::owner::Invitation;
+use crate::request::{Request, Step, Written};
 
 /// Cards in one answer.
 const PAGE: u32 = 1_000;
@@ -25,45 +26,6 @@ pub struct Session {
     db: Surreal<Any>,
     database: String,
     member: MemberKey,
-}
-
-/// Several cards to write, wholly or not at all.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// Key of the request, at most 64 characters: a second one with the same key changes nothing.
-    pub key: String,
-    /// The reason, in the author's words.
-    pub reason: String,
-    /// When it was asked for, which may have been offline.
-    pub at: Timestamp,
-    /// The cards.
-    pub writes: Vec<CardWrite>,
-}
-
-/// The next state of a card.
-#[derive(Clone, Debug)]
-pub struct CardWrite {
-    /// The card; `None` for a new one.
-    pub card: Option<CardKey>,
-    /// Revision that the state is based on; 0 for a new card.
-    pub base: u32,
-    /// What was done, as in [`autokit_toolcard::Operation`].
-    pub operation: String,
-    /// The card's JSON text; `None` if it is deleted.
-    pub body: Option<String>,
-    /// Who sees the card; `None` for whoever did before.
-    pub visible_to: Option<Visibility>,
-}
-
-/// A card that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Position in the request.
-    pub position: u32,
-    /// The card.
-    pub card: CardKey,
-    /// Its revision.
-    pub number: u32,
 }
 
 /// A card as this member sees it.
@@ -232,24 +194,25 @@ impl Session {
         &self.db
     }
 
-    /// Writes cards.
+    /// Carries out a request, wholly or not at all; returns the cards it wrote, as far as this member sees them.
     ///
     /// # Errors
-    /// `NotAllowed` for a role below reviewer and for a visibility that this member does not have; `NotFound` for a card
-    /// that this member does not see; `Changed` when a card is not at the revision it is based on. Nothing is written then.
-    pub async fn write(&self, request: &Request) -> Result<Vec<Written>> {
-        let writes = request.writes.iter().map(to_value).collect::<Vec<Value>>();
+    /// `NotAllowed` for what the role does not allow, and for a visibility that this member does not have; `NotFound` for
+    /// a card or proposal that this member does not see; `Changed` when a card is not at the revision it is based on;
+    /// `Decided` for a proposal that is not pending.
+    pub async fn send(&self, request: &Request) -> Result<Vec<Written>> {
+        let steps = request.steps.iter().map(Step::to_value).collect::<Vec<Value>>();
         for attempt in 1.. {
             let created = self
                 .db
                 .query(
                     "CREATE ONLY type::record('request', [$auth.id, $key]) SET member = $auth.id, key = $key,
-                        reason = $reason, at = <datetime> $at, writes = $writes RETURN VALUE key",
+                        reason = $reason, at = <datetime> $at, steps = $steps RETURN VALUE key",
                 )
                 .bind(("key", request.key.clone()))
                 .bind(("reason", request.reason.clone()))
                 .bind(("at", request.at.to_string()))
-                .bind(("writes", writes.clone()))
+                .bind(("steps", steps.clone()))
                 .await?
                 .check();
             match created {
@@ -387,20 +350,4 @@ pub(crate) fn is_retryable(error: &surrealdb::Error) -> bool {
 pub(crate) fn timestamp(at: Datetime) -> Result<Timestamp> {
     let text = at.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
     text.parse().map_err(|_| TeamError::new(Code::Database, format!("the server gave the time {text}")))
-}
-
-fn to_value(write: &CardWrite) -> Value {
-    let mut object = Object::new();
-    if let Some(card) = &write.card {
-        object.insert("card", Value::RecordId(card.record()));
-    }
-    object.insert("base", i64::from(write.base));
-    object.insert("operation", write.operation.clone());
-    if let Some(body) = &write.body {
-        object.insert("body", body.clone());
-    }
-    if let Some(visible_to) = &write.visible_to {
-        object.insert("visible_to", visible_to.to_value());
-    }
-    Value::Object(object)
 }

@@ -135,13 +135,13 @@ pub(crate) async fn roles_and_visibilities_decide_what_is_seen(place: &Place) ->
             };
             let number = admin_number(place, card).await?;
             let wrote =
-                session.write(&request(&format!("{card}"), vec![edit(card, number, Some("toast"))])).await;
+                session.send(&request(&format!("{card}"), vec![edit(card, number, Some("toast"))])).await;
             ensure!(wrote.as_ref().err().map(|error| error.code) == expected, "{member:?} {to:?}: {wrote:?}");
         }
         // Nobody makes a card that they do not see, or shows one to others in that way.
         for to in visibilities(&cooks, person) {
             let allowed = member.role >= Role::Reviewer && is_shown(member, &to);
-            let wrote = session.write(&request(&format!("{to:?}"), vec![new_card("new", to.clone())])).await;
+            let wrote = session.send(&request(&format!("{to:?}"), vec![new_card("new", to.clone())])).await;
             ensure!(wrote.is_ok() == allowed, "{member:?} {to:?}: {wrote:?}");
         }
     }
@@ -276,10 +276,10 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
             "RETURN $token".to_owned(),
             format!(
                 "CREATE request SET id = [$auth.id, 'x'], key = 'x', member = $auth.id, reason = '', at = time::now(),
-                    writes = [{{ card: {card}, base: 1, operation: 'edit', body: 'y', visible_to: {{ kind: 'team' }} }}]"
+                    steps = [{{ kind: 'write', card: {card}, base: 1, operation: 'edit', body: 'y', visible_to: {{ kind: 'team' }} }}]"
             ),
             "CREATE request SET id = [member:admin, 'x'], key = 'x', member = member:admin, reason = '',
-                at = time::now(), writes = []"
+                at = time::now(), steps = []"
                 .to_owned(),
         ];
         for statement in &statements {
@@ -324,7 +324,7 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
     let said = async |card: &CardKey| -> Result<Vec<String>> {
         let mut said = Vec::new();
         for base in [0, 1, 2] {
-            let wrote = ann.write(&request(&format!("{base}"), vec![edit(card, base, Some("x"))])).await;
+            let wrote = ann.send(&request(&format!("{base}"), vec![edit(card, base, Some("x"))])).await;
             said.push(format!("{wrote:?}"));
         }
         said.push(format!("{:?}", ann.history(card).await?));
@@ -353,7 +353,7 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
     ensure!(of_hidden == of_absent, "{of_hidden:#?}\n{of_absent:#?}");
     // A card of the same name and provider is made beside it.
     let named = put(place, &admin, "{\"name\":\"kettle\"}", &Visibility::Role(Role::Admin)).await?;
-    let own = ann.write(&request("named", vec![new_card("{\"name\":\"kettle\"}", Visibility::Team)])).await?;
+    let own = ann.send(&request("named", vec![new_card("{\"name\":\"kettle\"}", Visibility::Team)])).await?;
     ensure!(own[0].card != named && own[0].number == 1, "{own:?}");
     Ok(())
 }
@@ -363,14 +363,14 @@ pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Resu
     let cooks = admin.create_group("cooks").await?.key;
     let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
     admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
-    let card = cook.write(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0).card;
+    let card = cook.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0).card;
     let marks = async || anyhow::Ok([cook.narrowed().await?, bob.narrowed().await?]);
 
     let before = marks().await?;
     // Only the cooks from now on: Bob loses it.
     let mut narrower = edit(&card, 1, Some("kettle"));
     narrower.visible_to = Some(Visibility::Group(cooks.clone()));
-    cook.write(&request("two", vec![narrower])).await?;
+    cook.send(&request("two", vec![narrower])).await?;
     let after = marks().await?;
     ensure!(after[0] == before[0] && after[1] != before[1], "{before:?} {after:?}");
     ensure!(bob.visible().await?.is_empty() && bob.history(&card).await?.is_empty());
@@ -378,7 +378,7 @@ pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Resu
     // What Bob never saw is none of his business.
     let mut next = edit(&card, 2, Some("kettle"));
     next.visible_to = Some(Visibility::Person(cook.member().clone()));
-    cook.write(&request("three", vec![next])).await?;
+    cook.send(&request("three", vec![next])).await?;
     ensure!(marks().await? == after);
     // A group less is less to see.
     admin.set_groups(cook.member(), &[]).await?;

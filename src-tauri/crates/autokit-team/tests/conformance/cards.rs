@@ -1,7 +1,7 @@
 //! Cards, written and read.
 
 use anyhow::{Result, ensure};
-use autokit_team::{CardKey, CardWrite, Code, Cursor, Request, Role, Session, SharedCard, Visibility};
+use autokit_team::{CardKey, CardWrite, Code, Cursor, Request, Role, Session, SharedCard, Step, Visibility};
 
 use crate::place::Place;
 
@@ -21,8 +21,12 @@ pub(crate) fn edit(card: &CardKey, base: u32, body: Option<&str>) -> CardWrite {
 }
 
 pub(crate) fn request(key: &str, writes: Vec<CardWrite>) -> Request {
+    steps(key, writes.into_iter().map(Step::Write).collect())
+}
+
+pub(crate) fn steps(key: &str, steps: Vec<Step>) -> Request {
     let at = "2026-01-02T03:04:05.000Z".parse().expect("a time");
-    Request { key: key.to_owned(), reason: format!("because of {key}"), at, writes }
+    Request { key: key.to_owned(), reason: format!("because of {key}"), at, steps }
 }
 
 /// Reads everything a member sees.
@@ -42,14 +46,14 @@ pub(crate) async fn cards_are_written_read_and_deleted(place: &Place) -> Result<
     let ann = place.member("ann", Role::Reviewer).await?;
     let bob = place.member("bob", Role::Reader).await?;
     let written = ann
-        .write(&request("one", vec![new_card("kettle", Visibility::Team), new_card("pot", Visibility::Team)]))
+        .send(&request("one", vec![new_card("kettle", Visibility::Team), new_card("pot", Visibility::Team)]))
         .await?;
     ensure!(written.iter().map(|one| (one.position, one.number)).eq([(0, 1), (1, 1)]), "{written:?}");
     let kettle = &written[0].card;
     let before = bob.changes(&Cursor::default()).await?;
     ensure!(before.cards.len() == 2 && !before.more, "{before:?}");
 
-    let edited = ann.write(&request("two", vec![edit(kettle, 1, Some("electric kettle"))])).await?;
+    let edited = ann.send(&request("two", vec![edit(kettle, 1, Some("electric kettle"))])).await?;
     ensure!(edited[0].number == 2);
     let seen = bob.changes(&before.cursor).await?.cards;
     let newest = seen.iter().rfind(|card| card.card == *kettle);
@@ -58,13 +62,13 @@ pub(crate) async fn cards_are_written_read_and_deleted(place: &Place) -> Result<
     ensure!(newest.author == *ann.member() && newest.reason == "because of two", "{newest:?}");
     ensure!(newest.at.to_string() == "2026-01-02T03:04:05.000Z", "{newest:?}");
 
-    ann.write(&request("three", vec![edit(kettle, 2, None)])).await?;
+    ann.send(&request("three", vec![edit(kettle, 2, None)])).await?;
     let history = bob.history(kettle).await?;
     let bodies: Vec<Option<&str>> = history.iter().map(|one| one.body.as_deref()).collect();
     ensure!(bodies == [Some("kettle"), Some("electric kettle"), None], "{history:?}");
 
     // What is based on an older state is refused.
-    let late = ann.write(&request("four", vec![edit(kettle, 2, Some("late"))])).await;
+    let late = ann.send(&request("four", vec![edit(kettle, 2, Some("late"))])).await;
     ensure!(late.as_ref().is_err_and(|error| error.code == Code::Changed), "{late:?}");
     Ok(())
 }
@@ -73,29 +77,29 @@ pub(crate) async fn a_request_is_carried_out_once(place: &Place) -> Result<()> {
     let ann = place.member("ann", Role::Reviewer).await?;
     let bea = place.member("bea", Role::Reviewer).await?;
     let once = request("key", vec![new_card("kettle", Visibility::Team)]);
-    let first = ann.write(&once).await?;
-    ensure!(ann.write(&once).await? == first);
+    let first = ann.send(&once).await?;
+    ensure!(ann.send(&once).await? == first);
     ensure!(all(&ann).await?.len() == 1);
     // A key is somebody's own.
-    bea.write(&once).await?;
+    bea.send(&once).await?;
     ensure!(all(&ann).await?.len() == 2);
     Ok(())
 }
 
 pub(crate) async fn a_request_is_carried_out_wholly_or_not_at_all(place: &Place) -> Result<()> {
     let ann = place.member("ann", Role::Reviewer).await?;
-    let kettle = ann.write(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0);
+    let kettle = ann.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0);
     let writes = vec![
         new_card("pot", Visibility::Team),
         edit(&kettle.card, 1, Some("changed")),
         edit(&kettle.card, 1, Some("based on what is gone by now")),
     ];
-    let refused = ann.write(&request("two", writes)).await;
+    let refused = ann.send(&request("two", writes)).await;
     ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Changed), "{refused:?}");
     let cards = all(&ann).await?;
     ensure!(cards.len() == 1 && cards[0].body.as_deref() == Some("kettle"), "{cards:?}");
     // The key is free for another try.
-    ann.write(&request("two", vec![new_card("pot", Visibility::Team)])).await?;
+    ann.send(&request("two", vec![new_card("pot", Visibility::Team)])).await?;
     ensure!(all(&ann).await?.len() == 2);
     Ok(())
 }
@@ -104,7 +108,7 @@ pub(crate) async fn writers_at_the_same_time_lose_nothing(place: &Place) -> Resu
     const EACH: usize = 12;
     let names = ["ann", "bea", "cleo"];
     let ann = place.member(names[0], Role::Reviewer).await?;
-    let card = ann.write(&request("first", vec![new_card("0", Visibility::Team)])).await?.remove(0).card;
+    let card = ann.send(&request("first", vec![new_card("0", Visibility::Team)])).await?.remove(0).card;
     let mut writers = vec![ann.clone()];
     for name in &names[1..] {
         writers.push(place.member(name, Role::Reviewer).await?);
@@ -119,7 +123,7 @@ pub(crate) async fn writers_at_the_same_time_lose_nothing(place: &Place) -> Resu
                     let body =
                         format!("{} {}:{at}", last.body.as_deref().unwrap_or_default(), writer.member());
                     let key = format!("{at}-{}", last.number);
-                    match writer.write(&request(&key, vec![edit(&card, last.number, Some(&body))])).await {
+                    match writer.send(&request(&key, vec![edit(&card, last.number, Some(&body))])).await {
                         Ok(_) => break,
                         // Somebody else was faster.
                         Err(error) if error.code == Code::Changed => {}
@@ -149,7 +153,7 @@ pub(crate) async fn a_replica_reads_page_by_page(place: &Place) -> Result<()> {
     let bob = place.member("bob", Role::Reader).await?;
     for at in 0..5 {
         let writes = (0..500).map(|one| new_card(&format!("{at}/{one}"), Visibility::Team)).collect();
-        ann.write(&request(&at.to_string(), writes)).await?;
+        ann.send(&request(&at.to_string(), writes)).await?;
     }
     let first = bob.changes(&Cursor::default()).await?;
     ensure!(first.more && first.cards.len() == 1_000);

@@ -4,6 +4,7 @@ mod access;
 mod cards;
 mod members;
 mod place;
+mod proposals;
 
 use place::Place;
 
@@ -37,6 +38,9 @@ conformance! {
     members::a_removed_member_reads_nothing_more,
     members::passwords_are_reset_and_never_shown,
     members::a_newer_team_is_not_touched,
+    proposals::a_proposal_is_made_discussed_and_accepted,
+    proposals::a_policy_asks_for_several_reviewers,
+    proposals::proposals_are_as_hidden_as_their_cards,
     access::roles_and_visibilities_decide_what_is_seen,
     access::random_grants_leak_nothing,
     access::statements_of_a_member_reveal_nothing_hidden,

@@ -79,7 +79,7 @@ pub(crate) async fn a_removed_member_reads_nothing_more(place: &Place) -> Result
     let admin = place.member("admin", Role::Admin).await?;
     let bob = place.member("bob", Role::Reviewer).await?;
     let card =
-        admin.write(&request("one", vec![new_card("kettle", Visibility::Everyone)])).await?.remove(0).card;
+        admin.send(&request("one", vec![new_card("kettle", Visibility::Everyone)])).await?.remove(0).card;
     ensure!(bob.changes(&Cursor::default()).await?.cards.len() == 1);
     admin.set_active(bob.member(), false).await?;
     // The open session is worth nothing, not even for oneself.
@@ -87,7 +87,7 @@ pub(crate) async fn a_removed_member_reads_nothing_more(place: &Place) -> Result
     ensure!(bob.history(&card).await?.is_empty() && bob.visible().await?.is_empty());
     ensure!(bob.members().await?.is_empty() && bob.groups().await?.is_empty());
     ensure!(bob.narrowed().await.is_err());
-    let written = bob.write(&request("two", vec![new_card("pot", Visibility::Team)])).await;
+    let written = bob.send(&request("two", vec![new_card("pot", Visibility::Team)])).await;
     ensure!(written.is_err() || admin.visible().await?.len() == 1, "{written:?}");
     let signed_in = Session::sign_in(&place.connection, "kitchen", "bob", "bob").await;
     ensure!(signed_in.as_ref().is_err_and(|error| error.code == Code::SignIn), "{signed_in:?}");
