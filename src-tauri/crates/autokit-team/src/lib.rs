@@ -8,6 +8,7 @@
 mod access;
 mod connection;
 mod error;
+mod live;
 mod members;
 mod owner;
 mod proposals;
@@ -18,6 +19,7 @@ mod session;
 pub use access::{CardKey, GroupKey, MemberKey, ProposalKey, Role, Visibility};
 pub use connection::{Address, Connection, Credentials};
 pub use error::{Code, Result, TeamError};
+pub use live::Changed;
 pub use members::{AuditEntry, Group, Member};
 pub use owner::{INVITATION_LIFETIME, Invitation, Owner};
 pub use proposals::{Comment, SharedProposal};

@@ -1,12 +1,15 @@
 //! Who sees what: every role and visibility, and whatever a member tries with statements of their own.
 
 use anyhow::{Context, Result, ensure};
-use autokit_team::{CardKey, Code, GroupKey, Member, Role, Session, Visibility};
+use autokit_team::{CardKey, Changed, Code, GroupKey, Member, Role, Session, Visibility};
+use futures_util::StreamExt as _;
 use surrealdb::types::{RecordId, Value};
 
 use crate::cards::{all, edit, new_card, request};
 use crate::place::Place;
 
+/// How long something may take: only so that a test that fails does not hang.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(90);
 /// Part of the text of cards that whoever tries must not see.
 const SECRET: &str = "burnt toast";
 
@@ -356,6 +359,32 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
     let own = ann.send(&request("named", vec![new_card("{\"name\":\"kettle\"}", Visibility::Team)])).await?;
     ensure!(own[0].card != named && own[0].number == 1, "{own:?}");
     Ok(())
+}
+
+pub(crate) async fn a_member_hears_of_what_they_see(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
+    admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
+    let mut heard = bob.watch().await?;
+    let mut notes = bob.db().select::<Vec<Value>>("card").live().await?;
+    let hidden =
+        cook.send(&request("one", vec![new_card(SECRET, Visibility::Group(cooks))])).await?.remove(0).card;
+    let shown = cook.send(&request("two", vec![new_card("toast", Visibility::Team)])).await?.remove(0).card;
+    // The second is heard of, and it is the first that is.
+    let note = tokio::time::timeout(PATIENCE, notes.next()).await?.context("a notification")??;
+    let said = format!("{:?}", note.data);
+    ensure!(said.contains(shown.as_str()) && !said.contains(hidden.as_str()), "{said}");
+    let changed = tokio::time::timeout(PATIENCE, heard.next()).await?.context("a change")??;
+    ensure!(changed == Changed::Cards, "{changed:?}");
+    admin.set_role(bob.member(), Role::Contributor).await?;
+    loop {
+        match tokio::time::timeout(PATIENCE, heard.next()).await?.context("a change")?? {
+            Changed::Members => return Ok(()),
+            Changed::Cards => {}
+            Changed::Proposals => anyhow::bail!("nobody proposed anything"),
+        }
+    }
 }
 
 pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Result<()> {
