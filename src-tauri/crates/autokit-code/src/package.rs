@@ -137,6 +137,9 @@ pub fn package_of(root: &Path, language: Language, file: &str) -> Option<Package
                 };
                 commands.extend(root.join(main).is_file().then(|| name.clone()));
             }
+            if language == Language::Go {
+                commands = go_commands(root, folder, &name);
+            }
             return Some(Package { name, folder: folder.to_owned(), manifest: path, description, commands });
         }
         if folder.is_empty() {
@@ -144,6 +147,31 @@ pub fn package_of(root: &Path, language: Language, file: &str) -> Option<Package
         }
         folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
     }
+}
+
+/// Returns the programs that `go install` makes of a module: those in its folder and in folders of `cmd`, each named as its
+/// folder.
+fn go_commands(root: &Path, folder: &str, module: &str) -> Vec<String> {
+    let is_program = |folder: &Path| {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut names = files.filter_map(|file| file.file_name().into_string().ok());
+        names.any(|name| {
+            let is_source =
+                Path::new(&name).extension().is_some_and(|kind| kind == "go") && !name.ends_with("_test.go");
+            is_source
+                && read(folder, &name)
+                    .is_some_and(|text| text.lines().any(|line| line.trim() == "package main"))
+        })
+    };
+    let at = root.join(folder);
+    let own = is_program(&at).then(|| module.rsplit('/').next().unwrap_or(module).to_owned());
+    let beside = std::fs::read_dir(at.join("cmd")).into_iter().flatten().flatten();
+    let mut commands: Vec<String> = beside
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()) && is_program(&entry.path()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    commands.sort_unstable();
+    own.into_iter().chain(commands).collect()
 }
 
 /// Returns whether a symbol is part of what its package offers: public, defined at the top of a file or as a static part
@@ -173,6 +201,8 @@ pub fn is_offered(language: Language, file: &str, symbol: &Symbol) -> bool {
     let at_top = match language {
         // Methods of a class are reached through it; of a namespace, by its name.
         Language::Java | Language::Cpp => symbol.inside.len() <= 1,
+        // What a public module declares: nothing else of Rust that is public has something around it.
+        Language::Rust => true,
         _ => symbol.inside.is_empty(),
     };
     symbol.kind == SymbolKind::Function
@@ -216,6 +246,7 @@ pub fn import_of(language: Language, package: &Package, file: &str, symbol: &Sym
             let module = [package.name.replace('-', "_")]
                 .into_iter()
                 .chain(parts.map(str::to_owned))
+                .chain(symbol.inside.iter().cloned())
                 .collect::<Vec<_>>();
             let module = module.join("::");
             Import { code: format!("use {module}::{name};"), module }
@@ -225,7 +256,8 @@ pub fn import_of(language: Language, package: &Package, file: &str, symbol: &Sym
                 ["src/", "lib/", "dist/"].iter().find_map(|root| stem.strip_prefix(root)).unwrap_or(stem);
             let is_entry = ["index", "main"].contains(&path);
             let module = if is_entry { package.name.clone() } else { format!("{}/{stem}", package.name) };
-            Import { code: format!("import {{ {name} }} from \"{module}\";"), module }
+            let imported = if symbol.is_default { name.clone() } else { format!("{{ {name} }}") };
+            Import { code: format!("import {imported} from \"{module}\";"), module }
         }
         Language::Go => {
             let folder = inside.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -299,6 +331,20 @@ mod tests {
             )
             .0,
             "import \"example.org/date/parse\""
+        );
+        file(root, "go/main.go", "package main\n\nfunc main() {}");
+        file(root, "go/cmd/isodate/main.go", "package main\n\nfunc main() {}");
+        file(root, "go/cmd/helper/helper.go", "package helper");
+        let package = package_of(root, Language::Go, "go/parse/iso.go").expect("a package");
+        assert_eq!(package.commands, ["date", "isodate"]);
+        assert_eq!(
+            imported(Language::Rust, "src/parse.rs", "pub mod iso { pub fn read(text: &str) -> u8 { 1 } }").0,
+            "use date_kit::parse::iso::read;"
+        );
+        assert_eq!(
+            imported(Language::JavaScript, "web/read.js", "export default function read(text) { return 1; }")
+                .0,
+            "import read from \"@date/kit/read\";"
         );
         assert!(package_of(root, Language::Java, "src/main/java/A.java").is_none());
     }

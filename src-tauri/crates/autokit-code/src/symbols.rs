@@ -41,6 +41,9 @@ pub struct Symbol {
     pub is_public: bool,
     /// Whether it has a body.
     pub is_defined: bool,
+    /// Whether it is what its module of JavaScript exports by default, under any name.
+    #[serde(default)]
+    pub is_default: bool,
     /// Names of what it calls, each once, in the order of the first call.
     pub calls: Vec<String>,
     /// Names, texts, numbers and comments of its body, each once, in their order: what a function that nobody
@@ -73,8 +76,9 @@ const PARSING: Duration = Duration::from_secs(20);
 /// over; a file that takes too long has none.
 pub fn symbols(language: Language, source: &str) -> Vec<Symbol> {
     let Some(tree) = parse(language, source) else { return Vec::new() };
-    let mut walk = Walk { language, source, open: Vec::new(), found: Vec::new() };
+    let mut walk = Walk { language, source, open: Vec::new(), found: Vec::new(), exported: Vec::new() };
     walk.run(&tree);
+    walk.mark_exported_by_name();
     walk.found
 }
 
@@ -101,6 +105,8 @@ struct Open {
     body: usize,
     /// Parts of its body that were kept.
     said: FxHashSet<String>,
+    /// Whether it is a private module of Rust: nothing in it is public.
+    hides: bool,
 }
 
 struct Walk<'a> {
@@ -108,6 +114,8 @@ struct Walk<'a> {
     source: &'a str,
     open: Vec<Open>,
     found: Vec<Symbol>,
+    /// Names that a module of JavaScript exports apart from their definitions, and whether by default.
+    exported: Vec<(String, bool)>,
 }
 
 impl Walk<'_> {
@@ -151,10 +159,12 @@ impl Walk<'_> {
             };
             let body = body_of(node).map_or(usize::MAX, |body| body.start_byte());
             let (called, said) = (FxHashSet::default(), FxHashSet::default());
-            self.open.push(Open { name, definition, symbol, called, body, said });
+            let hides = node.kind() == "mod_item" && !has_visibility(node);
+            self.open.push(Open { name, definition, symbol, called, body, said, hides });
             return;
         }
         self.keep_word(node);
+        self.keep_export(node);
         if let Some(callee) = self.language.callee(node) {
             let name = self.text(callee).to_owned();
             let caller = self.open.iter_mut().rev().find(|open| open.definition == Definition::Function);
@@ -164,6 +174,50 @@ impl Walk<'_> {
                 && called.insert(name.clone())
             {
                 self.found[*symbol].calls.push(name);
+            }
+        }
+    }
+
+    /// Keeps the names in `export { read }`, `export default read` and `module.exports = { read }`.
+    fn keep_export(&mut self, node: Node<'_>) {
+        if !matches!(self.language, Language::JavaScript | Language::TypeScript) {
+            return;
+        }
+        match node.kind() {
+            // What comes from another module is defined there; an alias is another name.
+            "export_specifier" if node.child_by_field_name("alias").is_none() => {
+                let statement = node.parent().and_then(|clause| clause.parent());
+                if statement.is_some_and(|statement| statement.child_by_field_name("source").is_none())
+                    && let Some(name) = node.child_by_field_name("name")
+                {
+                    self.exported.push((self.text(name).to_owned(), false));
+                }
+            }
+            "export_statement" => {
+                if let Some(value) =
+                    node.child_by_field_name("value").filter(|value| value.kind() == "identifier")
+                {
+                    self.exported.push((self.text(value).to_owned(), true));
+                }
+            }
+            "shorthand_property_identifier" => {
+                let assigned = node.parent().and_then(|object| object.parent());
+                let left = assigned.and_then(|assigned| assigned.child_by_field_name("left"));
+                if left.is_some_and(|left| self.text(left) == "module.exports") {
+                    self.exported.push((self.text(node).to_owned(), false));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Marks what is exported apart from its definition, which may come later.
+    fn mark_exported_by_name(&mut self) {
+        for (name, is_default) in std::mem::take(&mut self.exported) {
+            let own = self.found.iter_mut().filter(|symbol| symbol.inside.is_empty() && symbol.name == name);
+            for symbol in own {
+                symbol.is_public = true;
+                symbol.is_default |= is_default;
             }
         }
     }
@@ -238,7 +292,8 @@ impl Walk<'_> {
             signature: self.signature(node, body, definition),
             documentation: self.documentation(outer, body),
             lines: (outer.start_position().row as u32 + 1, node.end_position().row as u32 + 1),
-            is_public: self.is_public(node, name),
+            is_public: self.is_public(node, name) && !(kind == SymbolKind::Function && self.is_enclosed()),
+            is_default: self.is_default(outer),
             is_defined: body.is_some() || matches!(node.kind(), "macro_definition" | "preproc_function_def"),
             calls: Vec::new(),
             body: String::new(),
@@ -329,6 +384,22 @@ impl Walk<'_> {
         false
     }
 
+    /// Whether what is defined here is in a private module or a function of Rust.
+    fn is_enclosed(&self) -> bool {
+        let encloses = |open: &Open| open.hides || open.definition == Definition::Function;
+        self.language == Language::Rust && self.open.iter().any(encloses)
+    }
+
+    /// Whether a definition stands in `export default`.
+    fn is_default(&self, outer: Node<'_>) -> bool {
+        let is_javascript = matches!(self.language, Language::JavaScript | Language::TypeScript);
+        is_javascript
+            && outer.kind() == "export_statement"
+            && (0..outer.child_count())
+                .filter_map(|at| outer.child(at))
+                .any(|child| child.kind() == "default")
+    }
+
     fn is_public(&self, node: Node<'_>, name: &str) -> bool {
         let has_child = |kind: &str, text: &str| {
             (0..node.child_count()).filter_map(|at| node.child(at)).any(|child| {
@@ -338,7 +409,7 @@ impl Walk<'_> {
         };
         match self.language {
             Language::Rust => {
-                has_child("visibility_modifier", "")
+                has_visibility(node)
                     // What a trait declares is as public as the trait.
                     || self.open.last().is_some_and(|open| open.definition == Definition::Type)
                     || node.kind() == "macro_definition"
@@ -361,6 +432,11 @@ impl Walk<'_> {
 fn body_of(node: Node<'_>) -> Option<Node<'_>> {
     let of_value = |field| node.child_by_field_name(field)?.child_by_field_name("body");
     node.child_by_field_name("body").or_else(|| of_value("value")).or_else(|| of_value("right"))
+}
+
+/// Whether an item of Rust has a `pub` of any kind.
+fn has_visibility(node: Node<'_>) -> bool {
+    (0..node.child_count()).filter_map(|at| node.child(at)).any(|child| child.kind() == "visibility_modifier")
 }
 
 /// Whether a function of Rust stands in an `impl`.
@@ -519,6 +595,29 @@ module.exports = { wave: () => 1 };
             shape(Language::JavaScript, source),
             ["function greet [exports.greet = function (name)] Greets. -> say", "function wave [wave: ()]"]
         );
+    }
+
+    #[test]
+    fn what_is_exported_apart_from_its_definition_is_public() {
+        let public = |language, source| {
+            let found = symbols(language, source).into_iter().filter(|symbol| symbol.is_public);
+            found.map(|symbol| (symbol.name, symbol.is_default)).collect::<Vec<_>>()
+        };
+        let named = |names: &[(&str, bool)]| {
+            names.iter().map(|(name, default)| ((*name).to_owned(), *default)).collect::<Vec<_>>()
+        };
+        let source = "function read() {}\nfunction own() {}\nconst write = () => 1;\nexport { read, write, own as other };\nexport { x } from './x';";
+        assert_eq!(public(Language::TypeScript, source), named(&[("read", false), ("write", false)]));
+        let source = "export default read;\nfunction read() {}\nfunction own() {}";
+        assert_eq!(public(Language::JavaScript, source), named(&[("read", true)]));
+        assert_eq!(
+            public(Language::JavaScript, "export default function read() {}"),
+            named(&[("read", true)])
+        );
+        let source = "function read() {}\nfunction own() {}\nmodule.exports = { read };";
+        assert_eq!(public(Language::JavaScript, source), named(&[("read", false)]));
+        let source = "pub mod open { pub fn read() { pub fn inner() {} } fn own() {} }\nmod closed { pub fn read() {} }";
+        assert_eq!(public(Language::Rust, source), named(&[("read", false)]));
     }
 
     #[test]
