@@ -509,7 +509,7 @@ fn write_subscriptions(out: &mut dyn Write, all: &[Subscription]) -> std::io::Re
             None => "not checked yet".to_owned(),
         };
         writeln!(out, "{}  {}  every {} h, {landing}, {checked}", one.id, name.bold(), one.every_hours)?;
-        if !one.name.is_empty() {
+        if name != location {
             writeln!(out, "          {}", location.dimmed())?;
         }
         if let Some(failed) = &one.failed {
