@@ -32,7 +32,7 @@ pub enum Code {
     Taken,
     /// The database was made by a newer version of AutoKit.
     NewerSchema,
-    /// The address, a certificate or a value is not valid.
+    /// The address or a value is not valid.
     Invalid,
     /// The database failed.
     Database,
@@ -50,6 +50,14 @@ pub struct TeamError {
 impl TeamError {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> TeamError {
         TeamError { code, message: message.into() }
+    }
+
+    /// The error of a sign-in or sign-up: that nobody answers, or else this one.
+    pub(crate) fn refused(error: surrealdb::Error, code: Code, message: &str) -> TeamError {
+        match TeamError::from(error) {
+            error if error.code == Code::Unreachable => error,
+            _ => TeamError::new(code, message),
+        }
     }
 
     /// Tells the user what to do about the error.

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use autokit_toolcard::Timestamp;
+use futures_util::FutureExt as _;
 use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{GroupKey, MemberKey, Role};
 use crate::error::{Code, Result, TeamError};
 use crate::owner::{Invitation, invite};
-use crate::session::{ATTEMPTS, Session, is_retryable, timestamp};
+use crate::session::{Session, retried, timestamp};
 
 /// A member of the team.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,12 +89,12 @@ impl TryFrom<MemberRow> for Member {
     }
 }
 
-/// The answer to a statement that changes one record, where nothing comes back for one that may not be changed.
-fn changed(answer: &[Value]) -> Result<()> {
-    if answer.is_empty() {
-        return Err(TeamError::new(Code::NotAllowed, "your role in this team does not allow this"));
+/// The outcome of a statement that changes one record, of which nothing comes back if it may not be changed.
+fn changed(is_changed: bool) -> Result<()> {
+    if is_changed {
+        return Ok(());
     }
-    Ok(())
+    Err(TeamError::new(Code::NotAllowed, "your role in this team does not allow this"))
 }
 
 impl Session {
@@ -152,7 +153,7 @@ impl Session {
         let update = "UPDATE $member SET groups = <set> $groups WHERE fn::may('admin') RETURN VALUE id";
         let groups: Vec<Value> = groups.iter().map(|group| Value::RecordId(group.record())).collect();
         let query = self.db().query(update).bind(("member", member.record())).bind(("groups", groups));
-        changed(&query.await?.take::<Vec<Value>>(0)?)
+        changed(!query.await?.take::<Vec<Value>>(0)?.is_empty())
     }
 
     /// Removes another member, who can no longer sign in or read anything, or takes them back.
@@ -170,16 +171,14 @@ impl Session {
 
     /// Sets a field of a member with a statement that returns it.
     async fn set(&self, member: &MemberKey, statement: &str, to: Value) -> Result<()> {
-        for attempt in 1.. {
-            let query = self.db().query(statement).bind(("member", member.record())).bind(("to", to.clone()));
-            match query.await?.take::<Vec<Value>>(0) {
-                // A field that may not be changed stays as it is.
-                Ok(now) => return changed(&now.into_iter().filter(|now| *now == to).collect::<Vec<_>>()),
-                Err(error) if attempt < ATTEMPTS && is_retryable(&error) => tokio::task::yield_now().await,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        unreachable!("the last attempt returns")
+        let wanted = &to;
+        let updated = retried(move || {
+            let query = self.db().query(statement).bind(("member", member.record()));
+            let query = query.bind(("to", wanted.clone()));
+            async move { query.await?.take::<Vec<Value>>(0) }.boxed()
+        });
+        // A field that may not be changed stays as it is.
+        changed(updated.await?.contains(&to))
     }
 
     /// Sets a password: one's own, or as an administrator that of another member.
@@ -189,7 +188,7 @@ impl Session {
     pub async fn set_password(&self, member: &MemberKey, password: &str) -> Result<()> {
         let update = "UPDATE $member SET password = crypto::argon2::generate($new_password) RETURN VALUE id";
         let query = self.db().query(update).bind(("member", member.record()));
-        changed(&query.bind(("new_password", password.to_owned())).await?.take::<Vec<Value>>(0)?)
+        changed(!query.bind(("new_password", password.to_owned())).await?.take::<Vec<Value>>(0)?.is_empty())
     }
 
     /// Returns what was done, newest first; nothing for others than administrators.

@@ -71,9 +71,8 @@ impl Owner {
             return Err(TeamError::new(Code::Invalid, message));
         }
         let db = connection.session();
-        db.signin(owner.root()).await.map_err(|error| match TeamError::from(error) {
-            error if error.code == Code::Unreachable => error,
-            _ => TeamError::new(Code::SignIn, "the user or the password of the server is wrong"),
+        db.signin(owner.root()).await.map_err(|error| {
+            TeamError::refused(error, Code::SignIn, "the user or the password of the server is wrong")
         })?;
         Ok(Owner { db, database: database.to_owned() })
     }
@@ -142,7 +141,7 @@ impl Owner {
     }
 
     /// Returns the session, for what only tests and tools do.
-    pub fn database(&self) -> &Surreal<Any> {
+    pub fn db(&self) -> &Surreal<Any> {
         &self.db
     }
 }

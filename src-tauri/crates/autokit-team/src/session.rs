@@ -1,6 +1,8 @@
 //! What a member does, with the rights the database gives them.
 
 use autokit_toolcard::Timestamp;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use surrealdb::Surreal;
 use surrealdb::engine::any::Any;
 use surrealdb::opt::auth::Record;
@@ -15,7 +17,7 @@ use crate::request::{Request, Step, Written};
 /// Cards in one answer.
 const PAGE: u32 = 1_000;
 /// How often a request is repeated that met another one writing the same rows.
-pub(crate) const ATTEMPTS: usize = 10;
+const ATTEMPTS: usize = 10;
 /// How far before the newest card seen the next answer begins, in seconds: a request that takes so long becomes visible
 /// after later ones. What is seen twice is the same.
 const OVERLAP_SECONDS: i64 = 10;
@@ -143,13 +145,8 @@ impl Session {
             invitation_token: invitation.code.clone(),
         };
         db.signup(record(&invitation.database, params)).await.map_err(|error| {
-            match TeamError::from(error) {
-                error if error.code == Code::Unreachable => error,
-                _ => TeamError::new(
-                    Code::Invitation,
-                    "the invitation is not valid any more, or another member has this name",
-                ),
-            }
+            let message = "the invitation is not valid any more, or another member has this name";
+            TeamError::refused(error, Code::Invitation, message)
         })?;
         Session::of(db, &invitation.database).await
     }
@@ -166,10 +163,9 @@ impl Session {
     ) -> Result<Session> {
         let db = connection.session();
         let params = SignIn { name: name.to_owned(), password: password.to_owned() };
-        db.signin(record(database, params)).await.map_err(|error| match TeamError::from(error) {
-            error if error.code == Code::Unreachable => error,
-            _ => TeamError::new(Code::SignIn, "the name or the password is wrong"),
-        })?;
+        db.signin(record(database, params))
+            .await
+            .map_err(|error| TeamError::refused(error, Code::SignIn, "the name or the password is wrong"))?;
         Session::of(db, database).await
     }
 
@@ -202,9 +198,9 @@ impl Session {
     /// `Decided` for a proposal that is not pending.
     pub async fn send(&self, request: &Request) -> Result<Vec<Written>> {
         let steps = request.steps.iter().map(Step::to_value).collect::<Vec<Value>>();
-        for attempt in 1.. {
-            let created = self
-                .db
+        let (db, steps) = (&self.db, &steps);
+        let created = retried(move || {
+            let created = db
                 .query(
                     "CREATE ONLY type::record('request', [$auth.id, $key]) SET member = $auth.id, key = $key,
                         reason = $reason, at = <datetime> $at, steps = $steps RETURN VALUE key",
@@ -212,16 +208,13 @@ impl Session {
                 .bind(("key", request.key.clone()))
                 .bind(("reason", request.reason.clone()))
                 .bind(("at", request.at.to_string()))
-                .bind(("steps", steps.clone()))
-                .await?
-                .check();
-            match created {
-                Ok(_) => break,
-                // It was carried out before.
-                Err(error) if error.is_already_exists() => break,
-                Err(error) if attempt < ATTEMPTS && is_retryable(&error) => tokio::task::yield_now().await,
-                Err(error) => return Err(error.into()),
-            }
+                .bind(("steps", steps.clone()));
+            async move { created.await?.check() }.boxed()
+        });
+        match created.await {
+            // It was carried out before.
+            Err(error) if error.is_already_exists() => {}
+            created => drop(created?),
         }
         let rows: Vec<WrittenRow> = self
             .db
@@ -341,9 +334,17 @@ impl TryFrom<CardRow> for SharedCard {
     }
 }
 
-/// Whether a statement failed only because another one wrote the same rows at the same time.
-pub(crate) fn is_retryable(error: &surrealdb::Error) -> bool {
-    error.to_string().contains("can be retried")
+/// Runs statements again that failed only because others wrote the same rows at the same time.
+pub(crate) async fn retried<'a, T>(
+    run: impl Fn() -> BoxFuture<'a, surrealdb::Result<T>>,
+) -> surrealdb::Result<T> {
+    for _ in 1..ATTEMPTS {
+        match run().await {
+            Err(error) if error.to_string().contains("can be retried") => tokio::task::yield_now().await,
+            outcome => return outcome,
+        }
+    }
+    run().await
 }
 
 /// Returns a time in milliseconds, as cards have them.

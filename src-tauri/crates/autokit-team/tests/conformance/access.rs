@@ -35,7 +35,7 @@ fn is_shown(member: &Member, to: &Visibility) -> bool {
 async fn put(place: &Place, author: &Session, body: &str, to: &Visibility) -> Result<CardKey> {
     let mut response = place
         .owner
-        .database()
+        .db()
         .query(
             "LET $card = CREATE ONLY card SET number = 1, visible_to = $to;
              CREATE type::record('revision', [$card.id, 1]) SET card = $card.id, number = 1, operation = 'create',
@@ -152,7 +152,7 @@ pub(crate) async fn roles_and_visibilities_decide_what_is_seen(place: &Place) ->
 }
 
 async fn admin_number(place: &Place, card: &CardKey) -> Result<u32> {
-    let query = place.owner.database().query("SELECT VALUE number FROM ONLY $card");
+    let query = place.owner.db().query("SELECT VALUE number FROM ONLY $card");
     let number: Option<i64> = query.bind(("card", RecordId::new("card", card.as_str()))).await?.take(0)?;
     Ok(number.context("a card")? as u32)
 }
@@ -211,7 +211,7 @@ pub(crate) async fn random_grants_leak_nothing(place: &Place) -> Result<()> {
             let to = random.visibility(&groups, &sessions);
             let update = "UPDATE $card SET visible_to = $to";
             let card = RecordId::new("card", cards[at].0.as_str());
-            let query = place.owner.database().query(update).bind(("card", card));
+            let query = place.owner.db().query(update).bind(("card", card));
             query.bind(("to", value_of(&to))).await?.check()?;
             cards[at].1 = to;
         }
@@ -308,7 +308,7 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
     // All of it is as it was.
     let mut rows = place
         .owner
-        .database()
+        .db()
         .query("SELECT VALUE body FROM revision ORDER BY body; SELECT VALUE number FROM card; INFO FOR DB")
         .await?;
     let bodies: Vec<String> = rows.take(0)?;

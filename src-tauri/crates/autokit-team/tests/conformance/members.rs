@@ -46,7 +46,7 @@ pub(crate) async fn a_team_keeps_an_administrator(place: &Place) -> Result<()> {
     }
     let refused = bea.set_role(bea.member(), Role::Admin).await;
     ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
-    let everybody = place.owner.database().query("UPDATE member SET active = false").await?.check();
+    let everybody = place.owner.db().query("UPDATE member SET active = false").await?.check();
     ensure!(everybody.is_err(), "whoever runs the server removes all");
 
     // Two who remove each other at the same time.
@@ -67,7 +67,7 @@ pub(crate) async fn a_team_keeps_an_administrator(place: &Place) -> Result<()> {
         }
         let mut left = place
             .owner
-            .database()
+            .db()
             .query("RETURN count(SELECT id FROM member WHERE role = 'admin' AND active)")
             .await?;
         ensure!(left.take::<Option<i64>>(0)? >= Some(1), "no administrator is left");
@@ -125,7 +125,7 @@ pub(crate) async fn a_newer_team_is_not_touched(place: &Place) -> Result<()> {
     place.owner.upgrade().await?;
     let taken = place.owner.create("Another").await;
     ensure!(taken.as_ref().is_err_and(|error| error.code == Code::Taken), "{taken:?}");
-    place.owner.database().query("UPDATE team:one SET schema = 1000").await?.check()?;
+    place.owner.db().query("UPDATE team:one SET schema = 1000").await?.check()?;
     let refused = place.owner.upgrade().await;
     ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NewerSchema), "{refused:?}");
     let invalid = Owner::sign_in(&place.connection, &credentials(), "Kitchen; REMOVE DATABASE kitchen").await;
