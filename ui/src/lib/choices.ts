@@ -33,7 +33,7 @@ export function cleanDiff(item: ImportItem, plain: boolean, replaces: boolean): 
 
 /** Returns the fields that would change without a conflict. */
 function cleanFields(item: ImportItem): string[] {
-  return item.diff.map(({ field }) => field).filter((field) => !disputed(item, field));
+  return cleanDiff(item, false, false).map(({ field }) => field);
 }
 
 /** Returns whether the card's fields are chosen individually. */

@@ -181,9 +181,7 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                     Ok(LineRead::TooLong) => self.send(&line_too_long()).await?,
                     Ok(LineRead::Line) => {
                         let line = std::mem::take(&mut request);
-                        let action = self.handle_line(&line);
-                        self.send(&action.to_agent).await?;
-                        if to.write_all(&action.to_owner).await.is_err() || to.flush().await.is_err() {
+                        if !self.forward_request(&line, to).await? {
                             return Ok(ForwardingEnd::OwnerEnded);
                         }
                     }
@@ -191,12 +189,9 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                         self.input_ended = Some(Instant::now());
                         // The last line may have no end.
                         let line = std::mem::take(&mut request);
-                        if !line.is_empty() {
-                            let action = self.handle_line(&[line.as_slice(), b"\n"].concat());
-                            self.send(&action.to_agent).await?;
-                            if to.write_all(&action.to_owner).await.is_err() || to.flush().await.is_err() {
-                                return Ok(ForwardingEnd::OwnerEnded);
-                            }
+                        let line = [line.as_slice(), b"\n"].concat();
+                        if !self.forward_request(&line, to).await? {
+                            return Ok(ForwardingEnd::OwnerEnded);
                         }
                     }
                     // Some agents disconnect with an error.
@@ -211,6 +206,13 @@ impl<I: AsyncRead + Unpin + Send, O: AsyncWrite + Unpin + Send> Agent<I, O> {
                 },
             }
         }
+    }
+
+    /// Forwards a line of the agent; returns whether the owner took it. An empty line is nothing to forward.
+    async fn forward_request(&mut self, line: &[u8], to: &mut (impl AsyncWrite + Unpin)) -> Result<bool> {
+        let action = self.handle_line(line);
+        self.send(&action.to_agent).await?;
+        Ok(to.write_all(&action.to_owner).await.is_ok() && to.flush().await.is_ok())
     }
 
     async fn send(&mut self, line: &[u8]) -> Result<()> {

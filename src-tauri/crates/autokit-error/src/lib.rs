@@ -120,7 +120,7 @@ impl ApiError {
 
     /// The message as a sentence for display, with a capital letter and a full stop.
     pub fn sentence(&self) -> String {
-        // A URL or a path at the start keeps its case.
+        // A URL, a path or the name of a file at the start keeps its case.
         let first = self.message.split_whitespace().next().unwrap_or_default();
         let mut chars = self.message.chars();
         let mut text = match chars.next() {
