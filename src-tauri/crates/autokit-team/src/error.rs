@@ -12,8 +12,10 @@ pub type Result<T> = std::result::Result<T, TeamError>;
 pub enum Code {
     /// Nobody answers at the address.
     Unreachable,
-    /// The name or the password is wrong, or the member was removed.
+    /// The name or the password is wrong.
     SignIn,
+    /// The member was removed.
+    Removed,
     /// The invitation is unknown, used or expired.
     Invitation,
     /// The member's role does not allow it.
@@ -52,12 +54,10 @@ impl TeamError {
         TeamError { code, message: message.into() }
     }
 
-    /// The error of a sign-in or sign-up: that nobody answers, or else this one.
-    pub(crate) fn refused(error: surrealdb::Error, code: Code, message: &str) -> TeamError {
-        match TeamError::from(error) {
-            error if error.code == Code::Unreachable => error,
-            _ => TeamError::new(code, message),
-        }
+    /// The error of a sign-in or sign-up: what it says if that is certain, or else this one.
+    pub(crate) fn or_refused(self, code: Code, message: &str) -> TeamError {
+        let is_certain = matches!(self.code, Code::Unreachable | Code::Removed);
+        if is_certain { self } else { TeamError::new(code, message) }
     }
 
     /// Tells the user what to do about the error.
@@ -66,6 +66,7 @@ impl TeamError {
             Code::Unreachable => {
                 "Check the address and your connection. Changes are kept until the server answers."
             }
+            Code::Removed => "Ask an administrator of the team if this is a mistake.",
             Code::SignIn => "Check the name and the password, or ask an administrator of the team.",
             Code::Invitation => "Ask an administrator of the team for a new invitation.",
             Code::NotAllowed => "Ask an administrator of the team for another role.",
@@ -94,7 +95,7 @@ impl From<TeamError> for ApiError {
     fn from(error: TeamError) -> ApiError {
         let code = match error.code {
             Code::Unreachable => ErrorCode::NoConnection,
-            Code::SignIn | Code::Invitation => ErrorCode::Unauthorized,
+            Code::SignIn | Code::Removed | Code::Invitation => ErrorCode::Unauthorized,
             Code::NotAllowed | Code::OwnProposal => ErrorCode::Refused,
             Code::NotFound => ErrorCode::NotFound,
             Code::Changed | Code::Decided | Code::LastAdmin => ErrorCode::Conflict,
@@ -114,7 +115,7 @@ const THROWN: [(&str, Code, &str); 9] = [
     ("autokit:last_admin", Code::LastAdmin, "the team would be left without an administrator"),
     ("autokit:invitation", Code::Invitation, "the invitation is not valid any more"),
     ("autokit:sign_in", Code::SignIn, "the name or the password is wrong"),
-    ("autokit:removed", Code::SignIn, "you are not a member of this team any more"),
+    ("autokit:removed", Code::Removed, "you are not a member of this team any more"),
     ("autokit:not_allowed", Code::NotAllowed, "your role in this team does not allow this"),
     ("autokit:decided", Code::Decided, "the proposal was decided in the meantime"),
     ("autokit:own_proposal", Code::OwnProposal, "somebody else has to accept what you proposed"),

@@ -34,7 +34,7 @@ impl Session {
     pub async fn watch(&self) -> Result<impl Stream<Item = Result<Changed>> + Send + 'static> {
         let mut streams = Vec::with_capacity(WATCHED.len());
         for (table, changed) in WATCHED {
-            let stream = self.db().select::<Vec<Value>>(table).live().await?;
+            let stream = self.client.answer(self.db().select::<Vec<Value>>(table).live()).await?;
             streams.push(stream.map(move |told| told.map(|_| changed).map_err(TeamError::from)).boxed());
         }
         Ok(select_all(streams))

@@ -103,7 +103,8 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn members(&self) -> Result<Vec<Member>> {
-        let rows: Vec<MemberRow> = self.db().query("SELECT * FROM member ORDER BY name").await?.take(0)?;
+        let rows: Vec<MemberRow> =
+            self.client.answer(self.db().query("SELECT * FROM member ORDER BY name")).await?.take(0)?;
         rows.into_iter().map(Member::try_from).collect()
     }
 
@@ -112,7 +113,8 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn groups(&self) -> Result<Vec<Group>> {
-        let rows: Vec<GroupRow> = self.db().query("SELECT * FROM group ORDER BY name").await?.take(0)?;
+        let rows: Vec<GroupRow> =
+            self.client.answer(self.db().query("SELECT * FROM group ORDER BY name")).await?.take(0)?;
         rows.into_iter().map(|row| Ok(Group { key: GroupKey::of(&row.id)?, name: row.name })).collect()
     }
 
@@ -122,7 +124,8 @@ impl Session {
     /// `NotAllowed` for others than administrators; `Taken`.
     pub async fn create_group(&self, name: &str) -> Result<Group> {
         let create = "CREATE group SET name = $name";
-        let rows: Vec<GroupRow> = self.db().query(create).bind(("name", name.to_owned())).await?.take(0)?;
+        let rows: Vec<GroupRow> =
+            self.client.answer(self.db().query(create).bind(("name", name.to_owned()))).await?.take(0)?;
         let row = rows.into_iter().next();
         let row = row.ok_or_else(|| TeamError::new(Code::NotAllowed, "only administrators create groups"))?;
         Ok(Group { key: GroupKey::of(&row.id)?, name: row.name })
@@ -133,7 +136,7 @@ impl Session {
     /// # Errors
     /// `NotAllowed` for others than administrators.
     pub async fn invite(&self, role: Role, groups: &[GroupKey], lifetime: Duration) -> Result<Invitation> {
-        invite(self.db(), self.database(), role, groups, lifetime).await
+        invite(&self.client, self.database(), role, groups, lifetime).await
     }
 
     /// Gives another member a role.
@@ -153,7 +156,7 @@ impl Session {
         let update = "UPDATE $member SET groups = <set> $groups WHERE fn::may('admin') RETURN VALUE id";
         let groups: Vec<Value> = groups.iter().map(|group| Value::RecordId(group.record())).collect();
         let query = self.db().query(update).bind(("member", member.record())).bind(("groups", groups));
-        changed(!query.await?.take::<Vec<Value>>(0)?.is_empty())
+        changed(!self.client.answer(query).await?.take::<Vec<Value>>(0)?.is_empty())
     }
 
     /// Removes another member, who can no longer sign in or read anything, or takes them back.
@@ -178,7 +181,7 @@ impl Session {
             async move { query.await?.take::<Vec<Value>>(0) }.boxed()
         });
         // A field that may not be changed stays as it is.
-        changed(updated.await?.contains(&to))
+        changed(self.client.answer(updated).await?.contains(&to))
     }
 
     /// Sets a password: one's own, or as an administrator that of another member.
@@ -188,7 +191,8 @@ impl Session {
     pub async fn set_password(&self, member: &MemberKey, password: &str) -> Result<()> {
         let update = "UPDATE $member SET password = crypto::argon2::generate($new_password) RETURN VALUE id";
         let query = self.db().query(update).bind(("member", member.record()));
-        changed(!query.bind(("new_password", password.to_owned())).await?.take::<Vec<Value>>(0)?.is_empty())
+        let query = query.bind(("new_password", password.to_owned()));
+        changed(!self.client.answer(query).await?.take::<Vec<Value>>(0)?.is_empty())
     }
 
     /// Returns what was done, newest first; nothing for others than administrators.
@@ -197,7 +201,8 @@ impl Session {
     /// When the server does not answer.
     pub async fn audit(&self, limit: u32) -> Result<Vec<AuditEntry>> {
         let select = "SELECT * FROM audit ORDER BY at DESC LIMIT $limit";
-        let rows: Vec<AuditRow> = self.db().query(select).bind(("limit", i64::from(limit))).await?.take(0)?;
+        let rows: Vec<AuditRow> =
+            self.client.answer(self.db().query(select).bind(("limit", i64::from(limit)))).await?.take(0)?;
         let entry = |row: AuditRow| {
             Ok(AuditEntry {
                 at: timestamp(row.at)?,

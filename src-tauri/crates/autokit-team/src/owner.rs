@@ -9,7 +9,7 @@ use surrealdb::engine::any::Any;
 use surrealdb::types::{SurrealValue, Value};
 
 use crate::access::{GroupKey, Role};
-use crate::connection::{Connection, Credentials, NAMESPACE};
+use crate::connection::{Client, Connection, Credentials, NAMESPACE};
 use crate::error::{Code, Result, TeamError};
 use crate::schema;
 
@@ -21,7 +21,7 @@ const MAX_DATABASE: usize = 40;
 /// The rights of whoever runs the server, in the database of one team.
 #[derive(Clone, Debug)]
 pub struct Owner {
-    db: Surreal<Any>,
+    client: Client,
     database: String,
 }
 
@@ -70,11 +70,11 @@ impl Owner {
             );
             return Err(TeamError::new(Code::Invalid, message));
         }
-        let db = connection.session();
-        db.signin(owner.root()).await.map_err(|error| {
-            TeamError::refused(error, Code::SignIn, "the user or the password of the server is wrong")
+        let client = connection.client();
+        client.answer(client.db.signin(owner.root())).await.map_err(|error| {
+            error.or_refused(Code::SignIn, "the user or the password of the server is wrong")
         })?;
-        Ok(Owner { db, database: database.to_owned() })
+        Ok(Owner { client, database: database.to_owned() })
     }
 
     /// Creates a team.
@@ -83,20 +83,18 @@ impl Owner {
     /// `Taken` when the database exists.
     pub async fn create(&self, name: &str) -> Result<()> {
         // Both are known to need no quotes.
-        self.db
-            .query(format!(
-                "DEFINE NAMESPACE IF NOT EXISTS {NAMESPACE}; USE NS {NAMESPACE}; DEFINE DATABASE {};",
-                self.database
-            ))
-            .await?
-            .check()?;
+        let define = format!(
+            "DEFINE NAMESPACE IF NOT EXISTS {NAMESPACE}; USE NS {NAMESPACE}; DEFINE DATABASE {};",
+            self.database
+        );
+        self.client.answer(self.db().query(define)).await?.check()?;
         self.upgrade().await?;
-        self.db
+        let create = self
+            .db()
             .query("CREATE ONLY team:one SET name = $name, schema = $schema")
             .bind(("name", name.to_owned()))
-            .bind(("schema", schema::VERSION))
-            .await?
-            .check()?;
+            .bind(("schema", schema::VERSION));
+        self.client.answer(create).await?.check()?;
         Ok(())
     }
 
@@ -106,13 +104,10 @@ impl Owner {
     /// # Errors
     /// `NewerSchema` when a newer version of AutoKit defined them.
     pub async fn upgrade(&self) -> Result<()> {
-        self.db.use_ns(NAMESPACE).use_db(self.database.as_str()).await?;
-        let mut response = self
-            .db
-            .query(
-                "SELECT VALUE schema FROM ONLY team:one; RETURN crypto::argon2::generate(rand::string(32));",
-            )
-            .await?;
+        self.client.answer(self.db().use_ns(NAMESPACE).use_db(self.database.as_str())).await?;
+        let query =
+            "SELECT VALUE schema FROM ONLY team:one; RETURN crypto::argon2::generate(rand::string(32));";
+        let mut response = self.client.answer(self.db().query(query)).await?;
         // Before the tables are defined for the first time, the first statement fails.
         let version: Option<i64> = response.take(0).unwrap_or_default();
         if version.is_some_and(|version| version > schema::VERSION) {
@@ -123,10 +118,11 @@ impl Owner {
         }
         let decoy: Option<String> = response.take(1)?;
         let decoy = decoy.ok_or_else(|| TeamError::new(Code::Database, "the server made no hash"))?;
-        self.db.query(schema::statements(&decoy)).await?.check()?;
+        self.client.answer(self.db().query(schema::statements(&decoy))).await?.check()?;
         if version.is_some() {
             let update = "UPDATE ONLY team:one SET schema = $schema";
-            self.db.query(update).bind(("schema", schema::VERSION)).await?.check()?;
+            let update = self.db().query(update).bind(("schema", schema::VERSION));
+            self.client.answer(update).await?.check()?;
         }
         Ok(())
     }
@@ -136,13 +132,13 @@ impl Owner {
     /// # Errors
     /// When the server does not answer.
     pub async fn invite(&self, role: Role, groups: &[GroupKey], lifetime: Duration) -> Result<Invitation> {
-        self.db.use_ns(NAMESPACE).use_db(self.database.as_str()).await?;
-        invite(&self.db, &self.database, role, groups, lifetime).await
+        self.client.answer(self.db().use_ns(NAMESPACE).use_db(self.database.as_str())).await?;
+        invite(&self.client, &self.database, role, groups, lifetime).await
     }
 
     /// Returns the session, for what only tests and tools do.
     pub fn db(&self) -> &Surreal<Any> {
-        &self.db
+        &self.client.db
     }
 }
 
@@ -157,7 +153,7 @@ struct NewInvitation {
 
 /// Creates an invitation; the database keeps the hash of its code.
 pub(crate) async fn invite(
-    db: &Surreal<Any>,
+    client: &Client,
     database: &str,
     role: Role,
     groups: &[GroupKey],
@@ -166,7 +162,8 @@ pub(crate) async fn invite(
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes).map_err(|error| TeamError::new(Code::Database, error.to_string()))?;
     let code = hex::encode(bytes);
-    let created: Vec<Value> = db
+    let query = client
+        .db
         .query(
             "CREATE invitation SET id = crypto::sha256($code), role = $role, groups = <set> $groups,
                 expires = time::now() + $lifetime RETURN VALUE used",
@@ -176,9 +173,8 @@ pub(crate) async fn invite(
             role: role.as_str().to_owned(),
             groups: groups.iter().map(|group| Value::RecordId(group.record())).collect(),
             lifetime: lifetime.into(),
-        })
-        .await?
-        .take(0)?;
+        });
+    let created: Vec<Value> = client.answer(query).await?.take(0)?;
     if created.is_empty() {
         return Err(TeamError::new(Code::NotAllowed, "only administrators invite"));
     }

@@ -103,8 +103,11 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn proposals(&self) -> Result<Vec<SharedProposal>> {
-        let rows: Vec<ProposalRow> =
-            self.db().query("SELECT * FROM proposal ORDER BY created_at, id").await?.take(0)?;
+        let rows: Vec<ProposalRow> = self
+            .client
+            .answer(self.db().query("SELECT * FROM proposal ORDER BY created_at, id"))
+            .await?
+            .take(0)?;
         rows.into_iter().map(SharedProposal::try_from).collect()
     }
 
@@ -114,8 +117,11 @@ impl Session {
     /// When the server does not answer.
     pub async fn comments(&self, proposal: &ProposalKey) -> Result<Vec<Comment>> {
         let select = "SELECT * FROM comment WHERE proposal = $proposal ORDER BY written_at, id";
-        let rows: Vec<CommentRow> =
-            self.db().query(select).bind(("proposal", proposal.record())).await?.take(0)?;
+        let rows: Vec<CommentRow> = self
+            .client
+            .answer(self.db().query(select).bind(("proposal", proposal.record())))
+            .await?
+            .take(0)?;
         let comment = |row: CommentRow| {
             Ok(Comment { author: MemberKey::of(&row.author)?, at: timestamp(row.at)?, text: row.text })
         };
@@ -133,7 +139,8 @@ impl Session {
         let upsert =
             "UPSERT type::record('policy', $risk) SET risk = $risk, approvals = $approvals RETURN VALUE id";
         let query = self.db().query(upsert).bind(("risk", risk.to_owned()));
-        let changed: Vec<Value> = query.bind(("approvals", i64::from(approvals))).await?.take(0)?;
+        let changed: Vec<Value> =
+            self.client.answer(query.bind(("approvals", i64::from(approvals)))).await?.take(0)?;
         if changed.is_empty() {
             return Err(TeamError::new(Code::NotAllowed, "only administrators change the policy"));
         }

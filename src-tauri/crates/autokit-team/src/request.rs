@@ -106,8 +106,9 @@ fn set<T: SurrealValue>(object: &mut Object, name: &str, value: Option<T>) {
 }
 
 impl Step {
-    pub(crate) fn to_value(&self) -> Value {
-        let object = match self {
+    /// The step as the database takes it; `position` is its place in the request.
+    pub(crate) fn to_value(&self, position: usize) -> Value {
+        let mut object = match self {
             Step::Write(write) => {
                 let mut object = object("write");
                 set(&mut object, "card", write.card.as_ref().map(CardKey::record));
@@ -155,6 +156,7 @@ impl Step {
                 object
             }
         };
+        object.insert("position", position as i64);
         Value::Object(object)
     }
 }

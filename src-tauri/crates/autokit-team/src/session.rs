@@ -1,5 +1,9 @@
 //! What a member does, with the rights the database gives them.
 
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
 use autokit_toolcard::Timestamp;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -9,10 +13,10 @@ use surrealdb::opt::auth::Record;
 use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, Visibility};
-use crate::connection::{Connection, NAMESPACE};
+use crate::connection::{Client, Connection, NAMESPACE};
 use crate::error::{Code, Result, TeamError};
 use crate::owner::Invitation;
-use crate::request::{Request, Step, Written};
+use crate::request::{Request, Written};
 
 /// Cards in one answer.
 const PAGE: u32 = 1_000;
@@ -25,7 +29,8 @@ const OVERLAP_SECONDS: i64 = 10;
 /// A signed-in member.
 #[derive(Clone, Debug)]
 pub struct Session {
-    db: Surreal<Any>,
+    // Shared by copies: a copy of the database's own would sign in again.
+    pub(crate) client: Arc<Client>,
     database: String,
     member: MemberKey,
 }
@@ -54,6 +59,34 @@ pub struct SharedCard {
 /// Up to where a replica has read: the time and, within a row of answers, the last card.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cursor(Option<(Datetime, Option<CardKey>)>);
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            None => Ok(()),
+            Some((at, None)) => write!(f, "{at}"),
+            Some((at, Some(card))) => write!(f, "{at} {card}"),
+        }
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = TeamError;
+
+    fn from_str(text: &str) -> Result<Cursor> {
+        if text.is_empty() {
+            return Ok(Cursor::default());
+        }
+        let (at, card) = match text.split_once(' ') {
+            Some((at, card)) => (at, Some(CardKey::new(card))),
+            None => (text, None),
+        };
+        let at = at.parse().map_err(|_| {
+            TeamError::new(Code::Invalid, format!("{text:?} is no position in a team's library"))
+        })?;
+        Ok(Cursor(Some((at, card))))
+    }
+}
 
 impl Cursor {
     /// Where the next answer begins after one that ended with this card.
@@ -138,41 +171,43 @@ impl Session {
         name: &str,
         password: &str,
     ) -> Result<Session> {
-        let db = connection.session();
+        let client = connection.client();
         let params = SignUp {
             name: name.to_owned(),
             password: password.to_owned(),
             invitation_token: invitation.code.clone(),
         };
-        db.signup(record(&invitation.database, params)).await.map_err(|error| {
+        client.answer(client.db.signup(record(&invitation.database, params))).await.map_err(|error| {
             let message = "the invitation is not valid any more, or another member has this name";
-            TeamError::refused(error, Code::Invitation, message)
+            error.or_refused(Code::Invitation, message)
         })?;
-        Session::of(db, &invitation.database).await
+        // The client repeats how a session began when the connection was lost, and an invitation is used once.
+        Session::sign_in(connection, &invitation.database, name, password).await
     }
 
     /// Signs in.
     ///
     /// # Errors
-    /// `SignIn` for a wrong name or password, or a member that was removed.
+    /// `SignIn` for a wrong name or password; `Removed` for a member that was removed and knows the password.
     pub async fn sign_in(
         connection: &Connection,
         database: &str,
         name: &str,
         password: &str,
     ) -> Result<Session> {
-        let db = connection.session();
+        let client = connection.client();
         let params = SignIn { name: name.to_owned(), password: password.to_owned() };
-        db.signin(record(database, params))
+        client
+            .answer(client.db.signin(record(database, params)))
             .await
-            .map_err(|error| TeamError::refused(error, Code::SignIn, "the name or the password is wrong"))?;
-        Session::of(db, database).await
+            .map_err(|error| error.or_refused(Code::SignIn, "the name or the password is wrong"))?;
+        Session::of(client, database).await
     }
 
-    async fn of(db: Surreal<Any>, database: &str) -> Result<Session> {
-        let me: Option<Value> = db.query("RETURN $auth").await?.take(0)?;
+    async fn of(client: Client, database: &str) -> Result<Session> {
+        let me: Option<Value> = client.answer(client.db.query("RETURN $auth")).await?.take(0)?;
         let member = MemberKey::of(&me.unwrap_or_default())?;
-        Ok(Session { db, database: database.to_owned(), member })
+        Ok(Session { client: Arc::new(client), database: database.to_owned(), member })
     }
 
     /// This member.
@@ -185,9 +220,19 @@ impl Session {
         &self.database
     }
 
+    /// Returns the team's name.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn team_name(&self) -> Result<String> {
+        let name: Option<String> =
+            self.client.answer(self.db().query("SELECT VALUE name FROM ONLY team:one")).await?.take(0)?;
+        name.ok_or_else(|| TeamError::new(Code::Removed, "you are not a member of this team any more"))
+    }
+
     /// The session, for statements of one's own: the database allows them what it allows everything else.
     pub fn db(&self) -> &Surreal<Any> {
-        &self.db
+        &self.client.db
     }
 
     /// Carries out a request, wholly or not at all; returns the cards it wrote, as far as this member sees them.
@@ -197,8 +242,9 @@ impl Session {
     /// a card or proposal that this member does not see; `Changed` when a card is not at the revision it is based on;
     /// `Decided` for a proposal that is not pending.
     pub async fn send(&self, request: &Request) -> Result<Vec<Written>> {
-        let steps = request.steps.iter().map(Step::to_value).collect::<Vec<Value>>();
-        let (db, steps) = (&self.db, &steps);
+        let numbered = request.steps.iter().enumerate().map(|(position, step)| step.to_value(position));
+        let steps = numbered.collect::<Vec<Value>>();
+        let (db, steps) = (self.db(), &steps);
         let created = retried(move || {
             let created = db
                 .query(
@@ -211,20 +257,19 @@ impl Session {
                 .bind(("steps", steps.clone()));
             async move { created.await?.check() }.boxed()
         });
-        match created.await {
+        match self.client.answer(created).await {
             // It was carried out before.
-            Err(error) if error.is_already_exists() => {}
+            Err(error) if error.code == Code::Taken => {}
             created => drop(created?),
         }
-        let rows: Vec<WrittenRow> = self
-            .db
+        let query = self
+            .db()
             .query(
                 "SELECT card, number, position FROM revision WHERE author = $auth.id AND source = $key
                     ORDER BY position",
             )
-            .bind(("key", request.key.clone()))
-            .await?
-            .take(0)?;
+            .bind(("key", request.key.clone()));
+        let rows: Vec<WrittenRow> = self.client.answer(query).await?.take(0)?;
         rows.into_iter()
             .map(|row| {
                 Ok(Written {
@@ -245,8 +290,8 @@ impl Session {
             Some((at, card)) => (*at, card.as_ref().map(CardKey::record)),
             None => (Datetime::MIN_UTC, None),
         };
-        let rows: Vec<CardRow> = self
-            .db
+        let query = self
+            .db()
             .query(
                 "SELECT id, number, visible_to, written_at, newest.body AS body, newest.author AS author,
                     newest.operation AS operation, newest.reason AS reason, newest.at AS at
@@ -258,9 +303,8 @@ impl Session {
             )
             .bind(("since", since))
             .bind(("card", card.map_or(Value::None, Value::RecordId)))
-            .bind(("limit", i64::from(PAGE)))
-            .await?
-            .take(0)?;
+            .bind(("limit", i64::from(PAGE)));
+        let rows: Vec<CardRow> = self.client.answer(query).await?.take(0)?;
         let more = rows.len() as u32 == PAGE;
         let last =
             rows.last().map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?))).transpose()?;
@@ -274,7 +318,8 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn visible(&self) -> Result<Vec<(CardKey, u32)>> {
-        let rows: Vec<NumberedRow> = self.db.query("SELECT id, number FROM card").await?.take(0)?;
+        let rows: Vec<NumberedRow> =
+            self.client.answer(self.db().query("SELECT id, number FROM card")).await?.take(0)?;
         rows.into_iter().map(|row| Ok((CardKey::of(&row.id)?, row.number as u32))).collect()
     }
 
@@ -283,15 +328,14 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn history(&self, card: &CardKey) -> Result<Vec<SharedCard>> {
-        let rows: Vec<CardRow> = self
-            .db
+        let query = self
+            .db()
             .query(
                 "SELECT card AS id, number, card.visible_to AS visible_to, at AS written_at, body, author, operation,
                     reason, at FROM revision WHERE card = $card ORDER BY number",
             )
-            .bind(("card", card.record()))
-            .await?
-            .take(0)?;
+            .bind(("card", card.record()));
+        let rows: Vec<CardRow> = self.client.answer(query).await?.take(0)?;
         rows.into_iter().map(SharedCard::try_from).collect()
     }
 
@@ -301,11 +345,11 @@ impl Session {
     /// When the server does not answer.
     pub async fn narrowed(&self) -> Result<String> {
         let narrowed: Option<Value> =
-            self.db.query("SELECT VALUE narrowed FROM ONLY $auth").await?.take(0)?;
+            self.client.answer(self.db().query("SELECT VALUE narrowed FROM ONLY $auth")).await?.take(0)?;
         match narrowed {
             Some(Value::Uuid(id)) => Ok(id.to_string()),
             // A member that was removed sees nothing of their own record either.
-            _ => Err(TeamError::new(Code::SignIn, "you are not a member of this team any more")),
+            _ => Err(TeamError::new(Code::Removed, "you are not a member of this team any more")),
         }
     }
 }

@@ -1,10 +1,11 @@
-//! One suite for every place where this process can open a team's database: in memory and in a folder.
+//! One suite for every place of a team's database: in memory, in a folder, and at a server in a process of its own.
 
 mod access;
 mod cards;
 mod members;
 mod place;
 mod proposals;
+mod servers;
 
 use place::Place;
 
@@ -13,6 +14,7 @@ macro_rules! conformance {
     ($($suite:ident::$name:ident,)*) => {
         conformance!(memory, in_memory, $($suite::$name,)*);
         conformance!(folder, in_folder, $($suite::$name,)*);
+        conformance!(at_server, at_server, $($suite::$name,)*);
     };
     ($module:ident, $place:ident, $($suite:ident::$name:ident,)*) => {
         mod $module {
