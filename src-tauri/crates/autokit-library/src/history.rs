@@ -119,7 +119,7 @@ impl Library {
             .db().await?
             .query(
                 "LET $changes = array::add((SELECT VALUE record::id(id) FROM change WHERE part_of = $change), $change);
-                 SELECT * OMIT body FROM revision WHERE change IN $changes ORDER BY id;",
+                 SELECT * OMIT body FROM revision WHERE change IN $changes AND card != '' ORDER BY id;",
             )
             .bind(("change", change.to_owned()))
             .await

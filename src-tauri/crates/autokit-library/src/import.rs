@@ -15,7 +15,6 @@ use autokit_toolcard::{
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
-use crate::commit_log::RowChange;
 use crate::crash;
 use crate::error::{LibraryError, Result};
 use crate::history::{MANY, revision_ids};
@@ -24,6 +23,7 @@ use crate::rows::{RevisionRow, key_text, seq_text};
 use crate::step::{Step, bytes_of, parts};
 use crate::store::Library;
 use crate::vectors::PackedVectors;
+use autokit_commit_log::RowChange;
 
 /// Cards staged in one transaction.
 const BATCH: usize = 250;

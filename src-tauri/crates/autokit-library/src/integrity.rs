@@ -10,15 +10,15 @@ use autokit_toolcard::{CardId, Timestamp};
 use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 
-use crate::commit_log::{
-    CommitRecord, Expected, LOGGED, PROTECTED, RowChange, RowDigest, Tip, digest, row_name,
-};
 use crate::error::{LibraryError, Result};
 use crate::head::{Head, Loss};
 use crate::problems::{Problem, Verified};
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
 use crate::store::Library;
+use autokit_commit_log::{
+    CommitRecord, Expected, LOGGED, PROTECTED, RowChange, RowDigest, Tip, digest, row_name,
+};
 use autokit_replica::CardRecord;
 
 /// Rows checked when a library opens; the rest is left to [`Library::verify`].

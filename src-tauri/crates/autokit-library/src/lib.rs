@@ -10,7 +10,6 @@
 //! database needs for uniqueness and access.
 
 mod backup;
-mod commit_log;
 mod crash;
 mod data_dir;
 mod database;
@@ -26,10 +25,12 @@ mod open;
 mod pages;
 mod problems;
 mod proposals;
+mod purge;
 mod queue;
 mod redo;
 mod restore;
 mod rows;
+mod shared;
 mod snapshot;
 mod space;
 mod step;
@@ -58,6 +59,7 @@ pub use pages::{Page, PageChunk, PageVectors};
 pub use problems::{Problem, Verified};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
 pub use restore::{Restored, Staged};
+pub use shared::{Made, Received, SharedState};
 pub use store::{ChangeObserver, Library, Storage};
 pub use stored_replica::HeldChanges;
 pub use vectors::{PackedVectors, StoredVectors};

@@ -38,6 +38,7 @@ const MIGRATIONS: &[&str] = &[
     VOCABULARY,
     MEMORY,
     REDO,
+    SHARED,
 ];
 
 /// The first schema version whose libraries store the head of the commit log in a file.
@@ -277,6 +278,18 @@ const MEMORY: &str = "
 const REDO: &str = "
     DEFINE FIELD target ON change TYPE option<string>;
     DEFINE FIELD decisions ON change TYPE option<string>;
+";
+
+/// Version 11: what a replica of a team's library knows of it.
+const SHARED: &str = "
+    DEFINE TABLE shared SCHEMAFULL;
+    DEFINE FIELD key ON shared TYPE string;
+    DEFINE FIELD number ON shared TYPE int;
+    DEFINE FIELD local ON shared TYPE int;
+    DEFINE INDEX shared_key ON shared FIELDS key UNIQUE;
+
+    DEFINE TABLE sync SCHEMAFULL;
+    DEFINE FIELD position ON sync TYPE string;
 ";
 
 #[derive(Serialize, Deserialize)]

@@ -26,7 +26,7 @@ impl Queue {
         }
     }
 
-    fn remove(&mut self, id: ProposalId) {
+    pub(crate) fn remove(&mut self, id: ProposalId) {
         let Some(old) = self.pending.remove(&id) else { return };
         let subject = old.draft.subject();
         if let Some(ids) = self.by_subject.get_mut(&subject) {

@@ -10,12 +10,12 @@ use std::sync::atomic::Ordering;
 
 use surrealdb::types::{Object, RecordId, SurrealValue, Value, object};
 
-use crate::commit_log::{CommitRecord, RowChange, Tip};
 use crate::crash;
 use crate::error::{LibraryError, Result};
 use crate::rows::{key_text, seq_text};
 use crate::step::{BYTES, ROWS, Step};
 use crate::store::Library;
+use autokit_commit_log::{CommitRecord, RowChange, Tip};
 
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]

@@ -1,7 +1,8 @@
 //! Database rows.
 
+pub(crate) use autokit_commit_log::{key_text, proposal_id, seq_text};
 use autokit_toolcard::{ProposalId, Timestamp};
-use surrealdb::types::{Bytes, RecordId, RecordIdKey, SurrealValue};
+use surrealdb::types::{Bytes, RecordId, SurrealValue};
 
 use crate::error::{LibraryError, Result};
 
@@ -204,14 +205,6 @@ pub(crate) struct SessionRow {
     pub question: String,
 }
 
-/// Returns the text of a string record id.
-pub(crate) fn key_text(id: &RecordId) -> String {
-    match &id.key {
-        RecordIdKey::String(text) => text.clone(),
-        other => format!("{other:?}"),
-    }
-}
-
 /// Parses a stored time.
 pub(crate) fn timestamp(text: &str) -> Result<Timestamp> {
     text.parse().map_err(|_| LibraryError::Database(format!("{text:?} is not a time")))
@@ -220,14 +213,4 @@ pub(crate) fn timestamp(text: &str) -> Result<Timestamp> {
 /// Converts a proposal's id to how columns of other tables store it.
 pub(crate) fn proposal_number(id: ProposalId) -> i64 {
     i64::from(id.number())
-}
-
-/// Parses a number stored by [`proposal_number`]; `None` if it is out of range.
-pub(crate) fn proposal_id(number: i64) -> Option<ProposalId> {
-    u32::try_from(number).ok().map(ProposalId::new)
-}
-
-/// Formats a sequence number, zero-padded so that text order is numeric order.
-pub(crate) fn seq_text(seq: u64) -> String {
-    format!("{seq:020}")
 }

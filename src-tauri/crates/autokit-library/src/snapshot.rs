@@ -8,12 +8,12 @@ use surrealdb::engine::local::Db;
 use surrealdb::method::Transaction;
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
 
-use crate::commit_log::{CommitRecord, Tip, row_name};
 use crate::database::Instance;
 use crate::error::Result;
 use crate::head::Head;
 use crate::rows::seq_text;
 use crate::store::Library;
+use autokit_commit_log::{CommitRecord, Tip, row_name};
 
 /// Rows read at a time.
 const WINDOW: u64 = 1_000;

@@ -2,8 +2,8 @@
 
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 
-use crate::commit_log::RowChange;
 use crate::rows::{key_text, proposal_id};
+use autokit_commit_log::RowChange;
 
 /// Most rows in one transaction.
 pub(crate) const ROWS: usize = 1_000;

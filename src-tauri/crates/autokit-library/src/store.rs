@@ -13,7 +13,6 @@ use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
-use crate::commit_log::Tip;
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::{Database, Instance};
 use crate::error::{Code, LibraryError, Result};
@@ -21,6 +20,7 @@ use crate::problems::{Problem, Verified};
 use crate::queue::Queue;
 use crate::rows::{CardRow, TombstoneRow, key_text, timestamp};
 use crate::step::Step;
+use autokit_commit_log::Tip;
 
 /// Where a library is stored.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Changing the library in atomic batches.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,6 +12,7 @@ use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, o
 
 use crate::error::{LibraryError, Result};
 use crate::rows::{RevisionRow, key_text, proposal_number, seq_text, timestamp};
+use crate::shared::{Made, Received};
 use crate::step::Step;
 use crate::store::Library;
 use crate::vectors::PackedVectors;
@@ -86,6 +88,8 @@ pub enum Write {
         /// The card.
         id: CardId,
     },
+    /// Brings a card to the state it has in a team's library.
+    Receive(Box<Received>),
 }
 
 /// What a commit did.
@@ -139,9 +143,13 @@ struct Batch<'a> {
     meta: &'a Meta,
     /// Revisions of other libraries merged into what is written.
     merged: Vec<String>,
+    /// Who made what is written and when, if not whoever commits.
+    made: Option<&'a Made>,
+    /// Rows of shared states.
+    shared: Vec<Object>,
 }
 
-impl Batch<'_> {
+impl<'a> Batch<'a> {
     fn staged(&self, id: &CardId) -> Option<Staged> {
         if let Some(staged) = self.cards.get(id) {
             return Some(staged.clone());
@@ -179,8 +187,9 @@ impl Batch<'_> {
         (2..=most).map(|n| own.alternative(n)).find(|id| !taken(id)).unwrap_or(own)
     }
 
-    fn write(&mut self, write: &Write) -> Result<()> {
+    fn write(&mut self, write: &'a Write) -> Result<()> {
         match write {
+            Write::Receive(received) => self.receive(received),
             Write::Put { card, mode, vectors } => {
                 let key = card.key();
                 match (self.id_of_key(&key), mode) {
@@ -220,15 +229,62 @@ impl Batch<'_> {
             }
             Write::Delete { id } => match self.staged(id) {
                 Some(Staged::Live { key, number, created_at, .. }) => {
-                    self.keys.insert(key, None);
-                    self.cards.insert(id.clone(), Staged::Deleted { number: number + 1, created_at });
-                    self.push_revision(id, number + 1, None);
-                    self.outcome.deleted.push(id.clone());
+                    self.delete(id, key, number, created_at);
                     Ok(())
                 }
                 _ => Err(LibraryError::NoCard(id.clone())),
             },
         }
+    }
+
+    fn delete(&mut self, id: &CardId, key: CardKey, number: u32, created_at: Timestamp) {
+        self.keys.insert(key, None);
+        self.cards.insert(id.clone(), Staged::Deleted { number: number + 1, created_at });
+        self.push_revision(id, number + 1, None);
+        self.outcome.deleted.push(id.clone());
+    }
+
+    fn receive(&mut self, received: &'a Received) -> Result<()> {
+        let id = match (&received.id, &received.card) {
+            (Some(id), _) => id.clone(),
+            (None, Some(card)) => self.free_id(&card.key()),
+            // It was deleted before it was ever here.
+            (None, None) => return Ok(()),
+        };
+        let number = |staged: Option<Staged>| match staged {
+            Some(Staged::Live { number, .. } | Staged::Deleted { number, .. }) => number,
+            None => 0,
+        };
+        let current = number(self.staged(&id));
+        if received.expected != current {
+            return Err(LibraryError::Conflict { card: id, expected: received.expected, current });
+        }
+        self.made = Some(&received.made);
+        match (&received.card, self.staged(&id)) {
+            (Some(card), _) => self.put(id.clone(), &self.with_free_name(&id, card), None)?,
+            (None, Some(Staged::Live { key, number, created_at, .. })) => {
+                self.delete(&id, key, number, created_at);
+            }
+            (None, _) => {}
+        }
+        self.shared.push(received.row(&id, number(self.staged(&id))));
+        if let Some((card, made)) = &received.merged {
+            self.made = Some(made);
+            self.put(id.clone(), &self.with_free_name(&id, card), None)?;
+        }
+        self.made = None;
+        Ok(())
+    }
+
+    /// Returns the card, with a number added to its name if another card has it: in a team's library several may, since one
+    /// that somebody does not see must not show in what they can call theirs.
+    fn with_free_name<'c>(&self, id: &CardId, card: &'c Toolcard) -> Cow<'c, Toolcard> {
+        let is_free = |card: &Toolcard| self.id_of_key(&card.key()).is_none_or(|holder| holder == *id);
+        if is_free(card) {
+            return Cow::Borrowed(card);
+        }
+        let numbered = (2_u32..).map(|number| card.renamed(&format!("{} ({number})", card.name())));
+        numbered.into_iter().find(is_free).map_or(Cow::Borrowed(card), Cow::Owned)
     }
 
     fn put(&mut self, id: CardId, card: &Toolcard, vectors: Option<&PackedVectors>) -> Result<()> {
@@ -268,15 +324,19 @@ impl Batch<'_> {
     }
 
     fn push_revision(&mut self, card: &CardId, number: u32, body: Option<&str>) {
+        let (operation, author, reason, at) = match self.made {
+            Some(made) => (made.operation, &made.author, &made.reason, made.at),
+            None => (self.meta.operation, &self.meta.author, &self.meta.reason, self.now),
+        };
         self.revisions.push(object! {
             id: RecordId::new("revision", seq_text(self.next)),
             card: card.as_str().to_owned(),
             number: i64::from(number),
             change: self.change.clone(),
-            operation: self.meta.operation.as_str().to_owned(),
-            author: self.meta.author.0.clone(),
-            reason: self.meta.reason.clone(),
-            at: self.now.to_string(),
+            operation: operation.as_str().to_owned(),
+            author: author.0.clone(),
+            reason: reason.clone(),
+            at: at.to_string(),
             body: body.map(str::to_owned),
             merged: (!self.merged.is_empty()).then(|| self.merged.clone()),
         });
@@ -401,11 +461,14 @@ impl Library {
                 change: meta.change.clone().unwrap_or_else(|| seq_text(next)),
                 meta,
                 merged: merged.iter().map(ToString::to_string).collect(),
+                made: None,
+                shared: Vec::new(),
             };
             writes.iter().try_for_each(|write| batch.write(write))?;
             if !batch.revisions.is_empty() {
                 batch.outcome.change = Some(batch.change.clone());
-            } else if meta.request.is_none() && undoes.is_none() && rows.is_none() {
+            } else if meta.request.is_none() && undoes.is_none() && rows.is_none() && batch.shared.is_empty()
+            {
                 return Ok((None, batch.outcome, Vec::new()));
             }
             let other_rows =
@@ -455,6 +518,7 @@ impl Library {
                 Step::Revisions(batch.revisions),
                 Step::Cards(live),
                 Step::Put(batch.vectors),
+                Step::Put(batch.shared),
                 Step::Put(other_rows),
                 Step::Close(close),
             ];

@@ -97,4 +97,9 @@ impl Checks {
         };
         self.0.insert(verification.card.clone(), last);
     }
+
+    /// Forgets a card.
+    pub fn remove(&mut self, card: &CardId) {
+        self.0.remove(card);
+    }
 }

@@ -262,4 +262,10 @@ impl Replica {
             self.deleted.insert(id.clone(), (number, old.created_at));
         }
     }
+
+    /// Forgets a card, and that it was ever there.
+    pub fn purge(&mut self, id: &CardId) {
+        self.remove(id, 0);
+        self.deleted.remove(id);
+    }
 }

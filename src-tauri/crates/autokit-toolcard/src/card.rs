@@ -188,6 +188,14 @@ impl Toolcard {
         self.text(fields::NAME).unwrap_or("")
     }
 
+    /// Returns the card under another name.
+    #[must_use]
+    pub fn renamed(&self, name: &str) -> Toolcard {
+        let mut object = self.object.clone();
+        object.insert(fields::NAME.to_owned(), name.into());
+        Toolcard { object }
+    }
+
     /// Returns the description, or an empty string.
     pub fn description(&self) -> &str {
         self.text(fields::DESCRIPTION).unwrap_or("")

@@ -81,6 +81,8 @@ pub enum Origin {
     Improvement,
     /// A card from somebody else's file or bundle.
     Import,
+    /// A person's edit of a team's card that another member's edit preceded, or that their role does not allow.
+    Conflict,
 }
 
 /// The groups of the review queue in display order, each with its origins.
@@ -90,6 +92,7 @@ const GROUPS: &[(&str, &[Origin])] = &[
     ("Enrichment", &[Origin::Improvement]),
     ("New card", &[Origin::Discovery, Origin::Description, Origin::Use, Origin::Code]),
     ("Imported", &[Origin::Import]),
+    ("Your edits", &[Origin::Conflict]),
 ];
 
 impl Origin {
@@ -408,6 +411,7 @@ mod tests {
             Origin::Refresh,
             Origin::Improvement,
             Origin::Import,
+            Origin::Conflict,
         ] {
             assert!(Origin::groups().any(|group| group == origin.group()), "{origin:?}");
         }

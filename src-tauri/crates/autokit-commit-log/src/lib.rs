@@ -3,8 +3,7 @@
 //! Every acknowledged change adds one record, in the same transaction as the change. A record lists the rows
 //! it wrote with a digest of each, and holds the hash of the previous record. Folding all records yields the
 //! expected digest of every protected row ([`Expected`]), so that any missing or altered row is detected and
-//! named, wherever the damage is. The hash of the newest record is stored outside the store
-//! ([`crate::head`]).
+//! named, wherever the damage is. The hash of the newest record is stored outside the store.
 //!
 //! Protected are revisions, proposals, proposal events, rejections, and settings, which include the
 //! permission rules for agents. Cards are not listed: each must equal its newest revision. Vectors and
@@ -15,32 +14,66 @@ use std::fmt::Write as _;
 
 use autokit_toolcard::{ProposalId, Timestamp};
 use sha2::{Digest as _, Sha256};
-use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value, object};
+use surrealdb::types::{Number, Object, RecordId, RecordIdKey, SurrealValue, Value, object};
 
-use crate::rows::{key_text, proposal_id, seq_text};
+// Unifies the features of dependencies across the workspace; it exports nothing.
+use workspace_hack as _;
 
 /// Tables whose rows are protected.
-pub(crate) const PROTECTED: [&str; 4] = ["revision", "proposal", "proposal_event", "rejection"];
+pub const PROTECTED: [&str; 4] = ["revision", "proposal", "proposal_event", "rejection"];
 
 /// Tables whose rows are protected from their first logged change on: settings, including the rules for
 /// agents.
-pub(crate) const LOGGED: [&str; 1] = ["setting"];
+pub const LOGGED: [&str; 1] = ["setting"];
 
 /// The first 16 bytes of a row's SHA-256.
-pub(crate) type RowDigest = [u8; 16];
+pub type RowDigest = [u8; 16];
+
+/// Returns the text of a string record id.
+pub fn key_text(id: &RecordId) -> String {
+    match &id.key {
+        RecordIdKey::String(text) => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Parses the number by which columns name a proposal; `None` if it is out of range.
+pub fn proposal_id(number: i64) -> Option<ProposalId> {
+    u32::try_from(number).ok().map(ProposalId::new)
+}
+
+/// Formats a sequence number, zero-padded so that text order is numeric order.
+pub fn seq_text(seq: u64) -> String {
+    format!("{seq:020}")
+}
 
 /// What a commit did to one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RowChange {
-    /// Inserted or overwrote the row. For a rejection, `proposal` is the proposal it belongs to.
-    Written { row: String, digest: RowDigest, proposal: Option<ProposalId> },
+pub enum RowChange {
+    /// Inserted or overwrote the row.
+    Written {
+        /// `table:key`.
+        row: String,
+        /// Digest of what was written.
+        digest: RowDigest,
+        /// The proposal that a rejection belongs to.
+        proposal: Option<ProposalId>,
+    },
     /// Deleted the rejections of a proposal.
-    RejectionsDeleted { proposal: ProposalId },
+    RejectionsDeleted {
+        /// The proposal.
+        proposal: ProposalId,
+    },
+    /// Deleted the row: whoever has the library may not see it any more.
+    Purged {
+        /// `table:key`.
+        row: String,
+    },
 }
 
 impl RowChange {
     /// Returns the change made by writing this row; `None` when its table is not protected.
-    pub(crate) fn of(row: &Object) -> Option<RowChange> {
+    pub fn of(row: &Object) -> Option<RowChange> {
         let Some(Value::RecordId(id)) = row.get("id") else { return None };
         let table = id.table.as_str();
         if !PROTECTED.contains(&table) && !LOGGED.contains(&table) {
@@ -55,13 +88,13 @@ impl RowChange {
 }
 
 /// Names a row as `table:key`.
-pub(crate) fn row_name(id: &RecordId) -> String {
+pub fn row_name(id: &RecordId) -> String {
     format!("{}:{}", id.table.as_str(), key_text(id))
 }
 
 /// Returns the digest of a row, over its columns in name order. An absent column and an empty one are the
 /// same.
-pub(crate) fn digest(row: &Object) -> RowDigest {
+pub fn digest(row: &Object) -> RowDigest {
     let mut hasher = Sha256::new();
     absorb_object(row, &mut hasher);
     let hash = hasher.finalize();
@@ -110,33 +143,36 @@ fn absorb_bytes(tag: u8, bytes: &[u8], hasher: &mut Sha256) {
 
 /// The position of the newest record in the chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tip {
+pub struct Tip {
     /// Number of the record; 0 before the first.
-    pub(crate) seq: u64,
+    pub seq: u64,
     /// Its hash, hexadecimal; empty before the first.
-    pub(crate) hash: String,
+    pub hash: String,
     /// Number of cards after it.
-    pub(crate) cards: u64,
+    pub cards: u64,
 }
 
 /// A record as stored.
 #[derive(Clone, Debug, SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
-pub(crate) struct CommitRecord {
-    pub(crate) id: RecordId,
+pub struct CommitRecord {
+    /// `commit_log:<number>`.
+    pub id: RecordId,
     prev: String,
-    pub(crate) hash: String,
+    /// Its hash, hexadecimal.
+    pub hash: String,
     at: String,
     /// A description of the commit.
-    pub(crate) reason: String,
-    pub(crate) cards: i64,
+    pub reason: String,
+    /// Number of cards after it.
+    pub cards: i64,
     /// One line per row: what was done, the row, its digest.
     rows: String,
 }
 
 impl CommitRecord {
     /// Creates the record that follows `tip`, numbered `seq`.
-    pub(crate) fn after(
+    pub fn after(
         tip: &Tip,
         seq: u64,
         at: Timestamp,
@@ -158,19 +194,22 @@ impl CommitRecord {
     }
 
     /// When it was made; `None` when the text was damaged, which the hash reveals.
-    pub(crate) fn at(&self) -> Option<Timestamp> {
+    pub fn at(&self) -> Option<Timestamp> {
         self.at.parse().ok()
     }
 
-    pub(crate) fn seq(&self) -> u64 {
+    /// Its number.
+    pub fn seq(&self) -> u64 {
         key_text(&self.id).parse().unwrap_or(0)
     }
 
-    pub(crate) fn tip(&self) -> Tip {
+    /// Its position in the chain.
+    pub fn tip(&self) -> Tip {
         Tip { seq: self.seq(), hash: self.hash.clone(), cards: u64::try_from(self.cards).unwrap_or(0) }
     }
 
-    pub(crate) fn into_row(self) -> Object {
+    /// The record as a row of the store.
+    pub fn into_row(self) -> Object {
         object! {
             id: self.id,
             prev: self.prev,
@@ -193,12 +232,12 @@ impl CommitRecord {
     }
 
     /// Whether the record is unaltered and follows `before`.
-    pub(crate) fn follows(&self, before: &Tip) -> bool {
+    pub fn follows(&self, before: &Tip) -> bool {
         self.prev == before.hash && self.hash == self.computed_hash()
     }
 
     /// Returns its changes to rows. Unparsable lines are skipped; the hash reveals them.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = RowChange> + '_ {
+    pub fn changes(&self) -> impl Iterator<Item = RowChange> + '_ {
         self.rows.lines().filter_map(parse_line)
     }
 }
@@ -215,6 +254,7 @@ fn lines(changes: &[RowChange]) -> String {
                 writeln!(text, "+\t{row}\t{}\t{proposal}", hex::encode(digest))
             }
             RowChange::RejectionsDeleted { proposal } => writeln!(text, "-\t{proposal}"),
+            RowChange::Purged { row } => writeln!(text, "x\t{row}"),
         };
     }
     text
@@ -231,22 +271,23 @@ fn parse_line(line: &str) -> Option<RowChange> {
             Some(RowChange::Written { row, digest, proposal })
         }
         "-" => Some(RowChange::RejectionsDeleted { proposal: parts.next()?.parse().ok()? }),
+        "x" => Some(RowChange::Purged { row: parts.next()?.to_owned() }),
         _ => None,
     }
 }
 
 /// The state of every protected row according to all records together.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub struct Expected {
     /// By `table:key`: the digest, and the number of the record that last wrote the row.
-    pub(crate) rows: HashMap<String, (RowDigest, u64)>,
+    pub rows: HashMap<String, (RowDigest, u64)>,
     /// The proposal each rejection belongs to.
     rejections: HashMap<String, ProposalId>,
 }
 
 impl Expected {
     /// Applies the next record.
-    pub(crate) fn apply(&mut self, record: &CommitRecord) {
+    pub fn apply(&mut self, record: &CommitRecord) {
         for change in record.changes() {
             match change {
                 RowChange::Written { row, digest, proposal } => {
@@ -263,6 +304,10 @@ impl Expected {
                         }
                         keep
                     });
+                }
+                RowChange::Purged { row } => {
+                    self.rejections.remove(&row);
+                    self.rows.remove(&row);
                 }
             }
         }
@@ -301,6 +346,7 @@ mod tests {
                 proposal: Some(ProposalId::new(3)),
             },
             RowChange::RejectionsDeleted { proposal: ProposalId::new(3) },
+            RowChange::Purged { row: "revision:1".to_owned() },
         ];
         let record = CommitRecord::after(&Tip::default(), 1, moment(), "r", 0, &changes);
         assert_eq!(record.changes().collect::<Vec<_>>(), changes);
@@ -341,5 +387,8 @@ mod tests {
             &[RowChange::RejectionsDeleted { proposal: ProposalId::new(1) }],
         ));
         assert_eq!(expected.rows.keys().collect::<Vec<_>>(), ["rejection:b"]);
+        let purged = [RowChange::Purged { row: "rejection:b".to_owned() }];
+        expected.apply(&CommitRecord::after(&Tip::default(), 3, moment(), "r", 0, &purged));
+        assert!(expected.rows.is_empty());
     }
 }

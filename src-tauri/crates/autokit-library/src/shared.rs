@@ -1,0 +1,134 @@
+//! What a library that is a replica of a team's library knows of it: which card here is which card there, up to which
+//! revision both are the same, and up to where it was read.
+
+use std::collections::HashMap;
+
+use autokit_toolcard::{Author, CardId, Operation, Timestamp, Toolcard};
+use surrealdb::types::{Object, RecordId, SurrealValue, object};
+
+use crate::error::Result;
+use crate::rows::key_text;
+use crate::step::Step;
+use crate::store::Library;
+use crate::write::{CommitExtras, Committed, Meta, Write};
+
+/// The newest common state of a card here and in a team's library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedState {
+    /// Its key there.
+    pub key: String,
+    /// Its revision there.
+    pub number: u32,
+    /// Its revision here that has the same content. Later revisions are those the team does not have yet.
+    pub local: u32,
+}
+
+impl SharedState {
+    pub(crate) fn row(&self, card: &CardId) -> Object {
+        object! {
+            id: RecordId::new("shared", card.as_str()),
+            key: self.key.clone(),
+            number: i64::from(self.number),
+            local: i64::from(self.local),
+        }
+    }
+}
+
+/// Who made a revision, how, why and when.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// What was done.
+    pub operation: Operation,
+    /// By whom.
+    pub author: Author,
+    /// The reason.
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A card as it is in a team's library.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// The card here; `None` for one that was never here.
+    pub id: Option<CardId>,
+    /// The revision here that it replaces: the newest one, or that of its deletion; 0 if it was never here.
+    pub expected: u32,
+    /// Its content; `None` if it was deleted.
+    pub card: Option<Toolcard>,
+    /// Its key and revision there; the local one is that of this write.
+    pub state: SharedState,
+    /// Its newest revision there.
+    pub made: Made,
+    /// What it becomes here with changes that the team does not have yet, and who made those.
+    pub merged: Option<(Toolcard, Made)>,
+}
+
+impl Received {
+    pub(crate) fn row(&self, card: &CardId, local: u32) -> Object {
+        SharedState { local, ..self.state.clone() }.row(card)
+    }
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct SharedRow {
+    id: RecordId,
+    key: String,
+    number: i64,
+    local: i64,
+}
+
+impl Library {
+    /// Returns the newest common states of the cards here that are in a team's library, or were: all, or those with these
+    /// keys there.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn shared_states(&self, keys: Option<&[String]>) -> Result<HashMap<CardId, SharedState>> {
+        let rows: Vec<SharedRow> = match keys {
+            None => self.select("SELECT * FROM shared", Object::new()).await?,
+            Some(keys) => {
+                let query = "SELECT * FROM shared WHERE key IN $keys";
+                self.select(query, object! { keys: keys.to_owned() }).await?
+            }
+        };
+        let state = |row: SharedRow| {
+            let state = SharedState { key: row.key, number: row.number as u32, local: row.local as u32 };
+            (CardId::new(key_text(&row.id)), state)
+        };
+        Ok(rows.into_iter().map(state).collect())
+    }
+
+    /// Returns up to where a team's library was read, as given to [`Library::receive`]; `None` before the first time.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn shared_position(&self) -> Result<Option<String>> {
+        let values: Vec<String> = self.select("SELECT VALUE position FROM sync:now", Object::new()).await?;
+        Ok(values.into_iter().next())
+    }
+
+    /// Writes cards as they are in a team's library, and notes up to where it was read. Where another card here has the name
+    /// of one, a number is added to it.
+    ///
+    /// # Errors
+    /// [`crate::LibraryError::Conflict`] when a card changed here since it was read; otherwise as [`Library::commit`].
+    pub async fn receive(&self, meta: &Meta, writes: &[Write], position: &str) -> Result<Committed> {
+        let rows = |_: Option<&str>| {
+            Ok(vec![object! { id: RecordId::new("sync", "now"), position: position.to_owned() }])
+        };
+        self.commit_with(meta, writes, CommitExtras { rows: Some(&rows), ..CommitExtras::default() }).await
+    }
+
+    /// Notes that revisions of cards here are in a team's library now.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn set_shared(&self, states: &[(CardId, SharedState)]) -> Result<()> {
+        let _guard = self.writer.lock().await;
+        self.recover_state().await?;
+        let rows = states.iter().map(|(card, state)| state.row(card)).collect();
+        self.apply_change(vec![Step::Put(rows)], Vec::new(), "Share revisions").await
+    }
+}
