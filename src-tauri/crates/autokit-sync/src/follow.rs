@@ -1,0 +1,168 @@
+//! Keeping in step for as long as the library is open: at once when something changes, and again when the server answers
+//! after it did not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autokit_library::{Clock, Library};
+use autokit_team::{Address, Code, Connection, Session};
+use autokit_toolcard::Timestamp;
+use futures_util::StreamExt as _;
+use tokio::sync::{Notify, watch};
+
+use crate::error::{Result, SyncError};
+use crate::send::unsent;
+use crate::sync::{Report, TeamSync, forget_team};
+
+/// How long to wait before connecting again, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// How long to hear nothing before asking: a connection that ended says nothing of it.
+const QUIET: Duration = Duration::from_secs(15);
+
+/// Where a team's library is, and as whom to sign in.
+#[derive(Clone)]
+pub struct Membership {
+    /// Where the team's databases are.
+    pub address: Address,
+    /// The database of this team.
+    pub database: String,
+    /// Name of the member.
+    pub name: String,
+    /// Their password.
+    pub password: String,
+}
+
+impl std::fmt::Debug for Membership {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Membership")
+            .field("address", &self.address)
+            .field("database", &self.database)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Membership {
+    /// Signs in.
+    ///
+    /// # Errors
+    /// `Unreachable`; `SignIn` for a wrong password; `Removed`.
+    pub async fn sign_in(&self) -> Result<Session> {
+        let connection = Connection::open(&self.address, None).await?;
+        Ok(Session::sign_in(&connection, &self.database, &self.name, &self.password).await?)
+    }
+
+    /// Signs in to keep a replica in step, which forgets everything if the member was removed.
+    ///
+    /// # Errors
+    /// As [`Membership::sign_in`]; when the library cannot be read or written.
+    pub async fn sync_of(&self, library: &Arc<Library>) -> Result<TeamSync> {
+        match self.sign_in().await {
+            Err(SyncError::Team(error)) if error.code == Code::Removed => {
+                forget_team(library).await?;
+                Err(error.into())
+            }
+            session => TeamSync::new(Arc::clone(library), session?).await,
+        }
+    }
+}
+
+/// How a replica and its team stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Whether changes arrive as they happen.
+    pub is_connected: bool,
+    /// Why not, if it was tried.
+    pub error: Option<String>,
+    /// When both were the same last.
+    pub synced_at: Option<Timestamp>,
+    /// Cards with changes that the team does not have yet.
+    pub unsent: usize,
+    /// What was done since the library was opened.
+    pub total: Report,
+}
+
+/// Keeps a library in step with its team's.
+#[derive(Debug)]
+pub struct Follower {
+    library: Arc<Library>,
+    membership: Membership,
+    clock: Clock,
+    changed: Arc<Notify>,
+    state: watch::Sender<State>,
+}
+
+impl Follower {
+    /// Prepares to follow. `changed` is notified when something changed here.
+    pub fn new(
+        library: Arc<Library>,
+        membership: Membership,
+        clock: Clock,
+        changed: Arc<Notify>,
+    ) -> Follower {
+        Follower { library, membership, clock, changed, state: watch::Sender::default() }
+    }
+
+    /// Returns how the replica stands, now and whenever that changes.
+    pub fn state(&self) -> watch::Receiver<State> {
+        self.state.subscribe()
+    }
+
+    /// Follows until the future is dropped.
+    pub async fn run(&self) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let before = self.state.borrow().synced_at;
+            let ended = self.follow().await;
+            self.state.send_modify(|state| {
+                state.is_connected = false;
+                state.error = ended.err().map(|error| error.to_string());
+            });
+            // Whoever was connected for a while tries again soon.
+            pause = if self.state.borrow().synced_at == before {
+                (pause * 2).min(LONGEST_PAUSE)
+            } else {
+                FIRST_PAUSE
+            };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                // Somebody edits: a good moment to see whether the server answers again.
+                () = self.changed.notified() => self.count_unsent().await,
+            }
+        }
+    }
+
+    /// Synchronizes whenever something changed here or there, until the connection ends.
+    async fn follow(&self) -> Result<()> {
+        let mut sync = self.membership.sync_of(&self.library).await?;
+        let changes = sync.session().watch().await?;
+        let mut changes = std::pin::pin!(changes.ready_chunks(usize::from(u8::MAX)));
+        loop {
+            let report = sync.sync().await?;
+            let (now, unsent) = (self.clock.stamp(), sync.unsent().len());
+            self.state.send_modify(|state| {
+                state.is_connected = true;
+                state.error = None;
+                state.synced_at = Some(now);
+                state.unsent = unsent;
+                state.total.add(&report);
+            });
+            tokio::select! {
+                told = changes.next() => match told {
+                    Some(told) => told.into_iter().try_for_each(|one| one.map(drop))?,
+                    None => return Ok(()),
+                },
+                () = self.changed.notified() => {}
+                () = tokio::time::sleep(QUIET) => {}
+            }
+        }
+    }
+
+    async fn count_unsent(&self) {
+        match unsent(&self.library).await {
+            Ok(cards) => self.state.send_modify(|state| state.unsent = cards.len()),
+            Err(error) => tracing::warn!(%error, "failed to count what the team does not have"),
+        }
+    }
+}

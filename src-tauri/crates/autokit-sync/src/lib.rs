@@ -1,0 +1,29 @@
+//! Keeps a library in step with a team's.
+//!
+//! A replica is an ordinary library: it answers, is edited and reviewed without a connection. [`TeamSync::sync`] sends the
+//! revisions that the team does not have yet and receives those that are not here. Where two people changed a card at
+//! the same time, fields that only one of them changed are merged; of the others the team's value stands, and the
+//! person's own becomes a proposal in Review, so that no edit is lost.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `sync.rs` | one round: what is forgotten, sent, received |
+//! | `send.rs` | local changes as requests, each carried out once |
+//! | `receive.rs` | the team's cards, merged with what is not sent yet |
+//! | `follow.rs` | round after round, for as long as the library is open |
+//! | `position.rs` | up to where the team's library was read |
+
+mod error;
+mod follow;
+mod position;
+mod receive;
+mod send;
+mod sync;
+
+pub use error::{Result, SyncError};
+pub use follow::{Follower, Membership, State};
+pub use send::unsent;
+pub use sync::{Report, TeamSync, forget_team};
+
+// Unifies the features of dependencies across the workspace; it exports nothing.
+use workspace_hack as _;

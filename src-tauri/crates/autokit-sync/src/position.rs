@@ -1,0 +1,43 @@
+//! Up to where a team's library was read.
+
+use autokit_library::Library;
+use autokit_team::Cursor;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+
+/// Up to where a team's library was read, as it is stored with the cards.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Position {
+    /// Cards written before it are here.
+    pub(crate) cursor: Cursor,
+    /// [`autokit_team::Session::narrowed`] when the cards here were last compared with what may be seen.
+    pub(crate) narrowed: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    cursor: String,
+    narrowed: Option<String>,
+}
+
+impl Position {
+    /// Reads the position of a library; the beginning for one that never received anything, or whose position cannot be
+    /// read: what is read again is the same.
+    pub(crate) async fn of(library: &Library) -> Result<Position> {
+        let Some(text) = library.shared_position().await? else { return Ok(Position::default()) };
+        let stored = serde_json::from_str::<Stored>(&text).ok();
+        let position = stored.and_then(|stored| {
+            Some(Position { cursor: stored.cursor.parse().ok()?, narrowed: stored.narrowed })
+        });
+        if position.is_none() {
+            tracing::warn!(text, "reading the team's library from the beginning");
+        }
+        Ok(position.unwrap_or_default())
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        let stored = Stored { cursor: self.cursor.to_string(), narrowed: self.narrowed.clone() };
+        serde_json::to_string(&stored).unwrap_or_default()
+    }
+}

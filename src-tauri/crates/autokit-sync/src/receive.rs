@@ -1,0 +1,281 @@
+//! The team's cards, merged with local changes that it does not have yet.
+
+use autokit_bundle::merge::merge;
+use autokit_library::{LibraryError, Made, Received, SharedState, Write};
+use autokit_team::SharedCard;
+use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
+use serde_json::{Map, Value};
+
+use crate::error::{Result, SyncError};
+use crate::position::Position;
+use crate::sync::{Report, TeamSync, meta};
+
+/// How sure a person is of their own edit.
+const CERTAIN: f32 = 1.0;
+
+/// A card as the team has it.
+struct Theirs {
+    /// Its key and revision there; the local revision is not known yet.
+    state: SharedState,
+    card: Option<Toolcard>,
+    made: Made,
+}
+
+/// What a person changed here and the team does not have.
+struct Mine {
+    /// The card's content when both were the same last; `None` if there was none.
+    common: Option<Map<String, Value>>,
+    /// Its content now.
+    card: Map<String, Value>,
+    made: Made,
+}
+
+/// What receiving one card does.
+struct Planned {
+    received: Received,
+    /// What of a person's edit does not go with the team's, and whose it is.
+    disputed: Option<(Draft, Author)>,
+}
+
+impl TeamSync {
+    /// Writes what the team changed since the last time.
+    pub(crate) async fn receive(&mut self, report: &mut Report) -> Result<()> {
+        loop {
+            let changes = self.session.changes(&self.position.cursor).await?;
+            let mut theirs = Vec::new();
+            for card in changes.cards {
+                let known = self.by_key.get(card.card.as_str()).and_then(|id| self.shared.get(id));
+                let is_known = known.is_some_and(|state| state.number >= card.number);
+                // What was deleted before it was ever here is nothing to write.
+                if is_known || known.is_none() && card.body.is_none() {
+                    continue;
+                }
+                match self.theirs(card).await? {
+                    Some(card) => theirs.push(card),
+                    None => report.invalid += 1,
+                }
+            }
+            let position = Position { cursor: changes.cursor, ..self.position.clone() };
+            if !theirs.is_empty() || position.cursor != self.position.cursor {
+                self.write(&theirs, &position, report).await?;
+            }
+            report.received += theirs.len();
+            self.position = position;
+            if !changes.more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Brings cards back to what the team has, and proposes what this member changed but may not change.
+    pub(crate) async fn propose_instead(&mut self, cards: &[CardId], report: &mut Report) -> Result<()> {
+        let mut theirs = Vec::new();
+        for card in cards {
+            let Some(state) = self.shared.get(card).cloned() else {
+                self.propose_new(card, report).await?;
+                continue;
+            };
+            let common = self.library.revision(card, state.local).await?;
+            let card = common.body.as_deref().and_then(|body| Toolcard::from_stored(body).ok());
+            theirs.push(Theirs { state, card, made: made_by(&common) });
+        }
+        let mut writes = Vec::with_capacity(theirs.len());
+        let mut disputed = Vec::new();
+        for theirs in &theirs {
+            let (id, expected) = self.here(theirs);
+            if let Some((id, mine)) = id.as_ref().zip(self.mine(id.as_ref()).await?) {
+                let fields = differing(&mine.card, theirs.card.as_ref().map(Toolcard::object));
+                disputed.extend(draft(
+                    Some(id),
+                    "Your role in the team allows proposals only",
+                    fields,
+                    &mine,
+                ));
+            }
+            writes.push(received(id, expected, theirs, None));
+        }
+        self.commit(writes, disputed, &self.position.clone(), report).await
+    }
+
+    /// Turns a new card into a proposal of one.
+    async fn propose_new(&mut self, card: &CardId, report: &mut Report) -> Result<()> {
+        let Some(mine) = self.mine(Some(card)).await? else { return Ok(()) };
+        let fields = differing(&mine.card, None);
+        let disputed = draft(None, "Your role in the team allows proposals only", fields, &mine);
+        let delete = [Write::Delete { id: card.clone() }];
+        self.library.commit(&meta("Propose a new card instead of adding it"), &delete).await?;
+        self.propose(disputed.into_iter().collect(), report).await
+    }
+
+    /// Reads a card of the team; `None` if it is not a valid one.
+    async fn theirs(&mut self, shared: SharedCard) -> Result<Option<Theirs>> {
+        let card = match shared.body.as_deref().map(Toolcard::from_json).transpose() {
+            Ok(card) => card,
+            Err(problems) => {
+                tracing::warn!(card = %shared.card, ?problems, "a card of the team is not valid");
+                return Ok(None);
+            }
+        };
+        let made = Made {
+            operation: Operation::parse(&shared.operation).unwrap_or(Operation::Edit),
+            author: self.author(&shared.author).await?,
+            reason: shared.reason,
+            at: shared.at,
+        };
+        let state = SharedState { key: shared.card.as_str().to_owned(), number: shared.number, local: 0 };
+        Ok(Some(Theirs { state, card, made }))
+    }
+
+    /// Writes cards of the team; whoever edits one of them meanwhile is merged as well.
+    async fn write(&mut self, theirs: &[Theirs], position: &Position, report: &mut Report) -> Result<()> {
+        loop {
+            let (mut writes, mut disputed) = (Vec::with_capacity(theirs.len()), Vec::new());
+            for card in theirs {
+                let planned = self.plan(card).await?;
+                writes.push(planned.received);
+                disputed.extend(planned.disputed);
+            }
+            match self.commit(writes, disputed, position, report).await {
+                Err(SyncError::Library(LibraryError::Conflict { .. })) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn commit(
+        &mut self,
+        received: Vec<Received>,
+        disputed: Vec<(Draft, Author)>,
+        position: &Position,
+        report: &mut Report,
+    ) -> Result<()> {
+        let keys: Vec<String> = received.iter().map(|received| received.state.key.clone()).collect();
+        let writes: Vec<Write> =
+            received.into_iter().map(|received| Write::Receive(Box::new(received))).collect();
+        let meta = meta("Receive the team's changes");
+        self.library.receive(&meta, &writes, &position.to_text()).await?;
+        for (card, state) in self.library.shared_states(Some(&keys)).await? {
+            self.set_shared(card, state);
+        }
+        self.propose(disputed, report).await
+    }
+
+    async fn propose(&self, disputed: Vec<(Draft, Author)>, report: &mut Report) -> Result<()> {
+        for (draft, author) in disputed {
+            self.library.propose(draft, &author, None).await?;
+            report.conflicts += 1;
+        }
+        Ok(())
+    }
+
+    /// Finds the card here: by its key there, or a new one of the same name that the team does not have. Returns it with the
+    /// revision it is at.
+    fn here(&self, theirs: &Theirs) -> (Option<CardId>, u32) {
+        self.library.read(|replica| {
+            let named = || {
+                let id = replica.id_of(&theirs.card.as_ref()?.key())?;
+                (!self.shared.contains_key(id)).then(|| id.clone())
+            };
+            let id = self.by_key.get(&theirs.state.key).cloned().or_else(named);
+            let number = id.as_ref().and_then(|id| {
+                let live = replica.get(id).map(|record| record.number);
+                live.or_else(|| replica.deleted.get(id).map(|(number, _)| *number))
+            });
+            (id, number.unwrap_or(0))
+        })
+    }
+
+    /// Returns what of a card the team does not have.
+    async fn mine(&self, card: Option<&CardId>) -> Result<Option<Mine>> {
+        let record = card.and_then(|card| self.library.card(card).ok());
+        let Some((card, record)) = card.zip(record) else { return Ok(None) };
+        let state = self.shared.get(card);
+        if state.is_some_and(|state| state.local >= record.number) {
+            return Ok(None);
+        }
+        let common = match state.filter(|state| state.local > 0) {
+            Some(state) => self.library.revision(card, state.local).await?.body,
+            None => None,
+        };
+        let newest = self.library.revision(card, record.number).await?;
+        let common = common.and_then(|body| Toolcard::from_stored(&body).ok()).map(Toolcard::into_object);
+        Ok(Some(Mine { common, card: record.card().into_object(), made: made_by(&newest) }))
+    }
+
+    async fn plan(&self, theirs: &Theirs) -> Result<Planned> {
+        let (id, expected) = self.here(theirs);
+        let Some((id, mine)) = id.as_ref().zip(self.mine(id.as_ref()).await?) else {
+            return Ok(Planned { received: received(id, expected, theirs, None), disputed: None });
+        };
+        let Some(card) = &theirs.card else {
+            let fields = differing(&mine.card, None);
+            let disputed = draft(None, "Another member removed the card that you edited", fields, &mine);
+            return Ok(Planned { received: received(Some(id.clone()), expected, theirs, None), disputed });
+        };
+        // Where both changed a field, the team's value stands.
+        let merged = merge(mine.common.as_ref(), card.object(), &mine.card);
+        let (merged, fields) = match Toolcard::new(merged.card) {
+            Ok(with_mine) => {
+                let fields =
+                    merged.conflicts.into_iter().map(|conflict| field(conflict.field, conflict.theirs));
+                ((with_mine != *card).then_some((with_mine, mine.made.clone())), fields.collect())
+            }
+            // Each side is valid, but not both together.
+            Err(_) => (None, differing(&mine.card, Some(card.object()))),
+        };
+        let disputed = draft(Some(id), "Another member changed the same fields before you", fields, &mine);
+        Ok(Planned { received: received(Some(id.clone()), expected, theirs, merged), disputed })
+    }
+}
+
+fn received(
+    id: Option<CardId>,
+    expected: u32,
+    theirs: &Theirs,
+    merged: Option<(Toolcard, Made)>,
+) -> Received {
+    Received {
+        id,
+        expected,
+        card: theirs.card.clone(),
+        state: theirs.state.clone(),
+        made: theirs.made.clone(),
+        merged,
+    }
+}
+
+fn made_by(revision: &Revision) -> Made {
+    Made {
+        operation: revision.operation,
+        author: revision.author.clone(),
+        reason: revision.reason.clone(),
+        at: revision.at,
+    }
+}
+
+fn field(field: String, value: Option<Value>) -> ProposedField {
+    ProposedField { field, value, evidence: Vec::new(), confidence: CERTAIN }
+}
+
+/// Returns the fields in which a person's card differs from the team's, with the person's values.
+fn differing(mine: &Map<String, Value>, theirs: Option<&Map<String, Value>>) -> Vec<ProposedField> {
+    let none = Map::new();
+    let theirs = theirs.unwrap_or(&none);
+    let removed = theirs.keys().filter(|name| !mine.contains_key(*name));
+    let names = mine.keys().chain(removed).filter(|name| mine.get(*name) != theirs.get(*name));
+    names.map(|name| field(name.clone(), mine.get(name).cloned())).collect()
+}
+
+/// Returns the proposal of what is disputed, and its author; `None` if nothing is.
+fn draft(
+    card: Option<&CardId>,
+    why: &str,
+    fields: Vec<ProposedField>,
+    mine: &Mine,
+) -> Option<(Draft, Author)> {
+    if fields.is_empty() {
+        return None;
+    }
+    let draft = Draft { card: card.cloned(), ..Draft::new(Origin::Conflict, why, fields) };
+    Some((draft, mine.made.author.clone()))
+}

@@ -1,0 +1,167 @@
+//! One round: what may not be seen any more is forgotten, local changes are sent, the team's are received.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use autokit_library::{Library, Meta, SharedState};
+use autokit_team::{Code, Cursor, MemberKey, Session};
+use autokit_toolcard::{Author, CardId, Operation};
+
+use crate::error::Result;
+use crate::position::Position;
+use crate::send::Sent;
+
+/// Most rounds in which others changed what is to be sent before it arrived; afterwards it stays for the next time.
+const ROUNDS: usize = 20;
+
+/// Forgets everything that a team showed to a member who was removed from it.
+///
+/// # Errors
+/// When the library cannot be written.
+pub async fn forget_team(library: &Library) -> Result<usize> {
+    let shared: Vec<CardId> = library.shared_states(None).await?.into_keys().collect();
+    library.purge(&shared).await?;
+    Ok(shared.len())
+}
+
+/// What a synchronization did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Cards of the team that were written here.
+    pub received: usize,
+    /// Local changes that the team has now.
+    pub sent: usize,
+    /// Edits that met another one and wait in Review.
+    pub conflicts: usize,
+    /// Cards that were forgotten because they may not be seen any more.
+    pub purged: usize,
+    /// Cards of the team that are not valid and were left out.
+    pub invalid: usize,
+    /// Whether local changes are left because others kept changing the same cards.
+    pub is_behind: bool,
+}
+
+impl Report {
+    /// Adds what another synchronization did; whether something is left is as it is now.
+    pub fn add(&mut self, other: &Report) {
+        self.received += other.received;
+        self.sent += other.sent;
+        self.conflicts += other.conflicts;
+        self.purged += other.purged;
+        self.invalid += other.invalid;
+        self.is_behind = other.is_behind;
+    }
+}
+
+/// Keeps a library in step with a team's, as one member.
+#[derive(Debug)]
+pub struct TeamSync {
+    pub(crate) library: Arc<Library>,
+    pub(crate) session: Session,
+    pub(crate) shared: HashMap<CardId, SharedState>,
+    pub(crate) by_key: HashMap<String, CardId>,
+    pub(crate) position: Position,
+    names: HashMap<MemberKey, String>,
+}
+
+impl TeamSync {
+    /// Prepares to keep `library` in step: one that only this process has open, and that is the replica of this team or
+    /// is to become it.
+    ///
+    /// # Errors
+    /// When the library cannot be read.
+    pub async fn new(library: Arc<Library>, session: Session) -> Result<TeamSync> {
+        let shared = library.shared_states(None).await?;
+        let by_key = shared.iter().map(|(card, state)| (state.key.clone(), card.clone())).collect();
+        let position = Position::of(&library).await?;
+        Ok(TeamSync { library, session, shared, by_key, position, names: HashMap::new() })
+    }
+
+    /// The session of the member.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Sends and receives until nothing is left.
+    ///
+    /// # Errors
+    /// When the server does not answer or the library cannot be written. Local changes stay for the next time.
+    pub async fn sync(&mut self) -> Result<Report> {
+        let mut report = Report::default();
+        self.forget(&mut report).await?;
+        for _ in 0..ROUNDS {
+            let sent = self.send(&mut report).await?;
+            self.receive(&mut report).await?;
+            if sent == Sent::Everything && self.unsent().is_empty() {
+                return Ok(report);
+            }
+        }
+        report.is_behind = true;
+        Ok(report)
+    }
+
+    /// Forgets cards that this member may not see any more, and reads everything again if there are others instead.
+    async fn forget(&mut self, report: &mut Report) -> Result<()> {
+        let narrowed = match self.session.narrowed().await {
+            Err(error) if error.code == Code::Removed => {
+                forget_team(&self.library).await?;
+                self.shared.clear();
+                self.by_key.clear();
+                return Err(error.into());
+            }
+            narrowed => narrowed?,
+        };
+        if self.position.narrowed.as_ref() == Some(&narrowed) {
+            return Ok(());
+        }
+        if self.position.narrowed.is_some() {
+            let visible: HashSet<String> =
+                self.session.visible().await?.into_iter().map(|(key, _)| key.as_str().to_owned()).collect();
+            let hidden: Vec<CardId> = self
+                .shared
+                .iter()
+                .filter(|(_, state)| !visible.contains(&state.key))
+                .map(|(card, _)| card.clone())
+                .collect();
+            self.library.purge(&hidden).await?;
+            for card in &hidden {
+                if let Some(state) = self.shared.remove(card) {
+                    self.by_key.remove(&state.key);
+                }
+            }
+            report.purged += hidden.len();
+            if visible.iter().any(|key| !self.by_key.contains_key(key)) {
+                self.position.cursor = Cursor::default();
+            }
+        }
+        let position = Position { narrowed: Some(narrowed), ..self.position.clone() };
+        self.library.receive(&meta("Compare with the team's library"), &[], &position.to_text()).await?;
+        self.position = position;
+        Ok(())
+    }
+
+    /// Returns the name of a member, which is how people are named in a library.
+    pub(crate) async fn author(&mut self, member: &MemberKey) -> Result<Author> {
+        if !self.names.contains_key(member) {
+            let members = self.session.members().await?;
+            self.names = members.into_iter().map(|member| (member.key, member.name)).collect();
+        }
+        Ok(Author(self.names.get(member).cloned().unwrap_or_else(|| "A former member".to_owned())))
+    }
+
+    pub(crate) fn set_shared(&mut self, card: CardId, state: SharedState) {
+        self.by_key.insert(state.key.clone(), card.clone());
+        self.shared.insert(card, state);
+    }
+}
+
+/// How a synchronization is noted; each revision says itself who made it.
+pub(crate) fn meta(reason: &str) -> Meta {
+    Meta {
+        operation: Operation::Import,
+        author: Author::autokit(),
+        reason: reason.to_owned(),
+        change: None,
+        request: None,
+    }
+}

@@ -1,0 +1,6 @@
+//! Replicas of a team's library: what is exchanged, merged, refused and forgotten.
+
+mod access;
+mod edits;
+mod kitchen;
+mod random;
