@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 23;
+export const PROTOCOL = 24;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -1860,7 +1860,7 @@ version: number, } | { "event": "proposals",
 /**
  * Number of pending proposals.
  */
-waiting: number, } | { "event": "providers" } | { "event": "setting", 
+waiting: number, } | { "event": "providers" } | { "event": "team" } | { "event": "setting", 
 /**
  * The setting.
  */
@@ -3922,7 +3922,7 @@ export type Operation = "create" | "edit" | "delete" | "restore" | "import" | "u
 /**
  * Origin of a proposal.
  */
-export type Origin = "discovery" | "description" | "use" | "code" | "repair" | "refresh" | "improvement" | "import";
+export type Origin = "discovery" | "description" | "use" | "code" | "repair" | "refresh" | "improvement" | "import" | "conflict";
 
 /**
  * Outcome of a step.
@@ -6238,6 +6238,237 @@ export type SubscriptionRef = {
 id: string, };
 
 /**
+ * Request to create a team on a server.
+ */
+export type TeamCreate = { 
+/**
+ * URL of the server: `ws://` or `wss://`.
+ */
+server: string, 
+/**
+ * Certificates of the only authorities trusted to name the server, as PEM text; those of the system without.
+ */
+authorities: string | null, 
+/**
+ * Name of the server's own user.
+ */
+owner: string, 
+/**
+ * Its password. It is used once and not stored.
+ */
+owner_password: string, 
+/**
+ * Identifies the team: lower-case letters, digits and `_`.
+ */
+id: string, 
+/**
+ * Name of the team.
+ */
+name: string, 
+/**
+ * Name of its first administrator.
+ */
+member: string, 
+/**
+ * Password of the first administrator.
+ */
+password: string, };
+
+/**
+ * A team that this person belongs to on this machine.
+ */
+export type TeamEntry = { 
+/**
+ * Identifies the team: its database on the server.
+ */
+id: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * URL of its server.
+ */
+server: string, 
+/**
+ * The name under which this person is a member.
+ */
+member: string, 
+/**
+ * Folder of the replica of its library.
+ */
+folder: string, };
+
+/**
+ * An invitation, which can be used once.
+ */
+export type TeamInvitation = { 
+/**
+ * The link that whoever is invited opens.
+ */
+link: string, 
+/**
+ * Until when it can be used.
+ */
+expires: Timestamp, };
+
+/**
+ * Request for an invitation.
+ */
+export type TeamInvite = { 
+/**
+ * What the new member may do.
+ */
+role: TeamRole, 
+/**
+ * Groups they belong to from the beginning; those that do not exist are created.
+ */
+groups: Array<string>, 
+/**
+ * Days for which it can be used.
+ */
+days: number, };
+
+/**
+ * Request to join a team.
+ */
+export type TeamJoin = { 
+/**
+ * The invitation, as a link.
+ */
+invitation: string, 
+/**
+ * Certificates of the only authorities trusted to name the server, as PEM text; those of the system without.
+ */
+authorities: string | null, 
+/**
+ * Name under which to become a member, or under which this person is one already.
+ */
+member: string, 
+/**
+ * Password to sign in with.
+ */
+password: string, };
+
+/**
+ * A member of a team.
+ */
+export type TeamMember = { 
+/**
+ * The name they sign in with.
+ */
+name: string, 
+/**
+ * What they may do.
+ */
+role: TeamRole, 
+/**
+ * Names of their groups, as far as this person may know them.
+ */
+groups: Array<string>, 
+/**
+ * Whether they can sign in.
+ */
+active: boolean, 
+/**
+ * Whether it is this person.
+ */
+is_self: boolean, };
+
+/**
+ * Request to change a member. What is absent stays as it is.
+ */
+export type TeamMemberChange = { 
+/**
+ * The member's name.
+ */
+name: string, 
+/**
+ * Their new role.
+ */
+role: TeamRole | null, 
+/**
+ * All their groups from now on; those that do not exist are created.
+ */
+groups: Array<string> | null, 
+/**
+ * Whether they can sign in from now on.
+ */
+active: boolean | null, 
+/**
+ * Their new password.
+ */
+password: string | null, };
+
+/**
+ * The members of a team.
+ */
+export type TeamMembers = { 
+/**
+ * The members, by name.
+ */
+members: Array<TeamMember>, 
+/**
+ * Names of the groups: all for administrators, one's own for others.
+ */
+groups: Array<string>, };
+
+/**
+ * Reference to a team on this machine.
+ */
+export type TeamRef = { 
+/**
+ * Its id.
+ */
+id: string, };
+
+/**
+ * What a member may do. Each role may do what the ones before it may.
+ */
+export type TeamRole = "reader" | "contributor" | "reviewer" | "admin";
+
+/**
+ * How the replica of a team's library stands.
+ */
+export type TeamState = { 
+/**
+ * The team.
+ */
+team: TeamEntry, 
+/**
+ * Whether changes arrive as they happen.
+ */
+is_connected: boolean, 
+/**
+ * Why not, if it was tried.
+ */
+error: string | null, 
+/**
+ * When the replica and the team's library were the same last.
+ */
+synced_at: Timestamp | null, 
+/**
+ * Number of cards with changes that the team does not have yet.
+ */
+unsent: number, 
+/**
+ * Cards of the team that were written since the library was opened.
+ */
+received: number, 
+/**
+ * Changes that were sent since the library was opened.
+ */
+sent: number, 
+/**
+ * Edits that met another one, or that the role does not allow, since the library was opened: they wait in Review.
+ */
+conflicts: number, 
+/**
+ * Cards of the team that are not valid and were left out.
+ */
+invalid: number, };
+
+/**
  * Result of a successful connection test. A failed test returns an error with a remedy.
  */
 export type TestOutcome = { 
@@ -7289,6 +7520,24 @@ export interface Commands {
   backups_restore: { request: BackupRef; response: Backup };
   /** Accepts the loss of acknowledged changes that are missing, so that they are no longer reported. */
   missing_changes_accept: { request: Nothing; response: Nothing };
+  /** Returns the teams that this person belongs to on this machine. */
+  teams_list: { request: Nothing; response: Array<TeamEntry> };
+  /** Creates a team on a server, and becomes its first administrator. */
+  teams_create: { request: TeamCreate; response: TeamEntry };
+  /** Joins a team, or signs in to it on another machine, and makes the folder of its replica. */
+  teams_join: { request: TeamJoin; response: TeamEntry };
+  /** Removes the replica of a team's library and the password from this machine. */
+  teams_leave: { request: TeamRef; response: TeamEntry };
+  /** Returns how this library and its team's stand; `null` if it is not the replica of one. */
+  team_get: { request: Nothing; response: TeamState | null };
+  /** Sends and receives changes now. */
+  team_sync: { request: Nothing; response: TeamState };
+  /** Returns the members of the team. */
+  team_members: { request: Nothing; response: TeamMembers };
+  /** Invites somebody to the team. */
+  team_invite: { request: TeamInvite; response: TeamInvitation };
+  /** Changes the role, the groups or the password of a member, removes or restores them. */
+  team_member_change: { request: TeamMemberChange; response: TeamMembers };
   /** Runs diagnostics of the installation. */
   diagnostics_run: { request: DoctorRequest; response: Doctor };
 }

@@ -17,6 +17,7 @@ export const review = {
     refresh: "Stale field",
     improvement: "Enrichment",
     import: "Imported",
+    conflict: "Your edit",
   },
   states: { pending: "Pending", accepted: "Accepted", rejected: "Rejected", withdrawn: "Withdrawn" },
   risks: { high: "High risk", medium: "Medium risk", low: "Low risk" },

@@ -31,7 +31,8 @@ use crate::{
     Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState, ResearchRequest,
     RetirementProposed, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server,
     ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait,
-    SessionsDelete, SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef,
+    SessionsDelete, SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef, TeamCreate,
+    TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMemberChange, TeamMembers, TeamRef, TeamState,
     TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery,
     UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded,
     VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove, VocabularyRemoved,
@@ -39,7 +40,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 23;
+pub const PROTOCOL: u32 = 24;
 
 /// Returns whether a command may be executed again when it is unknown whether it was. Those with effects outside the library
 /// may not; changes of the library are recognized by their idempotency key.
@@ -471,6 +472,24 @@ commands! {
     RestoreBackup = "backups_restore" (BackupRef) -> Backup;
     /// Accepts the loss of acknowledged changes that are missing, so that they are no longer reported.
     AcceptMissingChanges = "missing_changes_accept" (Nothing) -> Nothing;
+    /// Returns the teams that this person belongs to on this machine.
+    ListTeams = "teams_list" (Nothing) -> Vec<TeamEntry>;
+    /// Creates a team on a server, and becomes its first administrator.
+    CreateTeam = "teams_create" (TeamCreate) -> TeamEntry;
+    /// Joins a team, or signs in to it on another machine, and makes the folder of its replica.
+    JoinTeam = "teams_join" (TeamJoin) -> TeamEntry;
+    /// Removes the replica of a team's library and the password from this machine.
+    LeaveTeam = "teams_leave" (TeamRef) -> TeamEntry;
+    /// Returns how this library and its team's stand; `null` if it is not the replica of one.
+    GetTeam = "team_get" (Nothing) -> Option<TeamState>;
+    /// Sends and receives changes now.
+    SyncTeam = "team_sync" (Nothing) -> TeamState;
+    /// Returns the members of the team.
+    ListMembers = "team_members" (Nothing) -> TeamMembers;
+    /// Invites somebody to the team.
+    InviteMember = "team_invite" (TeamInvite) -> TeamInvitation;
+    /// Changes the role, the groups or the password of a member, removes or restores them.
+    ChangeMember = "team_member_change" (TeamMemberChange) -> TeamMembers;
     /// Runs diagnostics of the installation.
     RunDoctor = "diagnostics_run" (DoctorRequest) -> Doctor;
 }

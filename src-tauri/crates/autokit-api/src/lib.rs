@@ -38,6 +38,7 @@ mod review;
 mod serve;
 pub mod stdio;
 mod system;
+mod team;
 mod tools;
 mod transfer;
 mod variants;
@@ -105,6 +106,10 @@ pub use serve::{
 pub use system::{
     Backup, BackupContents, BackupRef, CardNames, Check, CheckState, Doctor, DoctorRequest, Event,
     ModelState, Nothing, Role, Setting, Status,
+};
+pub use team::{
+    TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamMembers,
+    TeamRef, TeamRole, TeamState,
 };
 pub use tools::{
     ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,

@@ -154,6 +154,8 @@ pub enum Event {
     },
     /// The settings of services changed.
     Providers,
+    /// The replica of a team's library sent or received something, or its connection changed.
+    Team,
     /// Another setting of the library changed.
     Setting {
         /// The setting.

@@ -44,6 +44,8 @@ use autokit_lifecycle::generated::GeneratedTools;
 use autokit_lifecycle::macros::Macros;
 use autokit_lifecycle::refine::Refining;
 use autokit_lifecycle::variants::DescriptionVariants;
+use autokit_membership::replica::TeamReplica;
+use autokit_membership::teams::Teams;
 use autokit_memory::Memory;
 use autokit_personalization::Learning;
 use autokit_serving::address::AgentHttpServer;
@@ -147,6 +149,8 @@ struct Exchange {
     subscriptions: Subscriptions,
     bundle_keys: BundleKeys,
     vocabulary: NamesAndSynonyms,
+    teams: Teams,
+    team: TeamReplica,
 }
 
 /// Where callable tools come from.
@@ -315,6 +319,8 @@ impl Engine {
                 imports,
                 bundle_keys,
                 vocabulary,
+                teams: Teams::new(workspace.clone(), providers.clone(), options),
+                team: TeamReplica::new(workspace.clone(), options)?,
             };
             let connections = Connections {
                 servers: Servers::new(workspace.clone(), known_servers.clone(), exchange.imports.clone()),
@@ -475,6 +481,7 @@ impl Engine {
     pub fn start_background_tasks(&self) {
         self.cards.checking.start_background_checks(self.exchange.subscriptions.clone());
         self.connections.servers.watch_servers();
+        self.exchange.team.start();
         let memory = self.asking.memory.clone();
         tokio::spawn(async move { memory.keep_current().await });
         self.asking.learning.start();

@@ -10,7 +10,7 @@ use autokit_terminal::{BackupCommand, Outcome, Result};
 
 /// Runs a command that needs no open library; `None` if it needs one.
 pub(crate) async fn without_library(
-    options: impl FnOnce() -> NodeOptions,
+    options: NodeOptions,
     data_dir: &Path,
     out: &Output,
     command: &BackupCommand,
@@ -60,15 +60,10 @@ async fn verify(data_dir: &Path, out: &Output, name: Option<&str>) -> Result<Out
     Ok(if verification.is_ok() { Outcome::Done } else { Outcome::Unhealthy })
 }
 
-async fn run_restore(
-    options: impl FnOnce() -> NodeOptions,
-    data_dir: &Path,
-    out: &Output,
-    name: &str,
-) -> Result<Outcome> {
+async fn run_restore(options: NodeOptions, data_dir: &Path, out: &Output, name: &str) -> Result<Outcome> {
     let restored = match restore::restore(data_dir, name).await {
         Err(ApiError { code: ErrorCode::Conflict, .. }) => {
-            let node = Node::open(options()).await?;
+            let node = Node::open(options).await?;
             let restored = restore::restore_open(&node, data_dir, name).await;
             node.close().await?;
             restored?

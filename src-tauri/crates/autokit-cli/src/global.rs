@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use autokit_app::engine::Vectors;
 use autokit_app::paths;
-use autokit_terminal::Global;
+use autokit_membership::folder;
+use autokit_terminal::{Global, Result};
 
 /// Returns where vectors come from.
 pub(crate) fn vectors(global: &Global) -> Vectors {
@@ -19,7 +20,14 @@ pub(crate) fn vectors(global: &Global) -> Vectors {
     }
 }
 
-/// Returns the library folder.
-pub(crate) fn data_dir(global: &Global) -> PathBuf {
-    global.data_dir.clone().unwrap_or_else(paths::data_dir)
+/// Returns the library folder: the person's own, or that of a team.
+///
+/// # Errors
+/// `not_found` for a team that is not on this machine.
+pub(crate) fn data_dir(global: &Global) -> Result<PathBuf> {
+    let own = global.data_dir.clone().unwrap_or_else(paths::data_dir);
+    Ok(match &global.team {
+        Some(team) => folder::find(&own, team)?,
+        None => own,
+    })
 }

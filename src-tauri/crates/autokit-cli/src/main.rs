@@ -4,6 +4,7 @@ mod backup;
 mod eval;
 mod global;
 mod serve;
+mod team;
 mod tokens;
 
 use std::io::Write as _;
@@ -129,16 +130,22 @@ async fn run(cli: Cli) -> Result<Outcome> {
         command => command,
     };
     if matches!(command, Command::Engine) {
-        Box::pin(serve::engine(node_options(&cli.global, true))).await?;
+        Box::pin(serve::engine(node_options(&cli.global, true)?)).await?;
         return Ok(Outcome::Done);
     }
-    let data_dir = global::data_dir(&cli.global);
+    let data_dir = global::data_dir(&cli.global)?;
     if let Command::Backup(command) = &command
         && let Some(result) =
-            Box::pin(backup::without_library(|| node_options(&cli.global, true), &data_dir, &out, command))
+            Box::pin(backup::without_library(node_options(&cli.global, true)?, &data_dir, &out, command))
                 .await
     {
         return result;
+    }
+    if let Command::Team(command) = &command
+        && let Some((id, false)) = command.leaving()
+    {
+        let global = Global { team: Some(id.to_owned()), ..cli.global.clone() };
+        Box::pin(team::ensure_sent(node_options(&global, false)?)).await?;
     }
     let opened = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await;
     let node = match opened {
@@ -168,21 +175,21 @@ async fn run(cli: Cli) -> Result<Outcome> {
 }
 
 async fn open(global: &Global, standby: bool) -> Result<Node> {
-    Ok(Node::open(node_options(global, standby)).await?)
+    Ok(Node::open(node_options(global, standby)?).await?)
 }
 
-fn node_options(global: &Global, standby: bool) -> NodeOptions {
-    NodeOptions {
-        data_dir: global::data_dir(global),
+fn node_options(global: &Global, standby: bool) -> Result<NodeOptions> {
+    Ok(NodeOptions {
+        data_dir: global::data_dir(global)?,
         engine: EngineOptions {
             vectors: global::vectors(global),
             // A library at an explicit path starts empty; the default one has the starter cards.
-            starter: global.starter || global.data_dir.is_none(),
+            starter: global.starter || global.data_dir.is_none() && global.team.is_none(),
             ..EngineOptions::new()
         },
         standby,
         author: autokit_app::person(),
-    }
+    })
 }
 
 async fn with_library(node: &Node, out: &Output, command: Command) -> Result<Outcome> {

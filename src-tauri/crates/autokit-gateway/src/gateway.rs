@@ -496,7 +496,11 @@ fn preload(
 /// Returns the query of a search, or what is wrong with it. Checked before anything else, because a query
 /// may be as long as a message.
 pub(crate) fn query_of(arguments: &Map<String, Value>) -> Result<&str, String> {
-    let query = arguments.get("query").and_then(Value::as_str).unwrap_or("");
+    let query = match arguments.get("query") {
+        None | Some(Value::Null) => "",
+        Some(Value::String(query)) => query,
+        Some(_) => return Err("`query` must be a string. Describe what the tool should do.".to_owned()),
+    };
     if query.len() > QUERY_BYTES {
         let message = format!(
             "`query` has {} bytes; the limit is {QUERY_BYTES}. Describe in one sentence what the tool should do.",

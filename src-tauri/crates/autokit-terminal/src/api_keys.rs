@@ -1,6 +1,6 @@
 //! `autokit api-keys`: keys for web APIs whose operations are cards.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io;
 
 use autokit_api::Client;
 use autokit_api::commands::{ListApiKeys, RemoveApiKey, SetApiKey};
@@ -10,6 +10,7 @@ use owo_colors::OwoColorize as _;
 
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, printable};
+use crate::secret;
 
 #[derive(Debug, Subcommand)]
 pub enum ApiKeysCommand {
@@ -47,20 +48,11 @@ pub enum ApiKeysCommand {
     },
 }
 
-fn read_secret() -> Result<String> {
-    if io::stdin().is_terminal() {
-        writeln!(anstream::stderr(), "Type or paste the key, then press Enter:")?;
-    }
-    let mut text = String::new();
-    io::stdin().lock().read_line(&mut text)?;
-    Ok(text.trim().to_owned())
-}
-
 pub(crate) async fn run(library: &dyn Client, out: &Output, command: ApiKeysCommand) -> Result<Outcome> {
     let keys = match command {
         ApiKeysCommand::List => library.call::<ListApiKeys>(Nothing {}).await?,
         ApiKeysCommand::Set { origin, scheme, place, token, user, client, token_url } => {
-            let text = read_secret()?;
+            let text = secret::read("Key")?;
             let secret = match (user, client, token_url) {
                 (Some(user), _, _) => ApiSecret::Basic { user, password: text },
                 (None, Some(id), Some(token_url)) => ApiSecret::Client { token_url, id, secret: text },

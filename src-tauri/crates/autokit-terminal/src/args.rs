@@ -201,6 +201,9 @@ pub enum Command {
     /// Create, verify and restore backups of the library.
     #[command(subcommand)]
     Backup(crate::backup::BackupCommand),
+    /// Share a library with others through a server.
+    #[command(subcommand)]
+    Team(crate::team::TeamCommand),
     /// Keep the library open and serve it to other processes until interrupted.
     Serve,
     /// Run the engine of the window, which starts it: commands on standard input, results on standard output.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// Options every command takes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Print JSON instead of text.
@@ -14,6 +14,9 @@ pub struct Global {
     /// Library folder (a new folder starts empty).
     #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Use the library of this team; see `autokit team list`.
+    #[arg(long, global = true, value_name = "ID", env = "AUTOKIT_TEAM")]
+    pub team: Option<String>,
     /// Load the starter cards into a new library; the default without --data-dir.
     #[arg(long, global = true)]
     pub starter: bool,

@@ -43,9 +43,11 @@ mod refine;
 mod report;
 mod research;
 mod review;
+mod secret;
 mod servers;
 pub mod signals;
 mod starter_code;
+mod team;
 mod tools;
 mod transfer;
 mod variants;
@@ -64,6 +66,7 @@ pub use eval::{EvalCommand, Precision};
 pub use global::Global;
 pub use outcome::{Failure, Outcome, Result};
 pub use report::ReportCommand;
+pub use team::TeamCommand;
 
 use output::Output;
 
@@ -172,6 +175,7 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Personalization(command) => personalization::run(library, out, command).await,
         Command::Names(command) => vocabulary::run(library, out, EntryKind::Name, command).await,
         Command::Synonyms(command) => vocabulary::run(library, out, EntryKind::Synonym, command).await,
+        Command::Team(command) => Box::pin(team::run(library, out, command)).await,
         Command::Backup(_) => backup::create(library, out).await,
         Command::Eval(EvalCommand::Sessions { days }) => report::preloading(library, out, days).await,
         Command::Completions { .. }

@@ -1,6 +1,6 @@
 //! `autokit providers`: language models, search services, keys.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write};
+use std::io::{self, Write};
 
 use autokit_api::Client;
 use autokit_api::KeyStorage;
@@ -16,6 +16,7 @@ use owo_colors::OwoColorize;
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, printable, write_error};
 use crate::places::with_commands;
+use crate::secret;
 
 #[derive(Debug, Subcommand)]
 pub enum ProvidersCommand {
@@ -212,13 +213,7 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: ProvidersCo
                 KeyChoice::Brave => KeyName::Brave,
                 KeyChoice::Github => KeyName::Github,
             };
-            if io::stdin().is_terminal() {
-                let mut err = anstream::stderr();
-                writeln!(err, "Type or paste the key, then press Enter (empty removes it):")?;
-            }
-            let mut value = String::new();
-            io::stdin().lock().read_line(&mut value)?;
-            let value = value.trim().to_owned();
+            let value = secret::read("Key (empty removes it)")?;
             let providers = library.call::<SetSecret>(SecretSet { name, value }).await?;
             out.show(&providers, |text| write_providers(text, &providers))?;
             return Ok(Outcome::Done);

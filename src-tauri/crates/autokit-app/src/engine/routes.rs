@@ -4,16 +4,17 @@ use async_trait::async_trait;
 use autokit_api::commands::{
     AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddMemory, AddServer,
     AddSubscription, AddVariant, AnswerApproval, Ask, CancelJob, CancelSession, ChangeCollection,
-    ChangeProfile, CheckCard, CheckSubscriptions, Command, CommentProposal, ConnectAgent, Context,
-    CreateBackup, CreateCard, DeleteCards, DeleteSessions, DescribeCard, DisconnectAgent, DismissDuplicates,
-    EditCards, EndVariants, Export, ExportPersonalization, FetchPages, FindDuplicates, ForgetKey,
-    GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings, GetFacets, GetGeneration,
-    GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders, GetRefineState,
-    GetReviewPolicy, GetSession, GetStarter, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle,
-    InspectBackup, InstallFromMarket, LearnPersonalization, ListApiKeys, ListBackups, ListCards, ListClients,
-    ListCodeTools, ListCollections, ListDuplicates, ListGeneratedTools, ListImports, ListJobs, ListKeys,
-    ListLanguageModels, ListMarketSources, ListMemory, ListModels, ListProfiles, ListProposals,
-    ListRecordedCalls, ListServers, ListSessions, ListSubscriptions, ListTools, ListVariants, ListVocabulary,
+    ChangeMember, ChangeProfile, CheckCard, CheckSubscriptions, Command, CommentProposal, ConnectAgent,
+    Context, CreateBackup, CreateCard, CreateTeam, DeleteCards, DeleteSessions, DescribeCard,
+    DisconnectAgent, DismissDuplicates, EditCards, EndVariants, Export, ExportPersonalization, FetchPages,
+    FindDuplicates, ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings,
+    GetFacets, GetGeneration, GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders,
+    GetRefineState, GetReviewPolicy, GetSession, GetStarter, GetTeam, GetTool, GetToolOutcome,
+    GetVerification, GiveFeedback, Handle, InspectBackup, InstallFromMarket, InviteMember, JoinTeam,
+    LearnPersonalization, LeaveTeam, ListApiKeys, ListBackups, ListCards, ListClients, ListCodeTools,
+    ListCollections, ListDuplicates, ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels,
+    ListMarketSources, ListMembers, ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls,
+    ListServers, ListSessions, ListSubscriptions, ListTeams, ListTools, ListVariants, ListVocabulary,
     LoadStarter, MakeKey, MergeCards, PauseJob, PreviewAccept, PreviewExport, PreviewImport, PreviewMerge,
     ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, Redo, RefreshMemory,
     RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection, RemoveMarketSource, RemoveMemory,
@@ -22,7 +23,8 @@ use autokit_api::commands::{
     RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey,
     SetCheckSettings, SetKeyTrust, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret,
     SetVariant, SetVocabulary, SignBundle, StartAsk, StartDiscover, StartImport, StartRefine, StartResearch,
-    StartVerify, TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
+    StartVerify, SyncTeam, TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob,
+    WaitSession,
 };
 use autokit_error::Result;
 
@@ -56,6 +58,8 @@ route!(
     connections.market:
         AddMarketSource, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket
 );
+route!(exchange.teams: CreateTeam, JoinTeam, LeaveTeam, ListTeams);
+route!(exchange.team: ChangeMember, GetTeam, InviteMember, ListMembers, SyncTeam);
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
 route!(cards.catalogue: CheckCard, GetCard, GetFacets, GetStarter, ListCards);
 route!(cards.collections: ChangeCollection, ListCollections, RemoveCollection, RenameCollection);

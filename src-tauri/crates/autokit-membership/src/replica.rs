@@ -1,0 +1,309 @@
+//! An open replica of a team's library: kept in step with it, and the members of the team.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use autokit_api::commands::{ChangeMember, Context, GetTeam, Handle, InviteMember, ListMembers, SyncTeam};
+use autokit_api::{
+    Event, Nothing, TeamEntry, TeamInvitation, TeamInvite, TeamMember, TeamMemberChange, TeamMembers,
+    TeamRole, TeamState,
+};
+use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_sync::{Follower, Membership, State};
+use autokit_team::{Group, GroupKey, Member, Role, Session};
+use autokit_workspace::options::EngineOptions;
+use autokit_workspace::workspace::Workspace;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Mutex, Notify, watch};
+
+use crate::folder::{self, TeamFile};
+use crate::invitation;
+
+/// Longest that an invitation can be used, in days.
+const MOST_DAYS: u32 = 365;
+const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
+
+/// The team whose library is open; nothing for a person's own library.
+#[derive(Clone, Debug)]
+pub struct TeamReplica {
+    workspace: Workspace,
+    config_dir: Arc<PathBuf>,
+    team: Option<Arc<(TeamEntry, TeamFile)>>,
+    /// What a process that stays follows.
+    following: Arc<OnceLock<watch::Receiver<State>>>,
+    changed: Arc<Notify>,
+    /// One synchronization at a time, of a process that does not follow.
+    syncing: Arc<Mutex<()>>,
+}
+
+impl TeamReplica {
+    /// Finds out which team's library is open.
+    ///
+    /// # Errors
+    /// If the file that says so cannot be read.
+    pub fn new(workspace: Workspace, options: &EngineOptions) -> Result<TeamReplica> {
+        let folder = workspace.library.dir().map(|dir| dir.root().to_owned());
+        let team = match &folder {
+            Some(folder) => folder::read(folder)?.map(|file| Arc::new((file.entry(folder), file))),
+            None => None,
+        };
+        Ok(TeamReplica {
+            workspace,
+            config_dir: Arc::new(options.config_dir.clone()),
+            team,
+            following: Arc::default(),
+            changed: Arc::default(),
+            syncing: Arc::default(),
+        })
+    }
+
+    /// Keeps the library in step from now on, if it is a team's.
+    pub fn start(&self) {
+        if self.team.is_none() {
+            return;
+        }
+        let this = self.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = this.follow() => {}
+                () = this.workspace.wait_for_shutdown() => {}
+            }
+        });
+    }
+
+    async fn follow(&self) {
+        let membership = match self.membership().await {
+            Ok(membership) => membership,
+            Err(error) => {
+                tracing::warn!(%error, "the team's library is not kept in step");
+                return;
+            }
+        };
+        let (library, clock) = (Arc::clone(&self.workspace.library), self.workspace.clock.clone());
+        let follower = Follower::new(library, membership, clock, Arc::clone(&self.changed));
+        let mut state = follower.state();
+        self.following.get_or_init(|| follower.state());
+        let publish = async {
+            let mut before = State::default();
+            while state.changed().await.is_ok() {
+                let now = state.borrow_and_update().clone();
+                self.publish(&before, &now).await;
+                before = now;
+            }
+        };
+        tokio::join!(follower.run(), publish, self.notice_changes());
+    }
+
+    /// Tells who shows the library what arrived.
+    async fn publish(&self, before: &State, now: &State) {
+        let (was, is) = (&before.total, &now.total);
+        if (was.received, was.purged, was.conflicts) != (is.received, is.purged, is.conflicts) {
+            self.workspace.notify_library_changed();
+            if let Err(error) = self.workspace.notify_proposals_changed().await {
+                tracing::warn!(%error, "failed to count the proposals");
+            }
+        }
+        self.workspace.publish(Event::Team);
+    }
+
+    /// Wakes the follower when a card changes here.
+    async fn notice_changes(&self) {
+        let mut events = self.workspace.events().subscribe();
+        loop {
+            match events.recv().await {
+                Ok(Event::Library { .. }) | Err(RecvError::Lagged(_)) => self.changed.notify_one(),
+                Ok(_) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    fn team(&self) -> Result<&(TeamEntry, TeamFile)> {
+        self.team.as_deref().ok_or_else(|| {
+            let message = "this library is not a team's";
+            ApiError::new(ErrorCode::NotFound, message, "Name a team with `--team`; see `autokit team list`.")
+        })
+    }
+
+    async fn membership(&self) -> Result<Membership> {
+        self.team()?.1.membership(&self.config_dir).await?.ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::Unauthorized,
+                "the password for the team is not on this machine",
+                "Join again with an invitation link and the same name and password.",
+            )
+        })
+    }
+
+    async fn session(&self) -> Result<Session> {
+        Ok(self.membership().await?.sign_in().await?)
+    }
+
+    async fn state(&self) -> Result<Option<TeamState>> {
+        let Some(team) = self.team.as_deref() else { return Ok(None) };
+        let state = match self.following.get() {
+            Some(following) => following.borrow().clone(),
+            None => State {
+                unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
+                ..State::default()
+            },
+        };
+        Ok(Some(to_api(&team.0, &state)))
+    }
+}
+
+fn to_api(team: &TeamEntry, state: &State) -> TeamState {
+    TeamState {
+        team: team.clone(),
+        is_connected: state.is_connected,
+        error: state.error.clone(),
+        synced_at: state.synced_at,
+        unsent: state.unsent as u32,
+        received: state.total.received as u32,
+        sent: state.total.sent as u32,
+        conflicts: state.total.conflicts as u32,
+        invalid: state.total.invalid as u32,
+    }
+}
+
+fn role_from(role: TeamRole) -> Role {
+    match role {
+        TeamRole::Reader => Role::Reader,
+        TeamRole::Contributor => Role::Contributor,
+        TeamRole::Reviewer => Role::Reviewer,
+        TeamRole::Admin => Role::Admin,
+    }
+}
+
+fn role_of(role: Role) -> TeamRole {
+    match role {
+        Role::Reader => TeamRole::Reader,
+        Role::Contributor => TeamRole::Contributor,
+        Role::Reviewer => TeamRole::Reviewer,
+        Role::Admin => TeamRole::Admin,
+    }
+}
+
+/// Returns the groups of these names; those that do not exist are created.
+async fn groups_named(session: &Session, names: &[String]) -> Result<Vec<GroupKey>> {
+    let known = session.groups().await?;
+    let mut keys = Vec::with_capacity(names.len());
+    for name in names {
+        keys.push(match known.iter().find(|group| group.name == *name) {
+            Some(group) => group.key.clone(),
+            None => session.create_group(name).await?.key,
+        });
+    }
+    Ok(keys)
+}
+
+async fn members(session: &Session) -> Result<TeamMembers> {
+    let groups: Vec<Group> = session.groups().await?;
+    let name_of =
+        |key: &GroupKey| groups.iter().find(|group| group.key == *key).map(|group| group.name.clone());
+    let member = |member: Member| TeamMember {
+        is_self: member.key == *session.member(),
+        groups: member.groups.iter().filter_map(name_of).collect(),
+        name: member.name,
+        role: role_of(member.role),
+        active: member.active,
+    };
+    let members = session.members().await?.into_iter().map(member).collect();
+    Ok(TeamMembers { members, groups: groups.iter().map(|group| group.name.clone()).collect() })
+}
+
+#[async_trait]
+impl Handle<GetTeam> for TeamReplica {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<Option<TeamState>> {
+        self.state().await
+    }
+}
+
+#[async_trait]
+impl Handle<SyncTeam> for TeamReplica {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<TeamState> {
+        let (entry, _) = self.team()?;
+        let Some(following) = self.following.get() else {
+            let _syncing = self.syncing.lock().await;
+            let membership = self.membership().await?;
+            let mut sync = membership.sync_of(&self.workspace.library).await?;
+            let total = sync.sync().await?;
+            let state = State {
+                is_connected: true,
+                error: None,
+                synced_at: Some(self.workspace.clock.stamp()),
+                unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
+                total,
+            };
+            self.publish(&State::default(), &state).await;
+            return Ok(to_api(entry, &state));
+        };
+        // Whoever follows is woken; the next thing it reports is the outcome.
+        let mut following = following.clone();
+        following.mark_unchanged();
+        self.changed.notify_one();
+        // Fails only if the follower ended, whose last state then stands.
+        let _ = following.changed().await;
+        let state = following.borrow().clone();
+        match state.error.clone().filter(|_| !state.is_connected) {
+            Some(error) => {
+                let remedy =
+                    "Check the address and your connection. Changes are kept until the server answers.";
+                Err(ApiError::new(ErrorCode::NoConnection, error, remedy))
+            }
+            None => Ok(to_api(entry, &state)),
+        }
+    }
+}
+
+#[async_trait]
+impl Handle<ListMembers> for TeamReplica {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<TeamMembers> {
+        members(&self.session().await?).await
+    }
+}
+
+#[async_trait]
+impl Handle<InviteMember> for TeamReplica {
+    async fn handle(&self, _: &Context, request: TeamInvite) -> Result<TeamInvitation> {
+        if !(1..=MOST_DAYS).contains(&request.days) {
+            let message = format!("an invitation can be used for 1 to {MOST_DAYS} days");
+            return Err(ApiError::new(ErrorCode::Invalid, message, "Choose another number of days."));
+        }
+        let session = self.session().await?;
+        let groups = groups_named(&session, &request.groups).await?;
+        let lifetime = std::time::Duration::from_secs(u64::from(request.days) * SECONDS_PER_DAY);
+        let invitation = session.invite(role_from(request.role), &groups, lifetime).await?;
+        Ok(TeamInvitation {
+            link: invitation::link(&self.team()?.1.server, &invitation),
+            expires: (self.workspace.clock.now() + lifetime).into(),
+        })
+    }
+}
+
+#[async_trait]
+impl Handle<ChangeMember> for TeamReplica {
+    async fn handle(&self, _: &Context, request: TeamMemberChange) -> Result<TeamMembers> {
+        let session = self.session().await?;
+        let known = session.members().await?;
+        let Some(member) = known.into_iter().find(|member| member.name == request.name) else {
+            let message = format!("there is no member {:?}", request.name);
+            return Err(ApiError::new(ErrorCode::NotFound, message, "See `autokit team members`."));
+        };
+        if let Some(groups) = &request.groups {
+            let groups = groups_named(&session, groups).await?;
+            session.set_groups(&member.key, &groups).await?;
+        }
+        if let Some(role) = request.role {
+            session.set_role(&member.key, role_from(role)).await?;
+        }
+        if let Some(active) = request.active {
+            session.set_active(&member.key, active).await?;
+        }
+        if let Some(password) = &request.password {
+            session.set_password(&member.key, password).await?;
+        }
+        members(&session).await
+    }
+}

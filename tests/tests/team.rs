@@ -1,0 +1,103 @@
+//! Teams in the terminal: created, joined and left, with a library in step that works without the server as well.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use autokit_test_server::{PASSWORD, Server, USER};
+use autokit_tests::{Workplace, on_deep_stack};
+use serde_json::Value;
+
+/// Runs a command with these lines of input, each a password.
+fn with_secrets(place: &Workplace, arguments: &[&str], secrets: &[&str]) -> Result<Value> {
+    let mut command = place.command(arguments)?;
+    command.arg("--json").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let mut input = child.stdin.take().context("a pipe")?;
+    input.write_all(format!("{}\n", secrets.join("\n")).as_bytes())?;
+    drop(input);
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("{arguments:?} said {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// A machine of somebody's own, without a keychain.
+fn machine() -> Result<Workplace> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["providers", "keys", "--keep", "file"])?;
+    Ok(place)
+}
+
+#[test]
+fn a_team_is_created_joined_used_and_left() -> Result<()> {
+    on_deep_stack(|| async {
+        let folder = tempfile::tempdir()?;
+        let mut server = Server::start(&folder.path().join("server"), None).await?;
+        let (ann, bob) = (machine()?, machine()?);
+        let url = server.url();
+        let create =
+            ["team", "create", &url, "kitchen", "--name", "The kitchen", "--as", "ann", "--owner", USER];
+        let made = with_secrets(&ann, &create, &[PASSWORD, "secret of ann"])?;
+        ensure!(made["id"] == "kitchen" && made["name"] == "The kitchen", "{made}");
+        let fields = ["--set", "name=kettle", "--set", "description=Boils water for tea"];
+        ann.json(&[&["--team", "kitchen", "cards", "add"][..], &fields].concat())?;
+        let state = ann.json(&["--team", "kitchen", "team", "sync"])?;
+        ensure!(state["sent"] == 1 && state["unsent"] == 0 && state["is_connected"] == true, "{state}");
+        // Her own library has nothing of it.
+        let own = ann.json(&["cards", "list"])?;
+        ensure!(own["total"] == 0, "{own}");
+
+        let invitation = ann.json(&["--team", "kitchen", "team", "invite", "--group", "cooks"])?;
+        let link = invitation["link"].as_str().context("a link")?;
+        let join = ["team", "join", link, "--as", "bob"];
+        let short = with_secrets(&bob, &join, &["short"]);
+        ensure!(short.is_err_and(|error| error.to_string().contains("fewer than 8 characters")));
+        with_secrets(&bob, &join, &["secret of bob"])?;
+        let state = bob.json(&["--team", "kitchen", "team", "sync"])?;
+        ensure!(state["received"] == 1, "{state}");
+        let found = bob.json(&["--team", "kitchen", "search", "boil", "water"])?;
+        ensure!(found.to_string().contains("kettle"), "{found}");
+        let members = bob.json(&["--team", "kitchen", "team", "members"])?;
+        ensure!(members["members"].as_array().is_some_and(|all| all.len() == 2), "{members}");
+        ensure!(members["groups"] == serde_json::json!(["cooks"]), "{members}");
+
+        // Without the server both go on; what a contributor changes becomes a proposal.
+        server.kill().await?;
+        ann.json(&["--team", "kitchen", "cards", "edit", "kettle", "--set", "pricing=free"])?;
+        bob.json(&["--team", "kitchen", "cards", "edit", "kettle", "--set", "pricing=paid"])?;
+        let (code, error) = ann.failure(&["--team", "kitchen", "team", "sync"])?;
+        ensure!(code == 6 && error["code"] == "no_connection", "{error}");
+        let state = ann.json(&["--team", "kitchen", "team", "status"])?;
+        ensure!(state["unsent"] == 1 && state["is_connected"] == false, "{state}");
+        let (_, error) = ann.failure(&["team", "leave", "kitchen"])?;
+        ensure!(error["code"] == "conflict", "{error}");
+        server.start_again().await?;
+        ann.json(&["--team", "kitchen", "team", "sync"])?;
+        let state = bob.json(&["--team", "kitchen", "team", "sync"])?;
+        ensure!(state["conflicts"] == 1 && state["unsent"] == 0, "{state}");
+        let shown = bob.json(&["--team", "kitchen", "cards", "show", "kettle"])?;
+        ensure!(shown.to_string().contains("\"free\""), "{shown}");
+        let review = bob.json(&["--team", "kitchen", "review", "list"])?;
+        ensure!(review.to_string().contains("conflict"), "{review}");
+
+        // A process that stays follows by itself.
+        let serving = bob.serve_with(&[("AUTOKIT_TEAM", "kitchen")])?;
+        let state = bob.json(&["--team", "kitchen", "team", "sync"])?;
+        ensure!(state["is_connected"] == true, "{state}");
+        drop(serving);
+
+        // Whoever is removed forgets it.
+        ann.json(&["--team", "kitchen", "team", "remove", "bob"])?;
+        let (code, error) = bob.failure(&["--team", "kitchen", "team", "sync"])?;
+        ensure!(code == 5 && error["code"] == "unauthorized", "{error}");
+        let left = bob.json(&["--team", "kitchen", "cards", "list"])?;
+        ensure!(left["total"] == 0, "{left}");
+        bob.json(&["team", "leave", "kitchen"])?;
+        let (code, _) = bob.failure(&["--team", "kitchen", "team", "status"])?;
+        ensure!(code == 3);
+        ensure!(!bob.data_dir().join("teams/kitchen").exists());
+        Ok(())
+    })
+}
