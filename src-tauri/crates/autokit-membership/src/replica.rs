@@ -98,7 +98,9 @@ impl TeamReplica {
     /// Tells who shows the library what arrived.
     async fn publish(&self, before: &State, now: &State) {
         let (was, is) = (&before.total, &now.total);
-        if (was.received, was.purged, was.conflicts) != (is.received, is.purged, is.conflicts) {
+        let has_changed = (was.received, was.purged, was.conflicts) != (is.received, is.purged, is.conflicts);
+        // Whoever was removed learns it as an error, and has no cards left.
+        if has_changed || before.error != now.error {
             self.workspace.notify_library_changed();
             if let Err(error) = self.workspace.notify_proposals_changed().await {
                 tracing::warn!(%error, "failed to count the proposals");

@@ -115,6 +115,9 @@ impl Follower {
         loop {
             let before = self.state.borrow().synced_at;
             let ended = self.follow().await;
+            if let Err(error) = &ended {
+                tracing::warn!(%error, "the connection to the team ended");
+            }
             self.state.send_modify(|state| {
                 state.is_connected = false;
                 state.error = ended.err().map(|error| error.to_string());

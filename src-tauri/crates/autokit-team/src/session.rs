@@ -342,11 +342,16 @@ impl Session {
     /// Returns what changes whenever this member may see less than before.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// `Removed` for a member that was removed; `SignIn` when the session expired; when the server does not answer.
     pub async fn narrowed(&self) -> Result<String> {
-        let narrowed: Option<Value> =
-            self.client.answer(self.db().query("SELECT VALUE narrowed FROM ONLY $auth")).await?.take(0)?;
-        match narrowed {
+        let query = self.db().query("RETURN $auth; SELECT VALUE narrowed FROM ONLY $auth");
+        let mut answers = self.client.answer(query).await?;
+        // Without a session nobody is asked for: that says nothing about the member.
+        let me: Option<Value> = answers.take(0)?;
+        if MemberKey::of(&me.unwrap_or_default()).ok().as_ref() != Some(&self.member) {
+            return Err(TeamError::new(Code::SignIn, "the session expired"));
+        }
+        match answers.take(1)? {
             Some(Value::Uuid(id)) => Ok(id.to_string()),
             // A member that was removed sees nothing of their own record either.
             _ => Err(TeamError::new(Code::Removed, "you are not a member of this team any more")),
