@@ -407,7 +407,7 @@ async fn invalid_requests_are_answered_with_advice() {
     let agent = Connection::new(&gateway, "s", false).await;
     for (tool, arguments, word) in [
         ("search_tools", json!({}), "`query` is missing"),
-        ("search_tools", json!({"query": 7}), "`query` is missing"),
+        ("search_tools", json!({"query": 7}), "`query` must be a string"),
         ("search_tools", json!({"query": "a", "limit": 0}), "`limit`"),
         ("search_tools", json!({"query": "a", "limit": 1_000_000}), "`limit`"),
         ("call_tool", json!({}), "`name` is missing"),

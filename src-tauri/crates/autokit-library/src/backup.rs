@@ -35,7 +35,7 @@ use crate::snapshot::Snapshot;
 use crate::store::Library;
 
 /// Tables included in a backup.
-const BACKED_UP: [&str; 23] = [
+const BACKED_UP: [&str; 25] = [
     "commit_log",
     "revision",
     "card",
@@ -58,6 +58,8 @@ const BACKED_UP: [&str; 23] = [
     "activity",
     "vocabulary",
     "memory_source",
+    "shared",
+    "sync",
     "schema_version",
 ];
 /// Tables that are rebuilt, or that are empty between changes.
