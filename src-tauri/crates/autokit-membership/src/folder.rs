@@ -79,15 +79,14 @@ pub fn of_team(data_dir: &Path, id: &str) -> PathBuf {
 /// # Errors
 /// `not_found`.
 pub fn find(data_dir: &Path, id: &str) -> Result<PathBuf> {
-    let known = || all(data_dir).unwrap_or_default();
     let is_plain = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     let folder = of_team(data_dir, id);
     if is_plain && folder.join(FILE).is_file() {
         return Ok(folder);
     }
-    let names: Vec<String> = known().into_iter().map(|(entry, _)| entry.id).collect();
+    let names: Vec<String> = all(data_dir)?.into_iter().map(|(entry, _)| entry.id).collect();
     let remedy = if names.is_empty() {
-        "Join a team with `autokit team join LINK`.".to_owned()
+        "Join a team with an invitation link.".to_owned()
     } else {
         format!("Choose one of: {}.", names.join(", "))
     };

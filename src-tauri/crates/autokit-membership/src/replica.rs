@@ -124,7 +124,7 @@ impl TeamReplica {
     fn team(&self) -> Result<&(TeamEntry, TeamFile)> {
         self.team.as_deref().ok_or_else(|| {
             let message = "this library is not a team's";
-            ApiError::new(ErrorCode::NotFound, message, "Name a team with `--team`; see `autokit team list`.")
+            ApiError::new(ErrorCode::NotFound, message, "Open the library of a team.")
         })
     }
 
@@ -291,7 +291,7 @@ impl Handle<ChangeMember> for TeamReplica {
         let known = session.members().await?;
         let Some(member) = known.into_iter().find(|member| member.name == request.name) else {
             let message = format!("there is no member {:?}", request.name);
-            return Err(ApiError::new(ErrorCode::NotFound, message, "See `autokit team members`."));
+            return Err(ApiError::new(ErrorCode::NotFound, message, "Check the list of members."));
         };
         if let Some(groups) = &request.groups {
             let groups = groups_named(&session, groups).await?;

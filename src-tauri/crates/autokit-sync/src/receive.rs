@@ -13,6 +13,9 @@ use crate::sync::{Report, TeamSync, meta};
 /// How sure a person is of their own edit.
 const CERTAIN: f32 = 1.0;
 
+/// Why an edit is proposed that was made as one.
+const NOT_ALLOWED: &str = "Your role in the team allows proposals only";
+
 /// A card as the team has it.
 struct Theirs {
     /// Its key and revision there; the local revision is not known yet.
@@ -85,12 +88,7 @@ impl TeamSync {
             let (id, expected) = self.here(theirs);
             if let Some((id, mine)) = id.as_ref().zip(self.mine(id.as_ref()).await?) {
                 let fields = differing(&mine.card, theirs.card.as_ref().map(Toolcard::object));
-                disputed.extend(draft(
-                    Some(id),
-                    "Your role in the team allows proposals only",
-                    fields,
-                    &mine,
-                ));
+                disputed.extend(draft(Some(id), NOT_ALLOWED, fields, &mine));
             }
             writes.push(received(id, expected, theirs, None));
         }
@@ -101,7 +99,7 @@ impl TeamSync {
     async fn propose_new(&mut self, card: &CardId, report: &mut Report) -> Result<()> {
         let Some(mine) = self.mine(Some(card)).await? else { return Ok(()) };
         let fields = differing(&mine.card, None);
-        let disputed = draft(None, "Your role in the team allows proposals only", fields, &mine);
+        let disputed = draft(None, NOT_ALLOWED, fields, &mine);
         let delete = [Write::Delete { id: card.clone() }];
         self.library.commit(&meta("Propose a new card instead of adding it"), &delete).await?;
         self.propose(disputed.into_iter().collect(), report).await

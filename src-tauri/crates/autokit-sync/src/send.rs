@@ -1,6 +1,6 @@
 //! Local changes as requests to the team's server.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use autokit_library::{Library, SharedState};
 use autokit_team::{CardKey, CardWrite, Code, Request, Step, Visibility};
@@ -90,7 +90,10 @@ impl TeamSync {
                 Err(error) if matches!(error.code, Code::Changed | Code::NotFound) => {
                     return Ok(Sent::Outdated);
                 }
-                Err(error) if error.code == Code::NotAllowed => self.take_back(&revisions, report).await?,
+                Err(error) if error.code == Code::NotAllowed => {
+                    let cards: Vec<CardId> = revisions.iter().map(|revision| revision.card.clone()).collect();
+                    self.propose_instead(&cards, report).await?;
+                }
                 Err(error) => return Err(SyncError::Team(error)),
             }
         }
@@ -107,16 +110,16 @@ impl TeamSync {
             let history = self.library.history(&card).await?;
             revisions.extend(history.into_iter().filter(|revision| revision.number > known));
         }
-        revisions.sort_by_key(|revision| revision.seq);
-        for revision in revisions {
+        revisions.sort_by_key(|revision| std::cmp::Reverse(revision.seq));
+        // Of several revisions of a card in one change, the newest stands for all.
+        let mut seen = HashSet::new();
+        revisions.retain(|revision| seen.insert((revision.change.clone(), revision.card.clone())));
+        for revision in revisions.into_iter().rev() {
             let at = *first.entry(revision.change.clone()).or_insert(revision.seq);
             let change = changes
                 .entry(at)
                 .or_insert_with(|| Change { reason: revision.reason.clone(), revisions: Vec::new() });
-            match change.revisions.iter_mut().find(|other| other.card == revision.card) {
-                Some(other) => *other = revision,
-                None => change.revisions.push(revision),
-            }
+            change.revisions.push(revision);
         }
         Ok(changes.into_values().flat_map(Change::parts).collect())
     }
@@ -151,11 +154,5 @@ impl TeamSync {
         let key = hex::encode(hasher.finalize());
         let steps = steps.into_iter().map(Step::Write).collect();
         Some((Request { key, reason: change.reason, at, steps }, revisions))
-    }
-
-    /// Takes back what the team does not allow this member to change, and proposes it instead.
-    async fn take_back(&mut self, revisions: &[Revision], report: &mut Report) -> Result<()> {
-        let cards: Vec<CardId> = revisions.iter().map(|revision| revision.card.clone()).collect();
-        self.propose_instead(&cards, report).await
     }
 }
