@@ -213,6 +213,28 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("missing_changes_accept", json!({})),
         ("profiles_change", json!({"before": {"name": "x"}, "after": {"name": "x"}})),
         ("diagnostics_run", json!({})),
+        ("teams_list", json!({})),
+        // Of the discard port, where nobody answers.
+        (
+            "teams_create",
+            json!({
+                "server": "ws://127.0.0.1:9", "owner": "root", "owner_password": "root",
+                "id": "none", "name": "None", "member": "ann", "password": "a long password",
+            }),
+        ),
+        (
+            "teams_join",
+            json!({
+                "invitation": "autokit://join?server=ws%3A%2F%2F127.0.0.1%3A9&invitation=none.none",
+                "member": "ann", "password": "a long password",
+            }),
+        ),
+        ("teams_leave", json!({ "id": "none" })),
+        ("team_get", json!({})),
+        ("team_sync", json!({})),
+        ("team_members", json!({})),
+        ("team_invite", json!({ "role": "reader", "days": 1 })),
+        ("team_member_change", json!({ "name": "ann", "active": false })),
     ]
 }
 
