@@ -63,6 +63,12 @@ enum Request {
     },
     /// Start an engine if there is none.
     Start,
+    /// End the engine and start another one in its place.
+    Switch {
+        command: EngineCommand,
+        /// Dropped once the engine before has closed its library.
+        switched: oneshot::Sender<()>,
+    },
     /// Dropped once the engine has closed the library.
     Close(oneshot::Sender<()>),
 }
@@ -87,6 +93,7 @@ impl Engine {
             notices,
             pending: HashMap::new(),
             restarts: Vec::new(),
+            switching: None,
             closing: None,
         };
         tauri::async_runtime::spawn(supervisor.run());
@@ -110,6 +117,16 @@ impl Engine {
     pub(crate) fn start_again(&self) {
         // Fails only while the window closes.
         let _ = self.requests.send(Request::Start);
+    }
+
+    /// Has the engine close its library and starts another one in its place. Calls that wait for the one before are
+    /// answered with an error; later ones wait until the other library is open.
+    pub(crate) async fn switch(&self, command: EngineCommand) {
+        let (switched, ended) = oneshot::channel();
+        if self.requests.send(Request::Switch { command, switched }).is_ok() {
+            // Never sent, but dropped.
+            let _ = ended.await;
+        }
     }
 
     /// Has the engine close the library, and waits until its process has ended.
@@ -146,6 +163,8 @@ struct Supervisor {
     pending: HashMap<String, Pending>,
     /// When the engine was started again.
     restarts: Vec<Instant>,
+    /// While the engine closes its library to make place for another one.
+    switching: Option<oneshot::Sender<()>>,
     closing: Option<oneshot::Sender<()>>,
 }
 
@@ -178,24 +197,44 @@ impl Supervisor {
                         return;
                     }
                 }
+                Err(Ended::Switched) => {
+                    self.restarts.clear();
+                    // They are about the library before.
+                    self.fail_pending(&ApiError::cancelled());
+                    self.switching = None;
+                }
             }
+        }
+    }
+
+    /// Answers all calls that wait with an error.
+    fn fail_pending(&mut self, error: &ApiError) {
+        for (_, pending) in self.pending.drain() {
+            // Fails if the page is gone.
+            let _ = pending.answer.send(Err(error.clone()));
         }
     }
 
     /// Answers all calls with an error, until another engine is to be started. Returns `false` if the window closes instead.
     async fn fail_until_started(&mut self, error: ApiError) -> bool {
+        if self.switching.take().is_some() {
+            // It failed while it made place for another one, which is not concerned.
+            self.fail_pending(&ApiError::cancelled());
+            return true;
+        }
         tracing::error!(%error, "there is no engine");
         self.restarts.clear();
-        for (_, pending) in self.pending.drain() {
-            // Fails if the page is gone.
-            let _ = pending.answer.send(Err(error.clone()));
-        }
+        self.fail_pending(&error);
         while let Some(request) = self.requests.recv().await {
             match request {
                 Request::Call { answer, .. } => {
                     let _ = answer.send(Err(error.clone()));
                 }
                 Request::Start => return true,
+                Request::Switch { command, .. } => {
+                    self.command = command;
+                    return true;
+                }
                 Request::Close(_) => return false,
             }
         }
@@ -208,7 +247,7 @@ impl Supervisor {
         let mut running = started.map_err(|error| Ended::Failed(not_started(&self.command, &error)))?;
         loop {
             tokio::select! {
-                request = self.requests.recv(), if self.closing.is_none() => match request {
+                request = self.requests.recv(), if self.closing.is_none() && self.switching.is_none() => match request {
                     Some(Request::Call { call, answer }) => {
                         let mut pending = Pending { call, answer, attempts: 0 };
                         if running.ready {
@@ -217,6 +256,11 @@ impl Supervisor {
                         self.pending.insert(pending.call.id.clone(), pending);
                     }
                     Some(Request::Start) => {}
+                    Some(Request::Switch { command, switched }) => {
+                        self.command = command;
+                        self.switching = Some(switched);
+                        running.input = None;
+                    }
                     Some(Request::Close(closed)) => {
                         self.closing = Some(closed);
                         running.input = None;
@@ -238,6 +282,9 @@ impl Supervisor {
         let ended = running.child.wait().await;
         if self.closing.is_some() {
             return Ok(());
+        }
+        if self.switching.is_some() {
+            return Err(Ended::Switched);
         }
         let why = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
         Err(if running.ready {
@@ -322,11 +369,15 @@ enum Ended {
     Lost(String),
     /// It can't be used; another one would fare the same.
     Failed(ApiError),
+    /// It made place for another one.
+    Switched,
 }
 
 fn start(command: &EngineCommand) -> io::Result<Running> {
     let mut process = Command::new(&command.program);
     process.args(&command.arguments).arg("engine").stdin(Stdio::piped()).stdout(Stdio::piped());
+    // The window says which library is opened.
+    process.env_remove("AUTOKIT_TEAM");
     #[cfg(windows)]
     {
         /// No console window beside the real one.

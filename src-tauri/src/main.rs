@@ -8,6 +8,7 @@
 
 mod engine;
 mod ipc;
+mod library;
 mod links;
 mod notifications;
 mod options;
@@ -60,6 +61,8 @@ fn main() -> anyhow::Result<()> {
             ipc::call,
             ipc::engine_start,
             ipc::save_text,
+            library::library_get,
+            library::library_open,
             links::take_links,
             quick::quick_ask_done,
             settings::desktop_get,
@@ -74,10 +77,12 @@ fn main() -> anyhow::Result<()> {
             links::handle_links(app.handle(), &options.links);
             let desktop = Desktop::load();
             let shortcut = desktop.settings().quick_ask;
+            let team = desktop.team(&options.data_dir());
             app.manage(desktop);
             app.manage(updates::Pending::default());
+            app.manage(options.clone());
             // The window shows at once; commands wait for the library in the engine.
-            ipc::connect(app.handle(), options.engine()?);
+            ipc::connect(app.handle(), options.engine(team.as_deref())?);
             tray::build(app.handle())?;
             if let Err(error) = quick::register(app.handle(), &shortcut) {
                 tracing::error!(%error, "failed to register the shortcut of quick ask");

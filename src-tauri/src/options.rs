@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use autokit_api::paths;
+
 use crate::engine::EngineCommand;
 
 /// The AutoKit window.
@@ -32,11 +34,17 @@ impl Options {
         self.data_dir.is_none()
     }
 
-    /// Returns how the engine is started.
+    /// Returns the folder of the person's own library.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        let folder = self.data_dir.clone().unwrap_or_else(paths::data_dir);
+        std::path::absolute(&folder).unwrap_or(folder)
+    }
+
+    /// Returns how the engine is started: on the library of this team, or on the person's own.
     ///
     /// # Errors
     /// If the system does not say where this program is.
-    pub(crate) fn engine(&self) -> io::Result<EngineCommand> {
+    pub(crate) fn engine(&self, team: Option<&str>) -> io::Result<EngineCommand> {
         let program = terminal_program()?;
         let mut arguments = Vec::new();
         for (option, folder) in [("--data-dir", &self.data_dir), ("--model-folder", &self.model_folder)] {
@@ -44,8 +52,11 @@ impl Options {
                 arguments.extend([option.into(), folder.clone().into_os_string()]);
             }
         }
-        if self.starter {
-            arguments.push("--starter".into());
+        match team {
+            Some(team) => arguments.push(format!("--team={team}").into()),
+            // A team's library has the cards of the team.
+            None if self.starter => arguments.push("--starter".into()),
+            None => {}
         }
         Ok(EngineCommand { program, arguments })
     }

@@ -76,6 +76,15 @@ fn toggle(app: &AppHandle) -> tauri::Result<()> {
     window.set_focus()
 }
 
+/// Closes the quick-ask window, whose library makes place for another one; the shortcut opens a new one.
+pub(crate) fn close(app: &AppHandle) {
+    if let Some(window) = app.get_webview_window(LABEL)
+        && let Err(error) = window.destroy()
+    {
+        tracing::warn!(%error, "failed to close the quick-ask window");
+    }
+}
+
 /// Hides the quick-ask window and, with a question, asks it in the main window.
 #[tauri::command]
 #[allow(clippy::needless_pass_by_value, reason = "Tauri passes the app by value")]

@@ -1,5 +1,6 @@
 //! Settings of the window on this computer: they are about its desktop, not about a library.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -37,6 +38,8 @@ pub(crate) struct DesktopSettings {
     pub(crate) quick_ask: String,
     /// Where updates come from.
     pub(crate) updates: UpdateSource,
+    /// Id of the team whose library is open, by the folder of the person's own library; none where that is open.
+    pub(crate) teams: BTreeMap<String, String>,
 }
 
 impl Default for DesktopSettings {
@@ -46,6 +49,7 @@ impl Default for DesktopSettings {
             notifications: true,
             quick_ask: String::new(),
             updates: UpdateSource::default(),
+            teams: BTreeMap::new(),
         }
     }
 }
@@ -109,7 +113,39 @@ impl Desktop {
                 address: updates.address.unwrap_or(now.updates.address),
                 key: updates.key.unwrap_or(now.updates.key),
             },
+            teams: now.teams,
         })
+    }
+
+    /// Returns the team whose library is open of a person whose own library is in this folder.
+    pub(crate) fn team(&self, folder: &Path) -> Option<String> {
+        self.settings().teams.remove(&folder.display().to_string())
+    }
+
+    /// Stores which team's library is open of a person whose own library is in this folder; `None` for their own.
+    ///
+    /// # Errors
+    /// If the settings cannot be read or written.
+    pub(crate) fn set_team(&self, folder: &Path, team: Option<String>) -> Result<()> {
+        let folder = folder.display().to_string();
+        let set = || {
+            let mut settings = read(&self.file)?;
+            match team {
+                Some(team) => settings.teams.insert(folder, team),
+                None => settings.teams.remove(&folder),
+            };
+            self.store(&settings)
+        };
+        set().map_err(|error| self.unwritable(&error))
+    }
+
+    fn unwritable(&self, error: &std::io::Error) -> ApiError {
+        let message = format!("{}: {error}", self.file.display());
+        ApiError::new(
+            ErrorCode::Internal,
+            message,
+            "Check that the folder can be written to, then try again.",
+        )
     }
 
     fn store(&self, settings: &DesktopSettings) -> std::io::Result<()> {
@@ -155,14 +191,7 @@ pub(crate) fn desktop_set(
     desktop: State<'_, Desktop>,
     change: DesktopChange,
 ) -> Result<DesktopView> {
-    let unwritable = |error: std::io::Error| {
-        let message = format!("{}: {error}", desktop.file.display());
-        ApiError::new(
-            ErrorCode::Internal,
-            message,
-            "Check that the folder can be written to, then try again.",
-        )
-    };
+    let unwritable = |error: std::io::Error| desktop.unwritable(&error);
     if let Some(launch_at_login) = change.launch_at_login {
         let manager = app.autolaunch();
         let changed = if launch_at_login { manager.enable() } else { manager.disable() };
@@ -215,6 +244,12 @@ mod tests {
         std::fs::write(&file, r#"{ "notifications": false, "later": 1 }"#).expect("written");
         let read_again = read(&file).expect("readable");
         assert_eq!(read_again, DesktopSettings { notifications: false, ..Default::default() });
+        let (mine, yours) = (Path::new("/mine"), Path::new("/yours"));
+        other.set_team(mine, Some("kitchen".into())).expect("stored");
+        let again = Desktop { file: file.clone(), settings: Mutex::new(read(&file).expect("stored")) };
+        assert_eq!((again.team(mine).as_deref(), again.team(yours)), (Some("kitchen"), None));
+        again.set_team(mine, None).expect("stored");
+        assert_eq!(again.team(mine), None);
         std::fs::write(&file, "{").expect("written");
         assert!(read(&file).is_err());
     }

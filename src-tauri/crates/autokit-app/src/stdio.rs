@@ -53,6 +53,14 @@ pub async fn serve(
     node.close().await
 }
 
+/// Tells the window why there is no library to open.
+pub async fn refuse(error: ApiError, output: impl AsyncWrite + Send + Unpin) {
+    let (messages, outgoing) = unbounded_channel();
+    send(&messages, EngineMessage::Failed(error));
+    drop(messages);
+    write_messages(outgoing, output).await;
+}
+
 /// Starts the calls read from `input`, until it ends.
 async fn execute_calls(
     node: &Arc<Node>,

@@ -130,7 +130,7 @@ async fn run(cli: Cli) -> Result<Outcome> {
         command => command,
     };
     if matches!(command, Command::Engine) {
-        Box::pin(serve::engine(node_options(&cli.global, true)?)).await?;
+        Box::pin(serve::engine(node_options(&cli.global, true))).await?;
         return Ok(Outcome::Done);
     }
     let data_dir = global::data_dir(&cli.global)?;

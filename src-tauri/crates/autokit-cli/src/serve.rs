@@ -44,7 +44,15 @@ pub(crate) async fn mcp(node: &Node, profile: &str) -> Result<Outcome> {
 }
 
 /// Serves the window that started this process over standard input and output, until the window ends.
-pub(crate) async fn engine(options: NodeOptions) -> Result<()> {
+pub(crate) async fn engine(options: Result<NodeOptions>) -> Result<()> {
+    let options = match options {
+        // Such as a team that was left. The window shows why, as for a library that can't be opened.
+        Err(Failure::Api(error)) => {
+            stdio::refuse(error, tokio::io::stdout()).await;
+            return Ok(());
+        }
+        options => options?,
+    };
     let interrupted = async {
         if let Err(Failure::Api(error)) = interrupted().await {
             tracing::error!(%error, "failed to wait for signals");
