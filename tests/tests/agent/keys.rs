@@ -229,6 +229,7 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
                 "member": "ann", "password": "a long password",
             }),
         ),
+        ("teams_unsent", json!({ "id": "none" })),
         ("teams_leave", json!({ "id": "none" })),
         ("team_get", json!({})),
         ("team_sync", json!({})),

@@ -6469,6 +6469,15 @@ conflicts: number,
 invalid: number, };
 
 /**
+ * What a replica has that the team does not.
+ */
+export type TeamUnsent = { 
+/**
+ * Number of cards with changes that were not sent.
+ */
+cards: number, };
+
+/**
  * Result of a successful connection test. A failed test returns an error with a remedy.
  */
 export type TestOutcome = { 
@@ -7526,6 +7535,8 @@ export interface Commands {
   teams_create: { request: TeamCreate; response: TeamEntry };
   /** Joins a team, or signs in to it on another machine, and makes the folder of its replica. */
   teams_join: { request: TeamJoin; response: TeamEntry };
+  /** Counts what is lost when a team whose library is not open is left. */
+  teams_unsent: { request: TeamRef; response: TeamUnsent };
   /** Removes the replica of a team's library and the password from this machine. */
   teams_leave: { request: TeamRef; response: TeamEntry };
   /** Returns how this library and its team's stand; `null` if it is not the replica of one. */

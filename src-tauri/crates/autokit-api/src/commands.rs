@@ -33,10 +33,10 @@ use crate::{
     ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait,
     SessionsDelete, SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef, TeamCreate,
     TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMemberChange, TeamMembers, TeamRef, TeamState,
-    TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery,
-    UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded,
-    VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove, VocabularyRemoved,
-    VocabularySet,
+    TeamUnsent, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView,
+    ToolsQuery, UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd,
+    VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove,
+    VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
@@ -478,6 +478,8 @@ commands! {
     CreateTeam = "teams_create" (TeamCreate) -> TeamEntry;
     /// Joins a team, or signs in to it on another machine, and makes the folder of its replica.
     JoinTeam = "teams_join" (TeamJoin) -> TeamEntry;
+    /// Counts what is lost when a team whose library is not open is left.
+    CountUnsent = "teams_unsent" (TeamRef) -> TeamUnsent;
     /// Removes the replica of a team's library and the password from this machine.
     LeaveTeam = "teams_leave" (TeamRef) -> TeamEntry;
     /// Returns how this library and its team's stand; `null` if it is not the replica of one.

@@ -109,7 +109,7 @@ pub use system::{
 };
 pub use team::{
     TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamMembers,
-    TeamRef, TeamRole, TeamState,
+    TeamRef, TeamRole, TeamState, TeamUnsent,
 };
 pub use tools::{
     ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,

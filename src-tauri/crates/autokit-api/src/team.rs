@@ -78,6 +78,13 @@ pub struct TeamRef {
     pub id: String,
 }
 
+/// What a replica has that the team does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TeamUnsent {
+    /// Number of cards with changes that were not sent.
+    pub cards: u32,
+}
+
 /// How the replica of a team's library stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct TeamState {

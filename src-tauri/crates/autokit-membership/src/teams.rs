@@ -1,13 +1,13 @@
 //! Creating, joining and leaving teams.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autokit_api::commands::{Context, CreateTeam, Handle, JoinTeam, LeaveTeam, ListTeams};
-use autokit_api::{Nothing, TeamCreate, TeamEntry, TeamJoin, TeamRef};
+use autokit_api::commands::{Context, CountUnsent, CreateTeam, Handle, JoinTeam, LeaveTeam, ListTeams};
+use autokit_api::{Nothing, TeamCreate, TeamEntry, TeamJoin, TeamRef, TeamUnsent};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::DataDir;
+use autokit_library::{DataDir, Library, Ownership, Storage};
 use autokit_team::{Address, Code, Connection, Credentials, INVITATION_LIFETIME, Owner, Role, Session};
 use autokit_workspace::options::EngineOptions;
 use autokit_workspace::providers::Providers;
@@ -19,6 +19,18 @@ use crate::invitation;
 
 /// Fewest characters of a password.
 const SHORTEST_PASSWORD: usize = 8;
+
+/// Owns the folder of a replica, so that nobody else has its library open.
+fn own(folder: &Path) -> Result<Ownership> {
+    DataDir::new(folder).try_own().map_err(|error| match ApiError::from(error) {
+        error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
+            ErrorCode::Conflict,
+            "the team's library is open",
+            "Switch to another library, and close programs that use this one.",
+        ),
+        error => error,
+    })
+}
 
 /// The teams of a person on this machine.
 #[derive(Clone, Debug)]
@@ -130,20 +142,25 @@ impl Handle<JoinTeam> for Teams {
 }
 
 #[async_trait]
+impl Handle<CountUnsent> for Teams {
+    async fn handle(&self, _: &Context, request: TeamRef) -> Result<TeamUnsent> {
+        let folder = folder::find(self.data_dir()?.root(), &request.id)?;
+        let storage = Storage::Disk(own(&folder)?);
+        let library = Box::pin(Library::open(storage, self.workspace.clock.clone())).await?;
+        let unsent = autokit_sync::unsent(&library).await;
+        library.close().await?;
+        Ok(TeamUnsent { cards: unsent?.len() as u32 })
+    }
+}
+
+#[async_trait]
 impl Handle<LeaveTeam> for Teams {
     async fn handle(&self, _: &Context, request: TeamRef) -> Result<TeamEntry> {
         let folder = folder::find(self.data_dir()?.root(), &request.id)?;
         let file = folder::read(&folder)?
             .ok_or_else(|| ApiError::internal("the folder of a team says which one it is"))?;
         // Whoever has it open would go on writing into what is gone.
-        let owned = DataDir::new(&folder).try_own().map_err(|error| match ApiError::from(error) {
-            error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
-                ErrorCode::Conflict,
-                "the team's library is open",
-                "Switch to another library, and close programs that use this one.",
-            ),
-            error => error,
-        })?;
+        let owned = own(&folder)?;
         Secrets::open(file.keys, &self.config_dir).remove(&file.secret()).await?;
         folder::remove(&folder)?;
         drop(owned);

@@ -5,7 +5,7 @@ use autokit_api::commands::{
     AcceptMissingChanges, AcceptProposal, AcceptProposals, AddMarketSource, AddMemory, AddServer,
     AddSubscription, AddVariant, AnswerApproval, Ask, CancelJob, CancelSession, ChangeCollection,
     ChangeMember, ChangeProfile, CheckCard, CheckSubscriptions, Command, CommentProposal, ConnectAgent,
-    Context, CreateBackup, CreateCard, CreateTeam, DeleteCards, DeleteSessions, DescribeCard,
+    Context, CountUnsent, CreateBackup, CreateCard, CreateTeam, DeleteCards, DeleteSessions, DescribeCard,
     DisconnectAgent, DismissDuplicates, EditCards, EndVariants, Export, ExportPersonalization, FetchPages,
     FindDuplicates, ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings,
     GetFacets, GetGeneration, GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders,
@@ -58,7 +58,7 @@ route!(
     connections.market:
         AddMarketSource, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket
 );
-route!(exchange.teams: CreateTeam, JoinTeam, LeaveTeam, ListTeams);
+route!(exchange.teams: CountUnsent, CreateTeam, JoinTeam, LeaveTeam, ListTeams);
 route!(exchange.team: ChangeMember, GetTeam, InviteMember, ListMembers, SyncTeam);
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
 route!(cards.catalogue: CheckCard, GetCard, GetFacets, GetStarter, ListCards);
