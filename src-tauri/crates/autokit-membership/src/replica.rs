@@ -13,6 +13,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_sync::{Follower, Membership, State};
 use autokit_team::{Group, GroupKey, Member, Role, Session};
 use autokit_workspace::options::EngineOptions;
+use autokit_workspace::secrets::{Secret, Secrets};
 use autokit_workspace::workspace::Workspace;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Mutex, Notify, watch};
@@ -305,6 +306,12 @@ impl Handle<ChangeMember> for TeamReplica {
         }
         if let Some(password) = &request.password {
             session.set_password(&member.key, password).await?;
+            if member.key == *session.member() {
+                // Whoever opens this library next signs in with it.
+                let file = &self.team()?.1;
+                let secrets = Secrets::open(file.keys, &self.config_dir);
+                secrets.set(&file.secret(), Secret::new(password.clone())).await?;
+            }
         }
         members(&session).await
     }
