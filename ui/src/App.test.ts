@@ -36,6 +36,7 @@ async function open() {
     cards_list: () => ({ total: 0, offset: 0, rows: [] }),
     cards_facets: () => ({ kinds: [], languages: [], providers: [], tags: [], health: [], total: 0 }) as never,
     market_sources_list: () => [],
+    team_get: () => null,
   });
   render(App);
   await wait();
@@ -51,7 +52,9 @@ describe("the window", () => {
     expect(current()).toBe(texts.panes.ask);
     await wait(5000);
     const reads = new Set(calls.map(({ name }) => name));
-    expect([...reads].sort()).toEqual(["approvals_wait", "jobs_list", "providers_get", "sessions_list", "status_get"]);
+    expect([...reads].sort()).toEqual([
+      ...["approvals_wait", "jobs_list", "providers_get", "sessions_list", "status_get", "team_get"],
+    ]);
     await fireEvent.click(screen.getByRole("button", { name: texts.panes.library }));
     await wait(500);
     expect(asked(calls, "cards_facets").length).toBe(1);

@@ -245,6 +245,8 @@ export const COMMANDS: Command[] = [
     run: () => ((overlays.duplicates = true), navigation.go("library")),
   },
   toSettings("bundles", texts.settingsBundles),
+  { id: "team.join", title: texts.joinTeam, scope: "everywhere", run: () => (overlays.joining = "") },
+  toSettings("team", texts.settingsTeam),
   {
     id: "starter.load",
     title: texts.loadStarter,

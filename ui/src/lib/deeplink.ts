@@ -3,8 +3,8 @@
 /** Longest accepted address, in characters. */
 const MOST = 2048;
 
-/** Returns the bundle address that a link asks to preview, or `null` for any other link. */
-export function deepLink(link: string): { url: string } | null {
+/** Returns what an AutoKit link asks for, and its parameters; `null` for anything else. */
+export function linkParts(link: string): { action: string; query: URLSearchParams } | null {
   if (link.length > MOST * 3) return null;
   let asked: URL;
   try {
@@ -14,9 +14,16 @@ export function deepLink(link: string): { url: string } | null {
   }
   // In `autokit://import?…`, browser engines differ in whether "import" is the host or the path.
   const action = (asked.host + asked.pathname).replace(/^\/+|\/+$/g, "");
-  if (asked.protocol !== "autokit:" || action !== "import") return null;
+  if (asked.protocol !== "autokit:") return null;
   if (asked.username || asked.password || asked.port || asked.hash) return null;
-  const [only, ...more] = [...asked.searchParams];
+  return { action, query: asked.searchParams };
+}
+
+/** Returns the bundle address that a link asks to preview, or `null` for any other link. */
+export function deepLink(link: string): { url: string } | null {
+  const parts = linkParts(link);
+  if (parts?.action !== "import") return null;
+  const [only, ...more] = [...parts.query];
   if (!only || more.length || only[0] !== "url" || only[1].length > MOST) return null;
   return webSource(only[1]);
 }

@@ -48,6 +48,17 @@ class Desktop {
     this.settings = await invokeApp<DesktopSettings>("desktop_set", { change });
   }
 
+  /** Returns the id of the team whose library the window opens, also while it can't; `null` for the person's own. */
+  async team(): Promise<string | null> {
+    return (await invokeApp<{ team: string | null }>("library_get")).team;
+  }
+
+  /** Opens the library of a team, now and at the next start, or the person's own (`null`). The page starts over. */
+  async openLibrary(team: string | null): Promise<void> {
+    await invokeApp("library_open", { team });
+    location.reload();
+  }
+
   /** Looks for a newer version; `null` if there is none. */
   check(): Promise<NewVersion | null> {
     return invokeApp("updates_check");

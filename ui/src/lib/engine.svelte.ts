@@ -39,6 +39,7 @@ class Engine {
     services: 0,
     sessions: 0,
     missed: 0,
+    team: 0,
     /** Increases when the library was replaced with a backup, whose positions may be those of the replaced one. */
     restored: 0,
     settings: {} as Partial<Record<Setting, number>>,
@@ -119,6 +120,9 @@ class Engine {
       this.versions.sessions++;
     } else if (event.event === "setting") {
       this.versions.settings[event.setting] = (this.versions.settings[event.setting] ?? 0) + 1;
+    } else if (event.event === "team") {
+      // What arrived from the team is told as any change of the library is.
+      this.versions.team++;
     } else if (event.event === "missed") {
       this.#readAll();
     } else if (event.event === "restored") {

@@ -4,6 +4,7 @@ import { ask as texts } from "../texts/ask";
 import { engine } from "./engine.svelte";
 import { navigation } from "./navigation.svelte";
 import { sharedResource } from "./resource.svelte";
+import { openTeam } from "./team.svelte";
 
 /** The question that is answered as an example. */
 export const EXAMPLE = texts.samples[0];
@@ -20,7 +21,8 @@ class FirstRun {
   );
 
   get shown(): boolean {
-    return !!engine.status?.first_run && !this.#skipped;
+    // The library of a team has no starter cards.
+    return !!engine.status?.first_run && !this.#skipped && !openTeam.state;
   }
 
   skip(): void {

@@ -27,6 +27,10 @@ class Overlays {
   exporting = $state.raw<{ query?: CardsQuery; cards?: string[] } | null>(null);
   /** The open tab of the bundles dialog. */
   bundles = $state<"imports" | "subscriptions" | null>(null);
+  /** The link that the open dialog joins a team with; empty if it is still to be pasted. */
+  joining = $state<string | null>(null);
+  /** Whether the dialog that creates a team is open. */
+  creatingTeam = $state(false);
   /** Whether the list of duplicates is open. */
   duplicates = $state(false);
   /** The open list of jobs. */

@@ -9,11 +9,19 @@ type Command = keyof Commands;
 
 /**
  * What makes a value stale. `library`: a change to the cards; `checks`: a stored check result; `proposals`: the review
- * queue; `providers`: the services in use; `sessions`: progress of a question; `setting:…`: a stored setting; `jobs`: a
- * job that started or ended; `jobs:…`: the same for jobs of one kind.
+ * queue; `providers`: the services in use; `sessions`: progress of a question; `team`: how the library and its team's
+ * stand; `setting:…`: a stored setting; `jobs`: a job that started or ended; `jobs:…`: the same for jobs of one kind.
  */
 export type Topic =
-  "library" | "checks" | "proposals" | "providers" | "sessions" | "jobs" | `jobs:${string}` | `setting:${Setting}`;
+  | "library"
+  | "checks"
+  | "proposals"
+  | "providers"
+  | "sessions"
+  | "team"
+  | "jobs"
+  | `jobs:${string}`
+  | `setting:${Setting}`;
 
 /** Returns a value that changes whenever the topic does. Reactive. */
 function versionOf(topic: Topic): string | number {
@@ -23,6 +31,7 @@ function versionOf(topic: Topic): string | number {
   if (topic === "proposals") return missed + engine.versions.queue;
   if (topic === "providers") return missed + engine.versions.services;
   if (topic === "sessions") return missed + engine.versions.sessions;
+  if (topic === "team") return missed + engine.versions.team;
   if (topic.startsWith("setting:")) return missed + (engine.versions.settings[topic.slice(8) as Setting] ?? 0);
   const kind = topic === "jobs" ? null : topic.slice(5);
   // Ignores progress: only the set of jobs and their states matter.

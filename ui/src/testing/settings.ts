@@ -89,6 +89,8 @@ export async function openSettings({ settings = {}, answers = {} }: Given = {}) 
       can_accept_losses: false,
     }),
     backups_list: () => [],
+    team_get: () => null,
+    teams_list: () => [],
     tools_list: () => ({ tools: [] }) as never,
     ...answers,
   });

@@ -33,14 +33,14 @@ export function stubResizeObserver(): void {
 }
 
 /**
- * Sets up a test with this engine, clean state and fake timers. Returns the list of calls, which grows as they arrive.
+ * Sets up a test with this engine, clean state and fake timers, in a browser or in the desktop app. Returns the list of calls, which grows as they arrive.
  */
-export function stage(answers: Answers): { name: keyof Commands; request: unknown }[] {
+export function stage(answers: Answers, { desktop = false } = {}): { name: keyof Commands; request: unknown }[] {
   const frames = ["requestAnimationFrame", "cancelAnimationFrame"] as const;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", ...frames] });
   const calls: { name: keyof Commands; request: unknown }[] = [];
   engine.use({
-    desktop: false,
+    desktop,
     call: async (name, request) => {
       calls.push({ name, request });
       const answer = (answers[name] ?? COMMON[name]) as ((request: unknown) => unknown) | undefined;
@@ -56,6 +56,7 @@ export function stage(answers: Answers): { name: keyof Commands; request: unknow
   [engine.jobs, engine.toasts] = [[] as Job[], []];
   navigation.go("ask");
   [overlays.palette, overlays.shortcuts, overlays.jobs] = [false, false, null];
+  [overlays.joining, overlays.creatingTeam] = [null, false];
   stubResizeObserver();
   Element.prototype.scrollTo = () => {};
   Element.prototype.scrollIntoView = () => {};

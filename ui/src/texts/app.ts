@@ -27,7 +27,7 @@ export const app = {
 
   // Window
   linkUnknown: "This link isn't supported",
-  linkRemedy: "AutoKit links can only open bundles.",
+  linkRemedy: "AutoKit links can only open bundles and invitations to teams.",
   opening: "Opening the library…",
   drop: "Drop a bundle or card file to preview the import",
 
@@ -38,7 +38,6 @@ export const app = {
   wordsOnly: "Keyword search only",
   noModelHint: "No embedding model is installed",
   modelFailedHint: "The embedding model failed to load",
-  localLibrary: "Local library",
   changesMissing: "Missing changes",
   readOnly: "Read-only",
   offlineHint: "No web search or language model is configured; everything runs on this machine",

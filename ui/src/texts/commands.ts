@@ -37,6 +37,8 @@ export const commands = {
   imports: "Show imports",
   subscribe: "Subscribe to a bundle…",
   duplicates: "Find duplicates…",
+  joinTeam: "Join a team…",
+  settingsTeam: "Settings: team",
   settingsBundles: "Settings: signing keys",
   loadStarter: "Load starter cards",
   undo: "Undo the last change, except imports",

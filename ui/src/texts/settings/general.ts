@@ -12,6 +12,7 @@ export const general = {
     services: "AI services",
     agents: "Agents & permissions",
     library: "Library & checks",
+    team: "Team",
     advanced: "Advanced",
   },
   sections: {
@@ -38,6 +39,7 @@ export const general = {
     updates: "Updates",
     state: "Diagnostics",
     backups: "Backups",
+    team: "Team",
   },
 
   // Documentation pages

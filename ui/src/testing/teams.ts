@@ -1,0 +1,37 @@
+// Teams for component tests.
+
+import type { TeamEntry, TeamMembers, TeamState } from "../lib/bindings";
+
+export const KITCHEN: TeamEntry = {
+  id: "kitchen",
+  name: "The kitchen",
+  server: "wss://teams.example.org",
+  member: "ann",
+  folder: "/library/teams/kitchen",
+};
+
+export function teamState(more: Partial<TeamState> = {}): TeamState {
+  return {
+    team: KITCHEN,
+    is_connected: true,
+    error: null,
+    synced_at: new Date(Date.now() - 120_000).toISOString(),
+    unsent: 0,
+    received: 0,
+    sent: 0,
+    conflicts: 0,
+    invalid: 0,
+    ...more,
+  };
+}
+
+/** Ann, who asks, and Bob. */
+export function membersOf(role: "admin" | "reader"): TeamMembers {
+  return {
+    members: [
+      { name: "ann", role, groups: [], active: true, is_self: true },
+      { name: "bob", role: "reader", groups: ["cooks"], active: true, is_self: false },
+    ],
+    groups: ["cooks"],
+  };
+}
