@@ -21,6 +21,7 @@ mod bundles;
 mod desktop;
 mod links;
 mod tasks;
+mod team;
 
 /// The model is not what is looked at.
 const NO_MODEL: &[&str] = &["--model-folder", "/nonexistent"];

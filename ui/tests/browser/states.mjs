@@ -70,6 +70,16 @@ const LISTS = {
       },
     ],
   },
+  teams_list: [
+    {
+      id: "kitchen",
+      name: "The kitchen",
+      server: "wss://teams.example.org",
+      member: "ann",
+      folder: "/home/me/library/teams/kitchen",
+    },
+  ],
+  teams_unsent: { cards: 2 },
   personalization_get: {
     enabled: true,
     needed: 20,
@@ -335,6 +345,11 @@ export const states = ({ bin, folder }) => {
         const signing = section(page, "bundles");
         await visit(page, "Trusting a key", checkbox(signing, texts.bundles.trustKeyOf("Alice")), { key: "Space" });
         await visit(page, "Forgetting a key", button(signing, texts.bundles.forgetKeyOf("Alice")));
+        await openGroup(page, "team");
+        const teams = section(page, "team");
+        await visit(page, "Leaving a team", button(teams, texts.team.leaveOf("The kitchen")));
+        await visit(page, "Joining a team", button(teams, texts.team.joinAsk));
+        await visit(page, "Creating a team", button(teams, texts.team.createAsk));
         await openGroup(page, "advanced");
         const limits = section(page, "sessions");
         await visit(page, "Resetting the limits", button(limits, texts.sessions.resetAll));

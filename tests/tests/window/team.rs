@@ -1,0 +1,108 @@
+//! A team is joined from an invitation link, and its library is opened now, at the next start, and left again.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use autokit_test_server::{PASSWORD, Server, USER};
+use autokit_tests::Workplace;
+use autokit_tests::window::Window;
+use serde_json::Value;
+
+/// Somebody's machine, whose keys are in a file.
+fn machine() -> Result<Workplace> {
+    let place = Workplace::with_stand_in()?;
+    in_terminal(&place, &["providers", "keys", "--keep", "file"])?;
+    Ok(place)
+}
+
+fn in_terminal(place: &Workplace, arguments: &[&str]) -> Result<Value> {
+    tokio::task::block_in_place(|| place.json(arguments))
+}
+
+/// Runs a command with these lines of input, each a password.
+fn with_secrets(place: &Workplace, arguments: &[&str], secrets: &[&str]) -> Result<()> {
+    let mut command = place.command(arguments)?;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    let mut input = child.stdin.take().context("a pipe")?;
+    input.write_all(format!("{}\n", secrets.join("\n")).as_bytes())?;
+    drop(input);
+    let ended = tokio::task::block_in_place(|| child.wait())?;
+    ensure!(ended.success(), "{arguments:?} ended with {ended}");
+    Ok(())
+}
+
+/// Opens the window on a person's own library, with links.
+async fn start(place: &Workplace, links: &[&str]) -> Result<Window> {
+    let library = place.data_dir().display().to_string();
+    let variables = [
+        ("AUTOKIT_CONFIG_DIR", place.config_dir()),
+        ("AUTOKIT_AUTHOR", PathBuf::from("tester")),
+        ("AUTOKIT_MODEL_FOLDER", PathBuf::from("/nonexistent")),
+    ];
+    Window::start(&[&["--data-dir", library.as_str()], links].concat(), &variables).await
+}
+
+/// Waits until the top bar names this library. The page starts over with another one, so nothing is run in it.
+async fn wait_for_library(window: &Window, name: &str) -> Result<()> {
+    window.wait_for_text("header .library-switch", name).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a display: run by `cargo xtask test`"]
+async fn a_link_joins_a_team_in_three_actions() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let server = Server::start(&folder.path().join("server"), None).await?;
+    let (ann, bob) = (machine()?, machine()?);
+    let url = server.url();
+    let create = ["team", "create", &url, "kitchen", "--name", "The kitchen", "--as", "ann", "--owner", USER];
+    with_secrets(&ann, &create, &[PASSWORD, "secret of ann"])?;
+    let fields = ["--set", "name=kettle", "--set", "description=Boils water for tea"];
+    in_terminal(&ann, &[&["--team", "kitchen", "cards", "add"][..], &fields].concat())?;
+    in_terminal(&ann, &["--team", "kitchen", "team", "sync"])?;
+    let invitation = in_terminal(&ann, &["--team", "kitchen", "team", "invite"])?;
+    let link = invitation["link"].as_str().context("a link")?;
+
+    // Opened by the link: a name, a password, and one button.
+    let window = start(&bob, &[link]).await?;
+    window.wait_for_text(".dialog-title", "Join kitchen").await?;
+    window.wait_for_text(".dialog-content dd", &url).await?;
+    window.screenshot("73-join-team").await?;
+    window.fill(".dialog-content input[autocomplete=username]", "bob").await?;
+    window.fill(".dialog-content input[type=password]", "secret of bob").await?;
+    window.click(".dialog-content button.primary", "Join").await?;
+
+    // The window goes on with the team's library.
+    wait_for_library(&window, "The kitchen").await?;
+    window.wait_for("header .presence").await?;
+    window.click("nav button", "Library").await?;
+    window.wait_until("document.querySelector('.row .name')?.textContent.trim() === 'kettle'").await?;
+    window.screenshot("74-team-library").await?;
+    window.click("nav button", "Settings").await?;
+    window.click("nav button", "Team").await?;
+    window.wait_for_text("table th", "bob").await?;
+    window.screenshot("75-team-settings").await?;
+    let members = in_terminal(&bob, &["--team", "kitchen", "team", "members"])?;
+    ensure!(members["members"].as_array().is_some_and(|all| all.len() == 2), "{members}");
+    window.close().await?;
+
+    // So does the next one, until another library is chosen.
+    let window = start(&bob, &[]).await?;
+    wait_for_library(&window, "The kitchen").await?;
+    window.click("header .library-switch", "The kitchen").await?;
+    window.click("[role=menuitemradio]", "Personal").await?;
+    wait_for_library(&window, "Personal").await?;
+    window.click("nav button", "Settings").await?;
+    window.click("nav button", "Team").await?;
+    window.click(".entries button", "Leave…").await?;
+    window.wait_for_text(".dialog-content", "All your changes have been sent to the team.").await?;
+    window.click(".dialog-content button.danger", "Leave team").await?;
+    window.wait_for_text("section", "You haven't joined a team on this computer.").await?;
+    window.close().await?;
+    ensure!(!bob.data_dir().join("teams/kitchen").exists(), "the copy of the library is still there");
+    let own = in_terminal(&bob, &["cards", "list"])?;
+    ensure!(own["total"] == 0, "{own}");
+    Ok(())
+}
