@@ -241,13 +241,18 @@ impl Supervisor {
         false
     }
 
+    /// Whether the engine goes on; otherwise requests wait for what comes after it.
+    fn takes_requests(&self) -> bool {
+        self.closing.is_none() && self.switching.is_none()
+    }
+
     /// Starts an engine and serves calls until it ends. Returns `Ok` after it was closed.
     async fn run_once(&mut self) -> Result<(), Ended> {
         let started = start(&self.command);
         let mut running = started.map_err(|error| Ended::Failed(not_started(&self.command, &error)))?;
         loop {
             tokio::select! {
-                request = self.requests.recv(), if self.closing.is_none() && self.switching.is_none() => match request {
+                request = self.requests.recv(), if self.takes_requests() => match request {
                     Some(Request::Call { call, answer }) => {
                         let mut pending = Pending { call, answer, attempts: 0 };
                         if running.ready {
