@@ -39,7 +39,7 @@ export const general = {
     updates: "Updates",
     state: "Diagnostics",
     backups: "Backups",
-    team: "Team",
+    team: "Team library",
   },
 
   // Documentation pages
