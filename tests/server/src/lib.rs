@@ -87,6 +87,11 @@ impl Server {
         Ok(())
     }
 
+    /// Id of its process, while it runs.
+    pub fn id(&self) -> Option<u32> {
+        self.process.as_ref()?.id()
+    }
+
     /// Its URL.
     pub fn url(&self) -> String {
         let scheme = if self.certificate.is_some() { "wss" } else { "ws" };

@@ -132,6 +132,7 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("proposals_reject", json!({ "id": 1, "reason": "" })),
         ("proposals_reopen", json!({ "id": 1 })),
         ("proposals_comment", json!({ "id": 1, "words": "is this so?" })),
+        ("proposals_assign", json!({ "id": 1, "to": "ann" })),
         ("proposals_preview", json!({ "ids": [1] })),
         ("proposals_accept_safe", json!({ "ids": [], "seen": "" })),
         ("review_policy_get", json!({})),
@@ -234,6 +235,8 @@ fn requests(session: &SessionId, folder: &Path, server: &Path) -> Vec<(&'static 
         ("team_get", json!({})),
         ("team_sync", json!({})),
         ("team_members", json!({})),
+        ("team_policy_get", json!({})),
+        ("team_policy_set", json!({ "low": 1, "medium": 1, "high": 2 })),
         ("team_invite", json!({ "role": "reader", "days": 1 })),
         ("team_member_change", json!({ "name": "ann", "active": false })),
     ]

@@ -71,6 +71,7 @@ function row(id: number, group: string, risk: Risk, title = `card ${id}`): Propo
     created_at: "",
     reason: "says otherwise",
     page: null,
+    assigned_to: null,
   };
 }
 

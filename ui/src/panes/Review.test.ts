@@ -31,6 +31,7 @@ const row = (id: number): ProposalRow => ({
   created_at: "2026-01-01T00:00:00Z",
   reason: "found on a page",
   page: "https://docs.example.org/kit",
+  assigned_to: null,
 });
 
 function detail(id: number, state: ProposalDetail["proposal"]["state"] = "pending"): ProposalDetail {
@@ -40,7 +41,7 @@ function detail(id: number, state: ProposalDetail["proposal"]["state"] = "pendin
 }
 
 /** Renders Review with three proposals; accepting one removes it from the engine's queue as well. */
-function open(changed = (one: ProposalDetail) => one) {
+function open(changed = (one: ProposalDetail) => one, more: Parameters<typeof stage>[0] = {}) {
   let rows = [1, 2, 3].map(row);
   /** Whether the proposals that were left were accepted together. */
   let all = false;
@@ -73,6 +74,7 @@ function open(changed = (one: ProposalDetail) => one) {
     changes_undo: ({ change }) => ({ change: change ?? "newest", undo: "step", reason: "it", cards: [], kept: [] }),
     changes_redo: ({ undo }) => ({ change: undo ?? "", undo: null, reason: "it", cards: [], kept: [] }),
     health_get: () => NO_HEALTH,
+    ...more,
   });
   navigation.visit({ pane: "review", proposal: null });
   render(Review);
@@ -269,6 +271,31 @@ describe("a proposal in review", () => {
     expect(navigation.proposal).toBe(3);
     navigation.back();
     expect(navigation.pane).toBe("ask");
+  });
+
+  it("of a team is assigned to oneself, and decided only by those who may", async () => {
+    const bob = { member: "bob", may_decide: false };
+    const mine = (one: ProposalDetail, to: string | null) => ({
+      ...one,
+      team: bob,
+      proposal: { ...one.proposal, assigned_to: to },
+    });
+    const { calls } = open((one) => mine(one, "ann"), {
+      proposals_assign: ({ id, to }) => mine(detail(id), to),
+    });
+    await wait();
+    expect(screen.getByText(texts.mayPropose)).toBeTruthy();
+    expect(screen.getByText(texts.assignedTo("ann"), { exact: false })).toBeTruthy();
+    expect(screen.queryByRole("button", { name: texts.accept })).toBeNull();
+    await press("a");
+    expect(asked(calls, "proposals_accept")).toEqual([]);
+    await fireEvent.click(screen.getByRole("button", { name: texts.assignMe }));
+    await wait();
+    expect(asked(calls, "proposals_assign")).toEqual([{ id: 1, to: "bob" }]);
+    expect(screen.getByText(texts.assignedTo(texts.you), { exact: false })).toBeTruthy();
+    await fireEvent.click(screen.getByRole("button", { name: texts.unassign }));
+    await wait();
+    expect(asked(calls, "proposals_assign").at(-1)).toEqual({ id: 1, to: null });
   });
 
   it("says why it could not be accepted", async () => {

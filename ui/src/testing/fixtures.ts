@@ -75,6 +75,7 @@ export function proposalOf(
       rebased: {},
       conflicts: [],
       risk: "low",
+      assigned_to: null,
       ...more,
     },
     title,
@@ -85,6 +86,7 @@ export function proposalOf(
     risks: {},
     suspect: [],
     needed: 1,
+    team: null,
     similar: [],
     events: [],
   };

@@ -144,6 +144,13 @@ export const review = {
   unchanged: (n: number) => `${count(n, "unchanged field")}`,
   otherPages: (n: number) => `${count(n, "other page")} considered`,
 
+  // Review in a team
+  assignedTo: (name: string) => `Reviewer: ${name}`,
+  you: "you",
+  assignMe: "Assign to me",
+  unassign: "Unassign",
+  mayPropose: "Your role in this team lets you propose and comment. A reviewer decides.",
+
   // Comments
   comments: "Comments",
   comment: "Comment",
@@ -162,6 +169,7 @@ export const review = {
     undone: "Reopened",
     kept: "Kept current value",
     withdrawn: "Withdrawn",
+    assigned: "Assigned",
   } satisfies Record<ProposalEventKind, string>,
   whatHappened: (n: number) => `Activity (${n})`,
 

@@ -26,21 +26,21 @@ use crate::{
     MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery,
     MemorySourceRef, MemorySources, MergePreview, MergeQuery, ModelChoice, Models, Nothing, PagesFetch,
     PairRef, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
-    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalComment, ProposalDetail, ProposalGet,
-    ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings,
-    Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState, ResearchRequest,
-    RetirementProposed, ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server,
-    ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait,
-    SessionsDelete, SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef, TeamCreate,
-    TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMemberChange, TeamMembers, TeamRef, TeamState,
-    TeamUnsent, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView,
-    ToolsQuery, UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd,
-    VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove,
-    VocabularyRemoved, VocabularySet,
+    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalAssign, ProposalComment, ProposalDetail,
+    ProposalGet, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef,
+    ProviderSettings, Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState,
+    ResearchRequest, RetirementProposed, ReviewPolicy, RevisionView, SearchRequest, SearchResponse,
+    SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef,
+    SessionWait, SessionsDelete, SigningKeys, Starter, Status, Subscription, SubscriptionAdd,
+    SubscriptionRef, TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMemberChange,
+    TeamMembers, TeamPolicy, TeamRef, TeamState, TeamUnsent, TestOutcome, TestRequest, ToolList, ToolOutcome,
+    ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd,
+    VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList,
+    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 24;
+pub const PROTOCOL: u32 = 25;
 
 /// Returns whether a command may be executed again when it is unknown whether it was. Those with effects outside the library
 /// may not; changes of the library are recognized by their idempotency key.
@@ -313,6 +313,8 @@ commands! {
     ReopenProposal = "proposals_reopen" (ProposalRef) -> ProposalDetail;
     /// Adds a comment to a proposal.
     CommentProposal = "proposals_comment" (ProposalComment) -> ProposalDetail;
+    /// Says who reviews a proposal of a team.
+    AssignProposal = "proposals_assign" (ProposalAssign) -> ProposalDetail;
     /// Returns a preview of accepting those of several proposals that are safe.
     PreviewAccept = "proposals_preview" (ProposalsRef) -> AcceptPreview;
     /// Accepts the previewed proposals in the background, in one change, which can be undone.
@@ -492,6 +494,10 @@ commands! {
     InviteMember = "team_invite" (TeamInvite) -> TeamInvitation;
     /// Changes the role, the groups or the password of a member, removes or restores them.
     ChangeMember = "team_member_change" (TeamMemberChange) -> TeamMembers;
+    /// Returns how many reviewers the team requires.
+    GetTeamPolicy = "team_policy_get" (Nothing) -> TeamPolicy;
+    /// Sets how many reviewers the team requires. For administrators.
+    SetTeamPolicy = "team_policy_set" (TeamPolicy) -> TeamPolicy;
     /// Runs diagnostics of the installation.
     RunDoctor = "diagnostics_run" (DoctorRequest) -> Doctor;
 }

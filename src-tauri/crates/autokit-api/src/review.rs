@@ -54,6 +54,8 @@ pub struct ProposalRow {
     pub reason: String,
     /// URL of the page that a web search found; `null` for proposals of another origin.
     pub page: Option<String>,
+    /// The member of the team who reviews it now.
+    pub assigned_to: Option<String>,
 }
 
 /// Review queue.
@@ -143,10 +145,21 @@ pub struct ProposalDetail {
     pub suspect: Vec<FlaggedText>,
     /// Number of approvals required.
     pub needed: u32,
+    /// What the team lets this person do; `null` in a library that is no team's.
+    pub team: Option<TeamReviewer>,
     /// Cards that may be the same tool, as pairs of id and name.
     pub similar: Vec<(CardId, String)>,
     /// History of the proposal, oldest first.
     pub events: Vec<ProposalEvent>,
+}
+
+/// A member of a team who looks at a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TeamReviewer {
+    /// Their name.
+    pub member: String,
+    /// Whether they may decide on proposals.
+    pub may_decide: bool,
 }
 
 /// Request to accept a proposal.
@@ -200,6 +213,15 @@ pub struct ProposalComment {
     /// Name of the reviewer, as in [`ProposalAccept`].
     #[serde(default)]
     pub by: String,
+}
+
+/// Request to say who reviews a proposal of a team.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ProposalAssign {
+    /// Proposal number.
+    pub id: ProposalId,
+    /// Name of the member; `null` for nobody.
+    pub to: Option<String>,
 }
 
 /// Which of several proposals may be accepted together. None of them contains flagged text, conflicts with its card or

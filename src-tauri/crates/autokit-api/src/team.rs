@@ -172,6 +172,18 @@ pub struct TeamMemberChange {
     pub password: Option<String>,
 }
 
+/// How many reviewers have to accept a change, by its risk. Where more than one has to for any risk, changes are proposed,
+/// and nobody accepts what they proposed themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TeamPolicy {
+    /// For a low risk: 1 to 9.
+    pub low: u32,
+    /// For a medium risk: 1 to 9.
+    pub medium: u32,
+    /// For a high risk: 1 to 9.
+    pub high: u32,
+}
+
 // None of these shows its secrets in a log.
 impl fmt::Debug for TeamCreate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

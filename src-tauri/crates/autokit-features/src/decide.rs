@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autokit_api::commands::{
-    AcceptProposal, AcceptProposals, CommentProposal, Context, GetReviewPolicy, Handle, PreviewAccept,
-    RejectProposal, ReopenProposal, SetReviewPolicy,
+    AcceptProposal, AcceptProposals, AssignProposal, CommentProposal, Context, GetReviewPolicy, Handle,
+    PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
 };
 use autokit_api::{
-    AcceptPreview, AcceptRule, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalComment,
-    ProposalDetail, ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef, ReviewPolicy, SafeProposal,
-    Setting, UnsafeProposal,
+    AcceptPreview, AcceptRule, JobKind, JobRef, JobTally, Nothing, ProposalAccept, ProposalAssign,
+    ProposalComment, ProposalDetail, ProposalRef, ProposalReject, ProposalsAccept, ProposalsRef,
+    ReviewPolicy, SafeProposal, Setting, UnsafeProposal,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection};
+use autokit_library::{Acceptance, Accepted, LibraryError, Meta, Selection, TeamRules};
 use autokit_toolcard::{
     Author, CardId, Draft, Operation, Proposal, ProposalId, ProposalState, Risk, diff_cards, fields,
     is_confirmed_address,
@@ -67,12 +67,39 @@ impl Decisions {
         Decisions { workspace, models, proposals, pages, servers, reopening: Arc::default() }
     }
 
-    /// Returns the reviewer's name for a decision: the given one, the policy's, or the caller's.
-    fn reviewer(context: &Context, policy: &ReviewPolicy, by: &str) -> Result<Author> {
+    /// Returns the name of whoever comments or decides: the member's in a team, or else the given one, the policy's, or the
+    /// caller's.
+    async fn reviewer(&self, context: &Context, by: &str) -> Result<Author> {
+        if let Some(rules) = self.proposals.rules().await? {
+            return Ok(Author(rules.member));
+        }
+        let policy = self.proposals.policy().await?;
         let names = [by.trim(), policy.reviewer.trim(), context.author.trim()];
         let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
         check_reviewer_name(name)?;
         Ok(Author(name.to_owned()))
+    }
+
+    /// Returns the name of whoever decides, as far as the team lets them.
+    async fn decider(&self, context: &Context, by: &str) -> Result<Author> {
+        match self.proposals.rules().await? {
+            Some(rules) if !rules.may_decide => Err(ApiError::new(
+                ErrorCode::Refused,
+                "your role in this team does not let you decide on proposals",
+                "Ask a reviewer of the team, or an administrator for another role.",
+            )),
+            _ => self.reviewer(context, by).await,
+        }
+    }
+
+    /// Refuses to let a person approve what they proposed themselves, where the team requires several reviewers.
+    fn ensure_others(proposal: &Proposal, author: &Author, rules: Option<&TeamRules>) -> Result<()> {
+        let needs_others = rules.is_some_and(|rules| rules.needed(proposal.risk) > 1);
+        if needs_others && proposal.proposed_by == author.0 {
+            let message = "somebody else has to accept what you proposed";
+            return Err(ApiError::new(ErrorCode::Refused, message, "Ask another reviewer."));
+        }
+        Ok(())
     }
 
     /// Explains to a reviewer why an acceptance failed: which fields conflict, or who decided first.
@@ -115,21 +142,22 @@ impl Decisions {
             Ok(acceptance) => acceptance,
             Err(error) => return Err(self.acceptance_error(request.id, error).await),
         };
+        let author = self.decider(context, &request.by).await?;
+        Decisions::ensure_others(&proposal, &author, self.proposals.rules().await?.as_ref())?;
         let vectors = self.models.embed_card(&acceptance.card).await?;
-        let policy = self.proposals.policy().await?;
         let reason = match request.reason.trim() {
             "" => format!("Accepted proposal {} for {}", proposal.id, self.proposals.title(&proposal)),
             reason => reason.to_owned(),
         };
         let meta = Meta {
             operation: Operation::Accept,
-            author: Decisions::reviewer(context, &policy, &request.by)?,
+            author,
             reason,
             change: None,
             request: context.request.clone(),
         };
-        let accepted =
-            self.workspace.library.accept(&proposal, acceptance, vectors, &meta, policy.approvals).await;
+        let needed = self.proposals.approvals().await?(proposal.risk);
+        let accepted = self.workspace.library.accept(&proposal, acceptance, vectors, &meta, needed).await;
         let accepted = match accepted {
             Ok(accepted) => accepted,
             Err(error) => return Err(self.acceptance_error(request.id, error).await),
@@ -219,13 +247,13 @@ impl Decisions {
         &self,
         reviewed: Vec<ReviewedProposal>,
         author: &Author,
-        approvals: u32,
         progress: &Progress,
     ) -> Result<Outcome> {
+        let (needed, rules) = (self.proposals.approvals().await?, self.proposals.rules().await?);
         let safe: Vec<(Proposal, Acceptance)> =
             reviewed.into_iter().filter_map(|(proposal, verdict)| Some((proposal, verdict.ok()?))).collect();
         let total = safe.len() as u64;
-        let (mut tally, mut done, mut approved, mut late) = (JobTally::default(), 0, 0, 0u32);
+        let (mut tally, mut done, mut approved, mut late, mut own) = (JobTally::default(), 0, 0, 0u32, 0);
         let mut stopped = false;
         let mut touched: HashSet<CardId> = HashSet::new();
         progress.set_done(0, total);
@@ -246,6 +274,11 @@ impl Decisions {
                     change: tally.change.clone(),
                     request: None,
                 };
+                if Decisions::ensure_others(proposal, author, rules.as_ref()).is_err() {
+                    own += 1;
+                    continue;
+                }
+                let approvals = needed(proposal.risk);
                 // An earlier one of these may have changed the same card.
                 let moved = proposal.draft.card.as_ref().is_some_and(|card| touched.contains(card));
                 let result = if moved {
@@ -284,7 +317,12 @@ impl Decisions {
             self.workspace.notify_proposals_changed().await?;
         }
         let mut summary = format!("{} accepted", tally.changed);
-        for (count, what) in [(approved, "waiting for more approvals"), (late, "changed in the meantime")] {
+        let left = [
+            (approved, "waiting for more approvals"),
+            (late, "changed in the meantime"),
+            (own, "left to other reviewers"),
+        ];
+        for (count, what) in left {
             if count > 0 {
                 let _ = write!(summary, ", {count} {what}");
             }
@@ -362,7 +400,7 @@ impl Handle<AcceptProposal> for Decisions {
 #[async_trait]
 impl Handle<RejectProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalReject) -> Result<ProposalDetail> {
-        let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
+        let by = self.decider(context, &request.by).await?;
         let rejected = self
             .workspace
             .library
@@ -379,7 +417,7 @@ impl Handle<RejectProposal> for Decisions {
 #[async_trait]
 impl Handle<CommentProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalComment) -> Result<ProposalDetail> {
-        let by = Decisions::reviewer(context, &self.proposals.policy().await?, &request.by)?;
+        let by = self.reviewer(context, &request.by).await?;
         if request.words.trim().is_empty() {
             let remedy = "Write a comment.";
             return Err(ApiError::new(ErrorCode::Invalid, "the comment is empty", remedy));
@@ -391,9 +429,24 @@ impl Handle<CommentProposal> for Decisions {
 }
 
 #[async_trait]
+impl Handle<AssignProposal> for Decisions {
+    async fn handle(&self, context: &Context, request: ProposalAssign) -> Result<ProposalDetail> {
+        if self.proposals.rules().await?.is_none() {
+            let message = "proposals are assigned to members of a team, and this library is not a team's";
+            return Err(ApiError::new(ErrorCode::Refused, message, "Open the library of a team."));
+        }
+        let by = self.reviewer(context, "").await?;
+        let to = request.to.as_deref().map(str::trim).filter(|name| !name.is_empty());
+        self.workspace.library.assign(request.id, to, &by, context.request.as_deref()).await?;
+        self.workspace.notify_proposals_changed().await?;
+        self.proposals.detail(request.id).await
+    }
+}
+
+#[async_trait]
 impl Handle<ReopenProposal> for Decisions {
     async fn handle(&self, context: &Context, request: ProposalRef) -> Result<ProposalDetail> {
-        let by = Decisions::reviewer(context, &self.proposals.policy().await?, "")?;
+        let by = self.decider(context, "").await?;
         if self.workspace.library.change_of_proposal(request.id).await?.is_some() {
             let undone = {
                 let _reopening = self.reopening.lock().await;
@@ -449,19 +502,14 @@ impl Handle<AcceptProposals> for Decisions {
                 "Open the preview again.",
             ));
         }
-        let policy = self.proposals.policy().await?;
-        let author = Decisions::reviewer(context, &policy, &request.by)?;
+        let author = self.decider(context, &request.by).await?;
         let decisions = self.clone();
-        Ok(
-            self.workspace.jobs.start(
-                JobKind::Review,
-                "Accepting proposals",
-                "proposals",
-                |progress| async move {
-                    decisions.accept_safe(reviewed, &author, policy.approvals, &progress).await
-                },
-            ),
-        )
+        Ok(self.workspace.jobs.start(
+            JobKind::Review,
+            "Accepting proposals",
+            "proposals",
+            |progress| async move { decisions.accept_safe(reviewed, &author, &progress).await },
+        ))
     }
 }
 

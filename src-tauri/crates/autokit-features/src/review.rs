@@ -9,13 +9,13 @@ use autokit_agent::ask::{MODEL_IDLE_TIMEOUT, with_idle_timeout};
 use autokit_api::commands::{Context, DescribeCard, GetProposal, Handle, ListProposals};
 use autokit_api::{
     CardDescribe, FieldSide, FlaggedText, ProposalDetail, ProposalGet, ProposalRow,
-    Proposals as ProposalList, ProposalsQuery, ReviewPolicy, Setting,
+    Proposals as ProposalList, ProposalsQuery, ReviewPolicy, Setting, TeamReviewer,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{PackedVectors, Proposed};
+use autokit_library::{PackedVectors, Proposed, TeamRules};
 use autokit_toolcard::{
-    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalId, ProposalState, Toolcard, diff_cards,
-    fields, is_flagged, marks_in_field, risk_on,
+    Author, CardId, Draft, MarkedText, Origin, Proposal, ProposalId, ProposalState, Risk, Toolcard,
+    diff_cards, fields, is_flagged, marks_in_field, risk_on,
 };
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
@@ -52,6 +52,17 @@ impl Proposals {
     /// Returns the review policy.
     pub(crate) async fn policy(&self) -> Result<ReviewPolicy> {
         Ok(self.workspace.load_setting(Setting::Review).await?.unwrap_or_default())
+    }
+
+    /// Returns what the team lets this person do; `None` in a library that is no team's.
+    pub(crate) async fn rules(&self) -> Result<Option<TeamRules>> {
+        Ok(self.workspace.library.team_rules().await?)
+    }
+
+    /// Returns how many reviewers have to accept a proposal: as the team says, or else the policy here.
+    pub(crate) async fn approvals(&self) -> Result<impl Fn(Risk) -> u32 + use<>> {
+        let (rules, policy) = (self.rules().await?, self.policy().await?);
+        Ok(move |risk| rules.as_ref().map_or(policy.approvals, |rules| rules.needed(risk)))
     }
 
     /// Returns the title of the card a proposal changes or creates.
@@ -122,7 +133,11 @@ impl Proposals {
             diff: diff_cards(&now, &draft.apply_to(&now, |_| true)),
             revision: record.as_ref().map(|record| record.number),
             risks: draft.fields.iter().map(|field| (field.field.clone(), risk_on(field, &now))).collect(),
-            needed: self.policy().await?.approvals,
+            needed: self.approvals().await?(proposal.risk),
+            team: self
+                .rules()
+                .await?
+                .map(|rules| TeamReviewer { member: rules.member, may_decide: rules.may_decide }),
             suspect: flagged_texts(&draft, &now),
             unchanged: now.into_iter().filter(|(name, _)| !proposed(name)).collect(),
             similar,
@@ -207,6 +222,7 @@ impl Proposals {
             created_at: proposal.created_at,
             reason: proposal.draft.reason.clone(),
             page: source_page(&proposal.draft),
+            assigned_to: proposal.assigned_to.clone(),
         }
     }
 }
@@ -291,14 +307,20 @@ fn flagged_texts(draft: &Draft, now: &Map<String, Value>) -> Vec<FlaggedText> {
 impl Handle<ListProposals> for Proposals {
     async fn handle(&self, _: &Context, request: ProposalsQuery) -> Result<ProposalList> {
         let library = &self.workspace.library;
-        let needed = self.policy().await?.approvals;
+        let needed = self.approvals().await?;
         let mut rows: Vec<ProposalRow> = match request.state {
-            Some(ProposalState::Pending) => {
-                library.pending().await?.iter().map(|proposal| self.row(proposal, needed)).collect()
-            }
-            state => {
-                library.proposals(state).await?.iter().map(|proposal| self.row(proposal, needed)).collect()
-            }
+            Some(ProposalState::Pending) => library
+                .pending()
+                .await?
+                .iter()
+                .map(|proposal| self.row(proposal, needed(proposal.risk)))
+                .collect(),
+            state => library
+                .proposals(state)
+                .await?
+                .iter()
+                .map(|proposal| self.row(proposal, needed(proposal.risk)))
+                .collect(),
         };
         rows.reverse();
         let groups = Origin::groups().map(str::to_owned).collect();

@@ -194,6 +194,7 @@ impl Fuel {
             candidates: other_candidates(report, &page.fetched.url),
             arrived: None,
             agreed: Vec::new(),
+            before: None,
         })
     }
 }
@@ -233,6 +234,7 @@ pub(crate) fn draft_unverified(
         candidates: other_candidates(report, ""),
         arrived: None,
         agreed: Vec::new(),
+        before: None,
     })
 }
 

@@ -35,7 +35,7 @@ use crate::snapshot::Snapshot;
 use crate::store::Library;
 
 /// Tables included in a backup.
-const BACKED_UP: [&str; 25] = [
+const BACKED_UP: [&str; 26] = [
     "commit_log",
     "revision",
     "card",
@@ -59,6 +59,7 @@ const BACKED_UP: [&str; 25] = [
     "vocabulary",
     "memory_source",
     "shared",
+    "shared_proposal",
     "sync",
     "schema_version",
 ];

@@ -57,9 +57,11 @@ pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
 pub use problems::{Problem, Verified};
-pub use proposals::{Acceptance, Accepted, Proposed, Selection};
+pub use proposals::{
+    Acceptance, Accepted, ProposalLink, Proposed, ReceivedComment, ReceivedProposal, Selection,
+};
 pub use restore::{Restored, Staged};
-pub use shared::{Made, Received, SharedState};
+pub use shared::{Made, Received, SharedState, TeamRules};
 pub use store::{ChangeObserver, Library, Storage};
 pub use stored_replica::HeldChanges;
 pub use vectors::{PackedVectors, StoredVectors};

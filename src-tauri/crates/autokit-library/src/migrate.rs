@@ -39,258 +39,48 @@ const MIGRATIONS: &[&str] = &[
     MEMORY,
     REDO,
     SHARED,
+    SHARED_PROPOSALS,
 ];
 
 /// The first schema version whose libraries store the head of the commit log in a file.
 pub(crate) const WITH_HEAD: u32 = 7;
 
 /// Version 1: cards, their history and vectors.
-const CARDS: &str = "
-    DEFINE TABLE card SCHEMAFULL;
-    DEFINE FIELD provider ON card TYPE string;
-    DEFINE FIELD name ON card TYPE string;
-    DEFINE FIELD number ON card TYPE int;
-    DEFINE FIELD body ON card TYPE string;
-    DEFINE FIELD created_at ON card TYPE string;
-    DEFINE FIELD updated_at ON card TYPE string;
-    DEFINE INDEX card_key ON card FIELDS provider, name UNIQUE;
-
-    DEFINE TABLE tombstone SCHEMAFULL;
-    DEFINE FIELD number ON tombstone TYPE int;
-    DEFINE FIELD created_at ON tombstone TYPE string;
-
-    DEFINE TABLE revision SCHEMAFULL;
-    DEFINE FIELD card ON revision TYPE string;
-    DEFINE FIELD number ON revision TYPE int;
-    DEFINE FIELD change ON revision TYPE string;
-    DEFINE FIELD operation ON revision TYPE string;
-    DEFINE FIELD author ON revision TYPE string;
-    DEFINE FIELD reason ON revision TYPE string;
-    DEFINE FIELD at ON revision TYPE string;
-    DEFINE FIELD body ON revision TYPE option<string>;
-    DEFINE INDEX revision_of_card ON revision FIELDS card, number UNIQUE;
-    DEFINE INDEX revision_of_change ON revision FIELDS change;
-
-    DEFINE TABLE change SCHEMAFULL;
-    DEFINE FIELD operation ON change TYPE string;
-    DEFINE FIELD reason ON change TYPE string;
-    DEFINE FIELD undone ON change TYPE bool;
-
-    DEFINE TABLE vector SCHEMAFULL;
-    DEFINE FIELD card ON vector TYPE string;
-    DEFINE FIELD model ON vector TYPE string;
-    DEFINE FIELD number ON vector TYPE int;
-    DEFINE FIELD dim ON vector TYPE int;
-    DEFINE FIELD data ON vector TYPE bytes;
-
-    DEFINE TABLE request SCHEMAFULL;
-    DEFINE FIELD outcome ON request TYPE string;
-    DEFINE FIELD at ON request TYPE string;
-
-    DEFINE TABLE setting SCHEMAFULL;
-    DEFINE FIELD value ON setting TYPE string;
-";
+const CARDS: &str = include_str!("schema/01_cards.surql");
 
 /// Version 2: documentation pages of cards, proposals, feedback on answers, past ask sessions.
-const PAGES_AND_PROPOSALS: &str = "
-    DEFINE TABLE page SCHEMAFULL;
-    DEFINE FIELD url ON page TYPE string;
-    DEFINE FIELD found ON page TYPE string;
-    DEFINE FIELD title ON page TYPE string;
-    DEFINE FIELD hash ON page TYPE string;
-    DEFINE FIELD etag ON page TYPE option<string>;
-    DEFINE FIELD last_modified ON page TYPE option<string>;
-    DEFINE FIELD fetched_at ON page TYPE string;
-    DEFINE FIELD failed ON page TYPE option<string>;
-    DEFINE FIELD chunks ON page TYPE string;
-
-    DEFINE TABLE page_vector SCHEMAFULL;
-    DEFINE FIELD card ON page_vector TYPE string;
-    DEFINE FIELD model ON page_vector TYPE string;
-    DEFINE FIELD hash ON page_vector TYPE string;
-    DEFINE FIELD dim ON page_vector TYPE int;
-    DEFINE FIELD data ON page_vector TYPE bytes;
-
-    DEFINE TABLE proposal SCHEMAFULL;
-    DEFINE FIELD draft ON proposal TYPE string;
-    DEFINE FIELD proposed_by ON proposal TYPE string;
-    DEFINE FIELD created_at ON proposal TYPE string;
-    DEFINE FIELD state ON proposal TYPE string;
-    DEFINE FIELD decided_at ON proposal TYPE option<string>;
-    DEFINE FIELD decided_by ON proposal TYPE option<string>;
-    DEFINE FIELD decision ON proposal TYPE option<string>;
-    DEFINE FIELD accepted ON proposal TYPE array<string>;
-    DEFINE FIELD change ON proposal TYPE option<string>;
-    DEFINE INDEX proposal_state ON proposal FIELDS state;
-    DEFINE INDEX proposal_change ON proposal FIELDS change;
-
-    DEFINE TABLE proposal_event SCHEMAFULL;
-    DEFINE FIELD proposal ON proposal_event TYPE int;
-    DEFINE FIELD at ON proposal_event TYPE string;
-    DEFINE FIELD by ON proposal_event TYPE string;
-    DEFINE FIELD what ON proposal_event TYPE string;
-    DEFINE FIELD why ON proposal_event TYPE string;
-    DEFINE INDEX event_of_proposal ON proposal_event FIELDS proposal;
-
-    DEFINE TABLE feedback SCHEMAFULL;
-    DEFINE FIELD at ON feedback TYPE string;
-    DEFINE FIELD profile ON feedback TYPE string;
-    DEFINE FIELD question ON feedback TYPE string;
-    DEFINE FIELD card ON feedback TYPE string;
-    DEFINE FIELD helpful ON feedback TYPE bool;
-    DEFINE FIELD said ON feedback TYPE string;
-
-    DEFINE TABLE session SCHEMAFULL;
-    DEFINE FIELD at ON session TYPE string;
-    DEFINE FIELD question ON session TYPE string;
-    DEFINE FIELD body ON session TYPE string;
-";
+const PAGES_AND_PROPOSALS: &str = include_str!("schema/02_pages_and_proposals.surql");
 
 /// Version 3: reviewers' decisions per field, rejections, health of cards.
-const REVIEW_AND_HEALTH: &str = "
-    DEFINE FIELD review ON proposal TYPE option<string>;
-
-    DEFINE TABLE rejection SCHEMAFULL;
-    DEFINE FIELD proposal ON rejection TYPE int;
-    DEFINE FIELD subject ON rejection TYPE string;
-    DEFINE FIELD field ON rejection TYPE string;
-    DEFINE FIELD value ON rejection TYPE option<string>;
-    DEFINE FIELD basis ON rejection TYPE option<string>;
-    DEFINE FIELD by ON rejection TYPE string;
-    DEFINE FIELD at ON rejection TYPE string;
-    DEFINE INDEX rejection_of_proposal ON rejection FIELDS proposal;
-
-    DEFINE TABLE verification SCHEMAFULL;
-    DEFINE FIELD state ON verification TYPE string;
-    DEFINE FIELD checked_at ON verification TYPE string;
-    DEFINE FIELD attempts ON verification TYPE int;
-    DEFINE FIELD next_at ON verification TYPE option<string>;
-    DEFINE FIELD report ON verification TYPE string;
-
-    DEFINE TABLE health SCHEMAFULL;
-    DEFINE FIELD verified ON health TYPE int;
-    DEFINE FIELD stale ON health TYPE int;
-    DEFINE FIELD broken ON health TYPE int;
-    DEFINE FIELD unreachable ON health TYPE int;
-    DEFINE FIELD never_checked ON health TYPE int;
-";
+const REVIEW_AND_HEALTH: &str = include_str!("schema/03_review_and_health.surql");
 
 /// Version 4: imports from other libraries, and the revision each check was made on.
-const IMPORTS: &str = "
-    DEFINE FIELD uid ON revision TYPE option<string>;
-    DEFINE FIELD merged ON revision TYPE option<array<string>>;
-
-    DEFINE TABLE foreign SCHEMAFULL;
-    DEFINE FIELD card ON foreign TYPE string;
-    DEFINE FIELD import ON foreign TYPE string;
-    DEFINE FIELD body ON foreign TYPE string;
-    DEFINE FIELD before ON foreign TYPE array<string>;
-    DEFINE INDEX foreign_of_import ON foreign FIELDS import;
-
-    DEFINE TABLE provenance SCHEMAFULL;
-    DEFINE FIELD told ON provenance TYPE string;
-
-    DEFINE TABLE import SCHEMAFULL;
-    DEFINE FIELD note ON import TYPE string;
-    DEFINE FIELD undone ON import TYPE bool;
-    DEFINE FIELD part_of ON change TYPE option<string>;
-    DEFINE INDEX change_part_of ON change FIELDS part_of;
-    DEFINE FIELD import ON proposal TYPE option<string>;
-    DEFINE INDEX proposal_import ON proposal FIELDS import;
-
-    DEFINE TABLE staging SCHEMAFULL;
-    DEFINE FIELD change ON staging TYPE string;
-
-    DEFINE FIELD revision ON verification TYPE option<int>;
-";
+const IMPORTS: &str = include_str!("schema/04_imports.surql");
 
 /// Version 5: the redo log for large changes.
-const STAGING: &str = "
-    DEFINE TABLE redo SCHEMALESS;
-    DEFINE TABLE redo_whole SCHEMAFULL;
-";
+const STAGING: &str = include_str!("schema/05_staging.surql");
 
 /// Version 6: agent activity and resumable agent sessions.
-const AGENTS: &str = "
-    DEFINE TABLE agent SCHEMAFULL;
-    DEFINE FIELD used ON agent TYPE string;
-    DEFINE FIELD record ON agent TYPE string;
-    DEFINE INDEX agent_used ON agent FIELDS used;
-
-    DEFINE TABLE activity SCHEMAFULL;
-    DEFINE FIELD at ON activity TYPE string;
-    DEFINE FIELD done ON activity TYPE string;
-    DEFINE INDEX activity_at ON activity FIELDS at;
-";
+const AGENTS: &str = include_str!("schema/06_agents.surql");
 
 /// Version 7: the commit log, chained by hash.
-const COMMIT_LOG: &str = "
-    DEFINE TABLE commit_log SCHEMAFULL;
-    DEFINE FIELD prev ON commit_log TYPE string;
-    DEFINE FIELD hash ON commit_log TYPE string;
-    DEFINE FIELD at ON commit_log TYPE string;
-    DEFINE FIELD reason ON commit_log TYPE string;
-    DEFINE FIELD cards ON commit_log TYPE int;
-    DEFINE FIELD rows ON commit_log TYPE string;
-";
+const COMMIT_LOG: &str = include_str!("schema/07_commit_log.surql");
 
 /// Version 8: names and synonyms that people add, and which of them vectors were made with.
-const VOCABULARY: &str = "
-    DEFINE TABLE vocabulary SCHEMAFULL;
-    DEFINE FIELD kind ON vocabulary TYPE string;
-    DEFINE FIELD text ON vocabulary TYPE string;
-    DEFINE FIELD bundle ON vocabulary TYPE option<string>;
-    DEFINE FIELD added_by ON vocabulary TYPE string;
-    DEFINE FIELD added_at ON vocabulary TYPE string;
-    DEFINE FIELD names ON vector TYPE option<string>;
-";
+const VOCABULARY: &str = include_str!("schema/08_vocabulary.surql");
 
 /// Version 9: documents and code that people add, as last read, and the vectors of their passages.
-const MEMORY: &str = "
-    DEFINE TABLE memory_source SCHEMAFULL;
-    DEFINE FIELD kind ON memory_source TYPE string;
-    DEFINE FIELD location ON memory_source TYPE string;
-    DEFINE FIELD added_at ON memory_source TYPE string;
-    DEFINE FIELD read_at ON memory_source TYPE option<string>;
-    DEFINE FIELD problem ON memory_source TYPE option<string>;
-
-    DEFINE TABLE memory_file SCHEMAFULL;
-    DEFINE FIELD source ON memory_file TYPE string;
-    DEFINE FIELD path ON memory_file TYPE string;
-    DEFINE FIELD hash ON memory_file TYPE string;
-    DEFINE FIELD title ON memory_file TYPE string;
-    DEFINE FIELD problem ON memory_file TYPE option<string>;
-    DEFINE FIELD content ON memory_file TYPE string;
-    DEFINE INDEX memory_file_source ON memory_file FIELDS source;
-
-    DEFINE TABLE memory_vector SCHEMAFULL;
-    DEFINE FIELD source ON memory_vector TYPE string;
-    DEFINE FIELD file ON memory_vector TYPE string;
-    DEFINE FIELD model ON memory_vector TYPE string;
-    DEFINE FIELD hash ON memory_vector TYPE string;
-    DEFINE FIELD dim ON memory_vector TYPE int;
-    DEFINE FIELD data ON memory_vector TYPE bytes;
-    DEFINE INDEX memory_vector_source ON memory_vector FIELDS source;
-";
+const MEMORY: &str = include_str!("schema/09_memory.surql");
 
 /// Version 10: what an undo is about, so that it can be undone in turn. `target` is the change that an undo or a redo is
 /// about, and `decisions` are those on proposals that an undo took back, as JSON.
-const REDO: &str = "
-    DEFINE FIELD target ON change TYPE option<string>;
-    DEFINE FIELD decisions ON change TYPE option<string>;
-";
+const REDO: &str = include_str!("schema/10_redo.surql");
 
 /// Version 11: what a replica of a team's library knows of it.
-const SHARED: &str = "
-    DEFINE TABLE shared SCHEMAFULL;
-    DEFINE FIELD key ON shared TYPE string;
-    DEFINE FIELD number ON shared TYPE int;
-    DEFINE FIELD local ON shared TYPE int;
-    DEFINE INDEX shared_key ON shared FIELDS key UNIQUE;
+const SHARED: &str = include_str!("schema/11_shared.surql");
 
-    DEFINE TABLE sync SCHEMAFULL;
-    DEFINE FIELD position ON sync TYPE string;
-";
+/// Version 12: which proposals of a replica are which in the team's library.
+const SHARED_PROPOSALS: &str = include_str!("schema/12_shared_proposals.surql");
 
 #[derive(Serialize, Deserialize)]
 struct SchemaFile {

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use autokit_commit_log::RowChange;
-use autokit_toolcard::{CardId, Operation, Proposal};
+use autokit_toolcard::{CardId, Operation, Proposal, ProposalId};
 use surrealdb::types::{Object, RecordId, object};
 
 use crate::error::Result;
-use crate::proposals;
+use crate::proposals::{self, shared as shared_proposals};
 use crate::rows::{RevisionRow, key_text};
 use crate::step::Step;
 use crate::store::Library;
@@ -30,12 +30,12 @@ const MENTIONING: [(&str, &str); 4] =
     [("session", "body"), ("activity", "done"), ("agent", "record"), ("request", "outcome")];
 
 impl Library {
-    /// Forgets cards. When this returns, neither the store nor the search index has anything of them.
+    /// Forgets cards, and these proposals. When this returns, neither the store nor the search index has anything of them.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn purge(&self, cards: &[CardId]) -> Result<()> {
-        if cards.is_empty() {
+    pub async fn purge(&self, cards: &[CardId], proposals: &[ProposalId]) -> Result<()> {
+        if cards.is_empty() && proposals.is_empty() {
             return Ok(());
         }
         let _guard = self.writer.lock().await;
@@ -61,7 +61,8 @@ impl Library {
 
         let is_about = |proposal: &Proposal| {
             let subject = proposal.draft.subject();
-            proposal.draft.card.iter().chain([&subject]).any(|card| purged.contains(card))
+            proposals.contains(&proposal.id)
+                || proposal.draft.card.iter().chain([&subject]).any(|card| purged.contains(card))
         };
         let (about, others): (Vec<Proposal>, Vec<Proposal>) =
             self.proposals(None).await?.into_iter().partition(is_about);
@@ -82,6 +83,7 @@ impl Library {
             let rows: Vec<RecordId> = self.select(&query, object! { numbers: numbers.clone() }).await?;
             logged.extend(rows);
         }
+        dropped.extend(about.iter().map(|proposal| shared_proposals::record(proposal.id)));
         let changes =
             logged.iter().map(|id| RowChange::Purged { row: autokit_commit_log::row_name(id) }).collect();
         dropped.extend(logged);

@@ -1,12 +1,13 @@
 //! What a library that is a replica of a team's library knows of it: which card here is which card there, up to which
 //! revision both are the same, and up to where it was read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use autokit_toolcard::{Author, CardId, Operation, Timestamp, Toolcard};
+use autokit_toolcard::{Author, CardId, Operation, Risk, Timestamp, Toolcard};
+use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
-use crate::error::Result;
+use crate::error::{LibraryError, Result};
 use crate::rows::key_text;
 use crate::step::Step;
 use crate::store::Library;
@@ -31,6 +32,26 @@ impl SharedState {
             number: i64::from(self.number),
             local: i64::from(self.local),
         }
+    }
+}
+
+/// What a team lets its member do, as the server last said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamRules {
+    /// The member's name.
+    pub member: String,
+    /// Whether the member may propose changes.
+    pub may_propose: bool,
+    /// Whether the member may decide on proposals.
+    pub may_decide: bool,
+    /// Number of reviewers who have to accept a change, by risk; one for those that are not named.
+    pub approvals: BTreeMap<Risk, u32>,
+}
+
+impl TeamRules {
+    /// Returns the number of reviewers who have to accept a change of this risk.
+    pub fn needed(&self, risk: Risk) -> u32 {
+        self.approvals.get(&risk).copied().unwrap_or(1)
     }
 }
 
@@ -107,6 +128,43 @@ impl Library {
     pub async fn shared_position(&self) -> Result<Option<String>> {
         let values: Vec<String> = self.select("SELECT VALUE position FROM sync:now", Object::new()).await?;
         Ok(values.into_iter().next())
+    }
+
+    /// Returns what the team lets its member do; `None` in a library that is no replica, or before the first
+    /// synchronization.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn team_rules(&self) -> Result<Option<TeamRules>> {
+        let values: Vec<String> = self.select("SELECT VALUE position FROM sync:rules", Object::new()).await?;
+        let read = |text: String| {
+            serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()))
+        };
+        values.into_iter().next().map(read).transpose()
+    }
+
+    /// Notes what the team lets its member do.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn set_team_rules(&self, rules: &TeamRules) -> Result<()> {
+        let text = serde_json::to_string(rules).map_err(|error| LibraryError::Database(error.to_string()))?;
+        self.note_sync("rules", &text).await
+    }
+
+    /// Notes up to where a team's library was read.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn set_shared_position(&self, position: &str) -> Result<()> {
+        self.note_sync("now", position).await
+    }
+
+    async fn note_sync(&self, key: &str, text: &str) -> Result<()> {
+        let _guard = self.writer.lock().await;
+        self.recover_state().await?;
+        let row = object! { id: RecordId::new("sync", key), position: text.to_owned() };
+        self.apply_change(vec![Step::Put(vec![row])], Vec::new(), "Note how a team's library stands").await
     }
 
     /// Writes cards as they are in a team's library, and notes up to where it was read. Where another card here has the name

@@ -106,6 +106,11 @@ impl Library {
         }
     }
 
+    /// Returns the clock by which changes are dated.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// How long opening took to compare the newest changes and the number of cards with the head.
     pub fn check_duration(&self) -> Duration {
         *self.check_duration.lock().expect("no holder panics")

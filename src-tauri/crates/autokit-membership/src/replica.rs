@@ -1,17 +1,21 @@
 //! An open replica of a team's library: kept in step with it, and the members of the team.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use autokit_api::commands::{ChangeMember, Context, GetTeam, Handle, InviteMember, ListMembers, SyncTeam};
+use autokit_api::commands::{
+    ChangeMember, Context, GetTeam, GetTeamPolicy, Handle, InviteMember, ListMembers, SetTeamPolicy, SyncTeam,
+};
 use autokit_api::{
     Event, Nothing, TeamEntry, TeamInvitation, TeamInvite, TeamMember, TeamMemberChange, TeamMembers,
-    TeamRole, TeamState,
+    TeamPolicy, TeamRole, TeamState,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_sync::{Follower, Membership, State};
+use autokit_sync::{Follower, Membership, Report, State};
 use autokit_team::{Group, GroupKey, Member, Role, Session};
+use autokit_toolcard::Risk;
 use autokit_workspace::options::EngineOptions;
 use autokit_workspace::secrets::{Secret, Secrets};
 use autokit_workspace::workspace::Workspace;
@@ -99,7 +103,8 @@ impl TeamReplica {
     /// Tells who shows the library what arrived.
     async fn publish(&self, before: &State, now: &State) {
         let (was, is) = (&before.total, &now.total);
-        let has_changed = (was.received, was.purged, was.conflicts) != (is.received, is.purged, is.conflicts);
+        let counts = |report: &Report| (report.received, report.purged, report.conflicts, report.proposals);
+        let has_changed = counts(was) != counts(is);
         // Whoever was removed learns it as an error, and has no cards left.
         if has_changed || before.error != now.error {
             self.workspace.notify_library_changed();
@@ -110,12 +115,14 @@ impl TeamReplica {
         self.workspace.publish(Event::Team);
     }
 
-    /// Wakes the follower when a card changes here.
+    /// Wakes the follower when a card or a proposal changes here.
     async fn notice_changes(&self) {
         let mut events = self.workspace.events().subscribe();
         loop {
             match events.recv().await {
-                Ok(Event::Library { .. }) | Err(RecvError::Lagged(_)) => self.changed.notify_one(),
+                Ok(Event::Library { .. } | Event::Proposals { .. }) | Err(RecvError::Lagged(_)) => {
+                    self.changed.notify_one()
+                }
                 Ok(_) => {}
                 Err(RecvError::Closed) => return,
             }
@@ -147,10 +154,20 @@ impl TeamReplica {
         let Some(team) = self.team.as_deref() else { return Ok(None) };
         let state = match self.following.get() {
             Some(following) => following.borrow().clone(),
-            None => State {
-                unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
-                ..State::default()
-            },
+            // A process that does not stay asks whether the team answers.
+            None => {
+                let answered = match self.membership().await {
+                    Ok(membership) => membership.sign_in().await.map(drop).map_err(ApiError::from),
+                    Err(error) => Err(error),
+                };
+                State {
+                    is_connected: answered.is_ok(),
+                    error: answered.err().map(|error| error.message),
+                    synced_at: autokit_sync::synced_at(&self.workspace.library).await?,
+                    unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
+                    ..State::default()
+                }
+            }
         };
         Ok(Some(to_api(&team.0, &state)))
     }
@@ -232,10 +249,12 @@ impl Handle<SyncTeam> for TeamReplica {
             let membership = self.membership().await?;
             let mut sync = membership.sync_of(&self.workspace.library).await?;
             let total = sync.sync().await?;
+            let now = self.workspace.clock.stamp();
+            sync.note_synced(now).await?;
             let state = State {
                 is_connected: true,
                 error: None,
-                synced_at: Some(self.workspace.clock.stamp()),
+                synced_at: Some(now),
                 unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
                 total,
             };
@@ -314,5 +333,35 @@ impl Handle<ChangeMember> for TeamReplica {
             }
         }
         members(&session).await
+    }
+}
+
+fn policy_of(approvals: &BTreeMap<String, u32>) -> TeamPolicy {
+    let of = |risk: Risk| approvals.get(risk.as_str()).copied().unwrap_or(1);
+    TeamPolicy { low: of(Risk::Low), medium: of(Risk::Medium), high: of(Risk::High) }
+}
+
+#[async_trait]
+impl Handle<GetTeamPolicy> for TeamReplica {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<TeamPolicy> {
+        Ok(policy_of(&self.session().await?.standing().await?.approvals))
+    }
+}
+
+#[async_trait]
+impl Handle<SetTeamPolicy> for TeamReplica {
+    async fn handle(&self, _: &Context, request: TeamPolicy) -> Result<TeamPolicy> {
+        let session = self.session().await?;
+        let before = policy_of(&session.standing().await?.approvals);
+        let changed = [
+            (Risk::Low, before.low, request.low),
+            (Risk::Medium, before.medium, request.medium),
+            (Risk::High, before.high, request.high),
+        ];
+        for (risk, _, approvals) in changed.into_iter().filter(|(_, before, approvals)| before != approvals) {
+            session.set_policy(risk.as_str(), approvals).await?;
+        }
+        self.changed.notify_one();
+        Ok(policy_of(&session.standing().await?.approvals))
     }
 }

@@ -144,6 +144,10 @@ impl Follower {
         loop {
             let report = sync.sync().await?;
             let (now, unsent) = (self.clock.stamp(), sync.unsent().len());
+            // Not for each look at a library in which nothing changed: that would write all day.
+            if report != Report::default() || self.state.borrow().synced_at.is_none() {
+                sync.note_synced(now).await?;
+            }
             self.state.send_modify(|state| {
                 state.is_connected = true;
                 state.error = None;

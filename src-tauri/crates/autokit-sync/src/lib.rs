@@ -11,11 +11,13 @@
 //! | `send.rs` | local changes as requests, each carried out once |
 //! | `receive.rs` | the team's cards, merged with what is not sent yet |
 //! | `follow.rs` | round after round, for as long as the library is open |
+//! | `proposals.rs` | proposals, decisions and comments, in both directions |
 //! | `position.rs` | up to where the team's library was read |
 
 mod error;
 mod follow;
 mod position;
+mod proposals;
 mod receive;
 mod send;
 mod sync;
@@ -23,7 +25,7 @@ mod sync;
 pub use error::{Result, SyncError};
 pub use follow::{Follower, Membership, State};
 pub use send::unsent;
-pub use sync::{Report, TeamSync, forget_team};
+pub use sync::{Report, TeamSync, forget_team, synced_at};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;

@@ -2,6 +2,7 @@
 
 use autokit_library::Library;
 use autokit_team::Cursor;
+use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -11,13 +12,25 @@ use crate::error::Result;
 pub(crate) struct Position {
     /// Cards written before it are here.
     pub(crate) cursor: Cursor,
-    /// [`autokit_team::Session::narrowed`] when the cards here were last compared with what may be seen.
+    /// Proposals written before it are here.
+    pub(crate) proposals: Cursor,
+    /// Own comments made until then are at the team.
+    pub(crate) commented: Option<Timestamp>,
+    /// When the replica and the team's library were the same last.
+    pub(crate) synced_at: Option<Timestamp>,
+    /// [`autokit_team::Standing::narrowed`] when the cards here were last compared with what may be seen.
     pub(crate) narrowed: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
     cursor: String,
+    #[serde(default)]
+    proposals: String,
+    #[serde(default)]
+    commented: Option<Timestamp>,
+    #[serde(default)]
+    synced_at: Option<Timestamp>,
     narrowed: Option<String>,
 }
 
@@ -28,7 +41,13 @@ impl Position {
         let Some(text) = library.shared_position().await? else { return Ok(Position::default()) };
         let stored = serde_json::from_str::<Stored>(&text).ok();
         let position = stored.and_then(|stored| {
-            Some(Position { cursor: stored.cursor.parse().ok()?, narrowed: stored.narrowed })
+            Some(Position {
+                cursor: stored.cursor.parse().ok()?,
+                proposals: stored.proposals.parse().ok()?,
+                commented: stored.commented,
+                synced_at: stored.synced_at,
+                narrowed: stored.narrowed,
+            })
         });
         if position.is_none() {
             tracing::warn!(text, "reading the team's library from the beginning");
@@ -37,7 +56,13 @@ impl Position {
     }
 
     pub(crate) fn to_text(&self) -> String {
-        let stored = Stored { cursor: self.cursor.to_string(), narrowed: self.narrowed.clone() };
+        let stored = Stored {
+            cursor: self.cursor.to_string(),
+            proposals: self.proposals.to_string(),
+            commented: self.commented,
+            synced_at: self.synced_at,
+            narrowed: self.narrowed.clone(),
+        };
         serde_json::to_string(&stored).unwrap_or_default()
     }
 }

@@ -14,7 +14,7 @@ use crate::sync::{Report, TeamSync, meta};
 const CERTAIN: f32 = 1.0;
 
 /// Why an edit is proposed that was made as one.
-const NOT_ALLOWED: &str = "Your role in the team allows proposals only";
+const NOT_ALLOWED: &str = "The team allows you to propose this, not to change it";
 
 /// A card as the team has it.
 struct Theirs {
@@ -74,13 +74,10 @@ impl TeamSync {
     pub(crate) async fn propose_instead(&mut self, cards: &[CardId], report: &mut Report) -> Result<()> {
         let mut theirs = Vec::new();
         for card in cards {
-            let Some(state) = self.shared.get(card).cloned() else {
-                self.propose_new(card, report).await?;
-                continue;
-            };
-            let common = self.library.revision(card, state.local).await?;
-            let card = common.body.as_deref().and_then(|body| Toolcard::from_stored(body).ok());
-            theirs.push(Theirs { state, card, made: made_by(&common) });
+            match self.common(card).await? {
+                Some(common) => theirs.push(common),
+                None => self.propose_new(card, report).await?,
+            }
         }
         let mut writes = Vec::with_capacity(theirs.len());
         let mut disputed = Vec::new();
@@ -93,6 +90,33 @@ impl TeamSync {
             writes.push(received(id, expected, theirs, None));
         }
         self.commit(writes, disputed, &self.position.clone(), report).await
+    }
+
+    /// Brings a card back to what the team has after an acceptance that it did not take. What was edited after that becomes
+    /// a proposal of its own.
+    pub(crate) async fn take_back(&mut self, accepted: &Revision, report: &mut Report) -> Result<()> {
+        let Some(theirs) = self.common(&accepted.card).await? else {
+            let delete = [Write::Delete { id: accepted.card.clone() }];
+            self.library.commit(&meta("Wait for the team's decision on a new card"), &delete).await?;
+            return Ok(());
+        };
+        let (id, expected) = self.here(&theirs);
+        let mut disputed = Vec::new();
+        if let Some(mine) = self.mine(id.as_ref()).await? {
+            let accepted = accepted.body.as_deref().and_then(|body| Toolcard::from_stored(body).ok());
+            let later = differing(&mine.card, accepted.as_ref().map(Toolcard::object));
+            disputed.extend(draft(id.as_ref(), NOT_ALLOWED, later, &mine));
+        }
+        let writes = vec![received(id, expected, &theirs, None)];
+        self.commit(writes, disputed, &self.position.clone(), report).await
+    }
+
+    /// Returns a card as the team had it last; `None` for one that it does not have.
+    async fn common(&self, card: &CardId) -> Result<Option<Theirs>> {
+        let Some(state) = self.shared.get(card).cloned() else { return Ok(None) };
+        let common = self.library.revision(card, state.local).await?;
+        let card = common.body.as_deref().and_then(|body| Toolcard::from_stored(body).ok());
+        Ok(Some(Theirs { state, card, made: made_by(&common) }))
     }
 
     /// Turns a new card into a proposal of one.

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use autokit_library::{Library, SharedState};
-use autokit_team::{CardKey, CardWrite, Code, Request, Step, Visibility};
-use autokit_toolcard::{CardId, Revision};
+use autokit_team::{CardKey, CardWrite, Code, Request, Step, Visibility, Written};
+use autokit_toolcard::{CardId, Operation, ProposalState, Revision};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Result, SyncError};
+use crate::proposals::AcceptedHere;
 use crate::sync::{Report, TeamSync};
 
 /// Most cards in one request, which the server carries out in one transaction while others wait.
@@ -27,6 +28,8 @@ struct Change {
     reason: String,
     /// The newest revision of each card.
     revisions: Vec<Revision>,
+    /// The proposal that was accepted with it, if it is that alone.
+    accepts: Option<AcceptedHere>,
 }
 
 /// Returns the cards of a replica with revisions that the team does not have.
@@ -55,8 +58,11 @@ fn newer_than(library: &Library, shared: &HashMap<CardId, SharedState>) -> Vec<C
 impl Change {
     /// Splits a change that is too large for one request.
     fn parts(self) -> Vec<Change> {
-        let part =
-            |revisions: &[Revision]| Change { reason: self.reason.clone(), revisions: revisions.to_vec() };
+        let part = |revisions: &[Revision]| Change {
+            reason: self.reason.clone(),
+            revisions: revisions.to_vec(),
+            accepts: self.accepts.clone(),
+        };
         self.revisions.chunks(STEPS).map(part).collect()
     }
 }
@@ -68,42 +74,119 @@ impl TeamSync {
 
     /// Sends local changes, oldest first.
     pub(crate) async fn send(&mut self, report: &mut Report) -> Result<Sent> {
-        for change in self.changes().await? {
-            let Some((request, revisions)) = self.request(change) else { continue };
-            match self.session.send(&request).await {
-                Ok(written) => {
-                    let states: Vec<(CardId, SharedState)> = written
-                        .into_iter()
-                        .filter_map(|written| {
-                            let revision = revisions.get(written.position as usize)?;
-                            let key = written.card.as_str().to_owned();
-                            let state = SharedState { key, number: written.number, local: revision.number };
-                            Some((revision.card.clone(), state))
-                        })
-                        .collect();
-                    self.library.set_shared(&states).await?;
-                    for (card, state) in states {
-                        self.set_shared(card, state);
-                    }
-                    report.sent += 1;
-                }
-                Err(error) if matches!(error.code, Code::Changed | Code::NotFound) => {
-                    return Ok(Sent::Outdated);
-                }
-                Err(error) if error.code == Code::NotAllowed => {
-                    let cards: Vec<CardId> = revisions.iter().map(|revision| revision.card.clone()).collect();
-                    self.propose_instead(&cards, report).await?;
-                }
-                Err(error) => return Err(SyncError::Team(error)),
+        let (changes, settled) = self.changes().await?;
+        for change in changes {
+            let sent = match change.accepts.clone() {
+                Some(accepted) => self.send_acceptance(&accepted, change, report).await?,
+                None => self.send_change(change, report).await?,
+            };
+            if sent == Sent::Outdated {
+                return Ok(sent);
             }
+        }
+        for accepted in settled {
+            self.settle(&accepted, report).await?;
         }
         Ok(Sent::Everything)
     }
 
-    /// Returns the changes that the team does not have, oldest first.
-    async fn changes(&self) -> Result<Vec<Change>> {
-        let mut changes: BTreeMap<u64, Change> = BTreeMap::new();
-        let mut first: BTreeMap<String, u64> = BTreeMap::new();
+    async fn send_change(&mut self, change: Change, report: &mut Report) -> Result<Sent> {
+        let Some((request, revisions)) = self.request(change) else { return Ok(Sent::Everything) };
+        match self.session.send(&request).await {
+            Ok(written) => self.note_written(&written, &revisions, report).await?,
+            Err(error) if matches!(error.code, Code::Changed | Code::NotFound) => return Ok(Sent::Outdated),
+            Err(error) if error.code == Code::NotAllowed => {
+                let cards: Vec<CardId> = revisions.iter().map(|revision| revision.card.clone()).collect();
+                self.propose_instead(&cards, report).await?;
+            }
+            Err(error) => return Err(SyncError::Team(error)),
+        }
+        Ok(Sent::Everything)
+    }
+
+    async fn note_written(
+        &mut self,
+        written: &[Written],
+        revisions: &[Revision],
+        report: &mut Report,
+    ) -> Result<()> {
+        let state = |written: &Written| {
+            let revision = revisions.get(written.position as usize)?;
+            let key = written.card.as_str().to_owned();
+            let state = SharedState { key, number: written.number, local: revision.number };
+            Some((revision.card.clone(), state))
+        };
+        let states: Vec<(CardId, SharedState)> = written.iter().filter_map(state).collect();
+        self.library.set_shared(&states).await?;
+        for (card, state) in states {
+            self.set_shared(card, state);
+        }
+        report.sent += 1;
+        Ok(())
+    }
+
+    /// Sends the acceptance of a proposal. Where the team wants more approvals, or refuses, the card is taken back to what
+    /// the team has, and the proposal becomes what it is there.
+    async fn send_acceptance(
+        &mut self,
+        accepted: &AcceptedHere,
+        change: Change,
+        report: &mut Report,
+    ) -> Result<Sent> {
+        let Some(revision) = change.revisions.first() else { return Ok(Sent::Everything) };
+        let known = self.shared.get(&revision.card);
+        if known.is_some_and(|state| state.local >= revision.number) {
+            // A later revision of the card was sent before.
+            return self.settle(accepted, report).await.map(|()| Sent::Everything);
+        }
+        let refused = match self.session.send(&self.acceptance(accepted, revision)).await {
+            Ok(written) if !written.is_empty() => {
+                self.note_written(&written, std::slice::from_ref(revision), report).await?;
+                self.set_link_state(accepted.proposal.id, ProposalState::Accepted).await?;
+                return Ok(Sent::Everything);
+            }
+            // More reviewers have to accept it.
+            Ok(_) => None,
+            Err(error) if matches!(error.code, Code::Changed | Code::NotFound) => return Ok(Sent::Outdated),
+            Err(error) if matches!(error.code, Code::Decided | Code::OwnProposal | Code::NotAllowed) => {
+                Some(error)
+            }
+            Err(error) => return Err(SyncError::Team(error)),
+        };
+        tracing::info!(proposal = %accepted.proposal.id, ?refused, "an acceptance is taken back");
+        self.take_back(revision, report).await?;
+        self.refused.insert(accepted.key.clone());
+        Ok(Sent::Everything)
+    }
+
+    /// Accepts a proposal whose values the team's card has by now.
+    async fn settle(&mut self, accepted: &AcceptedHere, report: &mut Report) -> Result<()> {
+        let card = accepted.proposal.draft.card.clone().unwrap_or_else(|| accepted.proposal.draft.subject());
+        let current = match (self.library.card(&card), self.shared.get(&card)) {
+            (Ok(record), Some(_)) => Some(self.library.revision(&card, record.number).await?),
+            _ => None,
+        };
+        // Without a card nothing is left to accept.
+        let Some(revision) = current else {
+            self.refused.insert(accepted.key.clone());
+            return Ok(());
+        };
+        match self.session.send(&self.acceptance(accepted, &revision)).await {
+            Ok(written) if !written.is_empty() => {
+                self.note_written(&written, &[revision], report).await?;
+                self.set_link_state(accepted.proposal.id, ProposalState::Accepted).await
+            }
+            Err(error) if error.code == Code::Changed => Ok(()),
+            Err(error) if !error.code.is_answer() => Err(error.into()),
+            Ok(_) | Err(_) => {
+                self.refused.insert(accepted.key.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the changes that the team does not have, oldest first, and acceptances that changed nothing.
+    async fn changes(&self) -> Result<(Vec<Change>, Vec<AcceptedHere>)> {
         let mut revisions = Vec::new();
         for card in self.unsent() {
             let known = self.shared.get(&card).map_or(0, |state| state.local);
@@ -111,17 +194,52 @@ impl TeamSync {
             revisions.extend(history.into_iter().filter(|revision| revision.number > known));
         }
         revisions.sort_by_key(|revision| std::cmp::Reverse(revision.seq));
+        let (mut accepts, mut settled) = (HashMap::new(), Vec::new());
+        for accepted in self.accepted_here().await? {
+            match self.revision_of(&accepted, &revisions).await? {
+                Some(seq) if !accepts.contains_key(&seq) => drop(accepts.insert(seq, accepted)),
+                _ => settled.push(accepted),
+            }
+        }
         // Of several revisions of a card in one change, the newest stands for all.
         let mut seen = HashSet::new();
-        revisions.retain(|revision| seen.insert((revision.change.clone(), revision.card.clone())));
+        revisions.retain(|revision| {
+            accepts.contains_key(&revision.seq)
+                || seen.insert((revision.change.clone(), revision.card.clone()))
+        });
+        let mut changes: BTreeMap<u64, Change> = BTreeMap::new();
+        let mut first: BTreeMap<String, u64> = BTreeMap::new();
         for revision in revisions.into_iter().rev() {
-            let at = *first.entry(revision.change.clone()).or_insert(revision.seq);
-            let change = changes
-                .entry(at)
-                .or_insert_with(|| Change { reason: revision.reason.clone(), revisions: Vec::new() });
+            let accepts = accepts.remove(&revision.seq);
+            let at = match accepts {
+                Some(_) => revision.seq,
+                None => *first.entry(revision.change.clone()).or_insert(revision.seq),
+            };
+            let change = changes.entry(at).or_insert_with(|| Change {
+                reason: revision.reason.clone(),
+                revisions: Vec::new(),
+                accepts,
+            });
             change.revisions.push(revision);
         }
-        Ok(changes.into_values().flat_map(Change::parts).collect())
+        Ok((changes.into_values().flat_map(Change::parts).collect(), settled))
+    }
+
+    /// Returns which of these revisions, newest first, accepting a proposal wrote; merged with others' changes, it is the
+    /// newest acceptance of the card.
+    async fn revision_of(&self, accepted: &AcceptedHere, revisions: &[Revision]) -> Result<Option<u64>> {
+        let change = self.library.change_of_proposal(accepted.proposal.id).await?;
+        let card = accepted.proposal.draft.card.as_ref();
+        let is_about = |revision: &&Revision| match card {
+            Some(card) => revision.card == *card,
+            None => !self.shared.contains_key(&revision.card),
+        };
+        let own = |revision: &&Revision| is_about(revision) && Some(&revision.change) == change.as_ref();
+        let merged = |revision: &&Revision| {
+            card.is_some() && is_about(revision) && revision.operation == Operation::Accept
+        };
+        let found = revisions.iter().rev().find(own).or_else(|| revisions.iter().find(merged));
+        Ok(found.map(|revision| revision.seq))
     }
 
     /// Returns the request for a change, and the revision of each of its steps. Its key follows from what it says, so that

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use autokit_library::{Library, Meta, SharedState};
-use autokit_team::{Code, Cursor, MemberKey, Session};
-use autokit_toolcard::{Author, CardId, Operation};
+use autokit_library::{Library, Meta, ProposalLink, SharedState, TeamRules};
+use autokit_team::{Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing};
+use autokit_toolcard::{Author, CardId, Operation, ProposalId, Risk, Timestamp};
 
 use crate::error::Result;
 use crate::position::Position;
@@ -20,8 +20,17 @@ const ROUNDS: usize = 20;
 /// When the library cannot be written.
 pub async fn forget_team(library: &Library) -> Result<usize> {
     let shared: Vec<CardId> = library.shared_states(None).await?.into_keys().collect();
-    library.purge(&shared).await?;
+    let proposals: Vec<ProposalId> = library.proposal_links().await?.into_keys().collect();
+    library.purge(&shared, &proposals).await?;
     Ok(shared.len())
+}
+
+/// Returns when a replica and its team's library were the same last.
+///
+/// # Errors
+/// When the library cannot be read.
+pub async fn synced_at(library: &Library) -> Result<Option<Timestamp>> {
+    Ok(Position::of(library).await?.synced_at)
 }
 
 /// What a synchronization did.
@@ -33,9 +42,11 @@ pub struct Report {
     pub sent: usize,
     /// Edits that met another one and wait in Review.
     pub conflicts: usize,
+    /// Proposals of the team that were written here.
+    pub proposals: usize,
     /// Cards that were forgotten because they may not be seen any more.
     pub purged: usize,
-    /// Cards of the team that are not valid and were left out.
+    /// Cards and proposals of the team that are not valid and were left out.
     pub invalid: usize,
     /// Whether local changes are left because others kept changing the same cards.
     pub is_behind: bool,
@@ -47,6 +58,7 @@ impl Report {
         self.received += other.received;
         self.sent += other.sent;
         self.conflicts += other.conflicts;
+        self.proposals += other.proposals;
         self.purged += other.purged;
         self.invalid += other.invalid;
         self.is_behind = other.is_behind;
@@ -60,7 +72,18 @@ pub struct TeamSync {
     pub(crate) session: Session,
     pub(crate) shared: HashMap<CardId, SharedState>,
     pub(crate) by_key: HashMap<String, CardId>,
+    pub(crate) links: HashMap<ProposalId, ProposalLink>,
+    pub(crate) by_proposal: HashMap<String, ProposalId>,
     pub(crate) position: Position,
+    pub(crate) rules: TeamRules,
+    /// Proposals that this session asked the team to make.
+    pub(crate) asked: HashSet<ProposalId>,
+    /// Proposals that were read before their cards.
+    pub(crate) early: HashSet<ProposalKey>,
+    /// Proposals that cannot be read.
+    pub(crate) unreadable: HashSet<ProposalKey>,
+    /// Proposals about which the team refused something: they are to be read again.
+    pub(crate) refused: HashSet<ProposalKey>,
     names: HashMap<MemberKey, String>,
 }
 
@@ -73,8 +96,25 @@ impl TeamSync {
     pub async fn new(library: Arc<Library>, session: Session) -> Result<TeamSync> {
         let shared = library.shared_states(None).await?;
         let by_key = shared.iter().map(|(card, state)| (state.key.clone(), card.clone())).collect();
+        let links = library.proposal_links().await?;
+        let by_proposal = links.iter().filter_map(|(id, link)| Some((link.key.clone()?, *id))).collect();
         let position = Position::of(&library).await?;
-        Ok(TeamSync { library, session, shared, by_key, position, names: HashMap::new() })
+        let rules = library.team_rules().await?.unwrap_or_default();
+        Ok(TeamSync {
+            library,
+            session,
+            shared,
+            by_key,
+            links,
+            by_proposal,
+            position,
+            rules,
+            asked: HashSet::new(),
+            early: HashSet::new(),
+            unreadable: HashSet::new(),
+            refused: HashSet::new(),
+            names: HashMap::new(),
+        })
     }
 
     /// The session of the member.
@@ -92,7 +132,11 @@ impl TeamSync {
         for _ in 0..ROUNDS {
             let sent = self.send(&mut report).await?;
             self.receive(&mut report).await?;
-            if sent == Sent::Everything && self.unsent().is_empty() {
+            let is_done = sent == Sent::Everything && self.unsent().is_empty();
+            // What is proposed is about cards that the team has.
+            let discussed = is_done && self.send_proposals().await?;
+            self.receive_proposals(&mut report).await?;
+            if is_done && !discussed && self.early.is_empty() {
                 return Ok(report);
             }
         }
@@ -100,43 +144,91 @@ impl TeamSync {
         Ok(report)
     }
 
+    /// Notes when everything was sent and received last.
+    ///
+    /// # Errors
+    /// When the library cannot be written.
+    pub async fn note_synced(&mut self, at: Timestamp) -> Result<()> {
+        self.position.synced_at = Some(at);
+        Ok(self.library.set_shared_position(&self.position.to_text()).await?)
+    }
+
     /// Forgets cards that this member may not see any more, and reads everything again if there are others instead.
     async fn forget(&mut self, report: &mut Report) -> Result<()> {
-        let narrowed = match self.session.narrowed().await {
+        let standing = match self.session.standing().await {
             Err(error) if error.code == Code::Removed => {
                 forget_team(&self.library).await?;
                 self.shared.clear();
                 self.by_key.clear();
+                self.links.clear();
+                self.by_proposal.clear();
                 return Err(error.into());
             }
-            narrowed => narrowed?,
+            standing => standing?,
         };
-        if self.position.narrowed.as_ref() == Some(&narrowed) {
+        self.heed(&standing).await?;
+        if self.position.narrowed.as_ref() == Some(&standing.narrowed) {
             return Ok(());
         }
         if self.position.narrowed.is_some() {
-            let visible: HashSet<String> =
-                self.session.visible().await?.into_iter().map(|(key, _)| key.as_str().to_owned()).collect();
-            let hidden: Vec<CardId> = self
-                .shared
-                .iter()
-                .filter(|(_, state)| !visible.contains(&state.key))
-                .map(|(card, _)| card.clone())
-                .collect();
-            self.library.purge(&hidden).await?;
-            for card in &hidden {
-                if let Some(state) = self.shared.remove(card) {
-                    self.by_key.remove(&state.key);
-                }
-            }
-            report.purged += hidden.len();
-            if visible.iter().any(|key| !self.by_key.contains_key(key)) {
-                self.position.cursor = Cursor::default();
-            }
+            self.forget_hidden(report).await?;
         }
-        let position = Position { narrowed: Some(narrowed), ..self.position.clone() };
+        let position = Position { narrowed: Some(standing.narrowed), ..self.position.clone() };
         self.library.receive(&meta("Compare with the team's library"), &[], &position.to_text()).await?;
         self.position = position;
+        Ok(())
+    }
+
+    /// Notes what the member may do.
+    async fn heed(&mut self, standing: &Standing) -> Result<()> {
+        let needed = |risk: Risk| Some((risk, *standing.approvals.get(risk.as_str())?));
+        let rules = TeamRules {
+            member: standing.name.clone(),
+            may_propose: standing.role >= Role::Contributor,
+            may_decide: standing.role >= Role::Reviewer,
+            approvals: Risk::ALL.into_iter().filter_map(needed).collect(),
+        };
+        if rules != self.rules {
+            self.library.set_team_rules(&rules).await?;
+            self.rules = rules;
+        }
+        Ok(())
+    }
+
+    async fn forget_hidden(&mut self, report: &mut Report) -> Result<()> {
+        let visible: HashSet<String> =
+            self.session.visible().await?.into_iter().map(|(key, _)| key.as_str().to_owned()).collect();
+        let hidden: Vec<CardId> = self
+            .shared
+            .iter()
+            .filter(|(_, state)| !visible.contains(&state.key))
+            .map(|(card, _)| card.clone())
+            .collect();
+        let proposals: HashSet<ProposalKey> = self.session.visible_proposals().await?.into_iter().collect();
+        let hidden_proposals: Vec<ProposalId> = self
+            .by_proposal
+            .iter()
+            .filter(|(key, _)| !proposals.contains(&ProposalKey::new(key.as_str())))
+            .map(|(_, id)| *id)
+            .collect();
+        self.library.purge(&hidden, &hidden_proposals).await?;
+        for card in &hidden {
+            if let Some(state) = self.shared.remove(card) {
+                self.by_key.remove(&state.key);
+            }
+        }
+        for id in &hidden_proposals {
+            if let Some(key) = self.links.remove(id).and_then(|link| link.key) {
+                self.by_proposal.remove(&key);
+            }
+        }
+        report.purged += hidden.len();
+        let has_more = visible.iter().any(|key| !self.by_key.contains_key(key))
+            || proposals.iter().any(|key| !self.by_proposal.contains_key(key.as_str()));
+        if has_more {
+            self.position.cursor = Cursor::default();
+            self.position.proposals = Cursor::default();
+        }
         Ok(())
     }
 

@@ -40,6 +40,13 @@ pub enum Code {
     Database,
 }
 
+impl Code {
+    /// Whether the server answered, and would answer the same again.
+    pub fn is_answer(self) -> bool {
+        !matches!(self, Code::Unreachable | Code::SignIn | Code::Database)
+    }
+}
+
 /// An error of the server of a team.
 #[derive(Clone, Debug)]
 pub struct TeamError {

@@ -22,9 +22,9 @@ pub use error::{Code, Result, TeamError};
 pub use live::Changed;
 pub use members::{AuditEntry, Group, Member};
 pub use owner::{INVITATION_LIFETIME, Invitation, Owner};
-pub use proposals::{Comment, SharedProposal};
-pub use request::{CardWrite, NewProposal, Request, Step, Written};
-pub use session::{Changes, Cursor, Session, SharedCard};
+pub use proposals::{Comment, Given, ProposalChanges, SharedProposal};
+pub use request::{Approval, CardWrite, NewProposal, Request, Step, Written};
+pub use session::{Changes, Cursor, Session, SharedCard, Standing};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;

@@ -13,7 +13,7 @@ pub enum Changed {
     Cards,
     /// Proposals, or comments on them.
     Proposals,
-    /// Members, oneself among them: [`Session::narrowed`] says whether there is less to see.
+    /// Members, oneself among them: [`crate::Standing::narrowed`] says whether there is less to see.
     Members,
 }
 
@@ -27,7 +27,7 @@ const WATCHED: [(&str, Changed); 4] = [
 
 impl Session {
     /// Reports changes until the connection is lost. The database tells a member of what they see only, and nothing of a
-    /// card that they can see no longer: that changes [`Session::narrowed`].
+    /// card that they can see no longer: that changes [`crate::Standing::narrowed`].
     ///
     /// # Errors
     /// When the server does not answer.

@@ -5,7 +5,7 @@ use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
 use crate::error::{Code, Result, TeamError};
-use crate::session::{Session, timestamp};
+use crate::session::{Cursor, PAGE, Session, timestamp};
 
 /// A proposed change, as a member sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,27 +18,59 @@ pub struct SharedProposal {
     pub visible_to: Option<Visibility>,
     /// What is proposed, as JSON.
     pub draft: String,
+    /// The same for equal proposals.
+    pub fingerprint: String,
     /// `low`, `medium` or `high`.
     pub risk: String,
     /// Who proposed it.
     pub proposed_by: MemberKey,
     /// When.
     pub created_at: Timestamp,
-    /// `pending`, `accepted` or `rejected`.
+    /// `pending`, `accepted`, `rejected` or `withdrawn`.
     pub state: String,
     /// Who accepted it so far.
-    pub approved_by: Vec<MemberKey>,
+    pub approvals: Vec<Given>,
     /// Who reviews it now.
     pub assigned_to: Option<MemberKey>,
     /// Who decided.
     pub decided_by: Option<MemberKey>,
+    /// When.
+    pub decided_at: Option<Timestamp>,
     /// The reason of the decision.
     pub decision: Option<String>,
+    /// What was decided on each field, as JSON.
+    pub outcome: Option<String>,
+    /// Number of comments.
+    pub comments: u32,
+}
+
+/// An approval that was given while more are required.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// Who gave it.
+    pub by: MemberKey,
+    /// When.
+    pub at: Timestamp,
+    /// The accepted values, each as text with its field.
+    pub values: Vec<String>,
+}
+
+/// Proposals written since a cursor.
+#[derive(Clone, Debug)]
+pub struct ProposalChanges {
+    /// The proposals, in the order in which they were written; some may have been there before.
+    pub proposals: Vec<SharedProposal>,
+    /// Where the next answer begins.
+    pub cursor: Cursor,
+    /// Whether there are more.
+    pub more: bool,
 }
 
 /// A comment on a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
+    /// The proposal.
+    pub proposal: ProposalKey,
     /// Who wrote it.
     pub author: MemberKey,
     /// When.
@@ -54,19 +86,33 @@ struct ProposalRow {
     card: Option<Value>,
     visible_to: Option<Value>,
     draft: String,
+    fingerprint: String,
     risk: String,
     proposed_by: Value,
     created_at: Datetime,
     state: String,
-    approved_by: Value,
+    approvals: Vec<GivenRow>,
     assigned_to: Option<Value>,
     decided_by: Option<Value>,
+    decided_at: Option<Datetime>,
     decision: Option<String>,
+    outcome: Option<String>,
+    comments: i64,
+    written_at: Datetime,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct GivenRow {
+    by: Value,
+    at: Datetime,
+    values: Vec<String>,
 }
 
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct CommentRow {
+    proposal: Value,
     author: Value,
     at: Datetime,
     text: String,
@@ -76,54 +122,96 @@ impl TryFrom<ProposalRow> for SharedProposal {
     type Error = TeamError;
 
     fn try_from(row: ProposalRow) -> Result<SharedProposal> {
-        let approved_by = match &row.approved_by {
-            Value::Set(members) => members.iter().map(MemberKey::of).collect::<Result<_>>()?,
-            _ => Vec::new(),
+        let given = |row: GivenRow| {
+            Ok(Given { by: MemberKey::of(&row.by)?, at: timestamp(row.at)?, values: row.values })
         };
         Ok(SharedProposal {
             key: ProposalKey::of(&row.id)?,
             card: row.card.as_ref().map(CardKey::of).transpose()?,
             visible_to: row.visible_to.as_ref().map(Visibility::of).transpose()?,
             draft: row.draft,
+            fingerprint: row.fingerprint,
             risk: row.risk,
             proposed_by: MemberKey::of(&row.proposed_by)?,
             created_at: timestamp(row.created_at)?,
             state: row.state,
-            approved_by,
+            approvals: row.approvals.into_iter().map(given).collect::<Result<_>>()?,
             assigned_to: row.assigned_to.as_ref().map(MemberKey::of).transpose()?,
             decided_by: row.decided_by.as_ref().map(MemberKey::of).transpose()?,
+            decided_at: row.decided_at.map(timestamp).transpose()?,
             decision: row.decision,
+            outcome: row.outcome,
+            comments: row.comments as u32,
         })
     }
 }
 
 impl Session {
-    /// Returns the proposals that this member sees, oldest first.
+    /// Returns the proposals written since a cursor that this member sees: made, discussed or decided.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn proposals(&self) -> Result<Vec<SharedProposal>> {
-        let rows: Vec<ProposalRow> = self
-            .client
-            .answer(self.db().query("SELECT * FROM proposal ORDER BY created_at, id"))
-            .await?
-            .take(0)?;
+    pub async fn proposal_changes(&self, before: &Cursor) -> Result<ProposalChanges> {
+        let (since, proposal) = before.position("proposal");
+        let query = self
+            .db()
+            .query(
+                "SELECT * FROM proposal WHERE written_at > $since
+                    OR (written_at = $since AND $proposal != NONE AND id > $proposal)
+                 ORDER BY written_at, id LIMIT $limit",
+            )
+            .bind(("since", since))
+            .bind(("proposal", proposal))
+            .bind(("limit", i64::from(PAGE)));
+        let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(0)?;
+        let more = rows.len() as u32 == PAGE;
+        let last = rows
+            .last()
+            .map(|row| Ok::<_, TeamError>((row.written_at, ProposalKey::of(&row.id)?)))
+            .transpose()?;
+        let cursor =
+            last.map_or_else(|| before.clone(), |(at, key)| Cursor::after(at, key.as_str().to_owned(), more));
+        let proposals = rows.into_iter().map(SharedProposal::try_from).collect::<Result<Vec<_>>>()?;
+        Ok(ProposalChanges { proposals, cursor, more })
+    }
+
+    /// Returns these proposals, as far as this member sees them.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn proposals(&self, keys: &[ProposalKey]) -> Result<Vec<SharedProposal>> {
+        let ids: Vec<Value> = keys.iter().map(|key| Value::RecordId(key.record())).collect();
+        let query = self.db().query("SELECT * FROM $ids").bind(("ids", ids));
+        let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(0)?;
         rows.into_iter().map(SharedProposal::try_from).collect()
     }
 
-    /// Returns the comments on a proposal, oldest first; none on a proposal that this member does not see.
+    /// Returns the keys of the pending proposals that this member sees: what else a replica has is to be forgotten.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn comments(&self, proposal: &ProposalKey) -> Result<Vec<Comment>> {
-        let select = "SELECT * FROM comment WHERE proposal = $proposal ORDER BY written_at, id";
-        let rows: Vec<CommentRow> = self
-            .client
-            .answer(self.db().query(select).bind(("proposal", proposal.record())))
-            .await?
-            .take(0)?;
+    pub async fn visible_proposals(&self) -> Result<Vec<ProposalKey>> {
+        let ids: Vec<Value> =
+            self.client.answer(self.db().query("SELECT VALUE id FROM proposal")).await?.take(0)?;
+        ids.iter().map(ProposalKey::of).collect()
+    }
+
+    /// Returns the comments on proposals, oldest first; none on one that this member does not see.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn comments(&self, proposals: &[ProposalKey]) -> Result<Vec<Comment>> {
+        let ids: Vec<Value> = proposals.iter().map(|key| Value::RecordId(key.record())).collect();
+        let select = "SELECT * FROM comment WHERE proposal IN $proposals ORDER BY written_at, id";
+        let query = self.db().query(select).bind(("proposals", ids));
+        let rows: Vec<CommentRow> = self.client.answer(query).await?.take(0)?;
         let comment = |row: CommentRow| {
-            Ok(Comment { author: MemberKey::of(&row.author)?, at: timestamp(row.at)?, text: row.text })
+            Ok(Comment {
+                proposal: ProposalKey::of(&row.proposal)?,
+                author: MemberKey::of(&row.author)?,
+                at: timestamp(row.at)?,
+                text: row.text,
+            })
         };
         rows.into_iter().map(comment).collect()
     }

@@ -26,16 +26,18 @@ pub enum Step {
     /// Propose a change, unless an equal proposal is pending. For contributors.
     Propose(NewProposal),
     /// Accept a proposal. For reviewers.
-    Accept {
+    Accept(Approval),
+    /// Reject a proposal. For reviewers.
+    Reject {
         /// The proposal.
         proposal: ProposalKey,
-        /// Revision that the state is based on; 0 for a new card.
-        base: u32,
-        /// The card's JSON text once enough reviewers accepted.
-        body: Option<String>,
+        /// What was decided on each field, as JSON.
+        outcome: Option<String>,
     },
-    /// Reject a proposal. For reviewers.
-    Reject(ProposalKey),
+    /// Take back a proposal. For whoever made it, and for reviewers.
+    Withdraw(ProposalKey),
+    /// Take back the decision on a proposal. For reviewers.
+    Reopen(ProposalKey),
     /// Say who reviews a proposal now. For contributors.
     Assign {
         /// The proposal.
@@ -65,6 +67,25 @@ pub struct CardWrite {
     pub body: Option<String>,
     /// Who sees the card; `None` for whoever did before.
     pub visible_to: Option<Visibility>,
+}
+
+/// A reviewer's approval of a proposal: the last one that the policy requires writes the card.
+#[derive(Clone, Debug)]
+pub struct Approval {
+    /// The proposal.
+    pub proposal: ProposalKey,
+    /// The card, for a proposal of a new one whose name a card has by now.
+    pub card: Option<CardKey>,
+    /// Revision that the state is based on; 0 for a new card.
+    pub base: u32,
+    /// The card's JSON text once enough reviewers accepted.
+    pub body: Option<String>,
+    /// The accepted values, each as text with its field: approvals count if they include the same ones.
+    pub values: Vec<String>,
+    /// The risk as this reviewer sees it: `low`, `medium` or `high`.
+    pub risk: String,
+    /// What was decided on each field, as JSON.
+    pub outcome: Option<String>,
 }
 
 /// A change to propose.
@@ -99,6 +120,12 @@ fn object(kind: &str) -> Object {
     object
 }
 
+fn about(kind: &str, proposal: &ProposalKey) -> Object {
+    let mut object = object(kind);
+    object.insert("proposal", proposal.record());
+    object
+}
+
 fn set<T: SurrealValue>(object: &mut Object, name: &str, value: Option<T>) {
     if let Some(value) = value {
         object.insert(name, value);
@@ -127,31 +154,34 @@ impl Step {
                 object.insert("risk", new.risk.clone());
                 object
             }
-            Step::Accept { proposal, base, body } => {
+            Step::Accept(approval) => {
                 let mut write = Object::new();
-                write.insert("base", i64::from(*base));
-                set(&mut write, "body", body.clone());
-                let mut object = object("decide");
-                object.insert("proposal", proposal.record());
+                set(&mut write, "card", approval.card.as_ref().map(CardKey::record));
+                write.insert("base", i64::from(approval.base));
+                set(&mut write, "body", approval.body.clone());
+                let mut object = about("decide", &approval.proposal);
                 object.insert("accept", true);
+                object.insert("values", approval.values.clone());
+                object.insert("risk", approval.risk.clone());
+                set(&mut object, "outcome", approval.outcome.clone());
                 object.insert("write", Value::Object(write));
                 object
             }
-            Step::Reject(proposal) => {
-                let mut object = object("decide");
-                object.insert("proposal", proposal.record());
+            Step::Reject { proposal, outcome } => {
+                let mut object = about("decide", proposal);
                 object.insert("accept", false);
+                set(&mut object, "outcome", outcome.clone());
                 object
             }
+            Step::Withdraw(proposal) => about("withdraw", proposal),
+            Step::Reopen(proposal) => about("reopen", proposal),
             Step::Assign { proposal, to } => {
-                let mut object = object("assign");
-                object.insert("proposal", proposal.record());
+                let mut object = about("assign", proposal);
                 set(&mut object, "to", to.as_ref().map(MemberKey::record));
                 object
             }
             Step::Comment { proposal, text } => {
-                let mut object = object("comment");
-                object.insert("proposal", proposal.record());
+                let mut object = about("comment", proposal);
                 object.insert("text", text.clone());
                 object
             }

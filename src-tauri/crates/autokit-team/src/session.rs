@@ -1,5 +1,6 @@
 //! What a member does, with the rights the database gives them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -10,16 +11,16 @@ use futures_util::future::BoxFuture;
 use surrealdb::Surreal;
 use surrealdb::engine::any::Any;
 use surrealdb::opt::auth::Record;
-use surrealdb::types::{Datetime, SurrealValue, Value};
+use surrealdb::types::{Datetime, RecordId, SurrealValue, Value};
 
-use crate::access::{CardKey, MemberKey, Visibility};
+use crate::access::{CardKey, MemberKey, Role, Visibility};
 use crate::connection::{Client, Connection, NAMESPACE};
 use crate::error::{Code, Result, TeamError};
 use crate::owner::Invitation;
 use crate::request::{Request, Written};
 
 /// Cards in one answer.
-const PAGE: u32 = 1_000;
+pub(crate) const PAGE: u32 = 1_000;
 /// How often a request is repeated that met another one writing the same rows.
 const ATTEMPTS: usize = 10;
 /// How far before the newest card seen the next answer begins, in seconds: a request that takes so long becomes visible
@@ -56,16 +57,29 @@ pub struct SharedCard {
     pub at: Timestamp,
 }
 
-/// Up to where a replica has read: the time and, within a row of answers, the last card.
+/// What a member may do and see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The name they sign in with.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// Changes whenever they may see less than before.
+    pub narrowed: String,
+    /// How many reviewers have to accept changes of each risk; 1 for a risk that is not in it.
+    pub approvals: BTreeMap<String, u32>,
+}
+
+/// Up to where a replica has read cards or proposals: the time and, within a row of answers, the last of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cursor(Option<(Datetime, Option<CardKey>)>);
+pub struct Cursor(Option<(Datetime, Option<String>)>);
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             None => Ok(()),
             Some((at, None)) => write!(f, "{at}"),
-            Some((at, Some(card))) => write!(f, "{at} {card}"),
+            Some((at, Some(key))) => write!(f, "{at} {key}"),
         }
     }
 }
@@ -77,28 +91,37 @@ impl FromStr for Cursor {
         if text.is_empty() {
             return Ok(Cursor::default());
         }
-        let (at, card) = match text.split_once(' ') {
-            Some((at, card)) => (at, Some(CardKey::new(card))),
+        let (at, key) = match text.split_once(' ') {
+            Some((at, key)) => (at, Some(key.to_owned())),
             None => (text, None),
         };
         let at = at.parse().map_err(|_| {
             TeamError::new(Code::Invalid, format!("{text:?} is no position in a team's library"))
         })?;
-        Ok(Cursor(Some((at, card))))
+        Ok(Cursor(Some((at, key))))
     }
 }
 
 impl Cursor {
-    /// Where the next answer begins after one that ended with this card.
-    fn after(written_at: Datetime, card: CardKey, more: bool) -> Cursor {
+    /// Where the next answer begins after one that ended with the row of this key.
+    pub(crate) fn after(written_at: Datetime, key: String, more: bool) -> Cursor {
         if more {
-            return Cursor(Some((written_at, Some(card))));
+            return Cursor(Some((written_at, Some(key))));
         }
         let earlier = Datetime::from_timestamp(
             written_at.timestamp() - OVERLAP_SECONDS,
             written_at.timestamp_subsec_nanos(),
         );
         Cursor(Some((earlier.unwrap_or(written_at), None)))
+    }
+
+    /// The time, and the row of this table after which the next answer begins.
+    pub(crate) fn position(&self, table: &'static str) -> (Datetime, Value) {
+        match &self.0 {
+            Some((at, Some(key))) => (*at, Value::RecordId(RecordId::new(table, key.as_str()))),
+            Some((at, None)) => (*at, Value::None),
+            None => (Datetime::MIN_UTC, Value::None),
+        }
     }
 }
 
@@ -286,10 +309,7 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn changes(&self, before: &Cursor) -> Result<Changes> {
-        let (since, card) = match &before.0 {
-            Some((at, card)) => (*at, card.as_ref().map(CardKey::record)),
-            None => (Datetime::MIN_UTC, None),
-        };
+        let (since, card) = before.position("card");
         let query = self
             .db()
             .query(
@@ -302,13 +322,14 @@ impl Session {
                 )",
             )
             .bind(("since", since))
-            .bind(("card", card.map_or(Value::None, Value::RecordId)))
+            .bind(("card", card))
             .bind(("limit", i64::from(PAGE)));
         let rows: Vec<CardRow> = self.client.answer(query).await?.take(0)?;
         let more = rows.len() as u32 == PAGE;
         let last =
             rows.last().map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?))).transpose()?;
-        let cursor = last.map_or_else(|| before.clone(), |(at, card)| Cursor::after(at, card, more));
+        let cursor = last
+            .map_or_else(|| before.clone(), |(at, card)| Cursor::after(at, card.as_str().to_owned(), more));
         let cards = rows.into_iter().map(SharedCard::try_from).collect::<Result<Vec<_>>>()?;
         Ok(Changes { cards, cursor, more })
     }
@@ -339,24 +360,50 @@ impl Session {
         rows.into_iter().map(SharedCard::try_from).collect()
     }
 
-    /// Returns what changes whenever this member may see less than before.
+    /// Returns what this member may do, and what changes whenever they may see less than before.
     ///
     /// # Errors
     /// `Removed` for a member that was removed; `SignIn` when the session expired; when the server does not answer.
-    pub async fn narrowed(&self) -> Result<String> {
-        let query = self.db().query("RETURN $auth; SELECT VALUE narrowed FROM ONLY $auth");
+    pub async fn standing(&self) -> Result<Standing> {
+        let query = self.db().query(
+            "RETURN $auth; SELECT name, role, narrowed FROM ONLY $auth; SELECT risk, approvals FROM policy",
+        );
         let mut answers = self.client.answer(query).await?;
         // Without a session nobody is asked for: that says nothing about the member.
         let me: Option<Value> = answers.take(0)?;
         if MemberKey::of(&me.unwrap_or_default()).ok().as_ref() != Some(&self.member) {
             return Err(TeamError::new(Code::SignIn, "the session expired"));
         }
-        match answers.take(1)? {
-            Some(Value::Uuid(id)) => Ok(id.to_string()),
-            // A member that was removed sees nothing of their own record either.
-            _ => Err(TeamError::new(Code::Removed, "you are not a member of this team any more")),
-        }
+        // A member that was removed sees nothing of their own record either.
+        let removed = || TeamError::new(Code::Removed, "you are not a member of this team any more");
+        let row: Option<StandingRow> = answers.take(1).map_err(|_| removed())?;
+        let row = row.ok_or_else(removed)?;
+        let Value::Uuid(narrowed) = row.narrowed else { return Err(removed()) };
+        let unknown =
+            || TeamError::new(Code::NewerSchema, format!("the role {:?} is not known here", row.role));
+        let policy: Vec<PolicyRow> = answers.take(2)?;
+        Ok(Standing {
+            role: Role::parse(&row.role).ok_or_else(unknown)?,
+            name: row.name,
+            narrowed: narrowed.to_string(),
+            approvals: policy.into_iter().map(|row| (row.risk, row.approvals as u32)).collect(),
+        })
     }
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct StandingRow {
+    name: String,
+    role: String,
+    narrowed: Value,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct PolicyRow {
+    risk: String,
+    approvals: i64,
 }
 
 #[derive(SurrealValue)]

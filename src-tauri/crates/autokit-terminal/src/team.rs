@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use autokit_api::commands::{
-    ChangeMember, CreateTeam, GetTeam, InviteMember, JoinTeam, LeaveTeam, ListMembers, ListTeams, SyncTeam,
+    ChangeMember, CreateTeam, GetTeam, GetTeamPolicy, InviteMember, JoinTeam, LeaveTeam, ListMembers,
+    ListTeams, SetTeamPolicy, SyncTeam,
 };
 use autokit_api::{
-    Client, Nothing, TeamCreate, TeamEntry, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamRef,
-    TeamRole, TeamState,
+    Client, Nothing, TeamCreate, TeamEntry, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamPolicy,
+    TeamRef, TeamRole, TeamState,
 };
 use autokit_error::{ApiError, ErrorCode};
 use clap::{Subcommand, ValueEnum};
@@ -128,6 +129,18 @@ pub enum TeamCommand {
         /// Member name.
         name: String,
     },
+    /// Show or set how many reviewers have to accept a change, by its risk. Use with `--team`.
+    Policy {
+        /// Reviewers for a low risk.
+        #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=9))]
+        low: Option<u32>,
+        /// Reviewers for a medium risk.
+        #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=9))]
+        medium: Option<u32>,
+        /// Reviewers for a high risk.
+        #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=9))]
+        high: Option<u32>,
+    },
     /// Set a password: yours, or as an administrator that of another member. Asks for it. Use with `--team`.
     Password {
         /// Member name.
@@ -196,6 +209,24 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: TeamCommand
             let team = library.call::<LeaveTeam>(TeamRef { id }).await?;
             out.show(&team, |text| {
                 writeln!(text, "Left {}. Its library is no longer on this machine.", printable(&team.name))
+            })?;
+            Ok(Outcome::Done)
+        }
+        TeamCommand::Policy { low, medium, high } => {
+            let mut policy = library.call::<GetTeamPolicy>(Nothing {}).await?;
+            if low.or(medium).or(high).is_some() {
+                let wanted = TeamPolicy {
+                    low: low.unwrap_or(policy.low),
+                    medium: medium.unwrap_or(policy.medium),
+                    high: high.unwrap_or(policy.high),
+                };
+                policy = library.call::<SetTeamPolicy>(wanted).await?;
+            }
+            out.show(&policy, |text| {
+                let needed = |number| count(number, "reviewer");
+                writeln!(text, "Low risk     {}", needed(policy.low))?;
+                writeln!(text, "Medium risk  {}", needed(policy.medium))?;
+                writeln!(text, "High risk    {}", needed(policy.high))
             })?;
             Ok(Outcome::Done)
         }

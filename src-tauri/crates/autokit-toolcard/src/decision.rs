@@ -138,10 +138,12 @@ pub enum ProposalEventKind {
     Kept,
     /// All or some fields were withdrawn.
     Withdrawn,
+    /// Somebody was asked to review it, or nobody any more.
+    Assigned,
 }
 
 impl ProposalEventKind {
-    const ALL: [ProposalEventKind; 12] = [
+    const ALL: [ProposalEventKind; 13] = [
         ProposalEventKind::Proposed,
         ProposalEventKind::Merged,
         ProposalEventKind::Replaced,
@@ -154,6 +156,7 @@ impl ProposalEventKind {
         ProposalEventKind::Undone,
         ProposalEventKind::Kept,
         ProposalEventKind::Withdrawn,
+        ProposalEventKind::Assigned,
     ];
 
     /// Returns the name used in the store.
@@ -171,6 +174,7 @@ impl ProposalEventKind {
             ProposalEventKind::Undone => "undone",
             ProposalEventKind::Kept => "kept",
             ProposalEventKind::Withdrawn => "withdrawn",
+            ProposalEventKind::Assigned => "assigned",
         }
     }
 

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::decision::ProposalEventKind;
 use crate::identity::CardId;
-use crate::proposal::{Draft, Evidence, Proposal, ProposedField};
+use crate::proposal::{Draft, Evidence, Origin, Proposal, ProposedField};
 
 /// What a pending proposal absorbed from a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,8 @@ impl Proposal {
     /// Moves the fields of `draft` that belong to this pending proposal into it.
     pub fn absorb(&mut self, draft: &mut Draft) -> Option<Absorbed> {
         let new_card = draft.card.is_none();
-        let same_origin = self.draft.origin == draft.origin;
+        // Of two people's edits, none is the newer version of the other.
+        let same_origin = self.draft.origin == draft.origin && draft.origin != Origin::Conflict;
         let has_other_value = |field: &ProposedField| {
             self.draft.fields.iter().any(|other| other.field == field.field && other.value != field.value)
         };

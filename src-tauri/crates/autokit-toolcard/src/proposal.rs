@@ -157,6 +157,11 @@ pub struct Draft {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(skip)]
     pub agreed: Vec<ProposedField>,
+    /// For a change that was proposed on another machine: the values that the fields had there, in place of a revision
+    /// here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(skip)]
+    pub before: Option<Map<String, Value>>,
 }
 
 /// A card of another library that a proposal imports.
@@ -276,6 +281,9 @@ pub struct Proposal {
     pub conflicts: Vec<String>,
     /// Risk of accepting all of it.
     pub risk: Risk,
+    /// Who reviews it now, in a team.
+    #[serde(default)]
+    pub assigned_to: Option<String>,
 }
 
 impl Proposal {
@@ -300,6 +308,7 @@ impl Draft {
             candidates: Vec::new(),
             arrived: None,
             agreed: Vec::new(),
+            before: None,
         }
     }
 

@@ -21,6 +21,20 @@ pub enum Risk {
     High,
 }
 
+impl Risk {
+    /// Every risk, from low to high.
+    pub const ALL: [Risk; 3] = [Risk::Low, Risk::Medium, Risk::High];
+
+    /// Returns the name used in stores.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Risk::Low => "low",
+            Risk::Medium => "medium",
+            Risk::High => "high",
+        }
+    }
+}
+
 /// A value with a lower confidence is always worth checking.
 const MIN_SURE: f32 = 0.8;
 /// An address with this confidence passed every check of its page.

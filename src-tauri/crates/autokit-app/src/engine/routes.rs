@@ -9,7 +9,7 @@ use autokit_api::commands::{
     DisconnectAgent, DismissDuplicates, EditCards, EndVariants, Export, ExportPersonalization, FetchPages,
     FindDuplicates, ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard, GetCheckSettings,
     GetFacets, GetGeneration, GetHealth, GetHistory, GetPage, GetPersonalization, GetProposal, GetProviders,
-    GetRefineState, GetReviewPolicy, GetSession, GetStarter, GetTeam, GetTool, GetToolOutcome,
+    GetRefineState, GetReviewPolicy, GetSession, GetStarter, GetTeam, GetTeamPolicy, GetTool, GetToolOutcome,
     GetVerification, GiveFeedback, Handle, InspectBackup, InstallFromMarket, InviteMember, JoinTeam,
     LearnPersonalization, LeaveTeam, ListApiKeys, ListBackups, ListCards, ListClients, ListCodeTools,
     ListCollections, ListDuplicates, ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels,
@@ -22,9 +22,9 @@ use autokit_api::commands::{
     ReopenProposal, ResetPersonalization, ResetSpending, RestoreBackup, RestoreCard, RetireTool, RunDoctor,
     RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey,
     SetCheckSettings, SetKeyTrust, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret,
-    SetVariant, SetVocabulary, SignBundle, StartAsk, StartDiscover, StartImport, StartRefine, StartResearch,
-    StartVerify, SyncTeam, TestConnection, Undo, UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob,
-    WaitSession,
+    SetTeamPolicy, SetVariant, SetVocabulary, SignBundle, StartAsk, StartDiscover, StartImport, StartRefine,
+    StartResearch, StartVerify, SyncTeam, TestConnection, Undo, UndoImport, UpdateCard, UseModel,
+    WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -59,14 +59,14 @@ route!(
         AddMarketSource, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket
 );
 route!(exchange.teams: CountUnsent, CreateTeam, JoinTeam, LeaveTeam, ListTeams);
-route!(exchange.team: ChangeMember, GetTeam, InviteMember, ListMembers, SyncTeam);
+route!(exchange.team: ChangeMember, GetTeam, GetTeamPolicy, InviteMember, ListMembers, SetTeamPolicy, SyncTeam);
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
 route!(cards.catalogue: CheckCard, GetCard, GetFacets, GetStarter, ListCards);
 route!(cards.collections: ChangeCollection, ListCollections, RemoveCollection, RenameCollection);
 route!(cards.duplicates: DismissDuplicates, FindDuplicates, ListDuplicates, MergeCards, PreviewMerge);
 route!(
     review.decisions:
-        AcceptProposal, AcceptProposals, CommentProposal, GetReviewPolicy, PreviewAccept,
+        AcceptProposal, AcceptProposals, AssignProposal, CommentProposal, GetReviewPolicy, PreviewAccept,
         RejectProposal, ReopenProposal, SetReviewPolicy
 );
 route!(

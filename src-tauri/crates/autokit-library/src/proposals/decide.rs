@@ -122,6 +122,36 @@ impl Library {
         self.write_update(update, request, "Comment on a proposal").await
     }
 
+    /// Says who reviews a proposal now: a member of the team, or nobody.
+    ///
+    /// A second call with the same request key changes nothing.
+    ///
+    /// # Errors
+    /// [`LibraryError::NoProposal`], [`LibraryError::Decided`].
+    pub async fn assign(
+        &self,
+        id: ProposalId,
+        to: Option<&str>,
+        by: &Author,
+        request: Option<&str>,
+    ) -> Result<()> {
+        let _guard = self.writer.lock().await;
+        self.recover_state().await?;
+        let mut proposal = self.proposal(id).await?;
+        if self.outcome_text(request).await?.is_some() || proposal.assigned_to.as_deref() == to {
+            return Ok(());
+        }
+        if proposal.state != ProposalState::Pending {
+            return Err(LibraryError::Decided { proposal: id, state: proposal.state.as_str() });
+        }
+        proposal.assigned_to = to.map(str::to_owned);
+        let kind = ProposalEventKind::Assigned;
+        let events = vec![self.event(id, self.clock.stamp(), &by.0, kind, to.unwrap_or_default())];
+        let changed = vec![proposal];
+        let update = ProposalUpdate { changed, events, outcome: id.to_string(), ..ProposalUpdate::default() };
+        self.write_update(update, request, "Assign a proposal").await
+    }
+
     /// Finds the proposals that a change decided or imported, or only those about `only`, and returns the rows that make
     /// them pending again, or withdraw those it imported.
     pub(crate) async fn rows_to_reopen(

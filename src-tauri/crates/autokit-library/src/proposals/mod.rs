@@ -7,6 +7,7 @@
 //! | [`rebase`] | updating pending proposals when their card changes |
 //! | [`accept`] | computing and writing an acceptance; approvals |
 //! | [`decide`] | rejecting, reopening, commenting |
+//! | [`shared`] | proposals of a team: received, and which are which there |
 //! | [`withdraw`] | withdrawals by the proposal's own author after a later check |
 
 mod accept;
@@ -14,6 +15,7 @@ mod decide;
 mod load;
 mod propose;
 mod rebase;
+pub(crate) mod shared;
 mod withdraw;
 
 use std::collections::BTreeMap;
@@ -34,6 +36,7 @@ use crate::store::Library;
 pub use accept::{Acceptance, Accepted, Selection};
 pub(crate) use propose::PlannedProposals;
 pub use propose::Proposed;
+pub use shared::{ProposalLink, ReceivedComment, ReceivedProposal};
 
 /// The parts of a review that have no column of their own, stored as JSON.
 #[derive(Default, Serialize, Deserialize)]
@@ -44,6 +47,7 @@ struct Review {
     rebased: BTreeMap<String, u32>,
     conflicts: Vec<String>,
     risk: Option<Risk>,
+    assigned_to: Option<String>,
 }
 
 impl ProposalRow {
@@ -76,6 +80,7 @@ impl ProposalRow {
             conflicts: review.conflicts,
             // Proposals from before risks were stored: medium until compared with their card.
             risk: review.risk.unwrap_or(Risk::Medium),
+            assigned_to: review.assigned_to,
         })
     }
 }
@@ -95,6 +100,7 @@ pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
         rebased: proposal.rebased.clone(),
         conflicts: proposal.conflicts.clone(),
         risk: Some(proposal.risk),
+        assigned_to: proposal.assigned_to.clone(),
     };
     Ok(object! {
         id: record(proposal.id),
@@ -121,6 +127,8 @@ struct ProposalUpdate {
     rejections: Vec<Object>,
     /// Proposals whose rejections are deleted.
     reopened: Vec<ProposalId>,
+    /// Rows of other tables.
+    rows: Vec<Object>,
     /// The result to return when the same request is repeated.
     outcome: String,
 }
@@ -212,6 +220,7 @@ impl Library {
             Step::Put(rows),
             Step::Events(update.events),
             Step::Put(update.rejections),
+            Step::Put(update.rows),
             Step::Close(close),
         ];
         self.apply_change(steps, Vec::new(), reason).await?;

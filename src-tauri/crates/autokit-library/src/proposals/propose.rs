@@ -107,7 +107,7 @@ impl Library {
     }
 
     /// Turns a draft of a new card into a change of the card of its name, unless that has all its values.
-    fn aim_at_card(&self, draft: &mut Draft) {
+    pub(super) fn aim_at_card(&self, draft: &mut Draft) {
         let record = if draft.card.is_none() { self.card_of(draft) } else { None };
         if let Some(record) = record {
             let card = record.card().into_object();
@@ -183,6 +183,7 @@ impl Library {
                 rebased: std::collections::BTreeMap::new(),
                 conflicts: Vec::new(),
                 risk: Risk::Low,
+                assigned_to: None,
                 draft,
             };
             update.events.push(self.event(

@@ -157,7 +157,19 @@ impl Library {
                 }
                 continue;
             }
-            let Some(base) = proposal.base_of(&proposed.field).filter(|base| *base != number) else {
+            let base = proposal.base_of(&proposed.field);
+            if base == Some(number) {
+                continue;
+            }
+            let current = now.get(&proposed.field);
+            let is_conflict =
+                |before: Option<&Value>| current != before && current != proposed.value.as_ref();
+            let Some(base) = base else {
+                // Proposed on another machine, whose revisions are not here.
+                let before = proposal.draft.before.as_ref().map(|before| before.get(&proposed.field));
+                if before.is_some_and(is_conflict) {
+                    conflicts.push(proposed.field.clone());
+                }
                 continue;
             };
             let base_fields = match earlier.entry(base) {
@@ -169,9 +181,7 @@ impl Library {
                     })?)
                 }
             };
-            let base_value = base_fields.get(&proposed.field);
-            let current = now.get(&proposed.field);
-            if current != base_value && current != proposed.value.as_ref() {
+            if is_conflict(base_fields.get(&proposed.field)) {
                 conflicts.push(proposed.field.clone());
             }
         }

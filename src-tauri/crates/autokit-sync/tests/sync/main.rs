@@ -3,4 +3,5 @@
 mod access;
 mod edits;
 mod kitchen;
+mod proposals;
 mod random;

@@ -393,7 +393,7 @@ pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Resu
     let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
     admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
     let card = cook.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0).card;
-    let marks = async || anyhow::Ok([cook.narrowed().await?, bob.narrowed().await?]);
+    let marks = async || anyhow::Ok([cook.standing().await?.narrowed, bob.standing().await?.narrowed]);
 
     let before = marks().await?;
     // Only the cooks from now on: Bob loses it.

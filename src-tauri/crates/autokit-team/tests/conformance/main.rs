@@ -42,6 +42,7 @@ conformance! {
     members::a_newer_team_is_not_touched,
     proposals::a_proposal_is_made_discussed_and_accepted,
     proposals::a_policy_asks_for_several_reviewers,
+    proposals::proposals_are_withdrawn_and_reopened,
     proposals::proposals_are_as_hidden_as_their_cards,
     access::roles_and_visibilities_decide_what_is_seen,
     access::random_grants_leak_nothing,

@@ -86,7 +86,7 @@ pub(crate) async fn a_removed_member_reads_nothing_more(place: &Place) -> Result
     ensure!(bob.changes(&Cursor::default()).await?.cards.is_empty());
     ensure!(bob.history(&card).await?.is_empty() && bob.visible().await?.is_empty());
     ensure!(bob.members().await?.is_empty() && bob.groups().await?.is_empty());
-    ensure!(bob.narrowed().await.is_err());
+    ensure!(bob.standing().await.is_err());
     let written = bob.send(&request("two", vec![new_card("pot", Visibility::Team)])).await;
     ensure!(written.is_err() || admin.visible().await?.len() == 1, "{written:?}");
     for (password, code) in [("bob", Code::Removed), ("guessed", Code::SignIn)] {

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use autokit_team::{
-    CardKey, Code, INVITATION_LIFETIME, NewProposal, ProposalKey, Role, Session, SharedProposal, Step,
-    Visibility,
+    Approval, CardKey, Code, Cursor, INVITATION_LIFETIME, NewProposal, ProposalKey, Role, Session,
+    SharedProposal, Step, Visibility,
 };
 
 use crate::cards::{all, new_card, request, steps};
@@ -19,12 +19,34 @@ fn proposal(card: Option<&CardKey>, fingerprint: &str, visible_to: Option<Visibi
     })
 }
 
+/// Accepts these values.
+fn accept_values(proposal: &ProposalKey, base: u32, values: &[&str]) -> Step {
+    Step::Accept(Approval {
+        proposal: proposal.clone(),
+        card: None,
+        base,
+        body: Some("accepted".to_owned()),
+        values: values.iter().map(|value| (*value).to_owned()).collect(),
+        risk: "low".to_owned(),
+        outcome: Some("all of it".to_owned()),
+    })
+}
+
 fn accept(proposal: &ProposalKey, base: u32) -> Step {
-    Step::Accept { proposal: proposal.clone(), base, body: Some("accepted".to_owned()) }
+    accept_values(proposal, base, &["pricing: free"])
+}
+
+fn reject(proposal: &ProposalKey) -> Step {
+    Step::Reject { proposal: proposal.clone(), outcome: None }
+}
+
+/// Every proposal that somebody sees, in the order in which they were written.
+async fn proposals_of(session: &Session) -> Result<Vec<SharedProposal>> {
+    Ok(session.proposal_changes(&Cursor::default()).await?.proposals)
 }
 
 async fn only(session: &Session) -> Result<SharedProposal> {
-    let mut proposals = session.proposals().await?;
+    let mut proposals = proposals_of(session).await?;
     ensure!(proposals.len() == 1, "{proposals:?}");
     Ok(proposals.remove(0))
 }
@@ -50,8 +72,9 @@ pub(crate) async fn a_proposal_is_made_discussed_and_accepted(place: &Place) -> 
     ];
     contributor.send(&steps("four", discuss)).await?;
     ensure!(only(&reader).await?.assigned_to.as_ref() == Some(reviewer.member()));
-    let comments = reader.comments(&made.key).await?;
+    let comments = reader.comments(std::slice::from_ref(&made.key)).await?;
     ensure!(comments.len() == 1 && comments[0].author == *contributor.member(), "{comments:?}");
+    ensure!(only(&reader).await?.comments == 1);
 
     let refused = contributor.send(&steps("five", vec![accept(&made.key, 1)])).await;
     ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
@@ -64,17 +87,17 @@ pub(crate) async fn a_proposal_is_made_discussed_and_accepted(place: &Place) -> 
         decided.state == "accepted" && decided.decision.as_deref() == Some("because of six"),
         "{decided:?}"
     );
-    let again = reviewer.send(&steps("seven", vec![Step::Reject(made.key.clone())])).await;
+    let again = reviewer.send(&steps("seven", vec![reject(&made.key)])).await;
     ensure!(again.as_ref().is_err_and(|error| error.code == Code::Decided), "{again:?}");
     let history = reader.history(&card).await?;
     ensure!(history.len() == 2 && history[1].operation == "accept", "{history:?}");
 
     // The same may be proposed again later, and be rejected.
     contributor.send(&steps("eight", vec![proposal(Some(&card), "hotter", None)])).await?;
-    let pending = contributor.proposals().await?;
+    let pending = proposals_of(&contributor).await?;
     let second = pending.iter().find(|one| one.state == "pending").context("a second one")?;
-    reviewer.send(&steps("nine", vec![Step::Reject(second.key.clone())])).await?;
-    ensure!(reader.proposals().await?.iter().all(|one| one.state != "pending"));
+    reviewer.send(&steps("nine", vec![reject(&second.key)])).await?;
+    ensure!(proposals_of(&reader).await?.iter().all(|one| one.state != "pending"));
     Ok(())
 }
 
@@ -93,11 +116,54 @@ pub(crate) async fn a_policy_asks_for_several_reviewers(place: &Place) -> Result
         ensure!(bea.send(&steps(key, vec![accept(&made.key, 0)])).await?.is_empty());
     }
     let waiting = only(&ann).await?;
-    ensure!(waiting.state == "pending" && waiting.approved_by == [bea.member().clone()], "{waiting:?}");
+    let given: Vec<_> = waiting.approvals.iter().map(|given| &given.by).collect();
+    ensure!(waiting.state == "pending" && given == [bea.member()], "{waiting:?}");
+    // Whoever accepts something else does not agree with her.
+    let other = admin.send(&steps("other", vec![accept_values(&made.key, 0, &["pricing: paid"])])).await?;
+    ensure!(other.is_empty() && only(&ann).await?.approvals.len() == 2);
+    // Nobody goes round the others by writing the card.
+    let alone = admin.send(&request("alone", vec![new_card("kettle", Visibility::Team)])).await;
+    ensure!(alone.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{alone:?}");
     let written = admin.send(&steps("five", vec![accept(&made.key, 0)])).await?;
     ensure!(written.len() == 1 && written[0].number == 1, "{written:?}");
     let cards = all(&ann).await?;
     ensure!(cards.len() == 1 && cards[0].body.as_deref() == Some("accepted"), "{cards:?}");
+    let decided = only(&ann).await?;
+    ensure!(decided.card.as_ref() == Some(&cards[0].card) && decided.visible_to.is_none(), "{decided:?}");
+    ensure!(decided.outcome.as_deref() == Some("all of it"), "{decided:?}");
+
+    // What the proposer calls low and a reviewer high needs as many as the higher one.
+    admin.set_policy("low", 1).await?;
+    admin.set_policy("high", 3).await?;
+    ann.send(&steps("six", vec![proposal(Some(&cards[0].card), "lid", None)])).await?;
+    let second = proposals_of(&ann).await?.pop().context("a second one")?;
+    let Step::Accept(approval) = accept(&second.key, 1) else { unreachable!() };
+    let high = Step::Accept(Approval { risk: "high".to_owned(), ..approval });
+    ensure!(bea.send(&steps("seven", vec![high])).await?.is_empty());
+    Ok(())
+}
+
+pub(crate) async fn proposals_are_withdrawn_and_reopened(place: &Place) -> Result<()> {
+    let reviewer = place.member("reviewer", Role::Reviewer).await?;
+    let (ann, bea) =
+        (place.member("ann", Role::Contributor).await?, place.member("bea", Role::Contributor).await?);
+    ann.send(&steps("one", vec![proposal(None, "pot", Some(Visibility::Team))])).await?;
+    let made = only(&ann).await?;
+    let withdraw = || vec![Step::Withdraw(made.key.clone())];
+    let refused = bea.send(&steps("two", withdraw())).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
+    ann.send(&steps("three", withdraw())).await?;
+    let withdrawn = only(&bea).await?;
+    ensure!(withdrawn.state == "withdrawn" && withdrawn.decided_by.as_ref() == Some(ann.member()));
+    let late = ann.send(&steps("four", withdraw())).await;
+    ensure!(late.as_ref().is_err_and(|error| error.code == Code::Decided), "{late:?}");
+
+    let reopen = || vec![Step::Reopen(made.key.clone())];
+    let refused = ann.send(&steps("five", reopen())).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
+    reviewer.send(&steps("six", reopen())).await?;
+    let pending = only(&bea).await?;
+    ensure!(pending.state == "pending" && pending.decided_by.is_none() && pending.decision.is_none());
     Ok(())
 }
 
@@ -111,18 +177,18 @@ pub(crate) async fn proposals_are_as_hidden_as_their_cards(place: &Place) -> Res
     let card = cook.send(&request("one", vec![new_card("kettle", hidden.clone())])).await?.remove(0).card;
     let made = vec![proposal(Some(&card), "hotter", None), proposal(None, "pot", Some(hidden.clone()))];
     cook.send(&steps("two", made)).await?;
-    let proposals = cook.proposals().await?;
+    let proposals = proposals_of(&cook).await?;
     ensure!(proposals.len() == 2);
     let comment =
         |proposal: &ProposalKey| Step::Comment { proposal: proposal.clone(), text: "Hm.".to_owned() };
     cook.send(&steps("three", proposals.iter().map(|one| comment(&one.key)).collect())).await?;
 
-    ensure!(bob.proposals().await?.is_empty());
+    ensure!(proposals_of(&bob).await?.is_empty());
     let absent = ProposalKey::new("absent");
     let said = async |proposal: &ProposalKey| {
-        let mut said = vec![format!("{:?}", bob.comments(proposal).await)];
+        let mut said = vec![format!("{:?}", bob.comments(std::slice::from_ref(proposal)).await)];
         let assign = Step::Assign { proposal: proposal.clone(), to: Some(bob.member().clone()) };
-        for step in [accept(proposal, 0), Step::Reject(proposal.clone()), comment(proposal), assign] {
+        for step in [accept(proposal, 0), reject(proposal), comment(proposal), assign] {
             said.push(format!("{:?}", bob.send(&steps("try", vec![step])).await));
         }
         said
@@ -138,7 +204,7 @@ pub(crate) async fn proposals_are_as_hidden_as_their_cards(place: &Place) -> Res
         ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotFound), "{refused:?}");
     }
     bob.send(&steps("five", vec![proposal(None, "pot", Some(Visibility::Team))])).await?;
-    ensure!(bob.proposals().await?.len() == 1);
+    ensure!(proposals_of(&bob).await?.len() == 1);
     // Nobody is asked to review what they do not see.
     let assign = Step::Assign { proposal: proposals[0].key.clone(), to: Some(bob.member().clone()) };
     let refused = cook.send(&steps("six", vec![assign])).await;

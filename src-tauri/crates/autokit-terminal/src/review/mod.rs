@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use autokit_api::Client;
 use autokit_api::commands::{
-    AcceptProposal, AcceptProposals, CommentProposal, DescribeCard, GetProposal, GetReviewPolicy,
-    ListProposals, PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
+    AcceptProposal, AcceptProposals, AssignProposal, CommentProposal, DescribeCard, GetProposal,
+    GetReviewPolicy, ListProposals, PreviewAccept, RejectProposal, ReopenProposal, SetReviewPolicy,
 };
 use autokit_api::{
-    AcceptRule, CardDescribe, FieldSide, FlaggedText, Nothing, ProposalAccept, ProposalComment,
-    ProposalDetail, ProposalGet, ProposalRef, ProposalReject, ProposalsAccept, ProposalsQuery, ProposalsRef,
-    ReviewPolicy,
+    AcceptRule, CardDescribe, FieldSide, FlaggedText, Nothing, ProposalAccept, ProposalAssign,
+    ProposalComment, ProposalDetail, ProposalGet, ProposalRef, ProposalReject, ProposalsAccept,
+    ProposalsQuery, ProposalsRef, ReviewPolicy,
 };
 use autokit_error::{ApiError, ErrorCode, file_problem};
 use autokit_toolcard::{ProposalId, ProposalState, Risk};
@@ -117,6 +117,14 @@ pub enum ReviewCommand {
         words: Vec<String>,
         #[command(flatten)]
         reviewer: Reviewer,
+    },
+    /// Say which member of the team reviews a proposal.
+    Assign {
+        /// Proposal number.
+        #[arg(value_parser = proposal)]
+        id: ProposalId,
+        /// Name of the member; nobody if it is left out.
+        member: Option<String>,
     },
     /// Undo the decision on a proposal.
     Undo {
@@ -229,6 +237,9 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: ReviewComma
         ReviewCommand::Comment { id, words, reviewer } => {
             let words = words.join(" ");
             library.call::<CommentProposal>(ProposalComment { id, words, by: reviewer.by }).await?
+        }
+        ReviewCommand::Assign { id, member } => {
+            library.call::<AssignProposal>(ProposalAssign { id, to: member }).await?
         }
         ReviewCommand::Undo { id } => library.call::<ReopenProposal>(ProposalRef { id }).await?,
     };

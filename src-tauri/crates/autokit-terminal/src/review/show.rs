@@ -67,6 +67,9 @@ fn write_row(out: &mut dyn Write, row: &ProposalRow) -> io::Result<()> {
     if row.approvals > 0 {
         write!(out, " · {} of {} approvals", row.approvals, row.needed)?;
     }
+    if let Some(member) = &row.assigned_to {
+        write!(out, " · {}", one_line(member, 40))?;
+    }
     writeln!(out)?;
     let room = width().saturating_sub(7);
     writeln!(out, "      {}", one_line(&format!("{}: {}", row.fields.join(", "), row.reason), room).dimmed())

@@ -1,0 +1,643 @@
+//! Proposals: those made here become the team's, and those of the team appear in Review. The server decides: what was
+//! decided here and it refuses is taken back.
+
+use std::collections::{BTreeMap, HashSet};
+
+use autokit_library::{ProposalLink, ReceivedComment, ReceivedProposal, Selection};
+use autokit_team::{
+    Approval, CardKey, Code, NewProposal, ProposalKey, Request, SharedProposal, Step, Visibility,
+};
+use autokit_toolcard::{
+    CardId, Draft, FieldDecision, Origin, PageCandidate, Proposal, ProposalId, ProposalState, ProposedField,
+    Revision, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Result;
+use crate::position::Position;
+use crate::sync::{Report, TeamSync};
+
+/// Most new proposals in one request.
+const BATCH: usize = 100;
+/// Most characters in a comment that a team stores.
+const COMMENT: usize = 4_000;
+
+/// What is proposed, without what only the library here knows.
+#[derive(Serialize, Deserialize)]
+struct SharedDraft {
+    origin: Origin,
+    reason: String,
+    fields: Vec<ProposedField>,
+    /// The values of the fields in the card when they were proposed.
+    before: Map<String, Value>,
+    basis: Option<String>,
+    candidates: Vec<PageCandidate>,
+}
+
+/// What was decided on each field.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Outcome {
+    accepted: Vec<String>,
+    decisions: Vec<FieldDecision>,
+}
+
+/// A proposal that was accepted here, and the revision that this wrote.
+#[derive(Clone, Debug)]
+pub(crate) struct AcceptedHere {
+    pub(crate) proposal: Proposal,
+    pub(crate) key: ProposalKey,
+}
+
+/// Why a proposal of the team cannot be shown.
+enum Unreadable {
+    /// It is not as this program writes them.
+    Draft,
+    /// Its card is not here.
+    Card,
+}
+
+/// The values of a proposal as one text, the same however they are ordered.
+fn values_digest(draft: &Draft) -> String {
+    let mut values: Vec<String> = draft.fields.iter().chain(&draft.agreed).map(value_text).collect();
+    values.sort_unstable();
+    digest(values.iter().map(String::as_str))
+}
+
+fn value_text(field: &ProposedField) -> String {
+    let value = field.value.as_ref().map(Value::to_string).unwrap_or_default();
+    pair(&field.field, &value)
+}
+
+/// A field with a value as one text.
+fn pair(field: &str, value: &str) -> String {
+    Value::from(vec![field, value]).to_string()
+}
+
+fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hex::encode(hasher.finalize())
+}
+
+/// What is the same for equal proposals: the card, or the name of a new one, and the values.
+fn fingerprint(card: Option<&str>, draft: &Draft) -> String {
+    let new = || draft.key().map(|key| key.id().to_string()).unwrap_or_default();
+    let about = card.map_or_else(|| format!("new {}", new()), str::to_owned);
+    format!("{}-{}", digest([about.as_str()]), values_digest(draft))
+}
+
+fn parse_state(state: &str) -> ProposalState {
+    ProposalState::parse(state).unwrap_or(ProposalState::Withdrawn)
+}
+
+/// The values that somebody accepted while more have to.
+fn approved_by(proposal: &Proposal, name: &str) -> Vec<String> {
+    let own = proposal.approvals.iter().find(|approval| approval.by == name);
+    own.map(|own| own.values.iter().map(|(field, value)| pair(field, value)).collect()).unwrap_or_default()
+}
+
+/// Whether the team does not have yet what was done about a proposal here.
+fn is_unsent(proposal: &Proposal, link: &ProposalLink, name: &str) -> bool {
+    proposal.state != link.state
+        || (proposal.state == ProposalState::Pending
+            && (proposal.assigned_to != link.assigned_to || approved_by(proposal, name) != link.approved))
+}
+
+impl TeamSync {
+    /// Returns the proposals that were accepted here and are pending at the team, oldest decision first.
+    pub(crate) async fn accepted_here(&self) -> Result<Vec<AcceptedHere>> {
+        let mut accepted = Vec::new();
+        for (id, key) in self.decided_here().await? {
+            let proposal = self.library.proposal(id).await?;
+            if proposal.state == ProposalState::Accepted {
+                accepted.push(AcceptedHere { proposal, key });
+            }
+        }
+        accepted.sort_by_key(|one| (one.proposal.decided_at, one.proposal.id));
+        Ok(accepted)
+    }
+
+    /// Returns the proposals that are pending at the team and not here.
+    async fn decided_here(&self) -> Result<Vec<(ProposalId, ProposalKey)>> {
+        let pending: HashSet<ProposalId> =
+            self.library.pending().await?.iter().map(|proposal| proposal.id).collect();
+        let is_pending = |link: &ProposalLink| link.state == ProposalState::Pending;
+        let open = self.links.iter().filter(|(id, link)| is_pending(link) && !pending.contains(id));
+        let keyed =
+            |(id, link): (&ProposalId, &ProposalLink)| Some((*id, ProposalKey::new(link.key.clone()?)));
+        let mut decided: Vec<(ProposalId, ProposalKey)> = open.filter_map(keyed).collect();
+        decided.sort_unstable();
+        Ok(decided)
+    }
+
+    /// The request that accepts a proposal with what this revision of a card says.
+    pub(crate) fn acceptance(&self, accepted: &AcceptedHere, revision: &Revision) -> Request {
+        let AcceptedHere { proposal, key } = accepted;
+        let state = self.shared.get(&revision.card);
+        let card: Map<String, Value> =
+            revision.body.as_deref().and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default();
+        let value = |field: &String| card.get(field).map(Value::to_string).unwrap_or_default();
+        let outcome = Outcome { accepted: proposal.accepted.clone(), decisions: proposal.decisions.clone() };
+        let step = Step::Accept(Approval {
+            proposal: key.clone(),
+            card: state.map(|state| CardKey::new(state.key.as_str())),
+            base: state.map_or(0, |state| state.number),
+            body: revision.body.clone(),
+            values: proposal.accepted.iter().map(|field| pair(field, &value(field))).collect(),
+            risk: proposal.risk.as_str().to_owned(),
+            outcome: serde_json::to_string(&outcome).ok(),
+        });
+        let reason = proposal.decision.clone().unwrap_or_default();
+        request(step, reason, proposal.decided_at.unwrap_or(revision.at))
+    }
+
+    /// Notes that a proposal is at the team as it is here.
+    pub(crate) async fn set_link(&mut self, id: ProposalId, link: ProposalLink) -> Result<()> {
+        self.library.set_proposal_links(&[(id, link.clone())]).await?;
+        self.keep_link(id, link);
+        Ok(())
+    }
+
+    fn keep_link(&mut self, id: ProposalId, link: ProposalLink) {
+        if let Some(key) = &link.key {
+            self.by_proposal.insert(key.clone(), id);
+        }
+        self.links.insert(id, link);
+    }
+
+    pub(crate) async fn set_link_state(&mut self, id: ProposalId, state: ProposalState) -> Result<()> {
+        let Some(link) = self.links.get(&id).cloned() else { return Ok(()) };
+        self.set_link(id, ProposalLink { state, ..link }).await
+    }
+
+    /// Sends what was done about proposals here. Returns whether there was something.
+    pub(crate) async fn send_proposals(&mut self) -> Result<bool> {
+        let pending = self.library.pending().await?;
+        if !self.rules.may_propose {
+            // What the team would refuse is read again.
+            for proposal in &pending {
+                let link = self.links.get(&proposal.id);
+                let unsent = link.filter(|link| is_unsent(proposal, link, &self.rules.member));
+                self.refused.extend(unsent.and_then(|link| link.key.clone()).map(ProposalKey::new));
+            }
+            let decided = self.decided_here().await?;
+            self.refused.extend(decided.into_iter().map(|(_, key)| key));
+            return Ok(false);
+        }
+        let mut new = Vec::new();
+        let mut done = false;
+        for proposal in &pending {
+            let Some(link) = self.links.get(&proposal.id).cloned() else {
+                if proposal.draft.card.as_ref().is_none_or(|card| self.shared.contains_key(card)) {
+                    new.push(proposal.id);
+                }
+                continue;
+            };
+            let Some(key) = link.key.clone().map(ProposalKey::new) else {
+                // Whether it arrived is not known: asked once more, it is made once.
+                if self.asked.insert(proposal.id) {
+                    new.push(proposal.id);
+                }
+                continue;
+            };
+            let has_other_values = !link.fingerprint.ends_with(&values_digest(&proposal.draft));
+            if has_other_values && link.state == ProposalState::Pending {
+                self.replace(&key, proposal.id).await?;
+                new.push(proposal.id);
+            } else if is_unsent(proposal, &link, &self.rules.member) {
+                done |= self.send_standing(proposal, &key, link).await?;
+            }
+        }
+        for batch in new.chunks(BATCH) {
+            done |= self.send_new(batch).await?;
+        }
+        for (id, key) in self.decided_here().await? {
+            let proposal = self.library.proposal(id).await?;
+            let reason = proposal.decision.clone().unwrap_or_default();
+            let outcome = Outcome { accepted: Vec::new(), decisions: proposal.decisions.clone() };
+            let step = match proposal.state {
+                ProposalState::Rejected => {
+                    Step::Reject { proposal: key, outcome: serde_json::to_string(&outcome).ok() }
+                }
+                ProposalState::Withdrawn => Step::Withdraw(key),
+                // Sent with the card that it wrote.
+                ProposalState::Pending | ProposalState::Accepted => continue,
+            };
+            done = true;
+            if self.try_step(step, &proposal, &reason).await? {
+                self.set_link_state(id, proposal.state).await?;
+            } else if proposal.state == ProposalState::Withdrawn {
+                // Others go on discussing what is settled here, unless they decided it.
+                self.set_link_state(id, ProposalState::Withdrawn).await?;
+            }
+        }
+        done |= self.send_comments().await?;
+        Ok(done)
+    }
+
+    /// Withdraws a proposal whose values were replaced here by newer ones, which are proposed anew; that of somebody else stays.
+    async fn replace(&mut self, key: &ProposalKey, id: ProposalId) -> Result<()> {
+        let at = self.library.clock().stamp();
+        let request = request(Step::Withdraw(key.clone()), "Replaced by newer values".to_owned(), at);
+        match self.session.send(&request).await {
+            Err(error) if !error.code.is_answer() => return Err(error.into()),
+            Ok(_) | Err(_) => {}
+        }
+        self.links.remove(&id);
+        self.by_proposal.remove(key.as_str());
+        Ok(())
+    }
+
+    /// Sends how a pending proposal stands: reopened, assigned, approved.
+    async fn send_standing(
+        &mut self,
+        proposal: &Proposal,
+        key: &ProposalKey,
+        mut link: ProposalLink,
+    ) -> Result<bool> {
+        if link.state != ProposalState::Pending
+            && self.try_step(Step::Reopen(key.clone()), proposal, "Reopen").await?
+        {
+            link.state = ProposalState::Pending;
+            link.approved = Vec::new();
+        }
+        if proposal.assigned_to != link.assigned_to {
+            let to = match &proposal.assigned_to {
+                Some(name) => self.member_named(name).await?,
+                None => None,
+            };
+            let step = Step::Assign { proposal: key.clone(), to };
+            if self.try_step(step, proposal, "Assign").await? {
+                link.assigned_to.clone_from(&proposal.assigned_to);
+            }
+        }
+        let approved = approved_by(proposal, &self.rules.member);
+        if !approved.is_empty()
+            && approved != link.approved
+            && let Some(step) = self.approval(proposal, key, &approved).await?
+            && self.try_step(step, proposal, "Approve").await?
+        {
+            link.approved = approved;
+        }
+        // What was refused is read again and replaces what is here.
+        self.set_link(proposal.id, link).await?;
+        Ok(true)
+    }
+
+    /// The approval of a proposal that is pending here as well; `None` if it cannot be applied to the card any more.
+    async fn approval(
+        &self,
+        proposal: &Proposal,
+        key: &ProposalKey,
+        values: &[String],
+    ) -> Result<Option<Step>> {
+        let own = proposal.approvals.iter().find(|approval| approval.by == self.rules.member);
+        let Some(own) = own else { return Ok(None) };
+        let parsed =
+            |(field, text): (&String, &String)| Some((field.clone(), serde_json::from_str(text).ok()?));
+        let selection = Selection {
+            fields: Some(own.values.keys().cloned().collect()),
+            edits: own.values.iter().filter_map(parsed).collect(),
+            ..Selection::default()
+        };
+        let Ok(acceptance) = self.library.acceptance(proposal, &selection).await else { return Ok(None) };
+        let state = proposal.draft.card.as_ref().and_then(|card| self.shared.get(card));
+        let outcome = Outcome { accepted: acceptance.fields.clone(), decisions: Vec::new() };
+        Ok(Some(Step::Accept(Approval {
+            proposal: key.clone(),
+            card: state.map(|state| CardKey::new(state.key.as_str())),
+            base: state.map_or(0, |state| state.number),
+            body: Some(acceptance.card.to_json()),
+            values: values.to_vec(),
+            risk: proposal.risk.as_str().to_owned(),
+            outcome: serde_json::to_string(&outcome).ok(),
+        })))
+    }
+
+    /// Asks for one step about a proposal. Where the server refuses it, the proposal is read again and taken as it is there.
+    async fn try_step(&mut self, step: Step, proposal: &Proposal, reason: &str) -> Result<bool> {
+        let at = match (&step, proposal.decided_at) {
+            (Step::Propose(_), _) => proposal.created_at,
+            (_, Some(decided)) => decided,
+            // Done again, it changes nothing, and is done again if it was taken back in between.
+            _ => self.library.clock().stamp(),
+        };
+        let key = self.links.get(&proposal.id).and_then(|link| link.key.clone());
+        match self.session.send(&request(step, reason.to_owned(), at)).await {
+            Ok(_) => Ok(true),
+            // The card is received first.
+            Err(error) if error.code == Code::Changed => Ok(false),
+            Err(error)
+                if matches!(
+                    error.code,
+                    Code::NotAllowed | Code::NotFound | Code::Decided | Code::OwnProposal
+                ) =>
+            {
+                tracing::info!(proposal = %proposal.id, %error, "the team refused what was done here");
+                self.refused.extend(key.map(ProposalKey::new));
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Proposes to the team what was proposed here.
+    async fn send_new(&mut self, ids: &[ProposalId]) -> Result<bool> {
+        let (mut steps, mut links) = (Vec::new(), Vec::new());
+        for id in ids {
+            let proposal = self.library.proposal(*id).await?;
+            let key = proposal.draft.card.as_ref().and_then(|card| self.shared.get(card));
+            let key = key.map(|state| state.key.clone());
+            let fingerprint = fingerprint(key.as_deref(), &proposal.draft);
+            let draft = SharedDraft {
+                before: self.values_before(&proposal).await?,
+                origin: proposal.draft.origin,
+                reason: proposal.draft.reason.clone(),
+                fields: proposal.draft.fields.clone(),
+                basis: proposal.draft.basis.clone(),
+                candidates: proposal.draft.candidates.clone(),
+            };
+            let draft = serde_json::to_string(&draft).unwrap_or_default();
+            steps.push(Step::Propose(NewProposal {
+                visible_to: key.is_none().then_some(Visibility::Team),
+                card: key.map(CardKey::new),
+                draft,
+                fingerprint: fingerprint.clone(),
+                risk: proposal.risk.as_str().to_owned(),
+            }));
+            let link = ProposalLink {
+                key: None,
+                fingerprint,
+                state: ProposalState::Pending,
+                assigned_to: None,
+                approved: Vec::new(),
+                comments: 0,
+            };
+            links.push((*id, link));
+        }
+        // Known before it is sent, so that what arrives is recognized whatever happens in between.
+        self.library.set_proposal_links(&links).await?;
+        for ((id, link), step) in links.into_iter().zip(steps) {
+            let proposal = self.library.proposal(id).await?;
+            self.asked.insert(id);
+            self.links.insert(id, link);
+            self.try_step(step, &proposal, &proposal.draft.reason).await?;
+        }
+        Ok(true)
+    }
+
+    /// Returns the values that the fields of a proposal had in the card when they were proposed.
+    async fn values_before(&self, proposal: &Proposal) -> Result<Map<String, Value>> {
+        let mut before = proposal.draft.before.clone().unwrap_or_default();
+        let Some(card) = &proposal.draft.card else { return Ok(before) };
+        let mut read: BTreeMap<u32, Map<String, Value>> = BTreeMap::new();
+        for field in &proposal.draft.fields {
+            let Some(base) = proposal.base_of(&field.field) else { continue };
+            if !read.contains_key(&base) {
+                let body = self.library.revision(card, base).await?.body;
+                let object = body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default();
+                read.insert(base, object);
+            }
+            match read[&base].get(&field.field) {
+                Some(value) => before.insert(field.field.clone(), value.clone()),
+                None => before.remove(&field.field),
+            };
+        }
+        Ok(before)
+    }
+
+    async fn send_comments(&mut self) -> Result<bool> {
+        let comments = self.library.comments_after(&self.rules.member, self.position.commented).await?;
+        let mut sent = false;
+        for (id, comment) in comments {
+            let key = self.links.get(&id).and_then(|link| link.key.clone());
+            if let Some(key) = key {
+                let text: String = comment.why.chars().take(COMMENT).collect();
+                let step = Step::Comment { proposal: ProposalKey::new(key), text };
+                match self.session.send(&request(step, String::new(), comment.at)).await {
+                    Ok(_) => sent = true,
+                    Err(error) if matches!(error.code, Code::NotAllowed | Code::NotFound) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            } else if self.links.contains_key(&id) {
+                // Once it is known which proposal it is about.
+                return Ok(sent);
+            }
+            self.position.commented = Some(comment.at);
+        }
+        if sent {
+            self.library.set_shared_position(&self.position.to_text()).await?;
+        }
+        Ok(sent)
+    }
+
+    /// Takes the team's proposals as they are since the last time.
+    pub(crate) async fn receive_proposals(&mut self, report: &mut Report) -> Result<()> {
+        let refused: Vec<ProposalKey> = self.refused.drain().collect();
+        let early: Vec<ProposalKey> = self.early.iter().cloned().collect();
+        for (keys, is_refused) in [(refused, true), (early, false)] {
+            if !keys.is_empty() {
+                let theirs = self.session.proposals(&keys).await?;
+                self.take(theirs, self.position.clone(), is_refused, report).await?;
+            }
+        }
+        loop {
+            let changes = self.session.proposal_changes(&self.position.proposals).await?;
+            let position = Position { proposals: changes.cursor, ..self.position.clone() };
+            if !changes.proposals.is_empty() || position.proposals != self.position.proposals {
+                self.take(changes.proposals, position, false, report).await?;
+            }
+            if !changes.more {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn take(
+        &mut self,
+        theirs: Vec<SharedProposal>,
+        position: Position,
+        is_refused: bool,
+        report: &mut Report,
+    ) -> Result<()> {
+        let mut received = Vec::new();
+        for proposal in theirs {
+            let key = proposal.key.clone();
+            match self.received(proposal, is_refused).await? {
+                Ok(one) => {
+                    self.early.remove(&key);
+                    received.extend(one);
+                }
+                // Its card may have been added since the cards were read.
+                Err(Unreadable::Card) if self.early.insert(key.clone()) => {}
+                Err(Unreadable::Card | Unreadable::Draft) => {
+                    self.early.remove(&key);
+                    report.invalid += usize::from(self.unreadable.insert(key));
+                }
+            }
+        }
+        if received.is_empty() && position.to_text() == self.position.to_text() {
+            return Ok(());
+        }
+        if received.is_empty() {
+            self.library.set_shared_position(&position.to_text()).await?;
+        } else {
+            let ids = self.library.receive_proposals(&received, &position.to_text()).await?;
+            for (id, one) in ids.into_iter().zip(&received) {
+                self.keep_link(id, one.link.clone());
+            }
+            report.proposals += received.len();
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// Returns what of a proposal is new here; nothing if it is as it was, or if what was done here is still to be sent.
+    async fn received(
+        &mut self,
+        theirs: SharedProposal,
+        is_refused: bool,
+    ) -> Result<std::result::Result<Option<ReceivedProposal>, Unreadable>> {
+        let unlinked = || {
+            let is_it = |(_, link): &(&ProposalId, &ProposalLink)| {
+                link.key.is_none() && link.fingerprint == theirs.fingerprint
+            };
+            self.links.iter().find(is_it).map(|(id, _)| *id)
+        };
+        let unlinked = unlinked();
+        let linked = self.by_proposal.get(theirs.key.as_str()).copied();
+        // What was withdrawn because its card was added here, and the card became this proposal, is the same.
+        if let (Some(old), Some(_), true) = (linked, unlinked, is_refused)
+            && let Some(link) = self.links.get(&old).cloned()
+        {
+            let apart = ProposalLink { key: None, fingerprint: String::new(), ..link };
+            self.by_proposal.remove(theirs.key.as_str());
+            self.set_link(old, ProposalLink { state: self.library.proposal(old).await?.state, ..apart })
+                .await?;
+        }
+        let id = if is_refused { unlinked.or(linked) } else { linked.or(unlinked) };
+        let state = parse_state(&theirs.state);
+        if id.is_none() && state == ProposalState::Withdrawn {
+            return Ok(Ok(None));
+        }
+        let mut approvals = Vec::with_capacity(theirs.approvals.len());
+        for given in &theirs.approvals {
+            let parsed = |value: &String| serde_json::from_str::<(String, String)>(value).ok();
+            approvals.push(autokit_toolcard::Approval {
+                by: self.author(&given.by).await?.0,
+                at: given.at,
+                values: given.values.iter().filter_map(parsed).collect(),
+            });
+        }
+        let own = approvals.iter().find(|approval| approval.by == self.rules.member);
+        let link = ProposalLink {
+            key: Some(theirs.key.as_str().to_owned()),
+            fingerprint: theirs.fingerprint.clone(),
+            state,
+            assigned_to: match &theirs.assigned_to {
+                Some(member) => Some(self.author(member).await?.0),
+                None => None,
+            },
+            approved: own
+                .map(|own| own.values.iter().map(|(field, value)| pair(field, value)).collect())
+                .unwrap_or_default(),
+            comments: theirs.comments,
+        };
+        let known = id.and_then(|id| self.links.get(&id)).cloned();
+        if let (Some(id), Some(known)) = (id, &known) {
+            let here = self.library.proposal(id).await?;
+            if !is_refused && known.key.is_some() && *known == link && here.approvals == approvals {
+                return Ok(Ok(None));
+            }
+            // What was done here goes first: if the team refuses it, this is read again.
+            if !is_refused && is_unsent(&here, known, &self.rules.member) {
+                if known.key.is_none() {
+                    let known = ProposalLink { key: link.key.clone(), ..known.clone() };
+                    self.set_link(id, known).await?;
+                }
+                return Ok(Ok(None));
+            }
+        }
+        let comments = if known.is_none_or(|known| known.comments < theirs.comments) && theirs.comments > 0 {
+            self.comments(&theirs.key).await?
+        } else {
+            Vec::new()
+        };
+        let draft = match self.draft(&theirs) {
+            Ok(draft) => draft,
+            Err(error) if id.is_none() => return Ok(Err(error)),
+            // Known by now, as it was made here.
+            Err(_) => Draft::new(Origin::Conflict, String::new(), Vec::new()),
+        };
+        let outcome: Outcome =
+            theirs.outcome.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        Ok(Ok(Some(ReceivedProposal {
+            id,
+            draft,
+            proposed_by: self.author(&theirs.proposed_by).await?,
+            created_at: theirs.created_at,
+            approvals,
+            decided_at: theirs.decided_at,
+            decided_by: match &theirs.decided_by {
+                Some(member) => Some(self.author(member).await?.0),
+                None => None,
+            },
+            decision: theirs.decision,
+            accepted: outcome.accepted,
+            decisions: outcome.decisions,
+            comments,
+            link,
+        })))
+    }
+
+    async fn comments(&mut self, proposal: &ProposalKey) -> Result<Vec<ReceivedComment>> {
+        let comments = self.session.comments(std::slice::from_ref(proposal)).await?;
+        let mut received = Vec::with_capacity(comments.len());
+        for comment in comments {
+            let by = self.author(&comment.author).await?;
+            received.push(ReceivedComment { by, at: comment.at, text: comment.text });
+        }
+        Ok(received)
+    }
+
+    /// Reads what is proposed, about the card as it is named here.
+    fn draft(&self, theirs: &SharedProposal) -> std::result::Result<Draft, Unreadable> {
+        let shared: SharedDraft = serde_json::from_str(&theirs.draft).map_err(|error| {
+            tracing::warn!(proposal = %theirs.key, %error, "a proposal of the team is not valid");
+            Unreadable::Draft
+        })?;
+        let card: Option<CardId> = match &theirs.card {
+            Some(key) => match self.by_key.get(key.as_str()) {
+                Some(card) => Some(card.clone()),
+                None => return Err(Unreadable::Card),
+            },
+            None => None,
+        };
+        let draft = Draft {
+            before: card.is_some().then_some(shared.before),
+            card,
+            basis: shared.basis,
+            candidates: shared.candidates,
+            ..Draft::new(shared.origin, shared.reason, shared.fields)
+        };
+        Ok(draft)
+    }
+
+    /// Returns the member of a name; `None` if there is none.
+    async fn member_named(&mut self, name: &str) -> Result<Option<autokit_team::MemberKey>> {
+        let members = self.session.members().await?;
+        Ok(members.into_iter().find(|member| member.name == name).map(|member| member.key))
+    }
+}
+
+/// A request of one step. Its key follows from what it says.
+fn request(step: Step, reason: String, at: Timestamp) -> Request {
+    let key = digest([format!("{step:?}").as_str(), &at.to_string()]);
+    Request { key, reason, at, steps: vec![step] }
+}
