@@ -6,6 +6,8 @@
 //! cargo run --package autokit-tests --example team_load -- [MEMBERS] [CARDS] [PROPOSALS]
 //! ```
 
+#![allow(clippy::print_stdout, reason = "printing is what this does")]
+
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 24;
+export const PROTOCOL = 25;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -4344,7 +4344,11 @@ conflicts: Array<string>,
 /**
  * Risk of accepting all of it.
  */
-risk: Risk, };
+risk: Risk, 
+/**
+ * Who reviews it now, in a team.
+ */
+assigned_to: string | null, };
 
 /**
  * Request to accept a proposal.
@@ -4379,6 +4383,19 @@ reason: string,
  * Name of the reviewer. Default: the name in the review policy, otherwise the caller's.
  */
 by: string, };
+
+/**
+ * Request to say who reviews a proposal of a team.
+ */
+export type ProposalAssign = { 
+/**
+ * Proposal number.
+ */
+id: ProposalId, 
+/**
+ * Name of the member; `null` for nobody.
+ */
+to: string | null, };
 
 /**
  * Request to comment on a proposal.
@@ -4438,6 +4455,10 @@ suspect: Array<FlaggedText>,
  */
 needed: number, 
 /**
+ * What the team lets this person do; `null` in a library that is no team's.
+ */
+team: TeamReviewer | null, 
+/**
  * Cards that may be the same tool, as pairs of id and name.
  */
 similar: Array<[CardId, string]>, 
@@ -4470,7 +4491,7 @@ why: string, };
 /**
  * What happened to a proposal.
  */
-export type ProposalEventKind = "proposed" | "merged" | "replaced" | "rebased" | "conflicting" | "commented" | "approved" | "accepted" | "rejected" | "undone" | "kept" | "withdrawn";
+export type ProposalEventKind = "proposed" | "merged" | "replaced" | "rebased" | "conflicting" | "commented" | "approved" | "accepted" | "rejected" | "undone" | "kept" | "withdrawn" | "assigned";
 
 /**
  * Request for the details of a proposal.
@@ -4584,7 +4605,11 @@ reason: string,
 /**
  * URL of the page that a web search found; `null` for proposals of another origin.
  */
-page: string | null, };
+page: string | null, 
+/**
+ * The member of the team who reviews it now.
+ */
+assigned_to: string | null, };
 
 /**
  * State of a proposal.
@@ -6414,6 +6439,24 @@ members: Array<TeamMember>,
 groups: Array<string>, };
 
 /**
+ * How many reviewers have to accept a change, by its risk. Where more than one has to for any risk, changes are proposed,
+ * and nobody accepts what they proposed themselves.
+ */
+export type TeamPolicy = { 
+/**
+ * For a low risk: 1 to 9.
+ */
+low: number, 
+/**
+ * For a medium risk: 1 to 9.
+ */
+medium: number, 
+/**
+ * For a high risk: 1 to 9.
+ */
+high: number, };
+
+/**
  * Reference to a team on this machine.
  */
 export type TeamRef = { 
@@ -6421,6 +6464,19 @@ export type TeamRef = {
  * Its id.
  */
 id: string, };
+
+/**
+ * A member of a team who looks at a proposal.
+ */
+export type TeamReviewer = { 
+/**
+ * Their name.
+ */
+member: string, 
+/**
+ * Whether they may decide on proposals.
+ */
+may_decide: boolean, };
 
 /**
  * What a member may do. Each role may do what the ones before it may.
@@ -7375,6 +7431,8 @@ export interface Commands {
   proposals_reopen: { request: ProposalRef; response: ProposalDetail };
   /** Adds a comment to a proposal. */
   proposals_comment: { request: ProposalComment; response: ProposalDetail };
+  /** Says who reviews a proposal of a team. */
+  proposals_assign: { request: ProposalAssign; response: ProposalDetail };
   /** Returns a preview of accepting those of several proposals that are safe. */
   proposals_preview: { request: ProposalsRef; response: AcceptPreview };
   /** Accepts the previewed proposals in the background, in one change, which can be undone. */
@@ -7549,6 +7607,10 @@ export interface Commands {
   team_invite: { request: TeamInvite; response: TeamInvitation };
   /** Changes the role, the groups or the password of a member, removes or restores them. */
   team_member_change: { request: TeamMemberChange; response: TeamMembers };
+  /** Returns how many reviewers the team requires. */
+  team_policy_get: { request: Nothing; response: TeamPolicy };
+  /** Sets how many reviewers the team requires. For administrators. */
+  team_policy_set: { request: TeamPolicy; response: TeamPolicy };
   /** Runs diagnostics of the installation. */
   diagnostics_run: { request: DoctorRequest; response: Doctor };
 }

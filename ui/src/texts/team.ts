@@ -120,6 +120,13 @@ export const team = {
   theLink: "the invitation link",
   expires: (at: string) => `Works once, until ${at}.`,
 
+  // Review policy
+  policy: "Required reviewers",
+  policyAbout:
+    "How many reviewers have to accept a change. If more than one has to for any risk, cards are changed through proposals only, and nobody accepts their own.",
+  risks: { low: "Low risk", medium: "Medium risk", high: "High risk" },
+  reviewers: (n: number) => count(n, "reviewer"),
+
   // Own password
   changePassword: "Change password",
   newPassword: "New password",

@@ -94,9 +94,9 @@ pub use providers::{
 };
 pub use refine::{RefinePlan, RefineRequest, RefineScope, RefineStart, RefineState};
 pub use review::{
-    AcceptPreview, AcceptRule, CardDescribe, FieldSide, FlaggedText, ProposalAccept, ProposalComment,
-    ProposalDetail, ProposalGet, ProposalRef, ProposalReject, ProposalRow, Proposals, ProposalsAccept,
-    ProposalsQuery, ProposalsRef, ReviewPolicy, SafeProposal, UnsafeProposal,
+    AcceptPreview, AcceptRule, CardDescribe, FieldSide, FlaggedText, ProposalAccept, ProposalAssign,
+    ProposalComment, ProposalDetail, ProposalGet, ProposalRef, ProposalReject, ProposalRow, Proposals,
+    ProposalsAccept, ProposalsQuery, ProposalsRef, ReviewPolicy, SafeProposal, TeamReviewer, UnsafeProposal,
 };
 pub use serve::{
     ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpRef, AgentsHttpSet,
@@ -109,7 +109,7 @@ pub use system::{
 };
 pub use team::{
     TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamMembers,
-    TeamRef, TeamRole, TeamState, TeamUnsent,
+    TeamPolicy, TeamRef, TeamRole, TeamState, TeamUnsent,
 };
 pub use tools::{
     ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,

@@ -9,12 +9,16 @@
 //! permission rules for agents. Cards are not listed: each must equal its newest revision. Vectors and
 //! indexes can be rebuilt.
 
+mod head;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use autokit_toolcard::{ProposalId, Timestamp};
 use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, RecordIdKey, SurrealValue, Value, object};
+
+pub use head::{Head, HeadError, HeadFile, LogPosition, Loss, StoreState};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;

@@ -29,12 +29,12 @@ use tempfile::TempDir;
 use crate::crash;
 use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
-use crate::head::{HeadFile, LogPosition, StoreState};
 use crate::space::Space;
 use crate::step::bytes_of;
 use crate::store_files::{
     copy_to_temp, detach, end_of_log, folders, next_folder, restore_folder_name, truncate_log, unlock,
 };
+use autokit_commit_log::{HeadFile, LogPosition, StoreState};
 
 /// Time limit of a write, plus one second for each MiB.
 const LONGEST_WRITE: Duration = Duration::from_secs(30);

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autokit_commit_log::HeadError;
 use autokit_error::{ApiError, ErrorCode};
 use autokit_toolcard::{CardId, ProposalId};
 use serde::{Deserialize, Serialize};
@@ -168,6 +169,12 @@ pub enum LibraryError {
     /// The database failed.
     #[error("database error: {0}")]
     Database(String),
+}
+
+impl From<HeadError> for LibraryError {
+    fn from(error: HeadError) -> LibraryError {
+        LibraryError::io(&error.path, error.source)
+    }
 }
 
 impl LibraryError {

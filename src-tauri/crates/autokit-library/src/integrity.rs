@@ -11,7 +11,6 @@ use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 
 use crate::error::{LibraryError, Result};
-use crate::head::{Head, Loss};
 use crate::problems::{Problem, Verified};
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
@@ -19,6 +18,7 @@ use crate::store::Library;
 use autokit_commit_log::{
     CommitRecord, Expected, LOGGED, PROTECTED, RowChange, RowDigest, Tip, digest, row_name,
 };
+use autokit_commit_log::{Head, Loss};
 use autokit_replica::CardRecord;
 
 /// Rows checked when a library opens; the rest is left to [`Library::verify`].

@@ -14,7 +14,6 @@ mod crash;
 mod data_dir;
 mod database;
 mod error;
-mod head;
 mod health;
 mod history;
 mod import;
@@ -45,10 +44,10 @@ mod write;
 pub use autokit_replica::{CardRecord, Checks, HealthCounts, HealthDay, LastCheck, Replica, Verification};
 pub use autokit_toolcard::Clock;
 
+pub use autokit_commit_log::Loss;
 pub use backup::Backup;
 pub use data_dir::{DataDir, Ownership};
 pub use error::{Code, LibraryError, Result};
-pub use head::Loss;
 pub use history::EditedCard;
 pub use import::{
     ForeignState, ImportRecord, ImportResult, ImportedCard, ImportedRevision, LibraryImport, OnProgress,
@@ -57,9 +56,8 @@ pub use memory::{Feedback, SessionNote};
 pub use migrate::SCHEMA_VERSION;
 pub use pages::{Page, PageChunk, PageVectors};
 pub use problems::{Problem, Verified};
-pub use proposals::{
-    Acceptance, Accepted, ProposalLink, Proposed, ReceivedComment, ReceivedProposal, Selection,
-};
+pub use proposals::shared::{ProposalLink, ReceivedComment, ReceivedProposal};
+pub use proposals::{Acceptance, Accepted, Proposed, Selection};
 pub use restore::{Restored, Staged};
 pub use shared::{Made, Received, SharedState, TeamRules};
 pub use store::{ChangeObserver, Library, Storage};

@@ -10,10 +10,10 @@ use autokit_toolcard::Clock;
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::{Database, ReadOnlyReason};
 use crate::error::{LibraryError, Result};
-use crate::head::{Head, HeadFile};
 use crate::migrate;
 use crate::restore::finish_restore;
 use crate::store::{Library, Storage};
+use autokit_commit_log::{Head, HeadFile};
 
 impl Library {
     /// Opens a library, migrating an older one, and loads its cards into memory.

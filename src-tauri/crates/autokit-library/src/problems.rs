@@ -6,7 +6,7 @@ use autokit_toolcard::{CardId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::head::Loss;
+use autokit_commit_log::Loss;
 
 /// Most problems listed in a report; there can be as many as there are cards.
 const MAX_LISTED: usize = 100;

@@ -16,9 +16,9 @@ use crate::crash;
 use crate::data_dir::{DataDir, Ownership};
 use crate::database::connect;
 use crate::error::{LibraryError, Result};
-use crate::head::{HeadFile, StoreState};
 use crate::migrate;
 use crate::stored_replica::remove_snapshots_of;
+use autokit_commit_log::{HeadFile, StoreState};
 
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,9 +10,9 @@ use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealV
 
 use crate::database::Instance;
 use crate::error::Result;
-use crate::head::Head;
 use crate::rows::seq_text;
 use crate::store::Library;
+use autokit_commit_log::Head;
 use autokit_commit_log::{CommitRecord, Tip, row_name};
 
 /// Rows read at a time.

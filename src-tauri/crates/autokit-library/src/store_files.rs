@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::data_dir::DataDir;
-use crate::head::LogPosition;
+use autokit_commit_log::LogPosition;
 
 /// Copies a store to wherever there is space: the system's temporary folder, or memory.
 pub(crate) fn copy_to_temp(store: &Path) -> io::Result<TempDir> {

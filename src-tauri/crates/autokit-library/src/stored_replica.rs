@@ -11,9 +11,9 @@ use tokio::sync::MutexGuard;
 
 use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
-use crate::head::{Head, HeadFile, StoreState};
 use crate::migrate::SCHEMA_VERSION;
 use crate::store::{Library, NewestRevision};
+use autokit_commit_log::{Head, HeadFile, StoreState};
 
 /// Name of their folder in the data directory.
 const FOLDER: &str = "snapshots";

@@ -121,7 +121,7 @@ impl TeamReplica {
         loop {
             match events.recv().await {
                 Ok(Event::Library { .. } | Event::Proposals { .. }) | Err(RecvError::Lagged(_)) => {
-                    self.changed.notify_one()
+                    self.changed.notify_one();
                 }
                 Ok(_) => {}
                 Err(RecvError::Closed) => return,
@@ -152,22 +152,21 @@ impl TeamReplica {
 
     async fn state(&self) -> Result<Option<TeamState>> {
         let Some(team) = self.team.as_deref() else { return Ok(None) };
-        let state = match self.following.get() {
-            Some(following) => following.borrow().clone(),
-            // A process that does not stay asks whether the team answers.
-            None => {
-                let answered = match self.membership().await {
-                    Ok(membership) => membership.sign_in().await.map(drop).map_err(ApiError::from),
-                    Err(error) => Err(error),
-                };
-                State {
-                    is_connected: answered.is_ok(),
-                    error: answered.err().map(|error| error.message),
-                    synced_at: autokit_sync::synced_at(&self.workspace.library).await?,
-                    unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
-                    ..State::default()
-                }
-            }
+        if let Some(following) = self.following.get() {
+            let state = following.borrow().clone();
+            return Ok(Some(to_api(&team.0, &state)));
+        }
+        // A process that does not stay asks whether the team answers.
+        let answered = match self.membership().await {
+            Ok(membership) => membership.sign_in().await.map(drop).map_err(ApiError::from),
+            Err(error) => Err(error),
+        };
+        let state = State {
+            is_connected: answered.is_ok(),
+            error: answered.err().map(|error| error.message),
+            synced_at: autokit_sync::synced_at(&self.workspace.library).await?,
+            unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
+            ..State::default()
         };
         Ok(Some(to_api(&team.0, &state)))
     }

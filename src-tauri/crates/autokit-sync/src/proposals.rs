@@ -1,6 +1,7 @@
 //! Proposals: those made here become the team's, and those of the team appear in Review. The server decides: what was
 //! decided here and it refuses is taken back.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
 use autokit_library::{ProposalLink, ReceivedComment, ReceivedProposal, Selection};
@@ -399,12 +400,14 @@ impl TeamSync {
         let mut read: BTreeMap<u32, Map<String, Value>> = BTreeMap::new();
         for field in &proposal.draft.fields {
             let Some(base) = proposal.base_of(&field.field) else { continue };
-            if !read.contains_key(&base) {
-                let body = self.library.revision(card, base).await?.body;
-                let object = body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default();
-                read.insert(base, object);
-            }
-            match read[&base].get(&field.field) {
+            let object = match read.entry(base) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(entry) => {
+                    let body = self.library.revision(card, base).await?.body;
+                    entry.insert(body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default())
+                }
+            };
+            match object.get(&field.field) {
                 Some(value) => before.insert(field.field.clone(), value.clone()),
                 None => before.remove(&field.field),
             };

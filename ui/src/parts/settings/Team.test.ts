@@ -78,7 +78,7 @@ describe("the teams on this computer", () => {
 
 describe("the team whose library is open", () => {
   async function open(role: "admin" | "reader", more: Partial<TeamState> = {}) {
-    const kept = { state: teamState(more), members: membersOf(role), refuse: false };
+    const kept = { state: teamState(more), members: membersOf(role), policy: { low: 1, medium: 1, high: 2 }, refuse: false };
     const change = ({ name, role, groups, active }: TeamMemberChange) => {
       if (kept.refuse)
         throw new CommandError({ code: "unauthorized", message: "not allowed", remedy: "Ask an admin." });
@@ -100,6 +100,8 @@ describe("the team whose library is open", () => {
         team_sync: () => (kept.state = teamState()),
         team_members: () => kept.members,
         team_member_change: change,
+        team_policy_get: () => kept.policy,
+        team_policy_set: (policy) => (kept.policy = policy),
         team_invite: () => ({ link: LINK, expires: "2026-01-08T00:00:00Z" }),
       },
       { desktop: true },
@@ -179,6 +181,19 @@ describe("the team whose library is open", () => {
     vi.stubGlobal("navigator", { ...navigator, clipboard: { writeText } });
     await press(app.copyOf(texts.theLink));
     expect(writeText.mock.calls).toEqual([[LINK]]);
+  });
+
+  it("requires as many reviewers as an admin says", async () => {
+    const { calls } = await open("admin");
+    const medium = screen.getByRole<HTMLSelectElement>("combobox", { name: texts.risks.medium });
+    expect(medium.value).toBe("1");
+    await fireEvent.change(medium, { target: { value: "3" } });
+    await wait(100);
+    expect(asked(calls, "team_policy_set")).toEqual([{ low: 1, medium: 3, high: 2 }]);
+    clear();
+    document.body.replaceChildren();
+    await open("reader");
+    expect(screen.getByText(`${texts.risks.high}: ${texts.reviewers(2)}`)).toBeTruthy();
   });
 
   it("takes a new password, with which its library is opened again", async () => {

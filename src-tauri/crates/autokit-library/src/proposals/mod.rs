@@ -36,7 +36,6 @@ use crate::store::Library;
 pub use accept::{Acceptance, Accepted, Selection};
 pub(crate) use propose::PlannedProposals;
 pub use propose::Proposed;
-pub use shared::{ProposalLink, ReceivedComment, ReceivedProposal};
 
 /// The parts of a review that have no column of their own, stored as JSON.
 #[derive(Default, Serialize, Deserialize)]

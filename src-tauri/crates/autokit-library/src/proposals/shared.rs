@@ -163,13 +163,12 @@ impl Library {
         let mut next = self.read_queue(Queue::next);
         let mut ids = Vec::with_capacity(received.len());
         for received in received {
-            let proposal = match received.id {
-                Some(id) => self.proposal(id).await?,
-                None => {
-                    let new = self.new_proposal(next, received);
-                    next = next.successor();
-                    new
-                }
+            let proposal = if let Some(id) = received.id {
+                self.proposal(id).await?
+            } else {
+                let new = self.new_proposal(next, received);
+                next = next.successor();
+                new
             };
             ids.push(proposal.id);
             self.receive_proposal(proposal, received, &mut update).await?;

@@ -8,6 +8,7 @@
 //! other still holds the previous state. Nothing is allocated after the file was created, so that the head
 //! can be written even when the disk is full.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -16,16 +17,37 @@ use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{LibraryError, Result};
-
 /// Bytes of a slot: one page, so that writing a slot never touches the other.
 const SLOT: u64 = 4096;
 
 /// The end of the store's log: its newest segment and that segment's length in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LogPosition {
-    pub(crate) segment: u64,
-    pub(crate) length: u64,
+pub struct LogPosition {
+    /// Number of the segment.
+    pub segment: u64,
+    /// Its length in bytes.
+    pub length: u64,
+}
+
+/// The file of the head cannot be read or written.
+#[derive(Debug)]
+pub struct HeadError {
+    /// The file.
+    pub path: PathBuf,
+    /// The system's error.
+    pub source: io::Error,
+}
+
+impl fmt::Display for HeadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.source)
+    }
+}
+
+impl std::error::Error for HeadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
 }
 
 /// Acknowledged commits that the store no longer has.
@@ -43,7 +65,7 @@ pub struct Loss {
 }
 
 /// Reads a time that earlier versions wrote as an empty text if there was none.
-fn time_if_known<'de, D>(deserializer: D) -> std::result::Result<Option<Timestamp>, D::Error>
+fn time_if_known<'de, D>(deserializer: D) -> Result<Option<Timestamp>, D::Error>
 where
     D: Deserializer<'de>,
 {
@@ -53,9 +75,11 @@ where
 /// Whether the store is closed, open, or failed a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum StoreState {
+pub enum StoreState {
+    /// Nobody has it open.
     #[default]
     Closed,
+    /// Somebody has it open, or had when they ended.
     Open,
     /// A write failed; everything in the store's log after this position was refused.
     Failed(LogPosition),
@@ -63,28 +87,29 @@ pub(crate) enum StoreState {
 
 /// The last acknowledged commit and the state of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Head {
+pub struct Head {
     /// Number of writes of this file; the slot with the higher number is newer.
-    pub(crate) generation: u64,
+    pub generation: u64,
     /// Number of the last acknowledged commit; 0 before the first.
-    pub(crate) seq: u64,
+    pub seq: u64,
     /// Its hash, hexadecimal; empty before the first.
-    pub(crate) hash: String,
+    pub hash: String,
     /// Number of cards after it.
-    pub(crate) cards: u64,
+    pub cards: u64,
     /// Number of the last commit when the library was last closed cleanly.
-    pub(crate) closed_at: u64,
-    pub(crate) state: StoreState,
+    pub closed_at: u64,
+    /// State of the store.
+    pub state: StoreState,
     /// Losses that nobody has accepted yet.
-    pub(crate) losses: Vec<Loss>,
+    pub losses: Vec<Loss>,
     /// When the library was opened without a head; set until somebody accepts that changes may be missing.
     #[serde(default)]
-    pub(crate) missing_since: Option<Timestamp>,
+    pub missing_since: Option<Timestamp>,
 }
 
 /// The open head file.
 #[derive(Debug)]
-pub(crate) struct HeadFile {
+pub struct HeadFile {
     path: PathBuf,
     file: File,
     head: Head,
@@ -94,9 +119,9 @@ impl HeadFile {
     /// Opens or creates the file. The flag returned with it says whether it held a readable head.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`] when it cannot be created.
-    pub(crate) fn open(path: &Path) -> Result<(HeadFile, bool)> {
-        let failed = |error| LibraryError::io(path, error);
+    /// When it cannot be created or read.
+    pub fn open(path: &Path) -> Result<(HeadFile, bool), HeadError> {
+        let failed = |source| HeadError { path: path.to_owned(), source };
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -119,11 +144,12 @@ impl HeadFile {
     }
 
     /// Reads the head without writing anything; `None` when there is no readable head.
-    pub(crate) fn peek(path: &Path) -> Option<Head> {
+    pub fn peek(path: &Path) -> Option<Head> {
         read_slots(&mut File::open(path).ok()?).ok().flatten()
     }
 
-    pub(crate) fn get(&self) -> &Head {
+    /// Returns the head.
+    pub fn get(&self) -> &Head {
         &self.head
     }
 
@@ -131,7 +157,7 @@ impl HeadFile {
     ///
     /// # Errors
     /// Returns an error when the head cannot be written; it is then unchanged.
-    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Head)) -> Result<()> {
+    pub fn update(&mut self, change: impl FnOnce(&mut Head)) -> Result<(), HeadError> {
         let mut next = self.head.clone();
         change(&mut next);
         next.generation += 1;
@@ -141,7 +167,7 @@ impl HeadFile {
             self.file.write_all(&bytes)?;
             self.file.sync_data()
         });
-        written.map_err(|error| LibraryError::io(&self.path, error))?;
+        written.map_err(|source| HeadError { path: self.path.clone(), source })?;
         self.head = next;
         Ok(())
     }
