@@ -78,7 +78,12 @@ describe("the teams on this computer", () => {
 
 describe("the team whose library is open", () => {
   async function open(role: "admin" | "reader", more: Partial<TeamState> = {}) {
-    const kept = { state: teamState(more), members: membersOf(role), policy: { low: 1, medium: 1, high: 2 }, refuse: false };
+    const kept = {
+      state: teamState(more),
+      members: membersOf(role),
+      policy: { low: 1, medium: 1, high: 2 },
+      refuse: false,
+    };
     const change = ({ name, role, groups, active }: TeamMemberChange) => {
       if (kept.refuse)
         throw new CommandError({ code: "unauthorized", message: "not allowed", remedy: "Ask an admin." });
