@@ -82,6 +82,38 @@ fn a_team_is_created_joined_used_and_left() -> Result<()> {
         let review = bob.json(&["--team", "kitchen", "review", "list"])?;
         ensure!(review.to_string().contains("conflict"), "{review}");
 
+        // What he edited is before everybody, and a reviewer decides.
+        let id = review["rows"][0]["id"].to_string();
+        let (_, error) = bob.failure(&["--team", "kitchen", "review", "accept", &id])?;
+        ensure!(error["code"] == "refused", "{error}");
+        bob.json(&["--team", "kitchen", "review", "comment", &id, "It costs something"])?;
+        bob.json(&["--team", "kitchen", "review", "assign", &id, "ann"])?;
+        bob.json(&["--team", "kitchen", "team", "sync"])?;
+        ann.json(&["--team", "kitchen", "team", "sync"])?;
+        let review = ann.json(&["--team", "kitchen", "review", "list"])?;
+        ensure!(review["rows"][0]["assigned_to"] == "ann", "{review}");
+        let id = review["rows"][0]["id"].to_string();
+        let shown = ann.json(&["--team", "kitchen", "review", "show", &id])?;
+        ensure!(shown.to_string().contains("It costs something"), "{shown}");
+        let policy = ann.json(&["--team", "kitchen", "team", "policy", "--high", "2"])?;
+        ensure!(policy["high"] == 2 && policy["low"] == 1, "{policy}");
+        // A team that requires several for some changes has nobody edit cards alone.
+        ann.json(&["--team", "kitchen", "cards", "edit", "kettle", "--set", "auth=none"])?;
+        let state = ann.json(&["--team", "kitchen", "team", "sync"])?;
+        ensure!(state["conflicts"] == 1 && state["unsent"] == 0, "{state}");
+        ann.json(&["--team", "kitchen", "team", "policy", "--high", "1"])?;
+        ann.json(&["--team", "kitchen", "team", "sync"])?;
+        // Ann set another price meanwhile, so the decision is between the two.
+        let (_, error) = ann.failure(&["--team", "kitchen", "review", "accept", &id])?;
+        ensure!(error["code"] == "conflict", "{error}");
+        ann.json(&["--team", "kitchen", "review", "accept", &id, "--set", "pricing=paid"])?;
+        ann.json(&["--team", "kitchen", "team", "sync"])?;
+        bob.json(&["--team", "kitchen", "team", "sync"])?;
+        let shown = bob.json(&["--team", "kitchen", "cards", "show", "kettle"])?;
+        ensure!(shown.to_string().contains("\"paid\""), "{shown}");
+        let status = bob.json(&["--team", "kitchen", "team", "status"])?;
+        ensure!(status["is_connected"] == true && status["synced_at"].is_string(), "{status}");
+
         // A process that stays follows by itself.
         let serving = bob.serve_with(&[("AUTOKIT_TEAM", "kitchen")])?;
         let state = bob.json(&["--team", "kitchen", "team", "sync"])?;

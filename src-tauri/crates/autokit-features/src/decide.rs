@@ -132,6 +132,8 @@ impl Decisions {
     /// changed.
     async fn accept_proposal(&self, context: &Context, request: &ProposalAccept) -> Result<Vec<CardId>> {
         let proposal = self.workspace.library.proposal(request.id).await?;
+        let author = self.decider(context, &request.by).await?;
+        Decisions::ensure_others(&proposal, &author, self.proposals.rules().await?.as_ref())?;
         let selection = Selection {
             fields: request.fields.clone(),
             edits: request.edits.clone(),
@@ -142,8 +144,6 @@ impl Decisions {
             Ok(acceptance) => acceptance,
             Err(error) => return Err(self.acceptance_error(request.id, error).await),
         };
-        let author = self.decider(context, &request.by).await?;
-        Decisions::ensure_others(&proposal, &author, self.proposals.rules().await?.as_ref())?;
         let vectors = self.models.embed_card(&acceptance.card).await?;
         let reason = match request.reason.trim() {
             "" => format!("Accepted proposal {} for {}", proposal.id, self.proposals.title(&proposal)),
