@@ -105,9 +105,11 @@ fn approved_by(proposal: &Proposal, name: &str) -> Vec<String> {
 
 /// Whether the team does not have yet what was done about a proposal here.
 fn is_unsent(proposal: &Proposal, link: &ProposalLink, name: &str) -> bool {
+    let approved = approved_by(proposal, name);
     proposal.state != link.state
         || (proposal.state == ProposalState::Pending
-            && (proposal.assigned_to != link.assigned_to || approved_by(proposal, name) != link.approved))
+            && (proposal.assigned_to != link.assigned_to
+                || (!approved.is_empty() && approved != link.approved)))
 }
 
 impl TeamSync {
@@ -262,6 +264,7 @@ impl TeamSync {
         key: &ProposalKey,
         mut link: ProposalLink,
     ) -> Result<bool> {
+        let before = link.clone();
         if link.state != ProposalState::Pending
             && self.try_step(Step::Reopen(key.clone()), proposal, "Reopen").await?
         {
@@ -279,16 +282,21 @@ impl TeamSync {
             }
         }
         let approved = approved_by(proposal, &self.rules.member);
-        if !approved.is_empty()
-            && approved != link.approved
-            && let Some(step) = self.approval(proposal, key, &approved).await?
-            && self.try_step(step, proposal, "Approve").await?
-        {
-            link.approved = approved;
+        if !approved.is_empty() && approved != link.approved {
+            match self.approval(proposal, key, &approved).await? {
+                Some(step) => {
+                    if self.try_step(step, proposal, "Approve").await? {
+                        link.approved = approved;
+                    }
+                }
+                // The card changed: it is to be approved anew.
+                None => drop(self.refused.insert(key.clone())),
+            }
         }
         // What was refused is read again and replaces what is here.
+        let is_sent = link != before;
         self.set_link(proposal.id, link).await?;
-        Ok(true)
+        Ok(is_sent)
     }
 
     /// The approval of a proposal that is pending here as well; `None` if it cannot be applied to the card any more.
