@@ -3,10 +3,11 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use autokit_library::{ProposalLink, ReceivedComment, ReceivedProposal, Selection};
 use autokit_team::{
-    Approval, CardKey, Code, NewProposal, ProposalKey, Request, SharedProposal, Step, Visibility,
+    Approval, CardKey, Code, MemberKey, NewProposal, ProposalKey, Request, SharedProposal, Step, Visibility,
 };
 use autokit_toolcard::{
     CardId, Draft, FieldDecision, Origin, PageCandidate, Proposal, ProposalId, ProposalState, ProposedField,
@@ -20,7 +21,7 @@ use crate::error::Result;
 use crate::position::Position;
 use crate::sync::{Report, TeamSync};
 
-/// Most new proposals in one request.
+/// Most new proposals that are noted at once.
 const BATCH: usize = 100;
 /// Most characters in a comment that a team stores.
 const COMMENT: usize = 4_000;
@@ -98,14 +99,14 @@ fn parse_state(state: &str) -> ProposalState {
 }
 
 /// The values that somebody accepted while more have to.
-fn approved_by(proposal: &Proposal, name: &str) -> Vec<String> {
-    let own = proposal.approvals.iter().find(|approval| approval.by == name);
+fn approved_by(approvals: &[autokit_toolcard::Approval], name: &str) -> Vec<String> {
+    let own = approvals.iter().find(|approval| approval.by == name);
     own.map(|own| own.values.iter().map(|(field, value)| pair(field, value)).collect()).unwrap_or_default()
 }
 
 /// Whether the team does not have yet what was done about a proposal here.
 fn is_unsent(proposal: &Proposal, link: &ProposalLink, name: &str) -> bool {
-    let approved = approved_by(proposal, name);
+    let approved = approved_by(&proposal.approvals, name);
     proposal.state != link.state
         || (proposal.state == ProposalState::Pending
             && (proposal.assigned_to != link.assigned_to
@@ -198,27 +199,28 @@ impl TeamSync {
         for proposal in &pending {
             let Some(link) = self.links.get(&proposal.id).cloned() else {
                 if proposal.draft.card.as_ref().is_none_or(|card| self.shared.contains_key(card)) {
-                    new.push(proposal.id);
+                    new.push(Arc::clone(proposal));
                 }
                 continue;
             };
             let Some(key) = link.key.clone().map(ProposalKey::new) else {
                 // Whether it arrived is not known: asked once more, it is made once.
                 if self.asked.insert(proposal.id) {
-                    new.push(proposal.id);
+                    new.push(Arc::clone(proposal));
                 }
                 continue;
             };
             let has_other_values = !link.fingerprint.ends_with(&values_digest(&proposal.draft));
             if has_other_values && link.state == ProposalState::Pending {
                 self.replace(&key, proposal.id).await?;
-                new.push(proposal.id);
+                new.push(Arc::clone(proposal));
             } else if is_unsent(proposal, &link, &self.rules.member) {
                 done |= self.send_standing(proposal, &key, link).await?;
             }
         }
         for batch in new.chunks(BATCH) {
-            done |= self.send_new(batch).await?;
+            self.send_new(batch).await?;
+            done = true;
         }
         for (id, key) in self.decided_here().await? {
             let proposal = self.library.proposal(id).await?;
@@ -281,7 +283,7 @@ impl TeamSync {
                 link.assigned_to.clone_from(&proposal.assigned_to);
             }
         }
-        let approved = approved_by(proposal, &self.rules.member);
+        let approved = approved_by(&proposal.approvals, &self.rules.member);
         if !approved.is_empty() && approved != link.approved {
             match self.approval(proposal, key, &approved).await? {
                 Some(step) => {
@@ -357,15 +359,14 @@ impl TeamSync {
     }
 
     /// Proposes to the team what was proposed here.
-    async fn send_new(&mut self, ids: &[ProposalId]) -> Result<bool> {
+    async fn send_new(&mut self, proposals: &[Arc<Proposal>]) -> Result<()> {
         let (mut steps, mut links) = (Vec::new(), Vec::new());
-        for id in ids {
-            let proposal = self.library.proposal(*id).await?;
+        for proposal in proposals {
             let key = proposal.draft.card.as_ref().and_then(|card| self.shared.get(card));
             let key = key.map(|state| state.key.clone());
             let fingerprint = fingerprint(key.as_deref(), &proposal.draft);
             let draft = SharedDraft {
-                before: self.values_before(&proposal).await?,
+                before: self.values_before(proposal).await?,
                 origin: proposal.draft.origin,
                 reason: proposal.draft.reason.clone(),
                 fields: proposal.draft.fields.clone(),
@@ -388,17 +389,16 @@ impl TeamSync {
                 approved: Vec::new(),
                 comments: 0,
             };
-            links.push((*id, link));
+            links.push((proposal.id, link));
         }
         // Known before it is sent, so that what arrives is recognized whatever happens in between.
         self.library.set_proposal_links(&links).await?;
-        for ((id, link), step) in links.into_iter().zip(steps) {
-            let proposal = self.library.proposal(id).await?;
+        for ((proposal, (id, link)), step) in proposals.iter().zip(links).zip(steps) {
             self.asked.insert(id);
             self.links.insert(id, link);
-            self.try_step(step, &proposal, &proposal.draft.reason).await?;
+            self.try_step(step, proposal, &proposal.draft.reason).await?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Returns the values that the fields of a proposal had in the card when they were proposed.
@@ -493,10 +493,10 @@ impl TeamSync {
                 }
             }
         }
-        if received.is_empty() && position.to_text() == self.position.to_text() {
-            return Ok(());
-        }
         if received.is_empty() {
+            if position.proposals == self.position.proposals {
+                return Ok(());
+            }
             self.library.set_shared_position(&position.to_text()).await?;
         } else {
             let ids = self.library.receive_proposals(&received, &position.to_text()).await?;
@@ -515,13 +515,10 @@ impl TeamSync {
         theirs: SharedProposal,
         is_refused: bool,
     ) -> Result<std::result::Result<Option<ReceivedProposal>, Unreadable>> {
-        let unlinked = || {
-            let is_it = |(_, link): &(&ProposalId, &ProposalLink)| {
-                link.key.is_none() && link.fingerprint == theirs.fingerprint
-            };
-            self.links.iter().find(is_it).map(|(id, _)| *id)
+        let is_same = |(_, link): &(&ProposalId, &ProposalLink)| {
+            link.key.is_none() && link.fingerprint == theirs.fingerprint
         };
-        let unlinked = unlinked();
+        let unlinked = self.links.iter().find(is_same).map(|(id, _)| *id);
         let linked = self.by_proposal.get(theirs.key.as_str()).copied();
         // What was withdrawn because its card was added here, and the card became this proposal, is the same.
         if let (Some(old), Some(_), true) = (linked, unlinked, is_refused)
@@ -546,18 +543,12 @@ impl TeamSync {
                 values: given.values.iter().filter_map(parsed).collect(),
             });
         }
-        let own = approvals.iter().find(|approval| approval.by == self.rules.member);
         let link = ProposalLink {
             key: Some(theirs.key.as_str().to_owned()),
             fingerprint: theirs.fingerprint.clone(),
             state,
-            assigned_to: match &theirs.assigned_to {
-                Some(member) => Some(self.author(member).await?.0),
-                None => None,
-            },
-            approved: own
-                .map(|own| own.values.iter().map(|(field, value)| pair(field, value)).collect())
-                .unwrap_or_default(),
+            assigned_to: self.name_of(theirs.assigned_to.as_ref()).await?,
+            approved: approved_by(&approvals, &self.rules.member),
             comments: theirs.comments,
         };
         let known = id.and_then(|id| self.links.get(&id)).cloned();
@@ -580,11 +571,13 @@ impl TeamSync {
         } else {
             Vec::new()
         };
-        let draft = match self.draft(&theirs) {
-            Ok(draft) => draft,
-            Err(error) if id.is_none() => return Ok(Err(error)),
-            // Known by now, as it was made here.
-            Err(_) => Draft::new(Origin::Conflict, String::new(), Vec::new()),
+        let draft = match id {
+            // What is here stays as it is.
+            Some(_) => None,
+            None => match self.draft(&theirs) {
+                Ok(draft) => Some(draft),
+                Err(error) => return Ok(Err(error)),
+            },
         };
         let outcome: Outcome =
             theirs.outcome.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
@@ -595,10 +588,7 @@ impl TeamSync {
             created_at: theirs.created_at,
             approvals,
             decided_at: theirs.decided_at,
-            decided_by: match &theirs.decided_by {
-                Some(member) => Some(self.author(member).await?.0),
-                None => None,
-            },
+            decided_by: self.name_of(theirs.decided_by.as_ref()).await?,
             decision: theirs.decision,
             accepted: outcome.accepted,
             decisions: outcome.decisions,
@@ -640,8 +630,16 @@ impl TeamSync {
         Ok(draft)
     }
 
+    /// Returns the name of a member, if there is one.
+    async fn name_of(&mut self, member: Option<&MemberKey>) -> Result<Option<String>> {
+        match member {
+            Some(member) => Ok(Some(self.author(member).await?.0)),
+            None => Ok(None),
+        }
+    }
+
     /// Returns the member of a name; `None` if there is none.
-    async fn member_named(&mut self, name: &str) -> Result<Option<autokit_team::MemberKey>> {
+    async fn member_named(&mut self, name: &str) -> Result<Option<MemberKey>> {
         let members = self.session.members().await?;
         Ok(members.into_iter().find(|member| member.name == name).map(|member| member.key))
     }

@@ -186,7 +186,7 @@ impl Session {
         rows.into_iter().map(SharedProposal::try_from).collect()
     }
 
-    /// Returns the keys of the pending proposals that this member sees: what else a replica has is to be forgotten.
+    /// Returns the keys of the proposals that this member sees: what else a replica has is to be forgotten.
     ///
     /// # Errors
     /// When the server does not answer.

@@ -117,6 +117,27 @@ pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
     })
 }
 
+/// A proposal that nobody decided on yet; its risk is known once it is compared with its card.
+fn pending(id: ProposalId, draft: Draft, by: &str, created_at: Timestamp) -> Proposal {
+    Proposal {
+        id,
+        draft,
+        proposed_by: by.to_owned(),
+        created_at,
+        state: ProposalState::Pending,
+        decided_at: None,
+        decided_by: None,
+        decision: None,
+        accepted: Vec::new(),
+        decisions: Vec::new(),
+        approvals: Vec::new(),
+        rebased: BTreeMap::new(),
+        conflicts: Vec::new(),
+        risk: Risk::Low,
+        assigned_to: None,
+    }
+}
+
 /// What is written about proposals in one transaction.
 #[derive(Default)]
 struct ProposalUpdate {

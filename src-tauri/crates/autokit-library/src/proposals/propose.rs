@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use autokit_toolcard::{Author, Draft, Proposal, ProposalEventKind, ProposalId, ProposalState, Risk, fields};
+use autokit_toolcard::{Author, Draft, Proposal, ProposalEventKind, ProposalId, ProposalState, fields};
 use surrealdb::types::{Object, RecordId, SurrealValue};
 
 use super::ProposalUpdate;
@@ -169,23 +169,7 @@ impl Library {
         }
         let kept: Vec<String> = draft.fields.iter().map(|field| field.field.clone()).collect();
         if !kept.is_empty() || target.is_none() {
-            let mut proposal = Proposal {
-                id: next,
-                proposed_by: by.0.clone(),
-                created_at: at,
-                state: ProposalState::Pending,
-                decided_at: None,
-                decided_by: None,
-                decision: None,
-                accepted: Vec::new(),
-                decisions: Vec::new(),
-                approvals: Vec::new(),
-                rebased: std::collections::BTreeMap::new(),
-                conflicts: Vec::new(),
-                risk: Risk::Low,
-                assigned_to: None,
-                draft,
-            };
+            let mut proposal = super::pending(next, draft, &by.0, at);
             update.events.push(self.event(
                 proposal.id,
                 at,

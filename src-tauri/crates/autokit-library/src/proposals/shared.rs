@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use autokit_toolcard::{
     Approval, Author, Draft, FieldDecision, FieldVerdict, Proposal, ProposalEvent, ProposalEventKind,
-    ProposalId, ProposalState, Risk, Timestamp,
+    ProposalId, ProposalState, Timestamp,
 };
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
@@ -50,8 +50,8 @@ pub struct ReceivedComment {
 pub struct ReceivedProposal {
     /// The proposal here; `None` for one that was never here.
     pub id: Option<ProposalId>,
-    /// What is proposed, if it is new here.
-    pub draft: Draft,
+    /// What is proposed, if it is new here: what is here stays as it is.
+    pub draft: Option<Draft>,
     /// Who proposed it.
     pub proposed_by: Author,
     /// When.
@@ -163,12 +163,15 @@ impl Library {
         let mut next = self.read_queue(Queue::next);
         let mut ids = Vec::with_capacity(received.len());
         for received in received {
-            let proposal = if let Some(id) = received.id {
-                self.proposal(id).await?
-            } else {
-                let new = self.new_proposal(next, received);
-                next = next.successor();
-                new
+            let proposal = match (received.id, &received.draft) {
+                (None, Some(draft)) => {
+                    let mut draft = draft.clone();
+                    self.aim_at_card(&mut draft);
+                    let id = next;
+                    next = next.successor();
+                    super::pending(id, draft, &received.proposed_by.0, received.created_at)
+                }
+                (id, _) => self.proposal(id.unwrap_or_default()).await?,
             };
             ids.push(proposal.id);
             self.receive_proposal(proposal, received, &mut update).await?;
@@ -176,28 +179,6 @@ impl Library {
         update.rows.push(object! { id: RecordId::new("sync", "now"), position: position.to_owned() });
         self.write_update(update, None, "Receive the team's proposals").await?;
         Ok(ids)
-    }
-
-    fn new_proposal(&self, id: ProposalId, received: &ReceivedProposal) -> Proposal {
-        let mut draft = received.draft.clone();
-        self.aim_at_card(&mut draft);
-        Proposal {
-            id,
-            draft,
-            proposed_by: received.proposed_by.0.clone(),
-            created_at: received.created_at,
-            state: ProposalState::Pending,
-            decided_at: None,
-            decided_by: None,
-            decision: None,
-            accepted: Vec::new(),
-            decisions: Vec::new(),
-            approvals: Vec::new(),
-            rebased: std::collections::BTreeMap::new(),
-            conflicts: Vec::new(),
-            risk: Risk::Low,
-            assigned_to: None,
-        }
     }
 
     async fn receive_proposal(
