@@ -13,8 +13,10 @@ export const agents = {
   connectAsk: "Connect…",
   reconnectAsk: "Connect to this library…",
   disconnectAsk: "Disconnect…",
-  showLines: (program: string) => `Show manual setup for ${program}`,
+  // A control's name starts with the words it shows, so that speech input finds it.
+  showLines: (program: string) => `Set up manually: ${program}`,
   connect: (program: string) => `Connect ${program}`,
+  reconnect: (program: string) => `Connect to this library: ${program}`,
   disconnect: (program: string) => `Disconnect ${program}`,
 
   // Configuration to copy
