@@ -32,6 +32,10 @@ pub enum Code {
     LastAdmin,
     /// The name is taken.
     Taken,
+    /// Too many wrong passwords, or too many requests within a minute.
+    TooMany,
+    /// The team is being upgraded or exported.
+    Locked,
     /// The database was made by a newer version of AutoKit.
     NewerSchema,
     /// The address or a value is not valid.
@@ -43,7 +47,7 @@ pub enum Code {
 impl Code {
     /// Whether the server answered, and would answer the same again.
     pub fn is_answer(self) -> bool {
-        !matches!(self, Code::Unreachable | Code::SignIn | Code::Database)
+        !matches!(self, Code::Unreachable | Code::SignIn | Code::TooMany | Code::Locked | Code::Database)
     }
 }
 
@@ -63,7 +67,8 @@ impl TeamError {
 
     /// The error of a sign-in or sign-up: what it says if that is certain, or else this one.
     pub(crate) fn or_refused(self, code: Code, message: &str) -> TeamError {
-        let is_certain = matches!(self.code, Code::Unreachable | Code::Removed);
+        let is_certain =
+            matches!(self.code, Code::Unreachable | Code::Removed | Code::TooMany | Code::Locked);
         if is_certain { self } else { TeamError::new(code, message) }
     }
 
@@ -83,6 +88,8 @@ impl TeamError {
             Code::OwnProposal => "Ask another reviewer.",
             Code::LastAdmin => "Make another member an administrator first.",
             Code::Taken => "Choose another name.",
+            Code::TooMany => "Wait 15 minutes and try again.",
+            Code::Locked => "Wait until it is done. Changes are kept until then.",
             Code::NewerSchema => "Update AutoKit.",
             Code::Invalid => "Correct it and try again.",
             Code::Database => "Try again. If it keeps happening, ask whoever runs the server.",
@@ -102,10 +109,11 @@ impl From<TeamError> for ApiError {
     fn from(error: TeamError) -> ApiError {
         let code = match error.code {
             Code::Unreachable => ErrorCode::NoConnection,
+            Code::TooMany => ErrorCode::RateLimited,
             Code::SignIn | Code::Removed | Code::Invitation => ErrorCode::Unauthorized,
             Code::NotAllowed | Code::OwnProposal => ErrorCode::Refused,
             Code::NotFound => ErrorCode::NotFound,
-            Code::Changed | Code::Decided | Code::LastAdmin => ErrorCode::Conflict,
+            Code::Changed | Code::Decided | Code::LastAdmin | Code::Locked => ErrorCode::Conflict,
             Code::Taken => ErrorCode::Duplicate,
             Code::NewerSchema => ErrorCode::NewerSchema,
             Code::Invalid => ErrorCode::Invalid,
@@ -118,10 +126,12 @@ impl From<TeamError> for ApiError {
 
 /// What a statement throws, and the error that it stands for. What is thrown is the same whether a card is hidden or does
 /// not exist.
-const THROWN: [(&str, Code, &str); 9] = [
+const THROWN: [(&str, Code, &str); 11] = [
     ("autokit:last_admin", Code::LastAdmin, "the team would be left without an administrator"),
     ("autokit:invitation", Code::Invitation, "the invitation is not valid any more"),
     ("autokit:sign_in", Code::SignIn, "the name or the password is wrong"),
+    ("autokit:too_many", Code::TooMany, "too many attempts"),
+    ("autokit:locked", Code::Locked, "the team is being upgraded or exported"),
     ("autokit:removed", Code::Removed, "you are not a member of this team any more"),
     ("autokit:not_allowed", Code::NotAllowed, "your role in this team does not allow this"),
     ("autokit:decided", Code::Decided, "the proposal was decided in the meantime"),

@@ -8,6 +8,7 @@
 mod access;
 mod connection;
 mod error;
+mod export;
 mod live;
 mod members;
 mod owner;
@@ -15,16 +16,18 @@ mod proposals;
 mod request;
 mod schema;
 mod session;
+mod vectors;
 
 pub use access::{CardKey, GroupKey, MemberKey, ProposalKey, Role, Visibility};
 pub use connection::{Address, Connection, Credentials};
 pub use error::{Code, Result, TeamError};
 pub use live::Changed;
 pub use members::{AuditEntry, Group, Member};
-pub use owner::{INVITATION_LIFETIME, Invitation, Owner};
+pub use owner::{INVITATION_LIFETIME, Invitation, Lifetimes, Owner};
 pub use proposals::{Comment, Given, ProposalChanges, SharedProposal};
 pub use request::{Approval, CardWrite, NewProposal, Request, Step, Written};
 pub use session::{Changes, Cursor, Session, SharedCard, Standing};
+pub use vectors::CardVectors;
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;

@@ -1,10 +1,11 @@
 //! Hearing of changes as they happen.
 
+use futures_util::FutureExt as _;
 use futures_util::stream::{Stream, StreamExt as _, select_all};
 use surrealdb::types::Value;
 
 use crate::error::{Result, TeamError};
-use crate::session::Session;
+use crate::session::{Session, retried};
 
 /// What changed, as far as a member may see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,9 @@ impl Session {
     pub async fn watch(&self) -> Result<impl Stream<Item = Result<Changed>> + Send + 'static> {
         let mut streams = Vec::with_capacity(WATCHED.len());
         for (table, changed) in WATCHED {
-            let stream = self.client.answer(self.db().select::<Vec<Value>>(table).live()).await?;
+            // Whoever begins to listen at the same time writes the same definition.
+            let listen = retried(|| async { self.db().select::<Vec<Value>>(table).live().await }.boxed());
+            let stream = self.client.answer(listen).await?;
             streams.push(stream.map(move |told| told.map(|_| changed).map_err(TeamError::from)).boxed());
         }
         Ok(select_all(streams))

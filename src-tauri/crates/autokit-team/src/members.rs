@@ -6,7 +6,7 @@ use autokit_toolcard::Timestamp;
 use futures_util::FutureExt as _;
 use surrealdb::types::{Datetime, SurrealValue, Value};
 
-use crate::access::{GroupKey, MemberKey, Role};
+use crate::access::{CardKey, GroupKey, MemberKey, Role};
 use crate::error::{Code, Result, TeamError};
 use crate::owner::{Invitation, invite};
 use crate::session::{Session, retried, timestamp};
@@ -42,10 +42,13 @@ pub struct AuditEntry {
     pub at: Timestamp,
     /// By whom; `None` for whoever runs the server.
     pub by: Option<MemberKey>,
-    /// What was done: `joined`, `signed_in`, `role`, `groups`, `removed`, `restored`, `password`.
+    /// What was done: `joined`, `signed_in`, `invited`, `role`, `groups`, `removed`, `restored`, `password`, `policy`,
+    /// `shared`, `accepted`, `rejected`, `exported`, `imported`, `upgraded`.
     pub what: String,
-    /// To whom or what.
+    /// To whom or what: a member's name, a role, a risk, a visibility.
     pub about: String,
+    /// The card that was decided on or shared.
+    pub card: Option<CardKey>,
 }
 
 #[derive(SurrealValue)]
@@ -72,6 +75,7 @@ struct AuditRow {
     by: Option<Value>,
     what: String,
     about: String,
+    subject: Option<Value>,
 }
 
 impl TryFrom<MemberRow> for Member {
@@ -209,6 +213,8 @@ impl Session {
                 by: row.by.as_ref().map(MemberKey::of).transpose()?,
                 what: row.what,
                 about: row.about,
+                // The proposal of a new card is none.
+                card: row.subject.as_ref().and_then(|subject| CardKey::of(subject).ok()),
             })
         };
         rows.into_iter().map(entry).collect()

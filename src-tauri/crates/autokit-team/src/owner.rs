@@ -15,6 +15,10 @@ use crate::schema;
 
 /// How long an invitation can be used, unless another time is given.
 pub const INVITATION_LIFETIME: Duration = Duration::from_hours(7 * 24);
+/// Longest that an upgrade or an export holds the team: what is not done by then was given up.
+const LEASE: Duration = Duration::from_mins(10);
+/// Most hours for which a token or a session is valid.
+const MOST_HOURS: u16 = 720;
 /// Longest name of a team's database.
 const MAX_DATABASE: usize = 40;
 
@@ -23,6 +27,27 @@ const MAX_DATABASE: usize = 40;
 pub struct Owner {
     client: Client,
     database: String,
+}
+
+/// For how long members are signed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// Hours for which a token is valid, which a connection that was lost signs in with: 1 to 720.
+    pub token_hours: u16,
+    /// Hours after which an open connection has to sign in again: 1 to 720.
+    pub session_hours: u16,
+}
+
+impl Default for Lifetimes {
+    fn default() -> Lifetimes {
+        Lifetimes { token_hours: 1, session_hours: 12 }
+    }
+}
+
+/// A lock on a team that nobody else holds.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    holder: Value,
 }
 
 /// What a person needs to become a member. It can be used once.
@@ -82,13 +107,8 @@ impl Owner {
     /// # Errors
     /// `Taken` when the database exists.
     pub async fn create(&self, name: &str) -> Result<()> {
-        // Both are known to need no quotes.
-        let define = format!(
-            "DEFINE NAMESPACE IF NOT EXISTS {NAMESPACE}; USE NS {NAMESPACE}; DEFINE DATABASE {};",
-            self.database
-        );
-        self.client.answer(self.db().query(define)).await?.check()?;
-        self.upgrade().await?;
+        self.create_database().await?;
+        self.define(Lifetimes::default()).await?;
         let create = self
             .db()
             .query("CREATE ONLY team:one SET name = $name, schema = $schema")
@@ -98,33 +118,171 @@ impl Owner {
         Ok(())
     }
 
-    /// Defines the tables of this version of AutoKit. Whoever else does so at the same time waits or fails; running it
-    /// again changes nothing.
+    /// Makes the database, without tables.
+    pub(crate) async fn create_database(&self) -> Result<()> {
+        // Both are known to need no quotes.
+        let define = format!(
+            "DEFINE NAMESPACE IF NOT EXISTS {NAMESPACE}; USE NS {NAMESPACE}; DEFINE DATABASE {};",
+            self.database
+        );
+        self.client.answer(self.db().query(define)).await?.check()?;
+        self.enter().await
+    }
+
+    /// Chooses the team's database for the statements that follow.
+    pub(crate) async fn enter(&self) -> Result<()> {
+        self.client.answer(self.db().use_ns(NAMESPACE).use_db(self.database.as_str())).await?;
+        Ok(())
+    }
+
+    /// Waits for an answer of the server.
+    pub(crate) async fn answer<T>(
+        &self,
+        answer: impl IntoFuture<Output = surrealdb::Result<T>>,
+    ) -> Result<T> {
+        self.client.answer(answer).await
+    }
+
+    /// Name of the team's database.
+    pub(crate) fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Defines the tables of this version of AutoKit, and makes new keys for signing tokens: who has one has to sign in
+    /// again once its connection ends. Meanwhile nobody changes anything. Running it again changes nothing else.
     ///
     /// # Errors
-    /// `NewerSchema` when a newer version of AutoKit defined them.
-    pub async fn upgrade(&self) -> Result<()> {
-        self.client.answer(self.db().use_ns(NAMESPACE).use_db(self.database.as_str())).await?;
-        let query =
-            "SELECT VALUE schema FROM ONLY team:one; RETURN crypto::argon2::generate(rand::string(32));";
-        let mut response = self.client.answer(self.db().query(query)).await?;
-        // Before the tables are defined for the first time, the first statement fails.
-        let version: Option<i64> = response.take(0).unwrap_or_default();
-        if version.is_some_and(|version| version > schema::VERSION) {
-            return Err(TeamError::new(
-                Code::NewerSchema,
-                "the team was set up by a newer version of AutoKit",
-            ));
+    /// `NotFound` for a database that is no team's; `Locked` when somebody else upgrades or exports the team; `NewerSchema`
+    /// when a newer version of AutoKit defined the tables; `Invalid` for lifetimes out of range.
+    pub async fn upgrade(&self, lifetimes: Option<Lifetimes>) -> Result<()> {
+        let hours = lifetimes.map(|lifetimes| [lifetimes.token_hours, lifetimes.session_hours]);
+        if hours.is_some_and(|hours| hours.iter().any(|hours| !(1..=MOST_HOURS).contains(hours))) {
+            let message = format!("a token or session is valid for 1 to {MOST_HOURS} hours");
+            return Err(TeamError::new(Code::Invalid, message));
         }
-        let decoy: Option<String> = response.take(1)?;
+        self.ensure_team().await?;
+        let lock = self.lock().await?;
+        let outcome = self.apply(lifetimes).await;
+        self.unlock(lock, "upgraded", outcome).await
+    }
+
+    async fn apply(&self, lifetimes: Option<Lifetimes>) -> Result<()> {
+        let lifetimes = match lifetimes {
+            Some(lifetimes) => lifetimes,
+            None => self.lifetimes().await?,
+        };
+        self.define(lifetimes).await?;
+        let update = self
+            .db()
+            .query(
+                "UPDATE ONLY team:one SET schema = $schema, token_hours = $of_token, session_hours = $of_session",
+            )
+            .bind(("schema", schema::VERSION))
+            .bind(("of_token", i64::from(lifetimes.token_hours)))
+            .bind(("of_session", i64::from(lifetimes.session_hours)));
+        self.client.answer(update).await?.check()?;
+        Ok(())
+    }
+
+    /// Returns for how long members are signed in.
+    ///
+    /// # Errors
+    /// `NotFound` for a database that is no team's.
+    pub async fn lifetimes(&self) -> Result<Lifetimes> {
+        self.ensure_team().await?;
+        let query = self.db().query("SELECT token_hours, session_hours FROM ONLY team:one");
+        let hours: Option<HoursRow> = self.client.answer(query).await?.take(0)?;
+        let default = Lifetimes::default();
+        let of = |hours: Option<i64>, default: u16| hours.map_or(default, |hours| hours as u16);
+        Ok(hours.map_or(default, |hours| Lifetimes {
+            token_hours: of(hours.token_hours, default.token_hours),
+            session_hours: of(hours.session_hours, default.session_hours),
+        }))
+    }
+
+    /// Defines the tables.
+    pub(crate) async fn define(&self, lifetimes: Lifetimes) -> Result<()> {
+        let query = self.db().query("RETURN crypto::argon2::generate(rand::string(32))");
+        let decoy: Option<String> = self.client.answer(query).await?.take(0)?;
         let decoy = decoy.ok_or_else(|| TeamError::new(Code::Database, "the server made no hash"))?;
-        self.client.answer(self.db().query(schema::statements(&decoy))).await?.check()?;
-        if version.is_some() {
-            let update = "UPDATE ONLY team:one SET schema = $schema";
-            let update = self.db().query(update).bind(("schema", schema::VERSION));
-            self.client.answer(update).await?.check()?;
+        self.client.answer(self.db().query(schema::statements(&decoy, lifetimes))).await?.check()?;
+        Ok(())
+    }
+
+    /// Checks that the database is a team's, of a version that this program knows.
+    pub(crate) async fn ensure_team(&self) -> Result<()> {
+        self.enter().await?;
+        let query = self.db().query("SELECT VALUE schema FROM ONLY team:one");
+        // Without such a table, the statement fails.
+        let version: Option<i64> = self.client.answer(query).await?.take(0).unwrap_or_default();
+        match version {
+            None => Err(TeamError::new(Code::NotFound, format!("there is no team {:?}", self.database))),
+            Some(version) if version > schema::VERSION => {
+                let message = "the team was set up by a newer version of AutoKit";
+                Err(TeamError::new(Code::NewerSchema, message))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Keeps others from changing anything for [`LEASE`].
+    ///
+    /// # Errors
+    /// `Locked` when somebody else does.
+    pub(crate) async fn lock(&self) -> Result<Lock> {
+        // A database of the first version has no fields for it.
+        let define = "DEFINE FIELD IF NOT EXISTS locked_until ON team TYPE option<datetime> PERMISSIONS NONE;
+            DEFINE FIELD IF NOT EXISTS locked_by ON team TYPE option<uuid> PERMISSIONS NONE;";
+        self.client.answer(self.db().query(define)).await?.check()?;
+        let lock = self
+            .db()
+            .query(
+                "UPDATE team:one SET locked_until = time::now() + $lease, locked_by = rand::uuid()
+                    WHERE locked_until = NONE OR locked_until < time::now() RETURN VALUE locked_by",
+            )
+            .bind(("lease", surrealdb::types::Duration::from(LEASE)));
+        let holder: Vec<Value> = self.client.answer(lock).await?.take(0)?;
+        let holder = holder.into_iter().next();
+        let holder = holder.ok_or_else(|| {
+            TeamError::new(Code::Locked, "somebody else is upgrading or exporting the team")
+        })?;
+        Ok(Lock { holder })
+    }
+
+    /// Keeps a lock for [`LEASE`] from now on.
+    ///
+    /// # Errors
+    /// `Locked` when it was lost.
+    pub(crate) async fn renew(&self, lock: &Lock) -> Result<()> {
+        let renew = self
+            .db()
+            .query(
+                "UPDATE team:one SET locked_until = time::now() + $lease
+                    WHERE locked_by = $holder AND locked_until > time::now() RETURN VALUE locked_by",
+            )
+            .bind(("lease", surrealdb::types::Duration::from(LEASE)))
+            .bind(("holder", lock.holder.clone()));
+        if self.client.answer(renew).await?.take::<Vec<Value>>(0)?.is_empty() {
+            return Err(TeamError::new(Code::Locked, "the team was changed meanwhile"));
         }
         Ok(())
+    }
+
+    /// Gives a lock back, and notes in the audit log what was done under it. Returns the outcome of that.
+    pub(crate) async fn unlock<T>(&self, lock: Lock, what: &'static str, outcome: Result<T>) -> Result<T> {
+        let unlock = self
+            .db()
+            .query(
+                "UPDATE team:one SET locked_until = NONE, locked_by = NONE WHERE locked_by = $holder;
+                IF $is_done { CREATE audit SET what = $what, about = '' };",
+            )
+            .bind(("holder", lock.holder))
+            .bind(("is_done", outcome.is_ok()))
+            .bind(("what", what));
+        let unlocked = self.client.answer(unlock).await.and_then(|answers| Ok(answers.check()?));
+        let done = outcome?;
+        unlocked?;
+        Ok(done)
     }
 
     /// Invites somebody, such as the first administrator.
@@ -132,7 +290,7 @@ impl Owner {
     /// # Errors
     /// When the server does not answer.
     pub async fn invite(&self, role: Role, groups: &[GroupKey], lifetime: Duration) -> Result<Invitation> {
-        self.client.answer(self.db().use_ns(NAMESPACE).use_db(self.database.as_str())).await?;
+        self.enter().await?;
         invite(&self.client, &self.database, role, groups, lifetime).await
     }
 
@@ -140,6 +298,13 @@ impl Owner {
     pub fn db(&self) -> &Surreal<Any> {
         &self.client.db
     }
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct HoursRow {
+    token_hours: Option<i64>,
+    session_hours: Option<i64>,
 }
 
 #[derive(SurrealValue)]

@@ -5,7 +5,7 @@ use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
 use crate::error::{Code, Result, TeamError};
-use crate::session::{Cursor, PAGE, Session, timestamp};
+use crate::session::{Cursor, IDS, PAGE, Session, timestamp};
 
 /// A proposed change, as a member sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,8 +156,8 @@ impl Session {
         let query = self
             .db()
             .query(
-                "SELECT * FROM proposal WHERE written_at > $since
-                    OR (written_at = $since AND $proposal != NONE AND id > $proposal)
+                "SELECT * FROM proposal WHERE written_at >= $since
+                    AND (written_at != $since OR $proposal = NONE OR id > $proposal)
                  ORDER BY written_at, id LIMIT $limit",
             )
             .bind(("since", since))
@@ -191,9 +191,17 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn visible_proposals(&self) -> Result<Vec<ProposalKey>> {
-        let ids: Vec<Value> =
-            self.client.answer(self.db().query("SELECT VALUE id FROM proposal")).await?.take(0)?;
-        ids.iter().map(ProposalKey::of).collect()
+        let mut proposals: Vec<ProposalKey> = Vec::new();
+        loop {
+            let last = proposals.last().map(|proposal| proposal.record().key);
+            let ids: Vec<Value> = self.rows("VALUE id", "proposal", last.as_ref()).await?;
+            for id in &ids {
+                proposals.push(ProposalKey::of(id)?);
+            }
+            if ids.len() < IDS {
+                return Ok(proposals);
+            }
+        }
     }
 
     /// Returns the comments on proposals, oldest first; none on one that this member does not see.

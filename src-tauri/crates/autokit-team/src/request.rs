@@ -4,6 +4,7 @@ use autokit_toolcard::Timestamp;
 use surrealdb::types::{Object, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
+use crate::vectors::CardVectors;
 
 /// Several steps, carried out in order, wholly or not at all.
 #[derive(Clone, Debug)]
@@ -38,6 +39,15 @@ pub enum Step {
     Withdraw(ProposalKey),
     /// Take back the decision on a proposal. For reviewers.
     Reopen(ProposalKey),
+    /// Say who sees a card. For reviewers.
+    Share {
+        /// The card.
+        card: CardKey,
+        /// Who sees it from now on, among whom is whoever asks.
+        visible_to: Visibility,
+    },
+    /// Give the team vectors of a card, which change nothing if it has others with the same recipe. For reviewers.
+    Vectors(CardVectors),
     /// Say who reviews a proposal now. For contributors.
     Assign {
         /// The proposal.
@@ -175,6 +185,21 @@ impl Step {
             }
             Step::Withdraw(proposal) => about("withdraw", proposal),
             Step::Reopen(proposal) => about("reopen", proposal),
+            Step::Share { card, visible_to } => {
+                let mut object = object("share");
+                object.insert("card", card.record());
+                object.insert("visible_to", visible_to.to_value());
+                object
+            }
+            Step::Vectors(vectors) => {
+                let mut object = object("vectors");
+                object.insert("card", vectors.card.record());
+                object.insert("number", i64::from(vectors.number));
+                object.insert("recipe", vectors.recipe.clone());
+                object.insert("dim", i64::from(vectors.dim));
+                object.insert("data", Value::Bytes(vectors.data.clone().into()));
+                object
+            }
             Step::Assign { proposal, to } => {
                 let mut object = about("assign", proposal);
                 set(&mut object, "to", to.as_ref().map(MemberKey::record));

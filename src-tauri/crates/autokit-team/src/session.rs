@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Bound;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use futures_util::future::BoxFuture;
 use surrealdb::Surreal;
 use surrealdb::engine::any::Any;
 use surrealdb::opt::auth::Record;
-use surrealdb::types::{Datetime, RecordId, SurrealValue, Value};
+use surrealdb::types::{Datetime, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, Role, Visibility};
 use crate::connection::{Client, Connection, NAMESPACE};
@@ -21,6 +22,8 @@ use crate::request::{Request, Written};
 
 /// Cards in one answer.
 pub(crate) const PAGE: u32 = 1_000;
+/// Rows in one answer that has little more than their ids.
+pub(crate) const IDS: usize = 10_000;
 /// How often a request is repeated that met another one writing the same rows.
 const ATTEMPTS: usize = 10;
 /// How far before the newest card seen the next answer begins, in seconds: a request that takes so long becomes visible
@@ -310,6 +313,7 @@ impl Session {
     /// When the server does not answer.
     pub async fn changes(&self, before: &Cursor) -> Result<Changes> {
         let (since, card) = before.position("card");
+        // One range of the index, already in order: two would be read to their ends and sorted for each page.
         let query = self
             .db()
             .query(
@@ -317,7 +321,7 @@ impl Session {
                     newest.operation AS operation, newest.reason AS reason, newest.at AS at
                 FROM (
                     SELECT *, type::record('revision', [id, number]).{body, author, operation, reason, at} AS newest
-                    FROM card WHERE written_at > $since OR (written_at = $since AND $card != NONE AND id > $card)
+                    FROM card WHERE written_at >= $since AND (written_at != $since OR $card = NONE OR id > $card)
                     ORDER BY written_at, id LIMIT $limit
                 )",
             )
@@ -339,9 +343,31 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn visible(&self) -> Result<Vec<(CardKey, u32)>> {
-        let rows: Vec<NumberedRow> =
-            self.client.answer(self.db().query("SELECT id, number FROM card")).await?.take(0)?;
-        rows.into_iter().map(|row| Ok((CardKey::of(&row.id)?, row.number as u32))).collect()
+        let mut cards: Vec<(CardKey, u32)> = Vec::new();
+        loop {
+            let last = cards.last().map(|(card, _)| card.record().key);
+            let rows: Vec<NumberedRow> = self.rows("id, number", "card", last.as_ref()).await?;
+            let is_last = rows.len() < IDS;
+            for row in rows {
+                cards.push((CardKey::of(&row.id)?, row.number as u32));
+            }
+            if is_last {
+                return Ok(cards);
+            }
+        }
+    }
+
+    /// Returns columns of the next [`IDS`] rows of a table that this member sees, by id: a table may be too large for one
+    /// answer.
+    pub(crate) async fn rows<T: SurrealValue>(
+        &self,
+        columns: &str,
+        table: &'static str,
+        last: Option<&RecordIdKey>,
+    ) -> Result<Vec<T>> {
+        let query = self.db().query(format!("SELECT {columns} FROM $rows LIMIT $limit"));
+        let query = query.bind(("rows", rows_after(table, last))).bind(("limit", IDS as i64));
+        Ok(self.client.answer(query).await?.take(0)?)
     }
 
     /// Returns the revisions of a card, oldest first; none for a card that this member does not see.
@@ -428,6 +454,13 @@ impl TryFrom<CardRow> for SharedCard {
             at: timestamp(row.at)?,
         })
     }
+}
+
+/// The rows of a table after this one, by id.
+pub(crate) fn rows_after(table: &str, last: Option<&RecordIdKey>) -> RecordId {
+    let start = last.map_or(Bound::Unbounded, |key| Bound::Excluded(key.clone()));
+    let range = RecordIdKeyRange { start, end: Bound::Unbounded };
+    RecordId::new(table, RecordIdKey::Range(Box::new(range)))
 }
 
 /// Runs statements again that failed only because others wrote the same rows at the same time.

@@ -1,11 +1,13 @@
 //! Who sees what: every role and visibility, and whatever a member tries with statements of their own.
 
 use anyhow::{Context, Result, ensure};
-use autokit_team::{CardKey, Changed, Code, GroupKey, Member, Role, Session, Visibility};
+use autokit_team::{
+    CardKey, Changed, Code, Cursor, GroupKey, Member, NewProposal, Role, Session, Step, Visibility,
+};
 use futures_util::StreamExt as _;
 use surrealdb::types::{RecordId, Value};
 
-use crate::cards::{all, edit, new_card, request};
+use crate::cards::{all, edit, new_card, request, steps};
 use crate::place::Place;
 
 /// How long something may take: only so that a test that fails does not hang.
@@ -412,5 +414,77 @@ pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Resu
     // A group less is less to see.
     admin.set_groups(cook.member(), &[]).await?;
     ensure!(marks().await?[0] != after[0]);
+    Ok(())
+}
+
+fn share(card: &CardKey, visible_to: Visibility) -> Step {
+    Step::Share { card: card.clone(), visible_to }
+}
+
+pub(crate) async fn a_reviewer_says_who_sees_a_card(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let bakers = admin.create_group("bakers").await?.key;
+    let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
+    admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
+    let card = cook.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0).card;
+    let before = bob.changes(&Cursor::default()).await?;
+
+    let of_cooks = share(&card, Visibility::Group(cooks.clone()));
+    let refused = bob.send(&steps("two", vec![of_cooks.clone()])).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
+    // Nobody hides a card from themselves.
+    let refused = cook.send(&steps("three", vec![share(&card, Visibility::Group(bakers))])).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
+    cook.send(&steps("four", vec![of_cooks])).await?;
+    ensure!(bob.visible().await?.is_empty() && bob.history(&card).await?.is_empty());
+    // What it says stays, with its number.
+    let shown = all(&cook).await?;
+    ensure!(shown[0].number == 1 && shown[0].visible_to == Visibility::Group(cooks), "{shown:?}");
+    // A card that somebody does not see is none to them, an administrator as well.
+    let absent = CardKey::new("a".repeat(card.as_str().len()));
+    for (key, card) in [("hidden", &card), ("absent", &absent)] {
+        let refused = admin.send(&steps(key, vec![share(card, Visibility::Team)])).await;
+        ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotFound), "{key}: {refused:?}");
+    }
+    // Shown again, it arrives again.
+    cook.send(&steps("five", vec![share(&card, Visibility::Everyone)])).await?;
+    let again = bob.changes(&before.cursor).await?.cards;
+    ensure!(again.iter().any(|one| one.card == card && one.visible_to == Visibility::Everyone), "{again:?}");
+    Ok(())
+}
+
+pub(crate) async fn decisions_are_audited_where_their_card_is_seen(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let cook = place.member("cook", Role::Reviewer).await?;
+    admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
+    for (key, visible_to) in [("hidden", Visibility::Group(cooks)), ("shown", Visibility::Team)] {
+        let card = cook.send(&request(key, vec![new_card(key, visible_to.clone())])).await?.remove(0).card;
+        cook.send(&steps(&format!("share {key}"), vec![share(&card, visible_to)])).await?;
+        let propose = Step::Propose(NewProposal {
+            card: Some(card),
+            visible_to: None,
+            draft: "{}".to_owned(),
+            fingerprint: key.to_owned(),
+            risk: "medium".to_owned(),
+        });
+        cook.send(&steps(&format!("propose {key}"), vec![propose])).await?;
+    }
+    for proposal in cook.proposal_changes(&Cursor::default()).await?.proposals {
+        let reject = Step::Reject { proposal: proposal.key.clone(), outcome: None };
+        cook.send(&steps(&format!("reject {}", proposal.key), vec![reject])).await?;
+    }
+    // The administrator is no cook.
+    let said = admin.audit(50).await?;
+    let about = |what: &str| said.iter().filter(|entry| entry.what == what).collect::<Vec<_>>();
+    ensure!(about("shared").len() == 1 && about("rejected").len() == 1, "{said:?}");
+    ensure!(
+        about("rejected")[0].about == "medium" && about("rejected")[0].by.as_ref() == Some(cook.member())
+    );
+    ensure!(about("shared")[0].card == about("rejected")[0].card && about("shared")[0].card.is_some());
+    admin.set_role(cook.member(), Role::Admin).await?;
+    let said = cook.audit(50).await?;
+    ensure!(said.iter().filter(|entry| entry.what == "rejected").count() == 2, "{said:?}");
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! Cards, written and read.
 
 use anyhow::{Result, ensure};
-use autokit_team::{CardKey, CardWrite, Code, Cursor, Request, Role, Session, SharedCard, Step, Visibility};
+use autokit_team::{
+    CardKey, CardVectors, CardWrite, Code, Cursor, Request, Role, Session, SharedCard, Step, Visibility,
+};
 
 use crate::place::Place;
 
@@ -162,5 +164,56 @@ pub(crate) async fn a_replica_reads_page_by_page(place: &Place) -> Result<()> {
     bodies.dedup();
     ensure!(bodies.len() == 2_500, "{}", bodies.len());
     ensure!(bob.visible().await?.len() == 2_500);
+    Ok(())
+}
+
+pub(crate) async fn vectors_are_kept_once(place: &Place) -> Result<()> {
+    let (ann, bea) = (place.member("ann", Role::Reviewer).await?, place.member("bea", Role::Reviewer).await?);
+    let rea = place.member("rea", Role::Reader).await?;
+    let only_ann = Visibility::Person(ann.member().clone());
+    let made = ann
+        .send(&request("one", vec![new_card("kettle", Visibility::Team), new_card("diary", only_ann)]))
+        .await?;
+    let (kettle, diary) = (&made[0].card, &made[1].card);
+    let both = [kettle.clone(), diary.clone()];
+    let of = |card: &CardKey, number: u32, recipe: &str, byte: u8| {
+        Step::Vectors(CardVectors {
+            card: card.clone(),
+            number,
+            recipe: recipe.to_owned(),
+            dim: 2,
+            data: vec![byte; 16],
+        })
+    };
+    ann.send(&steps("two", vec![of(kettle, 1, "x", 1), of(diary, 1, "x", 1), of(kettle, 7, "early", 1)]))
+        .await?;
+    // Others with the same recipe, and of a card that is hidden, change nothing; another recipe is kept beside.
+    bea.send(&steps("three", vec![of(kettle, 1, "x", 2), of(diary, 1, "y", 2), of(kettle, 1, "y", 2)]))
+        .await?;
+    let refused = rea.send(&steps("four", vec![of(kettle, 1, "z", 3)])).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
+    for (session, recipe, bytes) in [
+        (&ann, "x", vec![1, 1]),
+        (&bea, "x", vec![1]),
+        (&rea, "x", vec![1]),
+        (&ann, "y", vec![2]),
+        (&rea, "y", vec![2]),
+        (&ann, "early", vec![]),
+        (&ann, "z", vec![]),
+    ] {
+        let found = session.vectors(&both, recipe).await?;
+        let first: Vec<u8> = found.iter().filter_map(|vectors| vectors.data.first().copied()).collect();
+        ensure!(first == bytes && found.iter().all(|one| one.data.len() == 16 && one.dim == 2), "{found:?}");
+        let numbers = session.with_vectors(&both, recipe).await?;
+        ensure!(
+            numbers.len() == bytes.len() && numbers.iter().all(|(_, number)| *number == 1),
+            "{numbers:?}"
+        );
+    }
+    // The next state has none until somebody gives them.
+    ann.send(&request("five", vec![edit(kettle, 1, Some("electric kettle"))])).await?;
+    bea.send(&steps("six", vec![of(kettle, 1, "x", 4), of(kettle, 2, "x", 5)])).await?;
+    let found = rea.vectors(&both, "x").await?;
+    ensure!(found.len() == 1 && found[0].number == 2 && found[0].data[0] == 5, "{found:?}");
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Members, invitations and passwords.
 
 use anyhow::{Result, ensure};
-use autokit_team::{Code, Cursor, INVITATION_LIFETIME, Invitation, Owner, Role, Session, Visibility};
+use autokit_team::{
+    Code, Cursor, INVITATION_LIFETIME, Invitation, Lifetimes, Owner, Role, Session, Visibility,
+};
 
-use crate::cards::{new_card, request};
+use crate::cards::{all, edit, new_card, request};
 use crate::place::{Place, credentials};
 
 pub(crate) async fn an_invitation_is_used_once(place: &Place) -> Result<()> {
@@ -96,7 +98,17 @@ pub(crate) async fn a_removed_member_reads_nothing_more(place: &Place) -> Result
     admin.set_active(bob.member(), true).await?;
     Session::sign_in(&place.connection, "kitchen", "bob", "bob").await?;
     let said: Vec<String> = admin.audit(10).await?.into_iter().map(|entry| entry.what).collect();
-    let all = ["signed_in", "restored", "removed", "signed_in", "joined", "signed_in", "joined"];
+    let all = [
+        "signed_in",
+        "restored",
+        "removed",
+        "signed_in",
+        "joined",
+        "invited",
+        "signed_in",
+        "joined",
+        "invited",
+    ];
     ensure!(said == all, "{said:?}");
     ensure!(bob.audit(10).await?.is_empty());
     Ok(())
@@ -123,13 +135,135 @@ pub(crate) async fn passwords_are_reset_and_never_shown(place: &Place) -> Result
     Ok(())
 }
 
+pub(crate) async fn passwords_are_not_guessed_for_long(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let signs_in = async |name: &str, password: &str| {
+        Session::sign_in(&place.connection, "kitchen", name, password).await.map_err(|error| error.code)
+    };
+    // A name that does not exist is answered like one that does.
+    for name in ["admin", "nobody"] {
+        for _ in 0..20 {
+            ensure!(signs_in(name, "guessed").await.err() == Some(Code::SignIn), "{name}");
+        }
+        ensure!(signs_in(name, "guessed").await.err() == Some(Code::TooMany), "{name}");
+    }
+    // Not even the right one says that it is right.
+    ensure!(signs_in("admin", "admin").await.err() == Some(Code::TooMany));
+    // Whoever is signed in goes on.
+    admin.standing().await?;
+    let later = "UPDATE wrong_password SET since = time::now() - 16m";
+    place.owner.db().query(later).await?.check()?;
+    signs_in("admin", "admin").await.map_err(|code| anyhow::anyhow!("{code:?}"))?;
+    ensure!(signs_in("admin", "guessed").await.err() == Some(Code::SignIn));
+    // What is counted no more is gone, and members never see any of it.
+    let mut left = place.owner.db().query("SELECT VALUE number FROM wrong_password").await?;
+    ensure!(left.take::<Vec<i64>>(0)? == [1]);
+    let mut seen = admin.db().query("SELECT * FROM wrong_password").await?;
+    ensure!(seen.take::<Vec<surrealdb::types::Value>>(0)?.is_empty());
+    Ok(())
+}
+
+pub(crate) async fn a_team_is_upgraded_while_nobody_writes(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let lock = "UPDATE team:one SET locked_until = time::now() + 1m, locked_by = rand::uuid()";
+    place.owner.db().query(lock).await?.check()?;
+    let refused = admin.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Locked), "{refused:?}");
+    let refused = admin.create_group("cooks").await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Locked), "{refused:?}");
+    let refused = admin.invite(Role::Reader, &[], INVITATION_LIFETIME).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Locked), "{refused:?}");
+    let refused = place.owner.upgrade(None).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Locked), "{refused:?}");
+    // What was given up ends.
+    place.owner.db().query("UPDATE team:one SET locked_until = time::now() - 1s").await?.check()?;
+    admin.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await?;
+
+    let lifetimes = Lifetimes { token_hours: 2, session_hours: 24 };
+    place.owner.upgrade(Some(lifetimes)).await?;
+    ensure!(place.owner.lifetimes().await? == lifetimes);
+    place.owner.upgrade(None).await?;
+    ensure!(place.owner.lifetimes().await? == lifetimes);
+    let mut access = place.owner.db().query("INFO FOR DB").await?;
+    let info: Option<surrealdb::types::Value> = access.take(0)?;
+    let info = format!("{info:?}");
+    ensure!(info.contains("FOR TOKEN 2h, FOR SESSION 1d"), "{info}");
+    let refused = place.owner.upgrade(Some(Lifetimes { token_hours: 0, session_hours: 1 })).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Invalid), "{refused:?}");
+    Session::sign_in(&place.connection, "kitchen", "admin", "admin").await?;
+    ensure!(admin.audit(1).await?[0].what == "signed_in" && admin.audit(2).await?[1].what == "upgraded");
+    Ok(())
+}
+
+pub(crate) async fn a_team_is_exported_and_made_anew(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let bob = place.member("bob", Role::Reviewer).await?;
+    admin.set_groups(bob.member(), std::slice::from_ref(&cooks)).await?;
+    // More than are read at a time.
+    let many = (0..1_200).map(|number| new_card(&format!("card {number}"), Visibility::Team)).collect();
+    admin.send(&request("many", many)).await?;
+    admin.set_policy("high", 2).await?;
+    let hidden = new_card("stove", Visibility::Group(cooks));
+    let refused = bob.send(&request("hidden", vec![hidden.clone()])).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
+    admin.set_policy("high", 1).await?;
+    bob.send(&request("hidden", vec![hidden])).await?;
+
+    let mut file = Vec::new();
+    let rows = place.owner.export(&mut file).await?;
+    ensure!(rows > 2_400, "{rows}");
+    let other = Owner::sign_in(&place.connection, &credentials(), "canteen").await?;
+    for damaged in [&file[..file.len() / 2], &file[..10], b"{}"] {
+        let refused = other.import(&mut &*damaged).await;
+        ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Invalid), "{refused:?}");
+    }
+    let changed = String::from_utf8(file.clone())?.replacen("card 7", "card 8", 1);
+    let refused = other.import(&mut changed.as_bytes()).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Invalid), "{refused:?}");
+    // What an import left that was killed is no obstacle.
+    other
+        .db()
+        .query("USE NS autokit; DEFINE DATABASE canteen; USE DB canteen; CREATE unfinished_import:one")
+        .await?
+        .check()?;
+    ensure!(other.import(&mut file.as_slice()).await? == rows);
+    let refused = other.import(&mut file.as_slice()).await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Taken), "{refused:?}");
+
+    // Everybody has what they had, with the keys they had it by, and goes on.
+    for (name, before, count) in [("admin", &admin, 1_200), ("bob", &bob, 1_201)] {
+        let after = Session::sign_in(&place.connection, "canteen", name, name).await?;
+        ensure!(after.member() == before.member());
+        let mut cards = [all(before).await?, all(&after).await?];
+        for cards in &mut cards {
+            cards.sort_by(|one, other| one.card.cmp(&other.card));
+        }
+        ensure!(cards[0] == cards[1] && cards[0].len() == count, "{} of {name}", cards[0].len());
+        ensure!(after.standing().await? == before.standing().await?);
+    }
+    let after = Session::sign_in(&place.connection, "canteen", "admin", "admin").await?;
+    let card = all(&after).await?.remove(0).card;
+    let edited = after.send(&request("again", vec![edit(&card, 1, Some("other"))])).await?;
+    ensure!(edited[0].number == 2, "{edited:?}");
+    // A request that was carried out before is known.
+    let repeated = after.send(&request("many", vec![new_card("card 0", Visibility::Team)])).await?;
+    ensure!(repeated.len() == 1_200, "{}", repeated.len());
+    let said = after.audit(50).await?;
+    let of = |what: &str| said.iter().filter(|entry| entry.what == what).count();
+    ensure!(of("imported") == 1 && of("joined") == 2 && of("policy") == 2, "{said:?}");
+    // The team itself goes on, too.
+    admin.send(&request("more", vec![new_card("pot", Visibility::Team)])).await?;
+    Ok(())
+}
+
 pub(crate) async fn a_newer_team_is_not_touched(place: &Place) -> Result<()> {
     // Again, as after an update of AutoKit.
-    place.owner.upgrade().await?;
+    place.owner.upgrade(None).await?;
     let taken = place.owner.create("Another").await;
     ensure!(taken.as_ref().is_err_and(|error| error.code == Code::Taken), "{taken:?}");
     place.owner.db().query("UPDATE team:one SET schema = 1000").await?.check()?;
-    let refused = place.owner.upgrade().await;
+    let refused = place.owner.upgrade(None).await;
     ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NewerSchema), "{refused:?}");
     let invalid = Owner::sign_in(&place.connection, &credentials(), "Kitchen; REMOVE DATABASE kitchen").await;
     ensure!(invalid.as_ref().is_err_and(|error| error.code == Code::Invalid), "{invalid:?}");

@@ -1,0 +1,79 @@
+//! Vectors of cards, computed once by whoever writes them.
+
+use surrealdb::types::{Array, Bytes, RecordId, RecordIdKey, SurrealValue, Value};
+
+use crate::access::CardKey;
+use crate::error::Result;
+use crate::session::Session;
+
+/// The vectors of a card in one of its states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardVectors {
+    /// The card.
+    pub card: CardKey,
+    /// Revision of the card that they were made from.
+    pub number: u32,
+    /// What they were made with: the embedding model with its weights, and how its texts are made.
+    pub recipe: String,
+    /// Length of one vector.
+    pub dim: u32,
+    /// The numbers, row by row, as little-endian `f32`: at most 64 KiB.
+    pub data: Vec<u8>,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct VectorRow {
+    card: Value,
+    number: i64,
+    recipe: String,
+    dim: i64,
+    data: Bytes,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct NumberRow {
+    card: Value,
+    number: i64,
+}
+
+fn record(card: &CardKey, recipe: &str) -> Value {
+    let key = Array::from(vec![Value::RecordId(card.record()), Value::String(recipe.to_owned())]);
+    Value::RecordId(RecordId::new("vector", RecordIdKey::Array(key)))
+}
+
+fn records(cards: &[CardKey], recipe: &str) -> Vec<Value> {
+    cards.iter().map(|card| record(card, recipe)).collect()
+}
+
+impl Session {
+    /// Returns the vectors of these cards that were made with a recipe; cards without any are left out.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<CardVectors>> {
+        let query = self.db().query("SELECT * FROM $ids").bind(("ids", records(cards, recipe)));
+        let rows: Vec<VectorRow> = self.client.answer(query).await?.take(0)?;
+        let vectors = |row: VectorRow| {
+            Ok(CardVectors {
+                card: CardKey::of(&row.card)?,
+                number: row.number as u32,
+                recipe: row.recipe,
+                dim: row.dim as u32,
+                data: row.data.into_inner().to_vec(),
+            })
+        };
+        rows.into_iter().map(vectors).collect()
+    }
+
+    /// Returns which of these cards have vectors made with a recipe, with the revision that those were made from.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn with_vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<(CardKey, u32)>> {
+        let query = self.db().query("SELECT card, number FROM $ids").bind(("ids", records(cards, recipe)));
+        let rows: Vec<NumberRow> = self.client.answer(query).await?.take(0)?;
+        rows.into_iter().map(|row| Ok((CardKey::of(&row.card)?, row.number as u32))).collect()
+    }
+}
