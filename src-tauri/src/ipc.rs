@@ -47,6 +47,7 @@ async fn forward_events(app: AppHandle, engine: Engine, mut notices: UnboundedRe
             },
         };
         findings.hear(&app, &event);
+        notifications::tell_of_team(&app, &event);
         if let Err(error) = app.emit(EVENT, &event) {
             tracing::warn!(%error, "failed to emit an event to the window");
         }

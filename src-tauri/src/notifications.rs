@@ -1,11 +1,11 @@
-//! Notifications of the desktop: an agent waits for approval, or checks have found something. Only while the window is not
-//! in front, where both are seen anyway.
+//! Notifications of the desktop: an agent waits for approval, checks have found something, or somebody in the team asks for a
+//! review or mentions this person. Only while the window is not in front, where all of it is seen anyway.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use autokit_api::commands::WaitApprovals;
-use autokit_api::{ApprovalRequest, ApprovalsWait, Client, Event, JobKind, JobState};
+use autokit_api::{ApprovalRequest, ApprovalsWait, Client, Event, JobKind, JobState, TeamNoticeKind};
 use autokit_toolcard::visible;
 use notify_rust::Notification;
 use tauri::{AppHandle, Emitter, Manager};
@@ -56,6 +56,17 @@ pub(crate) async fn watch_approvals(app: AppHandle, engine: Engine) {
 fn approval(ask: &ApprovalRequest) -> Message {
     let client = if ask.client.is_empty() { "An agent" } else { &ask.client };
     Message { summary: format!("{client} asks to call {}", ask.name), body: ask.words.join(", "), pane: None }
+}
+
+/// Notifies when somebody in the team asks for a review or mentions this person.
+pub(crate) fn tell_of_team(app: &AppHandle, event: &Event) {
+    let Event::TeamNotice { notice } = event else { return };
+    let by = notice.by.as_deref().unwrap_or("Somebody");
+    let summary = match notice.kind {
+        TeamNoticeKind::Assigned => format!("{by} asks you to review {}", notice.card),
+        TeamNoticeKind::Mentioned => format!("{by} mentioned you: {}", notice.card),
+    };
+    notify(app, Message { summary, body: notice.text.clone(), pane: Some("review") });
 }
 
 /// Corrections that wait in Review, now and from before the running checks.

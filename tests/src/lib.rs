@@ -14,6 +14,7 @@ pub mod agent;
 pub mod appendix;
 pub mod bundle;
 pub mod calendar;
+pub mod commands;
 pub mod crash;
 pub mod disk;
 pub mod growth;

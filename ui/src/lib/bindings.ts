@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 25;
+export const PROTOCOL = 26;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -1095,6 +1095,19 @@ card: string,
 number: number, };
 
 /**
+ * Who sees a card.
+ */
+export type CardSharing = { 
+/**
+ * At the team; `None` for a card that it does not have yet.
+ */
+visible_to: CardVisibility | null, 
+/**
+ * Once that was sent; `None` if nothing is to be sent.
+ */
+wanted: CardVisibility | null, };
+
+/**
  * State of a card.
  */
 export type CardState = "verified" | "stale" | "broken" | "unreachable";
@@ -1207,6 +1220,11 @@ proposal: ProposalId | null,
  * Number of the card's proposals that wait in Review.
  */
 waiting: number, };
+
+/**
+ * Who sees a card of a team.
+ */
+export type CardVisibility = { "kind": "everyone" } | { "kind": "team" } | { "kind": "role", "of": TeamRole } | { "kind": "group", "of": string } | { "kind": "person", "of": string };
 
 /**
  * Request to delete cards in one change, which can be undone.
@@ -1669,6 +1687,19 @@ export type Constraint = "free" | "no_account" | "local" | "hosted" | "open_sour
 export type DecidedBy = "rules" | "person" | "nobody";
 
 /**
+ * A member who can be chosen.
+ */
+export type DirectoryMember = { 
+/**
+ * The name they sign in with.
+ */
+name: string, 
+/**
+ * What they may do.
+ */
+role: TeamRole, };
+
+/**
  * Result of a discovery.
  */
 export type Discovered = { 
@@ -1860,7 +1891,11 @@ version: number, } | { "event": "proposals",
 /**
  * Number of pending proposals.
  */
-waiting: number, } | { "event": "providers" } | { "event": "team" } | { "event": "setting", 
+waiting: number, } | { "event": "providers" } | { "event": "team" } | { "event": "team_notice", 
+/**
+ * What they are told.
+ */
+notice: TeamNotice, } | { "event": "setting", 
 /**
  * The setting.
  */
@@ -3910,6 +3945,15 @@ allowed_hosts: Array<string>,
 proxy: string | null, };
 
 /**
+ * Request to choose who sees cards that are added on this machine.
+ */
+export type NewCards = { 
+/**
+ * Who sees them.
+ */
+visible_to: CardVisibility, };
+
+/**
  * Empty request or response.
  */
 export type Nothing = Record<symbol, never>;
@@ -5901,6 +5945,19 @@ export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "c
 export type Severity = "error" | "warning";
 
 /**
+ * Request to change who sees cards.
+ */
+export type ShareCards = { 
+/**
+ * Card ids, or exact names that no other card has.
+ */
+cards: Array<string>, 
+/**
+ * Who sees them from now on, among whom is this member.
+ */
+visible_to: CardVisibility, };
+
+/**
  * Built-in prompt.
  */
 export type ShippedPrompt = { 
@@ -6263,6 +6320,80 @@ export type SubscriptionRef = {
 id: string, };
 
 /**
+ * Something that happened in the library: a card was written, or something was done about a proposal.
+ */
+export type TeamActivityEntry = { 
+/**
+ * When.
+ */
+at: Timestamp, 
+/**
+ * Who did it.
+ */
+by: string, 
+/**
+ * What was done: an operation on a card, such as `create`, `edit`, `accept`, `delete`; or about a proposal: `proposed`,
+ * `commented`, `approved`, `rejected`, `withdrawn`, `assigned`.
+ */
+what: string, 
+/**
+ * Name of the card.
+ */
+card: string, 
+/**
+ * Its id, if it exists.
+ */
+card_id: CardId | null, 
+/**
+ * The proposal.
+ */
+proposal: ProposalId | null, 
+/**
+ * The reason, or the comment.
+ */
+text: string, };
+
+/**
+ * Request for what happened in the library lately.
+ */
+export type TeamActivityRequest = { 
+/**
+ * Most entries to return, the newest: 1 to 1,000.
+ */
+limit: number, };
+
+/**
+ * Something that was done in a team: a sign-in, a grant or a decision.
+ */
+export type TeamAuditEntry = { 
+/**
+ * When.
+ */
+at: Timestamp, 
+/**
+ * Name of the member who did it; `None` for whoever runs the server.
+ */
+by: string | null, 
+/**
+ * What was done: `joined`, `signed_in`, `invited`, `role`, `groups`, `removed`, `restored`, `password`, `policy`,
+ * `shared`, `accepted`, `rejected`, `exported`, `imported`, `upgraded`.
+ */
+what: string, 
+/**
+ * To whom or what: a member, a role, a risk, a card.
+ */
+about: string, };
+
+/**
+ * Request for the audit log of a team.
+ */
+export type TeamAuditRequest = { 
+/**
+ * Most entries to return, the newest: 1 to 10,000.
+ */
+limit: number, };
+
+/**
  * Request to create a team on a server.
  */
 export type TeamCreate = { 
@@ -6300,6 +6431,31 @@ member: string,
 password: string, };
 
 /**
+ * Who can be chosen in a team, as last read from its server.
+ */
+export type TeamDirectory = { 
+/**
+ * Name of this member.
+ */
+self_name: string, 
+/**
+ * Members who can sign in, by name.
+ */
+members: Array<DirectoryMember>, 
+/**
+ * Names of one's own groups.
+ */
+groups: Array<string>, 
+/**
+ * Whether this member may change who sees a card.
+ */
+may_share: boolean, 
+/**
+ * Who sees cards that are added on this machine.
+ */
+new_cards: CardVisibility, };
+
+/**
  * A team that this person belongs to on this machine.
  */
 export type TeamEntry = { 
@@ -6323,6 +6479,32 @@ member: string,
  * Folder of the replica of its library.
  */
 folder: string, };
+
+/**
+ * A team that was exported or imported.
+ */
+export type TeamFileOutcome = { 
+/**
+ * Path of the file.
+ */
+path: string, 
+/**
+ * Number of rows in it.
+ */
+rows: number, };
+
+/**
+ * Request to export a team to a file, or to make one of such a file.
+ */
+export type TeamFileRequest = { 
+/**
+ * The team.
+ */
+team: TeamServer, 
+/**
+ * Path of the file.
+ */
+path: string, };
 
 /**
  * An invitation, which can be used once.
@@ -6439,6 +6621,53 @@ members: Array<TeamMember>,
 groups: Array<string>, };
 
 /**
+ * Request to use a team at another address from now on.
+ */
+export type TeamMove = { 
+/**
+ * The team on this machine.
+ */
+id: string, 
+/**
+ * URL of its server: `ws://` or `wss://`.
+ */
+server: string, 
+/**
+ * Certificates of the only authorities trusted to name the server, as PEM text; those of the system without.
+ */
+authorities: string | null, };
+
+/**
+ * Something that a member is told of.
+ */
+export type TeamNotice = { 
+/**
+ * What it is.
+ */
+kind: TeamNoticeKind, 
+/**
+ * The proposal that it is about.
+ */
+proposal: ProposalId, 
+/**
+ * Name of the card that it is about.
+ */
+card: string, 
+/**
+ * Who did it, if that is known.
+ */
+by: string | null, 
+/**
+ * The comment, or why the change was proposed.
+ */
+text: string, };
+
+/**
+ * What a member is told of.
+ */
+export type TeamNoticeKind = "assigned" | "mentioned";
+
+/**
  * How many reviewers have to accept a change, by its risk. Where more than one has to for any risk, changes are proposed,
  * and nobody accepts what they proposed themselves.
  */
@@ -6484,6 +6713,31 @@ may_decide: boolean, };
 export type TeamRole = "reader" | "contributor" | "reviewer" | "admin";
 
 /**
+ * A team's database at a server, and whoever runs that.
+ */
+export type TeamServer = { 
+/**
+ * URL of the server: `ws://` or `wss://`.
+ */
+server: string, 
+/**
+ * Certificates of the only authorities trusted to name the server, as PEM text; those of the system without.
+ */
+authorities: string | null, 
+/**
+ * Name of the server's own user.
+ */
+owner: string, 
+/**
+ * Its password. It is used once and not stored.
+ */
+owner_password: string, 
+/**
+ * Identifies the team.
+ */
+id: string, };
+
+/**
  * How the replica of a team's library stands.
  */
 export type TeamState = { 
@@ -6522,7 +6776,11 @@ conflicts: number,
 /**
  * Cards of the team that are not valid and were left out.
  */
-invalid: number, };
+invalid: number, 
+/**
+ * What this member was told of since the library was opened, oldest first.
+ */
+notices: Array<TeamNotice>, };
 
 /**
  * What a replica has that the team does not.
@@ -6532,6 +6790,23 @@ export type TeamUnsent = {
  * Number of cards with changes that were not sent.
  */
 cards: number, };
+
+/**
+ * Request to bring the tables of a team up to date and to make new keys for signing tokens.
+ */
+export type TeamUpgrade = { 
+/**
+ * The team.
+ */
+team: TeamServer, 
+/**
+ * Hours for which a token is valid, 1 to 720; as before if absent.
+ */
+token_hours: number | null, 
+/**
+ * Hours after which an open connection has to sign in again, 1 to 720; as before if absent.
+ */
+session_hours: number | null, };
 
 /**
  * Result of a successful connection test. A failed test returns an error with a remedy.
@@ -7597,6 +7872,14 @@ export interface Commands {
   teams_unsent: { request: TeamRef; response: TeamUnsent };
   /** Removes the replica of a team's library and the password from this machine. */
   teams_leave: { request: TeamRef; response: TeamEntry };
+  /** Uses a team at another address from now on. */
+  teams_move: { request: TeamMove; response: TeamEntry };
+  /** Writes everything of a team to a file, from which it can be made anew at another server. */
+  teams_export: { request: TeamFileRequest; response: TeamFileOutcome };
+  /** Makes a team of an exported one. */
+  teams_import: { request: TeamFileRequest; response: TeamFileOutcome };
+  /** Brings the tables of a team up to date and makes new keys for signing tokens. */
+  teams_upgrade: { request: TeamUpgrade; response: Nothing };
   /** Returns how this library and its team's stand; `null` if it is not the replica of one. */
   team_get: { request: Nothing; response: TeamState | null };
   /** Sends and receives changes now. */
@@ -7611,6 +7894,18 @@ export interface Commands {
   team_policy_get: { request: Nothing; response: TeamPolicy };
   /** Sets how many reviewers the team requires. For administrators. */
   team_policy_set: { request: TeamPolicy; response: TeamPolicy };
+  /** Returns who can be chosen in the team; `null` if this library is not the replica of one. */
+  team_directory: { request: Nothing; response: TeamDirectory | null };
+  /** Returns who sees a card. */
+  team_sharing_get: { request: CardRef; response: CardSharing };
+  /** Changes who sees cards: sent at the next synchronization. */
+  team_share: { request: ShareCards; response: Nothing };
+  /** Chooses who sees cards that are added on this machine. */
+  team_new_cards_set: { request: NewCards; response: TeamDirectory };
+  /** Returns what happened in the library lately, newest first. */
+  team_activity: { request: TeamActivityRequest; response: Array<TeamActivityEntry> };
+  /** Returns what was done in the team, newest first. For administrators. */
+  team_audit: { request: TeamAuditRequest; response: Array<TeamAuditEntry> };
   /** Runs diagnostics of the installation. */
   diagnostics_run: { request: DoctorRequest; response: Doctor };
 }

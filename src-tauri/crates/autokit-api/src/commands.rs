@@ -16,31 +16,33 @@ use crate::{
     AgentsHttp, AgentsHttpRef, AgentsHttpSet, Answer, ApiKey, ApiKeyRef, ApiKeySet, ApprovalAnswer,
     ApprovalRequests, ApprovalsWait, AskRequest, AuditLog, AuditQuery, Backup, BackupContents, BackupRef,
     BundlePath, CardChange, CardCheck, CardCreate, CardDescribe, CardDetail, CardList, CardPage, CardRef,
-    CardRestore, CardUpdate, CardVerification, CardsDelete, CardsEdit, CardsMerge, CardsPage, CardsQuery,
-    CheckSettings, ClientConnected, CodeTools, CodeToolsPropose, CodeToolsQuery, Collection,
+    CardRestore, CardSharing, CardUpdate, CardVerification, CardsDelete, CardsEdit, CardsMerge, CardsPage,
+    CardsQuery, CheckSettings, ClientConnected, CodeTools, CodeToolsPropose, CodeToolsQuery, Collection,
     CollectionChange, CollectionRef, CollectionRename, ConnectClient, Doctor, DoctorRequest, Duplicates,
     Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, GenerateRequest,
     GeneratedToolList, Generation, GenerationRef, ImportPreview, ImportPreviewRequest, ImportRef,
     ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LanguageModelsQuery,
     LibraryHealth, MacroPropose, MacroProposed, MarketFound, MarketInstall, MarketQuery, MarketRef,
     MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery,
-    MemorySourceRef, MemorySources, MergePreview, MergeQuery, ModelChoice, Models, Nothing, PagesFetch,
-    PairRef, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile,
-    ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalAssign, ProposalComment, ProposalDetail,
-    ProposalGet, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef,
-    ProviderSettings, Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState,
-    ResearchRequest, RetirementProposed, ReviewPolicy, RevisionView, SearchRequest, SearchResponse,
-    SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote, SessionRef,
-    SessionWait, SessionsDelete, SigningKeys, Starter, Status, Subscription, SubscriptionAdd,
-    SubscriptionRef, TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMemberChange,
-    TeamMembers, TeamPolicy, TeamRef, TeamState, TeamUnsent, TestOutcome, TestRequest, ToolList, ToolOutcome,
-    ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd,
-    VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList,
-    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
+    MemorySourceRef, MemorySources, MergePreview, MergeQuery, ModelChoice, Models, NewCards, Nothing,
+    PagesFetch, PairRef, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet,
+    Profile, ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalAssign, ProposalComment,
+    ProposalDetail, ProposalGet, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery,
+    ProposalsRef, ProviderSettings, Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart,
+    RefineState, ResearchRequest, RetirementProposed, ReviewPolicy, RevisionView, SearchRequest,
+    SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote,
+    SessionRef, SessionWait, SessionsDelete, ShareCards, SigningKeys, Starter, Status, Subscription,
+    SubscriptionAdd, SubscriptionRef, TeamActivityEntry, TeamActivityRequest, TeamAuditEntry,
+    TeamAuditRequest, TeamCreate, TeamDirectory, TeamEntry, TeamFileOutcome, TeamFileRequest, TeamInvitation,
+    TeamInvite, TeamJoin, TeamMemberChange, TeamMembers, TeamMove, TeamPolicy, TeamRef, TeamState,
+    TeamUnsent, TeamUpgrade, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
+    ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd,
+    VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove,
+    VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 25;
+pub const PROTOCOL: u32 = 26;
 
 /// Returns whether a command may be executed again when it is unknown whether it was. Those with effects outside the library
 /// may not; changes of the library are recognized by their idempotency key.
@@ -484,6 +486,14 @@ commands! {
     CountUnsent = "teams_unsent" (TeamRef) -> TeamUnsent;
     /// Removes the replica of a team's library and the password from this machine.
     LeaveTeam = "teams_leave" (TeamRef) -> TeamEntry;
+    /// Uses a team at another address from now on.
+    MoveTeam = "teams_move" (TeamMove) -> TeamEntry;
+    /// Writes everything of a team to a file, from which it can be made anew at another server.
+    ExportTeam = "teams_export" (TeamFileRequest) -> TeamFileOutcome;
+    /// Makes a team of an exported one.
+    ImportTeam = "teams_import" (TeamFileRequest) -> TeamFileOutcome;
+    /// Brings the tables of a team up to date and makes new keys for signing tokens.
+    UpgradeTeam = "teams_upgrade" (TeamUpgrade) -> Nothing;
     /// Returns how this library and its team's stand; `null` if it is not the replica of one.
     GetTeam = "team_get" (Nothing) -> Option<TeamState>;
     /// Sends and receives changes now.
@@ -498,6 +508,18 @@ commands! {
     GetTeamPolicy = "team_policy_get" (Nothing) -> TeamPolicy;
     /// Sets how many reviewers the team requires. For administrators.
     SetTeamPolicy = "team_policy_set" (TeamPolicy) -> TeamPolicy;
+    /// Returns who can be chosen in the team; `null` if this library is not the replica of one.
+    GetTeamDirectory = "team_directory" (Nothing) -> Option<TeamDirectory>;
+    /// Returns who sees a card.
+    GetCardSharing = "team_sharing_get" (CardRef) -> CardSharing;
+    /// Changes who sees cards: sent at the next synchronization.
+    ShareCardsWith = "team_share" (ShareCards) -> Nothing;
+    /// Chooses who sees cards that are added on this machine.
+    SetNewCards = "team_new_cards_set" (NewCards) -> TeamDirectory;
+    /// Returns what happened in the library lately, newest first.
+    ListTeamActivity = "team_activity" (TeamActivityRequest) -> Vec<TeamActivityEntry>;
+    /// Returns what was done in the team, newest first. For administrators.
+    ListTeamAudit = "team_audit" (TeamAuditRequest) -> Vec<TeamAuditEntry>;
     /// Runs diagnostics of the installation.
     RunDoctor = "diagnostics_run" (DoctorRequest) -> Doctor;
 }

@@ -36,6 +36,7 @@ mod providers;
 mod refine;
 mod review;
 mod serve;
+mod sharing;
 pub mod stdio;
 mod system;
 mod team;
@@ -102,6 +103,11 @@ pub use serve::{
     ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpRef, AgentsHttpSet,
     ChangedLine, ClientConnected, ConnectClient, Latency, LineChange, PreloadingReplay, ReplayedMeasure,
     Server, ServerAdd, ServerReach, ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
+};
+pub use sharing::{
+    CardSharing, CardVisibility, DirectoryMember, NewCards, ShareCards, TeamActivityEntry,
+    TeamActivityRequest, TeamAuditEntry, TeamAuditRequest, TeamDirectory, TeamFileOutcome, TeamFileRequest,
+    TeamMove, TeamNotice, TeamNoticeKind, TeamServer, TeamUpgrade,
 };
 pub use system::{
     Backup, BackupContents, BackupRef, CardNames, Check, CheckState, Doctor, DoctorRequest, Event,

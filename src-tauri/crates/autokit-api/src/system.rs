@@ -5,6 +5,8 @@ use autokit_toolcard::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::sharing::TeamNotice;
+
 use super::jobs::Job;
 
 /// Empty request or response.
@@ -156,6 +158,11 @@ pub enum Event {
     Providers,
     /// The replica of a team's library sent or received something, or its connection changed.
     Team,
+    /// Somebody in the team asks this member for a review or mentions them.
+    TeamNotice {
+        /// What they are told.
+        notice: TeamNotice,
+    },
     /// Another setting of the library changed.
     Setting {
         /// The setting.

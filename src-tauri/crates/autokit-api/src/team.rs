@@ -6,6 +6,8 @@ use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::sharing::TeamNotice;
+
 /// What a member may do. Each role may do what the ones before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -106,6 +108,8 @@ pub struct TeamState {
     pub conflicts: u32,
     /// Cards of the team that are not valid and were left out.
     pub invalid: u32,
+    /// What this member was told of since the library was opened, oldest first.
+    pub notices: Vec<TeamNotice>,
 }
 
 /// A member of a team.

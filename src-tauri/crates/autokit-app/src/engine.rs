@@ -320,7 +320,7 @@ impl Engine {
                 bundle_keys,
                 vocabulary,
                 teams: Teams::new(workspace.clone(), providers.clone(), options),
-                team: TeamReplica::new(workspace.clone(), options)?,
+                team: TeamReplica::new(workspace.clone(), models.clone(), options)?,
             };
             let connections = Connections {
                 servers: Servers::new(workspace.clone(), known_servers.clone(), exchange.imports.clone()),

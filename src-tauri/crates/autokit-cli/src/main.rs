@@ -142,10 +142,11 @@ async fn run(cli: Cli) -> Result<Outcome> {
         return result;
     }
     if let Command::Team(command) = &command
-        && let Some((id, false)) = command.leaving()
+        && let Some(leaving) = command.leaving()
+        && (leaving.keep.is_some() || !leaving.discard)
     {
-        let global = Global { team: Some(id.to_owned()), ..cli.global.clone() };
-        Box::pin(team::ensure_sent(node_options(&global, false)?)).await?;
+        let global = Global { team: Some(leaving.id.to_owned()), ..cli.global.clone() };
+        Box::pin(team::prepare_leaving(node_options(&global, false)?, leaving)).await?;
     }
     let opened = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await;
     let node = match opened {

@@ -1,25 +1,42 @@
 //! Leaving a team, whose library another process may have open.
 
-use autokit_api::Nothing;
-use autokit_api::commands::GetTeam;
+use autokit_api::commands::{Export, GetTeam};
+use autokit_api::{ExportRequest, Format, Nothing};
 use autokit_app::node::{Node, NodeOptions};
 use autokit_app::{ApiError, ErrorCode};
-use autokit_terminal::Result;
 use autokit_terminal::output::count;
+use autokit_terminal::{Leaving, Result};
 
-/// Checks that the team has everything that was changed in its library here.
+/// Keeps the cards of a team that is about to be left, and checks that the team has everything that was changed in its
+/// library here.
 ///
 /// # Errors
-/// `conflict` if not.
-pub(crate) async fn ensure_sent(options: NodeOptions) -> Result<()> {
+/// `conflict` if it has not; as an export.
+pub(crate) async fn prepare_leaving(options: NodeOptions, leaving: Leaving<'_>) -> Result<()> {
     let node = Node::open(options).await?;
-    let state = node.call::<GetTeam>(Nothing {}).await;
+    let outcome = prepare(&node, leaving).await;
     node.close().await?;
-    let unsent = state?.map_or(0, |state| state.unsent);
-    if unsent == 0 {
-        return Ok(());
+    outcome
+}
+
+async fn prepare(node: &Node, leaving: Leaving<'_>) -> Result<()> {
+    let unsent = node.call::<GetTeam>(Nothing {}).await?.map_or(0, |state| state.unsent);
+    if unsent > 0 && !leaving.discard {
+        let message = format!("changes of {} were not sent to the team", count(u64::from(unsent), "card"));
+        let remedy = "Send them with `autokit --team ID team sync`, or lose them with `--discard`.";
+        return Err(ApiError::new(ErrorCode::Conflict, message, remedy).into());
     }
-    let message = format!("changes of {} were not sent to the team", count(u64::from(unsent), "card"));
-    let remedy = "Send them with `autokit --team ID team sync`, or lose them with `--discard`.";
-    Err(ApiError::new(ErrorCode::Conflict, message, remedy).into())
+    let Some(file) = leaving.keep else { return Ok(()) };
+    let path = std::path::absolute(file).map_err(|error| {
+        let message = format!("{}: {error}", file.display());
+        ApiError::new(ErrorCode::UnreadableFile, message, "Name a file that you may write.")
+    })?;
+    let request = ExportRequest {
+        path: Some(path.display().to_string()),
+        format: Format::Bundle,
+        history: true,
+        ..ExportRequest::default()
+    };
+    node.call::<Export>(request).await?;
+    Ok(())
 }

@@ -59,7 +59,7 @@ pub use problems::{Problem, Verified};
 pub use proposals::shared::{ProposalLink, ReceivedComment, ReceivedProposal};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
 pub use restore::{Restored, Staged};
-pub use shared::{Made, Received, SharedState, TeamRules};
+pub use shared::{Made, Received, SharedState, TeamNote, TeamRules};
 pub use store::{ChangeObserver, Library, Storage};
 pub use stored_replica::HeldChanges;
 pub use vectors::{PackedVectors, StoredVectors};

@@ -40,6 +40,7 @@ const MIGRATIONS: &[&str] = &[
     REDO,
     SHARED,
     SHARED_PROPOSALS,
+    VISIBILITY,
 ];
 
 /// The first schema version whose libraries store the head of the commit log in a file.
@@ -81,6 +82,9 @@ const SHARED: &str = include_str!("schema/11_shared.surql");
 
 /// Version 12: which proposals of a replica are which in the team's library.
 const SHARED_PROPOSALS: &str = include_str!("schema/12_shared_proposals.surql");
+
+/// Version 13: who sees the cards of a team's library.
+const VISIBILITY: &str = include_str!("schema/13_visibility.surql");
 
 #[derive(Serialize, Deserialize)]
 struct SchemaFile {

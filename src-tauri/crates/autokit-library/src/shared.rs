@@ -11,6 +11,7 @@ use crate::error::{LibraryError, Result};
 use crate::rows::key_text;
 use crate::step::Step;
 use crate::store::Library;
+use crate::vectors::PackedVectors;
 use crate::write::{CommitExtras, Committed, Meta, Write};
 
 /// The newest common state of a card here and in a team's library.
@@ -22,6 +23,36 @@ pub struct SharedState {
     pub number: u32,
     /// Its revision here that has the same content. Later revisions are those the team does not have yet.
     pub local: u32,
+    /// Who sees it there, as text of who synchronizes; `None` if that was not read yet.
+    pub visible_to: Option<String>,
+}
+
+/// What a replica notes about its team, each as one text of who synchronizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TeamNote {
+    /// Up to where the team's library was read.
+    Position,
+    /// What the team lets its member do: [`TeamRules`].
+    Rules,
+    /// Its members and groups.
+    Directory,
+    /// Who is to see which cards, as far as the team does not have that yet.
+    Wanted,
+    /// Who sees cards that are added here.
+    NewCards,
+}
+
+impl TeamNote {
+    fn record(self) -> RecordId {
+        let key = match self {
+            TeamNote::Position => "now",
+            TeamNote::Rules => "rules",
+            TeamNote::Directory => "directory",
+            TeamNote::Wanted => "wanted",
+            TeamNote::NewCards => "new_cards",
+        };
+        RecordId::new("sync", key)
+    }
 }
 
 impl SharedState {
@@ -31,6 +62,7 @@ impl SharedState {
             key: self.key.clone(),
             number: i64::from(self.number),
             local: i64::from(self.local),
+            visible_to: self.visible_to.clone(),
         }
     }
 }
@@ -79,6 +111,8 @@ pub struct Received {
     pub card: Option<Toolcard>,
     /// Its key and revision there; the local one is that of this write.
     pub state: SharedState,
+    /// Its vectors, if the team has some that can be used.
+    pub vectors: Option<PackedVectors>,
     /// Its newest revision there.
     pub made: Made,
     /// What it becomes here with changes that the team does not have yet, and who made those.
@@ -98,6 +132,7 @@ struct SharedRow {
     key: String,
     number: i64,
     local: i64,
+    visible_to: Option<String>,
 }
 
 impl Library {
@@ -115,19 +150,31 @@ impl Library {
             }
         };
         let state = |row: SharedRow| {
-            let state = SharedState { key: row.key, number: row.number as u32, local: row.local as u32 };
+            let (number, local) = (row.number as u32, row.local as u32);
+            let state = SharedState { key: row.key, number, local, visible_to: row.visible_to };
             (CardId::new(key_text(&row.id)), state)
         };
         Ok(rows.into_iter().map(state).collect())
     }
 
-    /// Returns up to where a team's library was read, as given to [`Library::receive`]; `None` before the first time.
+    /// Returns a note about the team; `None` before the first time.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn shared_position(&self) -> Result<Option<String>> {
-        let values: Vec<String> = self.select("SELECT VALUE position FROM sync:now", Object::new()).await?;
-        Ok(values.into_iter().next())
+    pub async fn team_note(&self, note: TeamNote) -> Result<Option<String>> {
+        let query = "SELECT VALUE position FROM $note";
+        Ok(self.select::<String>(query, object! { note: note.record() }).await?.into_iter().next())
+    }
+
+    /// Notes something about the team.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn set_team_note(&self, note: TeamNote, text: &str) -> Result<()> {
+        let _guard = self.writer.lock().await;
+        self.recover_state().await?;
+        let row = Step::Put(vec![object! { id: note.record(), position: text.to_owned() }]);
+        self.apply_change(vec![row], Vec::new(), "Note how a team's library stands").await
     }
 
     /// Returns what the team lets its member do; `None` in a library that is no replica, or before the first
@@ -136,11 +183,10 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn team_rules(&self) -> Result<Option<TeamRules>> {
-        let values: Vec<String> = self.select("SELECT VALUE position FROM sync:rules", Object::new()).await?;
         let read = |text: String| {
             serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()))
         };
-        values.into_iter().next().map(read).transpose()
+        self.team_note(TeamNote::Rules).await?.map(read).transpose()
     }
 
     /// Notes what the team lets its member do.
@@ -149,22 +195,7 @@ impl Library {
     /// When the database fails.
     pub async fn set_team_rules(&self, rules: &TeamRules) -> Result<()> {
         let text = serde_json::to_string(rules).map_err(|error| LibraryError::Database(error.to_string()))?;
-        self.note_sync("rules", &text).await
-    }
-
-    /// Notes up to where a team's library was read.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub async fn set_shared_position(&self, position: &str) -> Result<()> {
-        self.note_sync("now", position).await
-    }
-
-    async fn note_sync(&self, key: &str, text: &str) -> Result<()> {
-        let _guard = self.writer.lock().await;
-        self.recover_state().await?;
-        let row = object! { id: RecordId::new("sync", key), position: text.to_owned() };
-        self.apply_change(vec![Step::Put(vec![row])], Vec::new(), "Note how a team's library stands").await
+        self.set_team_note(TeamNote::Rules, &text).await
     }
 
     /// Writes cards as they are in a team's library, and notes up to where it was read. Where another card here has the name
@@ -174,7 +205,7 @@ impl Library {
     /// [`crate::LibraryError::Conflict`] when a card changed here since it was read; otherwise as [`Library::commit`].
     pub async fn receive(&self, meta: &Meta, writes: &[Write], position: &str) -> Result<Committed> {
         let rows = |_: Option<&str>| {
-            Ok(vec![object! { id: RecordId::new("sync", "now"), position: position.to_owned() }])
+            Ok(vec![object! { id: TeamNote::Position.record(), position: position.to_owned() }])
         };
         self.commit_with(meta, writes, CommitExtras { rows: Some(&rows), ..CommitExtras::default() }).await
     }

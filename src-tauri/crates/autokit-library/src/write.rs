@@ -262,7 +262,11 @@ impl<'a> Batch<'a> {
         }
         self.made = Some(&received.made);
         match (&received.card, self.staged(&id)) {
-            (Some(card), _) => self.put(id.clone(), &self.with_free_name(&id, card), None)?,
+            (Some(card), _) => {
+                let named = self.with_free_name(&id, card);
+                let vectors = received.vectors.as_ref().filter(|_| matches!(named, Cow::Borrowed(_)));
+                self.put(id.clone(), &named, vectors)?;
+            }
             (None, Some(Staged::Live { key, number, created_at, .. })) => {
                 self.delete(&id, key, number, created_at);
             }

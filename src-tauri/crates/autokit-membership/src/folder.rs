@@ -134,14 +134,19 @@ pub(crate) fn create(data_dir: &Path, file: &TeamFile) -> Result<TeamEntry> {
         }
         number += 1;
     };
+    fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+    write(&folder, file)?;
+    Ok(file.entry(&folder))
+}
+
+/// Writes what the library in a folder is a replica of.
+pub(crate) fn write(folder: &Path, file: &TeamFile) -> Result<()> {
     let path = folder.join(FILE);
     let partial = folder.join(format!("{FILE}.partial"));
     let text = serde_json::to_string_pretty(file).map_err(|error| failed(&path, &error))?;
-    fs::create_dir_all(&folder)
-        .and_then(|()| fs::write(&partial, text))
+    fs::write(&partial, text)
         .and_then(|()| fs::rename(&partial, &path))
-        .map_err(|error| failed(&path, &error))?;
-    Ok(file.entry(&folder))
+        .map_err(|error| failed(&path, &error))
 }
 
 /// Removes the folder of a replica.

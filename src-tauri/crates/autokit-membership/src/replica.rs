@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autokit_api::commands::{
@@ -16,30 +17,37 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_sync::{Follower, Membership, Report, State};
 use autokit_team::{Group, GroupKey, Member, Role, Session};
 use autokit_toolcard::Risk;
+use autokit_workspace::models::Models;
 use autokit_workspace::options::EngineOptions;
 use autokit_workspace::secrets::{Secret, Secrets};
 use autokit_workspace::workspace::Workspace;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Mutex, Notify, watch};
 
+use crate::embedding::CurrentModel;
 use crate::folder::{self, TeamFile};
 use crate::invitation;
 
 /// Longest that an invitation can be used, in days.
 const MOST_DAYS: u32 = 365;
+/// How long an open session may take to answer before another one is opened.
+const ANSWER: Duration = Duration::from_secs(5);
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
 /// The team whose library is open; nothing for a person's own library.
 #[derive(Clone, Debug)]
 pub struct TeamReplica {
-    workspace: Workspace,
+    pub(crate) workspace: Workspace,
+    models: Models,
     config_dir: Arc<PathBuf>,
     team: Option<Arc<(TeamEntry, TeamFile)>>,
     /// What a process that stays follows.
     following: Arc<OnceLock<watch::Receiver<State>>>,
-    changed: Arc<Notify>,
+    pub(crate) changed: Arc<Notify>,
     /// One synchronization at a time, of a process that does not follow.
     syncing: Arc<Mutex<()>>,
+    /// What administrators and members ask the server for apart from synchronizing.
+    session: Arc<Mutex<Option<Session>>>,
 }
 
 impl TeamReplica {
@@ -47,7 +55,7 @@ impl TeamReplica {
     ///
     /// # Errors
     /// If the file that says so cannot be read.
-    pub fn new(workspace: Workspace, options: &EngineOptions) -> Result<TeamReplica> {
+    pub fn new(workspace: Workspace, models: Models, options: &EngineOptions) -> Result<TeamReplica> {
         let folder = workspace.library.dir().map(|dir| dir.root().to_owned());
         let team = match &folder {
             Some(folder) => folder::read(folder)?.map(|file| Arc::new((file.entry(folder), file))),
@@ -55,11 +63,13 @@ impl TeamReplica {
         };
         Ok(TeamReplica {
             workspace,
+            models,
             config_dir: Arc::new(options.config_dir.clone()),
             team,
             following: Arc::default(),
             changed: Arc::default(),
             syncing: Arc::default(),
+            session: Arc::default(),
         })
     }
 
@@ -86,7 +96,8 @@ impl TeamReplica {
             }
         };
         let (library, clock) = (Arc::clone(&self.workspace.library), self.workspace.clock.clone());
-        let follower = Follower::new(library, membership, clock, Arc::clone(&self.changed));
+        let follower = Follower::new(library, membership, clock, Arc::clone(&self.changed))
+            .with_embedding(Arc::new(CurrentModel(self.models.clone())));
         let mut state = follower.state();
         self.following.get_or_init(|| follower.state());
         let publish = async {
@@ -112,15 +123,20 @@ impl TeamReplica {
                 tracing::warn!(%error, "failed to count the proposals");
             }
         }
+        for notice in now.total.notices.iter().skip(was.notices.len()) {
+            let notice = self.notice(notice).await;
+            self.workspace.publish(Event::TeamNotice { notice });
+        }
         self.workspace.publish(Event::Team);
     }
 
-    /// Wakes the follower when a card or a proposal changes here.
+    /// Wakes the follower when a card or a proposal changes here, or cards were embedded.
     async fn notice_changes(&self) {
         let mut events = self.workspace.events().subscribe();
         loop {
             match events.recv().await {
-                Ok(Event::Library { .. } | Event::Proposals { .. }) | Err(RecvError::Lagged(_)) => {
+                Ok(Event::Library { .. } | Event::Proposals { .. } | Event::Model { .. })
+                | Err(RecvError::Lagged(_)) => {
                     self.changed.notify_one();
                 }
                 Ok(_) => {}
@@ -129,7 +145,7 @@ impl TeamReplica {
         }
     }
 
-    fn team(&self) -> Result<&(TeamEntry, TeamFile)> {
+    pub(crate) fn team(&self) -> Result<&(TeamEntry, TeamFile)> {
         self.team.as_deref().ok_or_else(|| {
             let message = "this library is not a team's";
             ApiError::new(ErrorCode::NotFound, message, "Open the library of a team.")
@@ -146,15 +162,23 @@ impl TeamReplica {
         })
     }
 
-    async fn session(&self) -> Result<Session> {
-        Ok(self.membership().await?.sign_in().await?)
+    /// Returns a session at the team's server: the one that is open, unless it expired or the server is gone.
+    pub(crate) async fn session(&self) -> Result<Session> {
+        let mut session = self.session.lock().await;
+        if let Some(open) = session.as_ref() {
+            let answer = tokio::time::timeout(ANSWER, open.standing()).await;
+            if answer.is_ok_and(|standing| standing.is_ok()) {
+                return Ok(open.clone());
+            }
+        }
+        Ok(session.insert(self.membership().await?.sign_in().await?).clone())
     }
 
     async fn state(&self) -> Result<Option<TeamState>> {
         let Some(team) = self.team.as_deref() else { return Ok(None) };
         if let Some(following) = self.following.get() {
             let state = following.borrow().clone();
-            return Ok(Some(to_api(&team.0, &state)));
+            return Ok(Some(self.to_api(&team.0, &state).await));
         }
         // A process that does not stay asks whether the team answers.
         let answered = match self.membership().await {
@@ -168,25 +192,30 @@ impl TeamReplica {
             unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
             ..State::default()
         };
-        Ok(Some(to_api(&team.0, &state)))
+        Ok(Some(self.to_api(&team.0, &state).await))
+    }
+
+    async fn to_api(&self, team: &TeamEntry, state: &State) -> TeamState {
+        let mut notices = Vec::with_capacity(state.total.notices.len());
+        for notice in &state.total.notices {
+            notices.push(self.notice(notice).await);
+        }
+        TeamState {
+            team: team.clone(),
+            is_connected: state.is_connected,
+            error: state.error.clone(),
+            synced_at: state.synced_at,
+            unsent: state.unsent as u32,
+            received: state.total.received as u32,
+            sent: state.total.sent as u32,
+            conflicts: state.total.conflicts as u32,
+            invalid: state.total.invalid as u32,
+            notices,
+        }
     }
 }
 
-fn to_api(team: &TeamEntry, state: &State) -> TeamState {
-    TeamState {
-        team: team.clone(),
-        is_connected: state.is_connected,
-        error: state.error.clone(),
-        synced_at: state.synced_at,
-        unsent: state.unsent as u32,
-        received: state.total.received as u32,
-        sent: state.total.sent as u32,
-        conflicts: state.total.conflicts as u32,
-        invalid: state.total.invalid as u32,
-    }
-}
-
-fn role_from(role: TeamRole) -> Role {
+pub(crate) fn role_from(role: TeamRole) -> Role {
     match role {
         TeamRole::Reader => Role::Reader,
         TeamRole::Contributor => Role::Contributor,
@@ -195,7 +224,7 @@ fn role_from(role: TeamRole) -> Role {
     }
 }
 
-fn role_of(role: Role) -> TeamRole {
+pub(crate) fn role_of(role: Role) -> TeamRole {
     match role {
         Role::Reader => TeamRole::Reader,
         Role::Contributor => TeamRole::Contributor,
@@ -246,7 +275,8 @@ impl Handle<SyncTeam> for TeamReplica {
         let Some(following) = self.following.get() else {
             let _syncing = self.syncing.lock().await;
             let membership = self.membership().await?;
-            let mut sync = membership.sync_of(&self.workspace.library).await?;
+            let embedding = Arc::new(CurrentModel(self.models.clone()));
+            let mut sync = membership.sync_of(&self.workspace.library, Some(embedding)).await?;
             let total = sync.sync().await?;
             let now = self.workspace.clock.stamp();
             sync.note_synced(now).await?;
@@ -258,7 +288,7 @@ impl Handle<SyncTeam> for TeamReplica {
                 total,
             };
             self.publish(&State::default(), &state).await;
-            return Ok(to_api(entry, &state));
+            return Ok(self.to_api(entry, &state).await);
         };
         // Whoever follows is woken; the next thing it reports is the outcome.
         let mut following = following.clone();
@@ -273,7 +303,7 @@ impl Handle<SyncTeam> for TeamReplica {
                     "Check the address and your connection. Changes are kept until the server answers.";
                 Err(ApiError::new(ErrorCode::NoConnection, error, remedy))
             }
-            None => Ok(to_api(entry, &state)),
+            None => Ok(self.to_api(entry, &state).await),
         }
     }
 }
@@ -294,7 +324,7 @@ impl Handle<InviteMember> for TeamReplica {
         }
         let session = self.session().await?;
         let groups = groups_named(&session, &request.groups).await?;
-        let lifetime = std::time::Duration::from_secs(u64::from(request.days) * SECONDS_PER_DAY);
+        let lifetime = Duration::from_secs(u64::from(request.days) * SECONDS_PER_DAY);
         let invitation = session.invite(role_from(request.role), &groups, lifetime).await?;
         Ok(TeamInvitation {
             link: invitation::link(&self.team()?.1.server, &invitation),

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autokit_api::commands::{Context, CountUnsent, CreateTeam, Handle, JoinTeam, LeaveTeam, ListTeams};
-use autokit_api::{Nothing, TeamCreate, TeamEntry, TeamJoin, TeamRef, TeamUnsent};
+use autokit_api::commands::{
+    Context, CountUnsent, CreateTeam, Handle, JoinTeam, LeaveTeam, ListTeams, MoveTeam,
+};
+use autokit_api::{Nothing, TeamCreate, TeamEntry, TeamJoin, TeamMove, TeamRef, TeamUnsent};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{DataDir, Library, Ownership, Storage};
 use autokit_team::{Address, Code, Connection, Credentials, INVITATION_LIFETIME, Owner, Role, Session};
@@ -150,6 +152,38 @@ impl Handle<CountUnsent> for Teams {
         let unsent = autokit_sync::unsent(&library).await;
         library.close().await?;
         Ok(TeamUnsent { cards: unsent?.len() as u32 })
+    }
+}
+
+#[async_trait]
+impl Handle<MoveTeam> for Teams {
+    async fn handle(&self, _: &Context, request: TeamMove) -> Result<TeamEntry> {
+        let folder = folder::find(self.data_dir()?.root(), &request.id)?;
+        let before = folder::read(&folder)?
+            .ok_or_else(|| ApiError::internal("the folder of a team says which one it is"))?;
+        let file = TeamFile { server: request.server, authorities: request.authorities, ..before.clone() };
+        // Whoever has it open keeps in step with the old address.
+        let owned = own(&folder)?;
+        let secrets = Secrets::open(file.keys, &self.config_dir);
+        let Some(password) = secrets.get(&before.secret()).await? else {
+            return Err(ApiError::new(
+                ErrorCode::Unauthorized,
+                "the password for the team is not on this machine",
+                "Join again with an invitation link and the same name and password.",
+            ));
+        };
+        // Its cards are known by the keys of this team: another one's would be taken for them.
+        let connection = Connection::open(&file.address(), None).await?;
+        Session::sign_in(&connection, &file.database, &file.member, password.expose()).await?;
+        if file.secret() == before.secret() {
+            folder::write(&folder, &file)?;
+        } else {
+            secrets.set(&file.secret(), password).await?;
+            folder::write(&folder, &file)?;
+            secrets.remove(&before.secret()).await?;
+        }
+        drop(owned);
+        Ok(file.entry(&folder))
     }
 }
 

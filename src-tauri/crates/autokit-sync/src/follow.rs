@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_library::{Clock, Library};
-use autokit_team::{Address, Code, Connection, Session};
+use autokit_team::{Address, Changed, Code, Connection, Session};
 use autokit_toolcard::Timestamp;
 use futures_util::StreamExt as _;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::{Notify, watch};
 
+use crate::embedding::Embedding;
 use crate::error::{Result, SyncError};
 use crate::send::unsent;
 use crate::sync::{Report, TeamSync, forget_team};
@@ -57,14 +59,22 @@ impl Membership {
     ///
     /// # Errors
     /// As [`Membership::sign_in`]; when the library cannot be read or written.
-    pub async fn sync_of(&self, library: &Arc<Library>) -> Result<TeamSync> {
-        match self.sign_in().await {
+    pub async fn sync_of(
+        &self,
+        library: &Arc<Library>,
+        embedding: Option<Arc<dyn Embedding>>,
+    ) -> Result<TeamSync> {
+        let sync = match self.sign_in().await {
             Err(SyncError::Team(error)) if error.code == Code::Removed => {
                 forget_team(library).await?;
-                Err(error.into())
+                return Err(error.into());
             }
-            session => TeamSync::new(Arc::clone(library), session?).await,
-        }
+            session => TeamSync::new(Arc::clone(library), session?).await?,
+        };
+        Ok(match embedding {
+            Some(embedding) => sync.with_embedding(embedding),
+            None => sync,
+        })
     }
 }
 
@@ -83,6 +93,12 @@ pub struct State {
     pub total: Report,
 }
 
+/// How much longer or shorter a member waits than others, 0.5 to 1.5: after a server was gone, they do not all come at once.
+fn spread(name: &str) -> f64 {
+    let digest = Sha256::digest(name.as_bytes());
+    0.5 + f64::from(digest[0]) / f64::from(u8::MAX)
+}
+
 /// Keeps a library in step with its team's.
 #[derive(Debug)]
 pub struct Follower {
@@ -90,6 +106,7 @@ pub struct Follower {
     membership: Membership,
     clock: Clock,
     changed: Arc<Notify>,
+    embedding: Option<Arc<dyn Embedding>>,
     state: watch::Sender<State>,
 }
 
@@ -101,7 +118,14 @@ impl Follower {
         clock: Clock,
         changed: Arc<Notify>,
     ) -> Follower {
-        Follower { library, membership, clock, changed, state: watch::Sender::default() }
+        Follower { library, membership, clock, changed, embedding: None, state: watch::Sender::default() }
+    }
+
+    /// Shares vectors with the team.
+    #[must_use]
+    pub fn with_embedding(mut self, embedding: Arc<dyn Embedding>) -> Follower {
+        self.embedding = Some(embedding);
+        self
     }
 
     /// Returns how the replica stands, now and whenever that changes.
@@ -129,7 +153,7 @@ impl Follower {
                 FIRST_PAUSE
             };
             tokio::select! {
-                () = tokio::time::sleep(pause) => {}
+                () = tokio::time::sleep(pause.mul_f64(spread(&self.membership.name))) => {}
                 // Somebody edits: a good moment to see whether the server answers again.
                 () = self.changed.notified() => self.count_unsent().await,
             }
@@ -138,7 +162,7 @@ impl Follower {
 
     /// Synchronizes whenever something changed here or there, until the connection ends.
     async fn follow(&self) -> Result<()> {
-        let mut sync = self.membership.sync_of(&self.library).await?;
+        let mut sync = self.membership.sync_of(&self.library, self.embedding.clone()).await?;
         let changes = sync.session().watch().await?;
         let mut changes = std::pin::pin!(changes.ready_chunks(usize::from(u8::MAX)));
         loop {
@@ -157,7 +181,13 @@ impl Follower {
             });
             tokio::select! {
                 told = changes.next() => match told {
-                    Some(told) => told.into_iter().try_for_each(|one| one.map(drop))?,
+                    Some(told) => {
+                        for one in told {
+                            if one? == Changed::Members {
+                                sync.heed_members();
+                            }
+                        }
+                    }
                     None => return Ok(()),
                 },
                 () = self.changed.notified() => {}

@@ -11,20 +11,31 @@
 //! | `send.rs` | local changes as requests, each carried out once |
 //! | `receive.rs` | the team's cards, merged with what is not sent yet |
 //! | `follow.rs` | round after round, for as long as the library is open |
+//! | `embedding.rs` | vectors, computed once by whoever writes a card |
+//! | `notices.rs` | what a member is told of: assignments and mentions |
+//! | `sharing.rs` | who sees which cards, and the members and groups that can be chosen |
 //! | `proposals.rs` | proposals, decisions and comments, in both directions |
 //! | `position.rs` | up to where the team's library was read |
 
+mod embedding;
 mod error;
 mod follow;
+mod notices;
 mod position;
 mod proposals;
 mod receive;
 mod send;
+mod sharing;
 mod sync;
 
+pub use embedding::Embedding;
 pub use error::{Result, SyncError};
 pub use follow::{Follower, Membership, State};
+pub use notices::{Notice, NoticeKind};
 pub use send::unsent;
+pub use sharing::{
+    Directory, DirectoryGroup, DirectoryMember, Sharing, new_cards, set_new_cards, share, sharing,
+};
 pub use sync::{Report, TeamSync, forget_team, synced_at};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.

@@ -1,6 +1,6 @@
 //! Up to where a team's library was read.
 
-use autokit_library::Library;
+use autokit_library::{Library, TeamNote};
 use autokit_team::Cursor;
 use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ impl Position {
     /// Reads the position of a library; the beginning for one that never received anything, or whose position cannot be
     /// read: what is read again is the same.
     pub(crate) async fn of(library: &Library) -> Result<Position> {
-        let Some(text) = library.shared_position().await? else { return Ok(Position::default()) };
+        let Some(text) = library.team_note(TeamNote::Position).await? else { return Ok(Position::default()) };
         let stored = serde_json::from_str::<Stored>(&text).ok();
         let position = stored.and_then(|stored| {
             Some(Position {

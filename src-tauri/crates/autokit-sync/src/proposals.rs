@@ -5,9 +5,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use autokit_library::{ProposalLink, ReceivedComment, ReceivedProposal, Selection};
+use autokit_library::{ProposalLink, ReceivedComment, ReceivedProposal, Selection, TeamNote};
 use autokit_team::{
-    Approval, CardKey, Code, MemberKey, NewProposal, ProposalKey, Request, SharedProposal, Step, Visibility,
+    Approval, CardKey, Code, MemberKey, NewProposal, ProposalKey, Request, SharedProposal, Step,
 };
 use autokit_toolcard::{
     CardId, Draft, FieldDecision, Origin, PageCandidate, Proposal, ProposalId, ProposalState, ProposedField,
@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Result;
+use crate::notices::Notice;
 use crate::position::Position;
 use crate::sync::{Report, TeamSync};
 
@@ -225,6 +226,14 @@ impl TeamSync {
         for (id, key) in self.decided_here().await? {
             let proposal = self.library.proposal(id).await?;
             let reason = proposal.decision.clone().unwrap_or_default();
+            let values = values_digest(&proposal.draft);
+            let is_theirs = self.links.get(&id).is_some_and(|link| link.fingerprint.ends_with(&values));
+            if !is_theirs && proposal.state == ProposalState::Rejected {
+                // Newer values had replaced the team's here: those were rejected, and nobody decided on the team's.
+                self.detach(id).await?;
+                self.refused.insert(key);
+                continue;
+            }
             let outcome = Outcome { accepted: Vec::new(), decisions: proposal.decisions.clone() };
             let step = match proposal.state {
                 ProposalState::Rejected => {
@@ -244,6 +253,16 @@ impl TeamSync {
         }
         done |= self.send_comments().await?;
         Ok(done)
+    }
+
+    /// Makes a proposal one that only this library has; the team's is read as another one.
+    async fn detach(&mut self, id: ProposalId) -> Result<()> {
+        let Some(link) = self.links.get(&id).cloned() else { return Ok(()) };
+        if let Some(key) = &link.key {
+            self.by_proposal.remove(key);
+        }
+        let state = self.library.proposal(id).await?.state;
+        self.set_link(id, ProposalLink { key: None, fingerprint: String::new(), state, ..link }).await
     }
 
     /// Withdraws a proposal whose values were replaced here by newer ones, which are proposed anew; that of somebody else stays.
@@ -375,7 +394,7 @@ impl TeamSync {
             };
             let draft = serde_json::to_string(&draft).unwrap_or_default();
             steps.push(Step::Propose(NewProposal {
-                visible_to: key.is_none().then_some(Visibility::Team),
+                visible_to: key.is_none().then(|| self.visibility_of_new(&proposal.draft.subject())),
                 card: key.map(CardKey::new),
                 draft,
                 fingerprint: fingerprint.clone(),
@@ -443,7 +462,7 @@ impl TeamSync {
             self.position.commented = Some(comment.at);
         }
         if sent {
-            self.library.set_shared_position(&self.position.to_text()).await?;
+            self.library.set_team_note(TeamNote::Position, &self.position.to_text()).await?;
         }
         Ok(sent)
     }
@@ -497,11 +516,14 @@ impl TeamSync {
             if position.proposals == self.position.proposals {
                 return Ok(());
             }
-            self.library.set_shared_position(&position.to_text()).await?;
+            self.library.set_team_note(TeamNote::Position, &position.to_text()).await?;
         } else {
+            let told: Vec<_> = received.iter().map(|one| self.told(one)).collect();
             let ids = self.library.receive_proposals(&received, &position.to_text()).await?;
-            for (id, one) in ids.into_iter().zip(&received) {
-                self.keep_link(id, one.link.clone());
+            for ((proposal, one), told) in ids.into_iter().zip(&received).zip(told) {
+                self.keep_link(proposal, one.link.clone());
+                let notice = |(kind, by, text)| Notice { kind, proposal, by, text };
+                report.notices.extend(told.into_iter().map(notice));
             }
             report.proposals += received.len();
         }
@@ -521,13 +543,8 @@ impl TeamSync {
         let unlinked = self.links.iter().find(is_same).map(|(id, _)| *id);
         let linked = self.by_proposal.get(theirs.key.as_str()).copied();
         // What was withdrawn because its card was added here, and the card became this proposal, is the same.
-        if let (Some(old), Some(_), true) = (linked, unlinked, is_refused)
-            && let Some(link) = self.links.get(&old).cloned()
-        {
-            let apart = ProposalLink { key: None, fingerprint: String::new(), ..link };
-            self.by_proposal.remove(theirs.key.as_str());
-            self.set_link(old, ProposalLink { state: self.library.proposal(old).await?.state, ..apart })
-                .await?;
+        if let (Some(old), Some(_), true) = (linked, unlinked, is_refused) {
+            self.detach(old).await?;
         }
         let id = if is_refused { unlinked.or(linked) } else { linked.or(unlinked) };
         let state = parse_state(&theirs.state);
@@ -640,13 +657,18 @@ impl TeamSync {
 
     /// Returns the member of a name; `None` if there is none.
     async fn member_named(&mut self, name: &str) -> Result<Option<MemberKey>> {
-        let members = self.session.members().await?;
-        Ok(members.into_iter().find(|member| member.name == name).map(|member| member.key))
+        self.read_directory().await?;
+        let found = self.directory.members.iter().find(|member| member.name == name);
+        Ok(found.map(|member| member.key.clone()))
     }
+}
+
+/// The key of a request of one step.
+pub(crate) fn request_key(step: &Step, at: Timestamp) -> String {
+    digest([format!("{step:?}").as_str(), &at.to_string()])
 }
 
 /// A request of one step. Its key follows from what it says.
 fn request(step: Step, reason: String, at: Timestamp) -> Request {
-    let key = digest([format!("{step:?}").as_str(), &at.to_string()]);
-    Request { key, reason, at, steps: vec![step] }
+    Request { key: request_key(&step, at), reason, at, steps: vec![step] }
 }

@@ -1,13 +1,16 @@
 //! The team's cards, merged with local changes that it does not have yet.
 
+use std::collections::HashSet;
+
 use autokit_bundle::merge::merge;
-use autokit_library::{LibraryError, Made, Received, SharedState, Write};
+use autokit_library::{LibraryError, Made, PackedVectors, Received, SharedState, Write};
 use autokit_team::SharedCard;
 use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
 use serde_json::{Map, Value};
 
 use crate::error::{Result, SyncError};
 use crate::position::Position;
+use crate::sharing::to_text;
 use crate::sync::{Report, TeamSync, meta};
 
 /// How sure a person is of their own edit.
@@ -21,6 +24,7 @@ struct Theirs {
     /// Its key and revision there; the local revision is not known yet.
     state: SharedState,
     card: Option<Toolcard>,
+    vectors: Option<PackedVectors>,
     made: Made,
 }
 
@@ -45,10 +49,17 @@ impl TeamSync {
     pub(crate) async fn receive(&mut self, report: &mut Report) -> Result<()> {
         loop {
             let changes = self.session.changes(&self.position.cursor).await?;
-            let mut theirs = Vec::new();
+            let (mut theirs, mut shared) = (Vec::new(), Vec::new());
             for card in changes.cards {
                 let known = self.by_key.get(card.card.as_str()).and_then(|id| self.shared.get(id));
                 let is_known = known.is_some_and(|state| state.number >= card.number);
+                let shown = to_text(&card.visible_to);
+                if let Some((id, state)) = self.by_key.get(card.card.as_str()).zip(known)
+                    && state.number == card.number
+                    && state.visible_to.as_ref() != Some(&shown)
+                {
+                    shared.push((id.clone(), SharedState { visible_to: Some(shown), ..state.clone() }));
+                }
                 // What was deleted before it was ever here is nothing to write.
                 if is_known || known.is_none() && card.body.is_none() {
                     continue;
@@ -58,6 +69,14 @@ impl TeamSync {
                     None => report.invalid += 1,
                 }
             }
+            if !shared.is_empty() {
+                self.library.set_shared(&shared).await?;
+                report.shown += shared.len();
+                for (card, state) in shared {
+                    self.set_shared(card, state);
+                }
+            }
+            self.take_vectors(&mut theirs).await?;
             let position = Position { cursor: changes.cursor, ..self.position.clone() };
             if !theirs.is_empty() || position.cursor != self.position.cursor {
                 self.write(&theirs, &position, report).await?;
@@ -68,6 +87,19 @@ impl TeamSync {
                 return Ok(());
             }
         }
+    }
+
+    /// Takes the team's vectors of these cards; of the others, what is computed here may be new to the team.
+    async fn take_vectors(&mut self, theirs: &mut [Theirs]) -> Result<()> {
+        let cards: Vec<(&str, u32, &Toolcard)> = theirs
+            .iter()
+            .filter_map(|one| Some((one.state.key.as_str(), one.state.number, one.card.as_ref()?)))
+            .collect();
+        let mut vectors = self.vectors_of(&cards).await?;
+        for one in theirs {
+            one.vectors = vectors.remove(&one.state.key);
+        }
+        Ok(())
     }
 
     /// Brings cards back to what the team has, and proposes what this member changed but may not change.
@@ -116,7 +148,7 @@ impl TeamSync {
         let Some(state) = self.shared.get(card).cloned() else { return Ok(None) };
         let common = self.library.revision(card, state.local).await?;
         let card = common.body.as_deref().and_then(|body| Toolcard::from_stored(body).ok());
-        Ok(Some(Theirs { state, card, made: made_by(&common) }))
+        Ok(Some(Theirs { state, card, vectors: None, made: made_by(&common) }))
     }
 
     /// Turns a new card into a proposal of one.
@@ -144,8 +176,13 @@ impl TeamSync {
             reason: shared.reason,
             at: shared.at,
         };
-        let state = SharedState { key: shared.card.as_str().to_owned(), number: shared.number, local: 0 };
-        Ok(Some(Theirs { state, card, made }))
+        let state = SharedState {
+            key: shared.card.as_str().to_owned(),
+            number: shared.number,
+            local: 0,
+            visible_to: Some(to_text(&shared.visible_to)),
+        };
+        Ok(Some(Theirs { state, card, vectors: None, made }))
     }
 
     /// Writes cards of the team; whoever edits one of them meanwhile is merged as well.
@@ -172,11 +209,16 @@ impl TeamSync {
         report: &mut Report,
     ) -> Result<()> {
         let keys: Vec<String> = received.iter().map(|received| received.state.key.clone()).collect();
+        let with_vectors = received.iter().filter(|received| received.vectors.is_some());
+        let embedded: HashSet<String> = with_vectors.map(|received| received.state.key.clone()).collect();
         let writes: Vec<Write> =
             received.into_iter().map(|received| Write::Receive(Box::new(received))).collect();
         let meta = meta("Receive the team's changes");
         self.library.receive(&meta, &writes, &position.to_text()).await?;
         for (card, state) in self.library.shared_states(Some(&keys)).await? {
+            if !embedded.contains(&state.key) {
+                self.unembedded.insert(card.clone());
+            }
             self.set_shared(card, state);
         }
         self.propose(disputed, report).await
@@ -261,6 +303,7 @@ fn received(
         expected,
         card: theirs.card.clone(),
         state: theirs.state.clone(),
+        vectors: theirs.vectors.clone(),
         made: theirs.made.clone(),
         merged,
     }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use autokit_library::{Library, SharedState};
-use autokit_team::{CardKey, CardWrite, Code, Request, Step, Visibility, Written};
+use autokit_team::{CardKey, CardWrite, Code, Request, Step, Written};
 use autokit_toolcard::{CardId, Operation, ProposalState, Revision};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Result, SyncError};
 use crate::proposals::AcceptedHere;
+use crate::sharing::{to_text, wanted};
 use crate::sync::{Report, TeamSync};
 
 /// Most cards in one request, which the server carries out in one transaction while others wait.
@@ -32,13 +33,17 @@ struct Change {
     accepts: Option<AcceptedHere>,
 }
 
-/// Returns the cards of a replica with revisions that the team does not have.
+/// Returns the cards of a replica with revisions that the team does not have, or that others are to see from now on.
 ///
 /// # Errors
 /// When the library cannot be read.
 pub async fn unsent(library: &Library) -> Result<Vec<CardId>> {
     let shared = library.shared_states(None).await?;
-    Ok(newer_than(library, &shared))
+    let mut unsent = newer_than(library, &shared);
+    let known: HashSet<String> = unsent.iter().map(|card| card.as_str().to_owned()).collect();
+    let wanted = wanted(library).await?.into_keys().filter(|card| !known.contains(card));
+    unsent.extend(wanted.map(CardId::new));
+    Ok(unsent)
 }
 
 fn newer_than(library: &Library, shared: &HashMap<CardId, SharedState>) -> Vec<CardId> {
@@ -113,12 +118,21 @@ impl TeamSync {
         let state = |written: &Written| {
             let revision = revisions.get(written.position as usize)?;
             let key = written.card.as_str().to_owned();
-            let state = SharedState { key, number: written.number, local: revision.number };
+            // Where it is seen otherwise, the answer to the next question says so.
+            let known = self.shared.get(&revision.card).and_then(|state| state.visible_to.clone());
+            let visible_to = known.unwrap_or_else(|| to_text(&self.visibility_of_new(&revision.card)));
+            let state = SharedState {
+                key,
+                number: written.number,
+                local: revision.number,
+                visible_to: Some(visible_to),
+            };
             Some((revision.card.clone(), state))
         };
         let states: Vec<(CardId, SharedState)> = written.iter().filter_map(state).collect();
         self.library.set_shared(&states).await?;
         for (card, state) in states {
+            self.unembedded.insert(card.clone());
             self.set_shared(card, state);
         }
         report.sent += 1;
@@ -257,7 +271,7 @@ impl TeamSync {
                     base: known.map_or(0, |state| state.number),
                     operation: revision.operation.as_str().to_owned(),
                     body: revision.body.clone(),
-                    visible_to: known.is_none().then_some(Visibility::Team),
+                    visible_to: known.is_none().then(|| self.visibility_of_new(&revision.card)),
                 }
             })
             .collect();

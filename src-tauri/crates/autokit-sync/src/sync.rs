@@ -1,15 +1,18 @@
 //! One round: what may not be seen any more is forgotten, local changes are sent, the team's are received.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use autokit_library::{Library, Meta, ProposalLink, SharedState, TeamRules};
-use autokit_team::{Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing};
+use autokit_library::{Library, Meta, ProposalLink, SharedState, TeamNote, TeamRules};
+use autokit_team::{Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing, Visibility};
 use autokit_toolcard::{Author, CardId, Operation, ProposalId, Risk, Timestamp};
 
+use crate::embedding::Embedding;
 use crate::error::Result;
+use crate::notices::Notice;
 use crate::position::Position;
 use crate::send::Sent;
+use crate::sharing::{Directory, forget_wanted};
 
 /// Most rounds in which others changed what is to be sent before it arrived; afterwards it stays for the next time.
 const ROUNDS: usize = 20;
@@ -22,6 +25,7 @@ pub async fn forget_team(library: &Library) -> Result<usize> {
     let shared: Vec<CardId> = library.shared_states(None).await?.into_keys().collect();
     let proposals: Vec<ProposalId> = library.proposal_links().await?.into_keys().collect();
     library.purge(&shared, &proposals).await?;
+    forget_wanted(library, &shared, true).await?;
     Ok(shared.len())
 }
 
@@ -44,10 +48,14 @@ pub struct Report {
     pub conflicts: usize,
     /// Proposals of the team that were written here.
     pub proposals: usize,
+    /// Cards that others see than before.
+    pub shown: usize,
     /// Cards that were forgotten because they may not be seen any more.
     pub purged: usize,
     /// Cards and proposals of the team that are not valid and were left out.
     pub invalid: usize,
+    /// What this member is told of.
+    pub notices: Vec<Notice>,
     /// Whether local changes are left because others kept changing the same cards.
     pub is_behind: bool,
 }
@@ -59,8 +67,10 @@ impl Report {
         self.sent += other.sent;
         self.conflicts += other.conflicts;
         self.proposals += other.proposals;
+        self.shown += other.shown;
         self.purged += other.purged;
         self.invalid += other.invalid;
+        self.notices.extend(other.notices.iter().cloned());
         self.is_behind = other.is_behind;
     }
 }
@@ -84,7 +94,15 @@ pub struct TeamSync {
     pub(crate) unreadable: HashSet<ProposalKey>,
     /// Proposals about which the team refused something: they are to be read again.
     pub(crate) refused: HashSet<ProposalKey>,
-    names: HashMap<MemberKey, String>,
+    /// The team's members and groups as last read, and whether they have to be read again.
+    pub(crate) directory: Directory,
+    pub(crate) is_directory_current: bool,
+    /// Who is to see cards that are about to be sent, by id, and others that are new.
+    pub(crate) wanted: BTreeMap<String, Visibility>,
+    pub(crate) new_cards: Visibility,
+    /// How cards are embedded here, and those whose vectors the team may not have.
+    pub(crate) embedding: Option<Arc<dyn Embedding>>,
+    pub(crate) unembedded: HashSet<CardId>,
 }
 
 impl TeamSync {
@@ -98,10 +116,13 @@ impl TeamSync {
         let by_key = shared.iter().map(|(card, state)| (state.key.clone(), card.clone())).collect();
         let links = library.proposal_links().await?;
         let by_proposal = links.iter().filter_map(|(id, link)| Some((link.key.clone()?, *id))).collect();
-        let position = Position::of(&library).await?;
+        let mut position = Position::of(&library).await?;
+        if shared.values().any(|state| state.visible_to.is_none()) {
+            // Read by a version that did not note who sees a card.
+            position.cursor = Cursor::default();
+        }
         let rules = library.team_rules().await?.unwrap_or_default();
         Ok(TeamSync {
-            library,
             session,
             shared,
             by_key,
@@ -113,7 +134,13 @@ impl TeamSync {
             early: HashSet::new(),
             unreadable: HashSet::new(),
             refused: HashSet::new(),
-            names: HashMap::new(),
+            directory: Directory::of(&library).await?,
+            is_directory_current: false,
+            wanted: BTreeMap::new(),
+            new_cards: Visibility::Team,
+            embedding: None,
+            unembedded: HashSet::new(),
+            library,
         })
     }
 
@@ -130,9 +157,14 @@ impl TeamSync {
         let mut report = Report::default();
         self.forget(&mut report).await?;
         for _ in 0..ROUNDS {
+            self.read_wanted().await?;
             let sent = self.send(&mut report).await?;
             self.receive(&mut report).await?;
             let is_done = sent == Sent::Everything && self.unsent().is_empty();
+            if is_done {
+                self.send_wanted().await?;
+                self.send_vectors().await?;
+            }
             // What is proposed is about cards that the team has.
             let discussed = is_done && self.send_proposals().await?;
             self.receive_proposals(&mut report).await?;
@@ -144,13 +176,18 @@ impl TeamSync {
         Ok(report)
     }
 
+    /// Reads the members and groups again in the next round.
+    pub(crate) fn heed_members(&mut self) {
+        self.is_directory_current = false;
+    }
+
     /// Notes when everything was sent and received last.
     ///
     /// # Errors
     /// When the library cannot be written.
     pub async fn note_synced(&mut self, at: Timestamp) -> Result<()> {
         self.position.synced_at = Some(at);
-        Ok(self.library.set_shared_position(&self.position.to_text()).await?)
+        Ok(self.library.set_team_note(TeamNote::Position, &self.position.to_text()).await?)
     }
 
     /// Forgets cards that this member may not see any more, and reads everything again if there are others instead.
@@ -167,6 +204,9 @@ impl TeamSync {
             standing => standing?,
         };
         self.heed(&standing).await?;
+        if !self.is_directory_current {
+            self.read_directory().await?;
+        }
         if self.position.narrowed.as_ref() == Some(&standing.narrowed) {
             return Ok(());
         }
@@ -212,6 +252,7 @@ impl TeamSync {
             .map(|(_, id)| *id)
             .collect();
         self.library.purge(&hidden, &hidden_proposals).await?;
+        forget_wanted(&self.library, &hidden, false).await?;
         for card in &hidden {
             if let Some(state) = self.shared.remove(card) {
                 self.by_key.remove(&state.key);
@@ -234,11 +275,10 @@ impl TeamSync {
 
     /// Returns the name of a member, which is how people are named in a library.
     pub(crate) async fn author(&mut self, member: &MemberKey) -> Result<Author> {
-        if !self.names.contains_key(member) {
-            let members = self.session.members().await?;
-            self.names = members.into_iter().map(|member| (member.key, member.name)).collect();
+        if self.directory.name_of(member).is_none() {
+            self.read_directory().await?;
         }
-        Ok(Author(self.names.get(member).cloned().unwrap_or_else(|| "A former member".to_owned())))
+        Ok(Author(self.directory.name_of(member).unwrap_or("A former member").to_owned()))
     }
 
     pub(crate) fn set_shared(&mut self, card: CardId, state: SharedState) {

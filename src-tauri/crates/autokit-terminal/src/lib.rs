@@ -48,6 +48,7 @@ mod servers;
 pub mod signals;
 mod starter_code;
 mod team;
+mod team_server;
 mod tools;
 mod transfer;
 mod variants;
@@ -66,7 +67,7 @@ pub use eval::{EvalCommand, Precision};
 pub use global::Global;
 pub use outcome::{Failure, Outcome, Result};
 pub use report::ReportCommand;
-pub use team::TeamCommand;
+pub use team::{Leaving, TeamCommand};
 
 use output::Output;
 

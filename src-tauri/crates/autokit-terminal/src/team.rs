@@ -1,15 +1,17 @@
 //! `autokit team`: a library that several people share.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use autokit_api::commands::{
-    ChangeMember, CreateTeam, GetTeam, GetTeamPolicy, InviteMember, JoinTeam, LeaveTeam, ListMembers,
-    ListTeams, SetTeamPolicy, SyncTeam,
+    ChangeMember, CreateTeam, GetCardSharing, GetTeam, GetTeamDirectory, GetTeamPolicy, InviteMember,
+    JoinTeam, LeaveTeam, ListMembers, ListTeamActivity, ListTeamAudit, ListTeams, SetNewCards, SetTeamPolicy,
+    ShareCardsWith, SyncTeam,
 };
 use autokit_api::{
-    Client, Nothing, TeamCreate, TeamEntry, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamPolicy,
-    TeamRef, TeamRole, TeamState,
+    CardRef, CardVisibility, Client, NewCards, Nothing, ShareCards, TeamActivityEntry, TeamActivityRequest,
+    TeamAuditEntry, TeamAuditRequest, TeamCreate, TeamEntry, TeamInvite, TeamJoin, TeamMember,
+    TeamMemberChange, TeamNotice, TeamNoticeKind, TeamPolicy, TeamRef, TeamRole, TeamState,
 };
 use autokit_error::{ApiError, ErrorCode};
 use clap::{Subcommand, ValueEnum};
@@ -18,6 +20,7 @@ use owo_colors::OwoColorize as _;
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, format_time, printable};
 use crate::secret;
+use crate::team_server::{self, ServerCommand, read_authorities};
 
 /// What a member may do.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -83,6 +86,9 @@ pub enum TeamCommand {
     Leave {
         /// Team ID.
         id: String,
+        /// Keep its cards as a bundle in this file.
+        #[arg(long, value_name = "FILE")]
+        keep: Option<PathBuf>,
         /// Leave although changes were not sent; they are lost.
         #[arg(long)]
         discard: bool,
@@ -141,6 +147,33 @@ pub enum TeamCommand {
         #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=9))]
         high: Option<u32>,
     },
+    /// Show or change who sees cards. Use with `--team`.
+    Share {
+        /// Card name or ID; can be repeated.
+        #[arg(value_name = "CARD", required_unless_present = "new_cards")]
+        cards: Vec<String>,
+        /// Who sees them from now on: everyone, team, reader, contributor, reviewer, admin, group:NAME or person:NAME.
+        #[arg(long = "with", value_name = "WHO", value_parser = parse_visibility)]
+        visible_to: Option<CardVisibility>,
+        /// Show or change who sees cards that are added on this machine.
+        #[arg(long, conflicts_with = "cards")]
+        new_cards: bool,
+    },
+    /// Show what happened to cards and proposals, newest first. Use with `--team`.
+    Activity {
+        /// Most entries.
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+        limit: u32,
+    },
+    /// Show what was done in the team, newest first. For administrators. Use with `--team`.
+    Audit {
+        /// Most entries.
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
+    /// What whoever runs the server does.
+    #[command(flatten)]
+    Server(ServerCommand),
     /// Set a password: yours, or as an administrator that of another member. Asks for it. Use with `--team`.
     Password {
         /// Member name.
@@ -148,23 +181,58 @@ pub enum TeamCommand {
     },
 }
 
+/// A team that is about to be left.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving<'a> {
+    /// Its ID.
+    pub id: &'a str,
+    /// The bundle in which its cards are kept.
+    pub keep: Option<&'a Path>,
+    /// Whether what was not sent may be lost.
+    pub discard: bool,
+}
+
 impl TeamCommand {
-    /// Returns the team to leave, and whether what was not sent may be lost.
-    pub fn leaving(&self) -> Option<(&str, bool)> {
+    /// Returns the team to leave.
+    pub fn leaving(&self) -> Option<Leaving<'_>> {
         match self {
-            TeamCommand::Leave { id, discard } => Some((id, *discard)),
+            TeamCommand::Leave { id, keep, discard } => {
+                Some(Leaving { id, keep: keep.as_deref(), discard: *discard })
+            }
             _ => None,
         }
     }
 }
 
-fn read_authorities(file: Option<PathBuf>) -> Result<Option<String>> {
-    let Some(file) = file else { return Ok(None) };
-    let text = std::fs::read_to_string(&file).map_err(|error| {
-        let message = format!("{}: {error}", file.display());
-        ApiError::new(ErrorCode::UnreadableFile, message, "Name a PEM file that you may read.")
-    })?;
-    Ok(Some(text))
+/// Reads who sees a card: `everyone`, `team`, a role, `group:NAME` or `person:NAME`.
+fn parse_visibility(text: &str) -> std::result::Result<CardVisibility, String> {
+    if let Some((kind, name)) = text.split_once(':') {
+        return match kind {
+            "group" => Ok(CardVisibility::Group(name.to_owned())),
+            "person" => Ok(CardVisibility::Person(name.to_owned())),
+            _ => Err("expected `group:NAME` or `person:NAME`".to_owned()),
+        };
+    }
+    match text {
+        "everyone" => Ok(CardVisibility::Everyone),
+        "team" => Ok(CardVisibility::Team),
+        role => {
+            RoleArgument::from_str(role, true).map(|role| CardVisibility::Role(role.into())).map_err(|_| {
+                "expected everyone, team, reader, contributor, reviewer, admin, group:NAME or person:NAME"
+                    .to_owned()
+            })
+        }
+    }
+}
+
+fn visibility_text(visible_to: &CardVisibility) -> String {
+    match visible_to {
+        CardVisibility::Everyone => "everyone".to_owned(),
+        CardVisibility::Team => "the team".to_owned(),
+        CardVisibility::Role(role) => format!("{}s and higher roles", role_name(*role)),
+        CardVisibility::Group(name) => format!("the group {}", printable(name)),
+        CardVisibility::Person(name) => format!("only {}", printable(name)),
+    }
 }
 
 pub(crate) async fn run(library: &dyn Client, out: &Output, command: TeamCommand) -> Result<Outcome> {
@@ -230,11 +298,23 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: TeamCommand
             })?;
             Ok(Outcome::Done)
         }
+        TeamCommand::Share { cards, visible_to, new_cards } => {
+            share(library, out, cards, visible_to, new_cards).await
+        }
+        TeamCommand::Audit { limit } => {
+            let entries = library.call::<ListTeamAudit>(TeamAuditRequest { limit }).await?;
+            out.show(&entries, |text| entries.iter().try_for_each(|entry| write_audit(text, entry)))?;
+            Ok(Outcome::Done)
+        }
+        TeamCommand::Activity { limit } => {
+            let entries = library.call::<ListTeamActivity>(TeamActivityRequest { limit }).await?;
+            out.show(&entries, |text| entries.iter().try_for_each(|entry| write_activity(text, entry)))?;
+            Ok(if entries.is_empty() { Outcome::NothingFound } else { Outcome::Done })
+        }
+        TeamCommand::Server(command) => team_server::run(library, out, command).await,
         TeamCommand::Status => {
             let Some(state) = library.call::<GetTeam>(Nothing {}).await? else {
-                let message = "this library is not a team's";
-                let remedy = "Name a team with `--team ID`; see `autokit team list`.";
-                return Err(ApiError::new(ErrorCode::NotFound, message, remedy).into());
+                return Err(no_team().into());
             };
             show_state(out, &state)
         }
@@ -277,6 +357,83 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: TeamCommand
             change_member(library, out, TeamMemberChange { password, ..change(name) }).await
         }
     }
+}
+
+async fn share(
+    library: &dyn Client,
+    out: &Output,
+    cards: Vec<String>,
+    visible_to: Option<CardVisibility>,
+    new_cards: bool,
+) -> Result<Outcome> {
+    if new_cards {
+        let directory = match visible_to {
+            Some(visible_to) => library.call::<SetNewCards>(NewCards { visible_to }).await?,
+            None => library.call::<GetTeamDirectory>(Nothing {}).await?.ok_or_else(no_team)?,
+        };
+        out.show(&directory.new_cards, |text| {
+            writeln!(text, "New cards are visible to {}", visibility_text(&directory.new_cards))
+        })?;
+        return Ok(Outcome::Done);
+    }
+    if let Some(visible_to) = visible_to {
+        let request = ShareCards { cards: cards.clone(), visible_to };
+        library.call::<ShareCardsWith>(request).await?;
+    }
+    let mut shown = Vec::with_capacity(cards.len());
+    for card in cards {
+        let sharing = library.call::<GetCardSharing>(CardRef { card: card.clone() }).await?;
+        shown.push((card, sharing));
+    }
+    out.show(&shown, |text| {
+        shown.iter().try_for_each(|(card, sharing)| {
+            write!(text, "{}  ", printable(card).bold())?;
+            match (&sharing.visible_to, &sharing.wanted) {
+                (_, Some(wanted)) => {
+                    writeln!(text, "visible to {} once synchronized", visibility_text(wanted))
+                }
+                (Some(visible_to), None) => writeln!(text, "visible to {}", visibility_text(visible_to)),
+                (None, None) => writeln!(text, "not sent to the team yet"),
+            }
+        })
+    })?;
+    Ok(Outcome::Done)
+}
+
+fn no_team() -> ApiError {
+    let remedy = "Name a team with `--team ID`; see `autokit team list`.";
+    ApiError::new(ErrorCode::NotFound, "this library is not a team's", remedy)
+}
+
+fn write_activity(text: &mut dyn Write, entry: &TeamActivityEntry) -> io::Result<()> {
+    let time = format_time(entry.at);
+    write!(text, "{}  {}  {}", time.dimmed(), printable(&entry.by).bold(), entry.what)?;
+    write!(text, "  {}", printable(&entry.card))?;
+    if let Some(proposal) = entry.proposal {
+        write!(text, "  {}", format!("#{}", proposal.number()).dimmed())?;
+    }
+    let reason = entry.text.lines().next().unwrap_or_default();
+    if reason.is_empty() { writeln!(text) } else { writeln!(text, "  {}", printable(reason).dimmed()) }
+}
+
+fn write_notice(text: &mut dyn Write, notice: &TeamNotice) -> io::Result<()> {
+    let by = notice.by.as_deref().map_or_else(|| "Somebody".to_owned(), printable);
+    let what = match notice.kind {
+        TeamNoticeKind::Assigned => "asks you to review",
+        TeamNoticeKind::Mentioned => "mentioned you in",
+    };
+    write!(text, "  {} {what} #{} ({})", by.bold(), notice.proposal.number(), printable(&notice.card))?;
+    let said = notice.text.lines().next().unwrap_or_default();
+    if said.is_empty() { writeln!(text) } else { writeln!(text, ": {}", printable(said)) }
+}
+
+fn write_audit(text: &mut dyn Write, entry: &TeamAuditEntry) -> io::Result<()> {
+    let by = entry.by.as_deref().map_or_else(|| "the server's owner".to_owned(), printable);
+    write!(text, "{}  {}  {}", format_time(entry.at).dimmed(), by.bold(), entry.what.replace('_', " "))?;
+    if !entry.about.is_empty() && entry.by.as_deref() != Some(entry.about.as_str()) {
+        write!(text, "  {}", printable(&entry.about))?;
+    }
+    writeln!(text)
 }
 
 async fn change_member(library: &dyn Client, out: &Output, request: TeamMemberChange) -> Result<Outcome> {
@@ -338,17 +495,21 @@ fn write_state(text: &mut dyn Write, state: &TeamState) -> io::Result<()> {
     counts
         .into_iter()
         .filter(|(number, _)| *number > 0)
-        .try_for_each(|(number, what)| writeln!(text, "  {} {what}", count(number, "card")))
+        .try_for_each(|(number, what)| writeln!(text, "  {} {what}", count(number, "card")))?;
+    state.notices.iter().try_for_each(|notice| write_notice(text, notice))
 }
 
-fn write_member(text: &mut dyn Write, member: &TeamMember) -> io::Result<()> {
-    let role = match member.role {
+fn role_name(role: TeamRole) -> &'static str {
+    match role {
         TeamRole::Reader => "reader",
         TeamRole::Contributor => "contributor",
         TeamRole::Reviewer => "reviewer",
         TeamRole::Admin => "admin",
-    };
-    write!(text, "{}  {role}", printable(&member.name).bold())?;
+    }
+}
+
+fn write_member(text: &mut dyn Write, member: &TeamMember) -> io::Result<()> {
+    write!(text, "{}  {}", printable(&member.name).bold(), role_name(member.role))?;
     if !member.groups.is_empty() {
         write!(text, "  {}", printable(&member.groups.join(", ")).dimmed())?;
     }

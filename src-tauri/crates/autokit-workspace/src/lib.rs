@@ -16,6 +16,7 @@ pub mod background;
 pub mod cards;
 pub mod collections;
 pub mod elapsed;
+mod foreign_vectors;
 pub mod indexing;
 pub mod jobs;
 pub mod models;

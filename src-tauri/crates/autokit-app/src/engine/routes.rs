@@ -7,24 +7,25 @@ use autokit_api::commands::{
     ChangeCollection, ChangeMember, ChangeProfile, CheckCard, CheckSubscriptions, Command, CommentProposal,
     ConnectAgent, Context, CountUnsent, CreateBackup, CreateCard, CreateTeam, DeleteCards, DeleteSessions,
     DescribeCard, DisconnectAgent, DismissDuplicates, EditCards, EndVariants, Export, ExportPersonalization,
-    FetchPages, FindDuplicates, ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit, GetCard,
-    GetCheckSettings, GetFacets, GetGeneration, GetHealth, GetHistory, GetPage, GetPersonalization,
-    GetProposal, GetProviders, GetRefineState, GetReviewPolicy, GetSession, GetStarter, GetTeam,
-    GetTeamPolicy, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle, InspectBackup,
-    InstallFromMarket, InviteMember, JoinTeam, LearnPersonalization, LeaveTeam, ListApiKeys, ListBackups,
-    ListCards, ListClients, ListCodeTools, ListCollections, ListDuplicates, ListGeneratedTools, ListImports,
-    ListJobs, ListKeys, ListLanguageModels, ListMarketSources, ListMembers, ListMemory, ListModels,
-    ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions, ListSubscriptions, ListTeams,
-    ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, MergeCards, PauseJob, PreviewAccept,
-    PreviewExport, PreviewImport, PreviewMerge, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel,
-    ReadServers, Redo, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection,
-    RemoveMarketSource, RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary,
-    RenameCollection, RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreBackup,
-    RestoreCard, RetireTool, RunDoctor, RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions,
-    SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust, SetPersonalization, SetProfile, SetProviders,
-    SetReviewPolicy, SetSecret, SetTeamPolicy, SetVariant, SetVocabulary, SignBundle, StartAsk,
-    StartDiscover, StartImport, StartRefine, StartResearch, StartVerify, SyncTeam, TestConnection, Undo,
-    UndoImport, UpdateCard, UseModel, WaitApprovals, WaitJob, WaitSession,
+    ExportTeam, FetchPages, FindDuplicates, ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit,
+    GetCard, GetCardSharing, GetCheckSettings, GetFacets, GetGeneration, GetHealth, GetHistory, GetPage,
+    GetPersonalization, GetProposal, GetProviders, GetRefineState, GetReviewPolicy, GetSession, GetStarter,
+    GetTeam, GetTeamDirectory, GetTeamPolicy, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle,
+    ImportTeam, InspectBackup, InstallFromMarket, InviteMember, JoinTeam, LearnPersonalization, LeaveTeam,
+    ListApiKeys, ListBackups, ListCards, ListClients, ListCodeTools, ListCollections, ListDuplicates,
+    ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels, ListMarketSources, ListMembers,
+    ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions,
+    ListSubscriptions, ListTeamActivity, ListTeamAudit, ListTeams, ListTools, ListVariants, ListVocabulary,
+    LoadStarter, MakeKey, MergeCards, MoveTeam, PauseJob, PreviewAccept, PreviewExport, PreviewImport,
+    PreviewMerge, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, Redo,
+    RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection, RemoveMarketSource,
+    RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenameCollection,
+    RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreBackup, RestoreCard,
+    RetireTool, RunDoctor, RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp,
+    SetApiKey, SetCheckSettings, SetKeyTrust, SetNewCards, SetPersonalization, SetProfile, SetProviders,
+    SetReviewPolicy, SetSecret, SetTeamPolicy, SetVariant, SetVocabulary, ShareCardsWith, SignBundle,
+    StartAsk, StartDiscover, StartImport, StartRefine, StartResearch, StartVerify, SyncTeam, TestConnection,
+    Undo, UndoImport, UpdateCard, UpgradeTeam, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -58,8 +59,15 @@ route!(
     connections.market:
         AddMarketSource, InstallFromMarket, ListMarketSources, RemoveMarketSource, SearchMarket
 );
-route!(exchange.teams: CountUnsent, CreateTeam, JoinTeam, LeaveTeam, ListTeams);
-route!(exchange.team: ChangeMember, GetTeam, GetTeamPolicy, InviteMember, ListMembers, SetTeamPolicy, SyncTeam);
+route!(
+    exchange.teams:
+        CountUnsent, CreateTeam, ExportTeam, ImportTeam, JoinTeam, LeaveTeam, ListTeams, MoveTeam, UpgradeTeam
+);
+route!(
+    exchange.team:
+        ChangeMember, GetCardSharing, GetTeam, GetTeamDirectory, GetTeamPolicy, InviteMember, ListMembers,
+        ListTeamActivity, ListTeamAudit, SetNewCards, SetTeamPolicy, ShareCardsWith, SyncTeam
+);
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
 route!(cards.catalogue: CheckCard, GetCard, GetFacets, GetStarter, ListCards);
 route!(cards.collections: ChangeCollection, ListCollections, RemoveCollection, RenameCollection);

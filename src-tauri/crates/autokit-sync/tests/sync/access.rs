@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_library::Meta;
+use autokit_sync::{Directory, Sharing, new_cards, set_new_cards, share, sharing};
 use autokit_team::{CardKey, CardWrite, GroupKey, Request, Role, Session, Step, Visibility};
 use autokit_toolcard::{Author, Draft, Operation, Origin, ProposedField};
 use serde_json::{Value, json};
@@ -167,5 +168,95 @@ async fn who_is_removed_forgets_everything() -> Result<()> {
     ann.sync = autokit_sync::TeamSync::new(ann.library.clone(), session).await?;
     ann.sync().await?;
     ensure!(ann.cards().len() == 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_sees_a_card_is_chosen_offline_and_before_it_is_sent() -> Result<()> {
+    let kitchen = Kitchen::in_memory().await?;
+    let admin = kitchen.member("admin", Role::Admin).await?;
+    let cooks: GroupKey = admin.create_group("cooks").await?.key;
+    let mut bob = kitchen.person("bob", Role::Contributor).await?;
+    let mut cook = kitchen.person("cook", Role::Reviewer).await?;
+    admin.set_groups(cook.sync.session().member(), std::slice::from_ref(&cooks)).await?;
+    cook.sync().await?;
+    let directory = Directory::of(&cook.library).await?;
+    ensure!(directory.groups.iter().map(|group| group.name.as_str()).eq(["cooks"]), "{directory:?}");
+    ensure!(directory.members.len() == 3, "{directory:?}");
+    let of_cooks = Visibility::Group(cooks);
+
+    // One card by what is chosen for new ones, one of its own, one as the team has it.
+    ensure!(new_cards(&cook.library).await? == Visibility::Team);
+    cook.add(card("kettle", &json!({}))).await?;
+    cook.sync().await?;
+    bob.sync().await?;
+    ensure!(bob.cards().len() == 1);
+    set_new_cards(&cook.library, &of_cooks).await?;
+    cook.add(card("zabaglione", &json!({}))).await?;
+    let pot = cook.add(card("pot", &json!({}))).await?;
+    share(&cook.library, std::slice::from_ref(&pot), &Visibility::Everyone).await?;
+    let kettle = cook.record("kettle")?.id.clone();
+    share(&cook.library, std::slice::from_ref(&kettle), &of_cooks).await?;
+    let before = sharing(&cook.library, &kettle).await?;
+    let wanted = Sharing { visible_to: Some(Visibility::Team), wanted: Some(of_cooks.clone()) };
+    ensure!(before == wanted, "{before:?}");
+    ensure!(autokit_sync::unsent(&cook.library).await?.len() == 3);
+    cook.sync().await?;
+    ensure!(autokit_sync::unsent(&cook.library).await?.is_empty());
+    for (id, visible_to) in [(&kettle, &of_cooks), (&pot, &Visibility::Everyone)] {
+        let after = sharing(&cook.library, id).await?;
+        ensure!(after == Sharing { visible_to: Some(visible_to.clone()), wanted: None }, "{after:?}");
+    }
+    ensure!(cook.sync().await? == autokit_sync::Report::default());
+    let report = bob.sync().await?;
+    ensure!(report.purged == 1 && bob.cards().len() == 1, "{report:?} {:?}", bob.cards());
+    let text = everything(&bob).await?;
+    ensure!(!text.contains("zabaglione") && text.contains("pot"), "{text}");
+
+    // Whoever is told only later reads who sees it, and nothing else of it.
+    let mut cora = kitchen.person("cora", Role::Reviewer).await?;
+    cora.sync().await?;
+    let pot_of_cora = cora.record("pot")?.id.clone();
+    share(&cook.library, std::slice::from_ref(&pot), &Visibility::Team).await?;
+    cook.sync().await?;
+    let report = cora.sync().await?;
+    ensure!(report.shown == 1 && report.received == 0, "{report:?}");
+    ensure!(sharing(&cora.library, &pot_of_cora).await?.visible_to == Some(Visibility::Team));
+
+    // What a role does not allow is not done, and waits for nothing.
+    let pot_of_bob = bob.record("pot")?.id.clone();
+    share(&bob.library, std::slice::from_ref(&pot_of_bob), &Visibility::Role(Role::Admin)).await?;
+    bob.sync().await?;
+    ensure!(autokit_sync::unsent(&bob.library).await?.is_empty());
+    cora.sync().await?;
+    ensure!(cora.cards().len() == 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_of_a_hidden_card_that_was_removed_stays_hidden() -> Result<()> {
+    let kitchen = Kitchen::in_memory().await?;
+    let admin = kitchen.member("admin", Role::Admin).await?;
+    let cooks: GroupKey = admin.create_group("cooks").await?.key;
+    let mut bob = kitchen.person("bob", Role::Reviewer).await?;
+    let (mut cook, mut chef) =
+        (kitchen.person("cook", Role::Reviewer).await?, kitchen.person("chef", Role::Reviewer).await?);
+    for one in [&cook, &chef] {
+        admin.set_groups(one.sync.session().member(), std::slice::from_ref(&cooks)).await?;
+    }
+    show(cook.sync.session(), "zabaglione", Visibility::Group(cooks), None).await?;
+    cook.sync().await?;
+    chef.sync().await?;
+    chef.delete("zabaglione").await?;
+    chef.sync().await?;
+    // Nobody is asked by accident about a card that only cooks knew.
+    cook.edit("zabaglione", json!({"tags": ["sweet"]})).await?;
+    let report = cook.sync().await?;
+    ensure!(report.conflicts == 1, "{report:?}");
+    chef.sync().await?;
+    ensure!(chef.in_review().await?.len() == 1);
+    bob.sync().await?;
+    let text = everything(&bob).await?;
+    ensure!(bob.in_review().await?.is_empty() && !text.contains("zabaglione"), "{text}");
     Ok(())
 }

@@ -128,6 +128,15 @@ impl Person {
         Ok(self.record(name)?.card().object().get(field).cloned().unwrap_or_else(|| json!(null)))
     }
 
+    /// The names of the cards, in order.
+    pub(crate) fn cards_named(&self) -> Vec<String> {
+        self.library.read(|replica| {
+            let mut names: Vec<String> = replica.iter().map(|record| record.key.name.clone()).collect();
+            names.sort();
+            names
+        })
+    }
+
     /// The cards as JSON texts, in order.
     pub(crate) fn cards(&self) -> Vec<String> {
         let mut cards: Vec<String> =

@@ -2,6 +2,7 @@
 
 mod access;
 mod edits;
+mod embedding;
 mod kitchen;
 mod proposals;
 mod random;

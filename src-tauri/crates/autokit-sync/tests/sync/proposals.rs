@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use autokit_library::{Accepted, Selection};
+use autokit_sync::NoticeKind;
 use autokit_team::Role;
 use autokit_toolcard::{
     Author, Draft, Operation, Origin, Proposal, ProposalEventKind, ProposalState, ProposedField, Risk,
@@ -11,12 +12,12 @@ use serde_json::{Value, json};
 use crate::kitchen::{Kitchen, Person, card};
 
 impl Person {
-    fn author(&self) -> Author {
+    pub(crate) fn author(&self) -> Author {
         Author(self.name.to_owned())
     }
 
     /// Proposes a value of a field of the card with this name.
-    async fn propose(&self, name: &str, field: &str, value: Value) -> Result<Proposal> {
+    pub(crate) async fn propose(&self, name: &str, field: &str, value: Value) -> Result<Proposal> {
         let record = self.record(name)?;
         let field = ProposedField {
             field: field.to_owned(),
@@ -46,10 +47,14 @@ impl Person {
     /// Accepts the only pending proposal, as far as the team lets this person; returns whether the card was written.
     async fn accept(&self) -> Result<bool> {
         let proposal = self.pending().await?;
-        let acceptance = self.library.acceptance(&proposal, &Selection::default()).await?;
+        self.accept_one(&proposal).await
+    }
+
+    pub(crate) async fn accept_one(&self, proposal: &Proposal) -> Result<bool> {
+        let acceptance = self.library.acceptance(proposal, &Selection::default()).await?;
         let needed = self.library.team_rules().await?.context("rules")?.needed(proposal.risk);
         let meta = self.meta(Operation::Accept, "It is right");
-        let accepted = self.library.accept(&proposal, acceptance, None, &meta, needed).await?;
+        let accepted = self.library.accept(proposal, acceptance, None, &meta, needed).await?;
         Ok(matches!(accepted, Accepted::Written(_)))
     }
 
@@ -281,5 +286,37 @@ async fn a_proposal_of_what_changed_since_is_in_conflict() -> Result<()> {
         edits.sort_by_key(ToString::to_string);
         ensure!(edits == [json!("key"), json!("password")], "{}: {edits:?}", person.name);
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_asked_or_mentioned_is_told_once() -> Result<()> {
+    let kitchen = Kitchen::in_memory().await?;
+    let people = [("ann", Role::Reviewer), ("bob", Role::Contributor), ("rea", Role::Reader)];
+    let mut people = with_a_kettle(&kitchen, people).await?;
+    for person in &mut people {
+        person.sync.note_synced("2026-01-02T03:04:05.000Z".parse().expect("a time")).await?;
+    }
+    let made = people[1].propose("kettle", "pricing", json!("free")).await?;
+    people[1].library.assign(made.id, Some("ann"), &people[1].author(), None).await?;
+    people[1]
+        .library
+        .comment(made.id, &people[1].author(), "Is that so, @ann? Not you, @anna.", None)
+        .await?;
+    people[1].sync().await?;
+    let told = people[0].sync().await?.notices;
+    ensure!(told.len() == 2, "{told:#?}");
+    ensure!(told[0].kind == NoticeKind::Assigned && told[0].text == "It says so", "{told:#?}");
+    let said = told[1].by.as_deref() == Some("bob") && told[1].text.starts_with("Is that so");
+    ensure!(told[1].kind == NoticeKind::Mentioned && said, "{told:#?}");
+    ensure!(told[0].proposal == people[0].pending().await?.id);
+    ensure!(people[2].sync().await?.notices.is_empty());
+    // Once, and not of what somebody did themselves.
+    let id = people[0].pending().await?.id;
+    people[0].library.comment(id, &people[0].author(), "I, @ann, think so. @bob?", None).await?;
+    let own = people[0].sync().await?.notices;
+    ensure!(own.is_empty() && people[0].sync().await?.notices.is_empty(), "{own:#?}");
+    let told = people[1].sync().await?.notices;
+    ensure!(told.len() == 1 && told[0].kind == NoticeKind::Mentioned, "{told:#?}");
     Ok(())
 }

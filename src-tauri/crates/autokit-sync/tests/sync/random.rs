@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use autokit_sync::{Report, TeamSync};
 use autokit_team::{Address, Connection, Cursor, Role, Session, SharedCard};
 use autokit_test_server::Server;
+use autokit_toolcard::ProposalState;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 use serde_json::json;
@@ -66,12 +67,51 @@ struct Done {
     deleted: HashSet<(&'static str, String)>,
 }
 
+/// Proposes something, or decides on what is proposed.
+async fn discuss(person: &Person, done: &mut Done, random: &mut Pcg64Mcg) -> Result<()> {
+    let pending = person.in_review().await?;
+    if random.random_range(0..2) == 0 || pending.is_empty() {
+        let names: Vec<String> = person.cards_named();
+        if names.is_empty() {
+            return Ok(());
+        }
+        done.tokens += 1;
+        let value = json!(format!("token {} of {}", done.tokens, person.name));
+        let field = FIELDS[random.random_range(0..FIELDS.len())];
+        person.propose(&names[random.random_range(0..names.len())], field, value).await?;
+        return Ok(());
+    }
+    let proposal = &pending[random.random_range(0..pending.len())];
+    if random.random_range(0..2) == 0 {
+        person.library.reject(proposal.id, &person.author(), "It is wrong", None).await?;
+    } else if let Err(error) = person.accept_one(proposal).await {
+        // What does not go with the card any more cannot be accepted; everything else can.
+        ensure!(!proposal.conflicts.is_empty() || proposal.draft.card.is_none(), "{error}: {proposal:?}");
+    }
+    Ok(())
+}
+
+/// What of the proposals everybody has to agree on: what is proposed to the team, and what became of it. What somebody
+/// decided before the team knew of it is their own.
+async fn decisions(person: &Person) -> Result<Vec<String>> {
+    let links = person.library.proposal_links().await?;
+    let is_shared =
+        |one: &autokit_toolcard::Proposal| links.get(&one.id).is_some_and(|link| link.key.is_some());
+    let mut proposals = person.library.proposals(None).await?;
+    proposals.retain(is_shared);
+    let said = |one: &autokit_toolcard::Proposal| {
+        let values: Vec<String> =
+            one.draft.fields.iter().map(|field| format!("{}={:?}", field.field, field.value)).collect();
+        format!("{:?} {:?} {}", one.state, one.decided_by, values.join(", "))
+    };
+    let is_withdrawn = |one: &&autokit_toolcard::Proposal| one.state == ProposalState::Withdrawn;
+    let mut all: Vec<String> = proposals.iter().filter(|one| !is_withdrawn(one)).map(said).collect();
+    all.sort();
+    Ok(all)
+}
+
 async fn act(person: &Person, done: &mut Done, random: &mut Pcg64Mcg) -> Result<()> {
-    let names: Vec<String> = person.library.read(|replica| {
-        let mut names: Vec<String> = replica.iter().map(|record| record.key.name.clone()).collect();
-        names.sort();
-        names
-    });
+    let names = person.cards_named();
     match random.random_range(0..10) {
         0..2 => {
             done.added += 1;
@@ -246,6 +286,41 @@ async fn a_server_that_is_killed_loses_nothing() -> Result<()> {
         settle(&mut people).await?;
         check(&people, &done).await.with_context(|| format!("seed {seed}"))?;
         ensure!(people[0].sync.session().changes(&Cursor::default()).await?.cards.len() <= done.added);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn proposals_that_several_decide_on_end_alike() -> Result<()> {
+    for seed in 0..runs(6) {
+        let mut random = Pcg64Mcg::seed_from_u64(2_000 + seed);
+        let kitchen = Kitchen::in_memory().await?;
+        let mut people = Vec::new();
+        for name in &NAMES[..random.random_range(2..=NAMES.len())] {
+            people.push(kitchen.person(name, Role::Reviewer).await?);
+        }
+        let mut done = Done::default();
+        for _ in 0..STEPS {
+            let person = random.random_range(0..people.len());
+            match random.random_range(0..4) {
+                0 => drop(people[person].sync().await?),
+                1 | 2 => discuss(&people[person], &mut done, &mut random).await?,
+                _ => act(&people[person], &mut done, &mut random).await?,
+            }
+        }
+        settle(&mut people).await?;
+        let said = decisions(&people[0]).await?;
+        for person in &people {
+            ensure!(person.cards() == people[0].cards(), "seed {seed}");
+            let theirs = decisions(person).await?;
+            ensure!(
+                theirs == said,
+                "seed {seed}: {}: {theirs:#?}\n{}: {said:#?}",
+                person.name,
+                people[0].name
+            );
+            ensure!(person.library.verify().await?.problems.is_empty(), "seed {seed}");
+        }
     }
     Ok(())
 }

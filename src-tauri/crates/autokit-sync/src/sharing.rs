@@ -1,0 +1,245 @@
+//! Who sees which cards: as the team has it, and as it is to be once that was sent.
+
+use std::collections::BTreeMap;
+
+use autokit_library::{Library, LibraryError, TeamNote};
+use autokit_team::{Code, GroupKey, MemberKey, Request, Role, Step, Visibility};
+use autokit_toolcard::CardId;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use surrealdb::types::{RecordId, object};
+use tokio::sync::Mutex;
+
+use crate::error::Result;
+use crate::proposals::request_key;
+use crate::sync::TeamSync;
+
+/// Held while what is wanted is read and written; one process has a library open.
+static WANTED: Mutex<()> = Mutex::const_new(());
+
+/// A team's members and groups, as last read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Directory {
+    /// The members, by name.
+    pub members: Vec<DirectoryMember>,
+    /// The groups that this member may know, by name.
+    pub groups: Vec<DirectoryGroup>,
+    /// The groups that this member belongs to.
+    #[serde(default)]
+    pub own_groups: Vec<GroupKey>,
+}
+
+/// A member of a team.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirectoryMember {
+    /// The member.
+    pub key: MemberKey,
+    /// The name they sign in with.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// Whether they can sign in.
+    pub active: bool,
+}
+
+/// A group of a team.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirectoryGroup {
+    /// The group.
+    pub key: GroupKey,
+    /// Its name.
+    pub name: String,
+}
+
+/// Who sees a card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sharing {
+    /// At the team; `None` for a card that it does not have.
+    pub visible_to: Option<Visibility>,
+    /// Once that was sent; `None` if nothing is to be sent.
+    pub wanted: Option<Visibility>,
+}
+
+impl Directory {
+    /// Returns the members and groups as they were read last; nobody before the first synchronization.
+    ///
+    /// # Errors
+    /// When the library cannot be read.
+    pub async fn of(library: &Library) -> Result<Directory> {
+        Ok(noted(library, TeamNote::Directory).await?.unwrap_or_default())
+    }
+
+    /// Returns the name of a member.
+    pub fn name_of(&self, member: &MemberKey) -> Option<&str> {
+        self.members.iter().find(|known| known.key == *member).map(|known| known.name.as_str())
+    }
+}
+
+/// Returns who sees cards that are added here: the team, unless something else was chosen.
+///
+/// # Errors
+/// When the library cannot be read.
+pub async fn new_cards(library: &Library) -> Result<Visibility> {
+    Ok(noted(library, TeamNote::NewCards).await?.unwrap_or(Visibility::Team))
+}
+
+/// Chooses who sees cards that are added here from now on.
+///
+/// # Errors
+/// When the library cannot be written.
+pub async fn set_new_cards(library: &Library, visible_to: &Visibility) -> Result<()> {
+    note(library, TeamNote::NewCards, visible_to).await
+}
+
+/// Returns who sees a card.
+///
+/// # Errors
+/// When the library cannot be read.
+pub async fn sharing(library: &Library, card: &CardId) -> Result<Sharing> {
+    // One row: a card is shown more often than a library is synchronized.
+    let variables = object! { card: RecordId::new("shared", card.as_str()) };
+    let shared: Vec<Option<String>> = library.select("SELECT VALUE visible_to FROM $card", variables).await?;
+    let visible_to = shared.into_iter().flatten().next().and_then(|text| parse(&text));
+    Ok(Sharing { visible_to, wanted: wanted(library).await?.remove(card.as_str()) })
+}
+
+/// Wants cards to be seen by others from now on: sent at the next synchronization, with the card if that is new.
+///
+/// # Errors
+/// When the library cannot be written.
+pub async fn share(library: &Library, cards: &[CardId], visible_to: &Visibility) -> Result<()> {
+    let _guard = WANTED.lock().await;
+    let mut all = wanted(library).await?;
+    all.extend(cards.iter().map(|card| (card.as_str().to_owned(), visible_to.clone())));
+    note(library, TeamNote::Wanted, &all).await
+}
+
+/// Returns who is to see which cards, by id, as far as the team does not have that yet.
+pub(crate) async fn wanted(library: &Library) -> Result<BTreeMap<String, Visibility>> {
+    Ok(noted(library, TeamNote::Wanted).await?.unwrap_or_default())
+}
+
+/// Reads a visibility as it is stored with a card.
+fn parse(text: &str) -> Option<Visibility> {
+    serde_json::from_str(text).ok()
+}
+
+/// Writes a visibility as it is stored with a card.
+pub(crate) fn to_text(visible_to: &Visibility) -> String {
+    serde_json::to_string(visible_to).unwrap_or_default()
+}
+
+async fn noted<T: DeserializeOwned>(library: &Library, about: TeamNote) -> Result<Option<T>> {
+    let text = library.team_note(about).await?;
+    let read = text.map(|text| serde_json::from_str(&text)).transpose();
+    Ok(read.map_err(|error| LibraryError::Database(error.to_string()))?)
+}
+
+async fn note<T: Serialize>(library: &Library, about: TeamNote, value: &T) -> Result<()> {
+    let text = serde_json::to_string(value).map_err(|error| LibraryError::Database(error.to_string()))?;
+    Ok(library.set_team_note(about, &text).await?)
+}
+
+/// Forgets who is to see these cards, and with `everything` all that was noted about the team's people.
+pub(crate) async fn forget_wanted(library: &Library, cards: &[CardId], everything: bool) -> Result<()> {
+    let _guard = WANTED.lock().await;
+    let mut all = wanted(library).await?;
+    let before = all.len();
+    all.retain(|card, _| !everything && cards.iter().all(|forgotten| forgotten.as_str() != card));
+    if all.len() != before {
+        note(library, TeamNote::Wanted, &all).await?;
+    }
+    if everything {
+        note(library, TeamNote::Directory, &Directory::default()).await?;
+    }
+    Ok(())
+}
+
+impl TeamSync {
+    /// Reads the team's members and groups.
+    pub(crate) async fn read_directory(&mut self) -> Result<()> {
+        let member = |member: autokit_team::Member| DirectoryMember {
+            key: member.key,
+            name: member.name,
+            role: member.role,
+            active: member.active,
+        };
+        let group = |group: autokit_team::Group| DirectoryGroup { key: group.key, name: group.name };
+        let members = self.session.members().await?;
+        let own = members.iter().find(|member| member.key == *self.session.member());
+        let directory = Directory {
+            own_groups: own.map(|own| own.groups.clone()).unwrap_or_default(),
+            members: members.into_iter().map(member).collect(),
+            groups: self.session.groups().await?.into_iter().map(group).collect(),
+        };
+        if directory != self.directory {
+            note(&self.library, TeamNote::Directory, &directory).await?;
+            self.directory = directory;
+        }
+        self.is_directory_current = true;
+        Ok(())
+    }
+
+    /// Reads what is wanted for cards that are about to be sent.
+    pub(crate) async fn read_wanted(&mut self) -> Result<()> {
+        self.wanted = wanted(&self.library).await?;
+        self.new_cards = new_cards(&self.library).await?;
+        Ok(())
+    }
+
+    /// Returns who sees a card that the team does not have yet.
+    pub(crate) fn visibility_of_new(&self, card: &CardId) -> Visibility {
+        let wanted = self.wanted.get(card.as_str()).cloned();
+        // Of one that another member removed, whoever saw it before.
+        let before = || parse(self.shared.get(card)?.visible_to.as_deref()?);
+        wanted.or_else(before).unwrap_or_else(|| self.new_cards.clone())
+    }
+
+    /// Tells the team who is to see which of its cards.
+    pub(crate) async fn send_wanted(&mut self) -> Result<()> {
+        for (card, visible_to) in wanted(&self.library).await? {
+            let card = CardId::new(card);
+            let Some(state) = self.shared.get(&card).cloned() else {
+                // A new card waits until it is sent; one that is gone has nothing to show.
+                if self.library.card(&card).is_err() {
+                    self.settle_wanted(&card, &visible_to).await?;
+                }
+                continue;
+            };
+            let text = to_text(&visible_to);
+            if state.visible_to.as_ref() != Some(&text) {
+                let step = Step::Share {
+                    card: autokit_team::CardKey::new(state.key.as_str()),
+                    visible_to: visible_to.clone(),
+                };
+                let at = self.library.clock().stamp();
+                let key = request_key(&step, at);
+                let request = Request { key, reason: String::new(), at, steps: vec![step] };
+                match self.session.send(&request).await {
+                    Ok(_) => {
+                        let state = autokit_library::SharedState { visible_to: Some(text), ..state };
+                        self.library.set_shared(&[(card.clone(), state.clone())]).await?;
+                        self.set_shared(card.clone(), state);
+                    }
+                    Err(error) if matches!(error.code, Code::NotAllowed | Code::NotFound) => {
+                        tracing::warn!(%card, %error, "who sees a card stays as it is");
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            self.settle_wanted(&card, &visible_to).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets what was wanted for a card, unless something else is wanted by now.
+    async fn settle_wanted(&self, card: &CardId, visible_to: &Visibility) -> Result<()> {
+        let _guard = WANTED.lock().await;
+        let mut all = wanted(&self.library).await?;
+        if all.get(card.as_str()) == Some(visible_to) {
+            all.remove(card.as_str());
+            note(&self.library, TeamNote::Wanted, &all).await?;
+        }
+        Ok(())
+    }
+}
