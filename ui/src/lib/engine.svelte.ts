@@ -4,6 +4,8 @@ import type { Commands, Event, Job, Setting, Status } from "./bindings";
 import { Expiry } from "./expiry";
 import { moment } from "./format";
 import { CommandError, detectHost, type Host } from "./host";
+import { navigation } from "./navigation.svelte";
+import { visibleLine } from "./visible";
 import { app as texts } from "../texts/app";
 import { common } from "../texts/common";
 
@@ -123,6 +125,12 @@ class Engine {
     } else if (event.event === "team") {
       // What arrived from the team is told as any change of the library is.
       this.versions.team++;
+    } else if (event.event === "team_notice") {
+      const { kind, by, card, proposal, text } = event.notice;
+      this.showToast(texts.told[kind](visibleLine(by ?? texts.somebody), visibleLine(card)), {
+        remedy: visibleLine(text),
+        action: { label: texts.openTold, run: () => navigation.review(proposal) },
+      });
     } else if (event.event === "missed") {
       this.#readAll();
     } else if (event.event === "restored") {

@@ -16,7 +16,10 @@ type Answers = {
 };
 
 /** What every library has, unless a test says otherwise. */
-const COMMON: Answers = { collections_list: () => [{ name: "Favorites", cards: [] }] };
+const COMMON: Answers = {
+  collections_list: () => [{ name: "Favorites", cards: [] }],
+  team_directory: () => null,
+};
 
 const STATUS = { cards: 2, cursor: 1, checks: 0, proposals: 0, search: null, llm: null, first_run: false };
 

@@ -1,6 +1,6 @@
 // Teams for component tests.
 
-import type { TeamEntry, TeamMembers, TeamState } from "../lib/bindings";
+import type { TeamDirectory, TeamEntry, TeamMembers, TeamState } from "../lib/bindings";
 
 export const KITCHEN: TeamEntry = {
   id: "kitchen",
@@ -21,6 +21,7 @@ export function teamState(more: Partial<TeamState> = {}): TeamState {
     sent: 0,
     conflicts: 0,
     invalid: 0,
+    notices: [],
     ...more,
   };
 }
@@ -33,5 +34,22 @@ export function membersOf(role: "admin" | "reader"): TeamMembers {
       { name: "bob", role: "reader", groups: ["cooks"], active: true, is_self: false },
     ],
     groups: ["cooks"],
+  };
+}
+
+/** What Ann, a reviewer among a member of each role, knows of her team. */
+export function directoryOf(more: Partial<TeamDirectory> = {}): TeamDirectory {
+  return {
+    self_name: "ann",
+    members: [
+      { name: "amy", role: "admin" },
+      { name: "ann", role: "reviewer" },
+      { name: "bob", role: "contributor" },
+      { name: "cid", role: "reader" },
+    ],
+    groups: ["cooks"],
+    may_share: true,
+    new_cards: { kind: "team" },
+    ...more,
   };
 }

@@ -16,6 +16,27 @@ export const activity = {
     `${count(n, "event")} from another version of AutoKit ${n === 1 ? "isn't" : "aren't"} counted.`,
   nothing: (days: number) => `No agent activity in the last ${days} days`,
 
+  // Team
+  ofTeam: (name: string) => `Activity in ${name}`,
+  nothingInTeam: "Nothing has happened yet. Changes to cards and proposals appear here.",
+  did: {
+    create: "added",
+    edit: "edited",
+    accept: "accepted a change of",
+    delete: "deleted",
+    restore: "restored",
+    import: "imported",
+    merge: "merged",
+    undo: "undid a change of",
+    proposed: "proposed a change of",
+    commented: "commented on",
+    approved: "approved a change of",
+    rejected: "rejected a change of",
+    withdrawn: "withdrew a change of",
+    assigned: "changed the reviewer of",
+  },
+  showMore: "Show more",
+
   // Figures and sentences
   tiers: {
     expert: "Pinned",

@@ -31,6 +31,14 @@ export const app = {
   opening: "Opening the library…",
   drop: "Drop a bundle or card file to preview the import",
 
+  // Team
+  somebody: "Somebody",
+  openTold: "Open",
+  told: {
+    assigned: (by: string, card: string) => `${by} asks you to review ${card}`,
+    mentioned: (by: string, card: string) => `${by} mentioned you in a comment on ${card}`,
+  },
+
   // Top bar
   meaningHint: "Semantic and keyword search",
   loadingModel: "Loading the model…",
@@ -41,7 +49,7 @@ export const app = {
   changesMissing: "Missing changes",
   readOnly: "Read-only",
   offlineHint: "No web search or language model is configured; everything runs on this machine",
-  offline: "Offline",
+  offline: "No AI services",
   nothingToUndo: "Nothing to undo. Imports are undone under Bundles, Imports.",
   nothingToRedo: "Nothing to redo",
   meaning: (model: string | null) => `Embeddings: ${model}`,

@@ -149,6 +149,9 @@ export const review = {
   you: "you",
   assignMe: "Assign to me",
   unassign: "Unassign",
+  reviewer: "Reviewer",
+  nobody: "Nobody",
+  yourself: (name: string) => `${name} (you)`,
   mayPropose: "Your role in this team lets you propose and comment. A reviewer decides.",
 
   // Comments

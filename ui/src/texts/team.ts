@@ -1,4 +1,4 @@
-// Texts of teams: the switch of libraries, joining, creating and leaving a team, and its settings.
+// Texts of teams: the switch of libraries, joining, creating and leaving a team, who sees its cards, and its settings.
 
 import { count } from "../lib/format";
 
@@ -63,7 +63,7 @@ export const team = {
   leaveOf: (name: string) => `Leave ${name}`,
   leave: "Leave team",
   leaveAbout: (name: string) =>
-    `The copy of ${name}'s library and your password for it are removed from this computer. You can join again with an invitation.`,
+    `The copy of ${name}'s library and your password for it are removed from this computer. You can join again with an invitation. To keep its cards, open the library and export them first.`,
   countingUnsent: "Looking for unsent changes…",
   allSent: "All your changes have been sent to the team.",
   unsentLost: (n: number) =>
@@ -126,6 +126,70 @@ export const team = {
     "How many reviewers have to accept a change. If more than one has to for any risk, cards are changed through proposals only, and nobody accepts their own.",
   risks: { low: "Low risk", medium: "Medium risk", high: "High risk" },
   reviewers: (n: number) => count(n, "reviewer"),
+
+  // Who sees a card
+  visibleTo: "Visible to",
+  everyone: "Everyone",
+  everyoneAbout: "Also people who aren't members, if the team lets them read",
+  wholeTeam: "The team",
+  wholeTeamAbout: "All members",
+  rolesAndUp: {
+    reader: "Readers and up",
+    contributor: "Contributors and up",
+    reviewer: "Reviewers and up",
+    admin: "Admins",
+  },
+  groupNamed: (name: string) => `Group ${name}`,
+  onlyYou: "Only you",
+  onlyMember: (name: string) => `Only ${name}`,
+  notSent: "Not sent yet",
+  shareAsk: "Change visibility…",
+  share: "Change visibility",
+  shareCards: (n: number) => `Change visibility of ${count(n, "card")}`,
+  shareAbout: "Sent to the team at the next sync.",
+  chooseVisibility: "Choose…",
+  shared: (n: number) => `Changed visibility of ${count(n, "card")}`,
+
+  // New cards
+  newCards: "New cards",
+  newCardsLabel: "Who sees cards added on this computer",
+  newCardsAbout: "Cards that are already in the library stay as they are.",
+
+  // Audit log
+  audit: "Audit log",
+  auditAbout: "Sign-ins, changes to members, and decisions about cards. Newest first.",
+  auditEmpty: "Nothing has been logged yet.",
+  auditCut: (most: number) => `Only the newest ${most.toLocaleString("en")} entries are shown.`,
+  when: "When",
+  who: "Who",
+  action: "Action",
+  details: "Details",
+  serverOwner: "Server owner",
+  showMore: "Show more",
+  actions: {
+    joined: "Joined",
+    signed_in: "Signed in",
+    invited: "Created an invitation",
+    role: "Changed a role",
+    groups: "Changed groups",
+    removed: "Removed a member",
+    restored: "Restored a member",
+    password: "Changed a password",
+    policy: "Changed required reviewers",
+    shared: "Changed visibility",
+    accepted: "Accepted a change",
+    rejected: "Rejected a change",
+    exported: "Exported the team",
+    imported: "Imported the team",
+    upgraded: "Upgraded the team",
+  },
+  visibilityKinds: {
+    everyone: "Everyone",
+    team: "The team",
+    role: "A role",
+    group: "A group",
+    person: "One member",
+  },
 
   // Own password
   changePassword: "Change password",

@@ -1,14 +1,15 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen, within } from "@testing-library/svelte";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { TeamMemberChange, TeamState } from "../../lib/bindings";
+import type { TeamDirectory, TeamMemberChange, TeamState } from "../../lib/bindings";
 import { desktop } from "../../lib/desktop.svelte";
+import { directory } from "../../lib/directory.svelte";
 import { engine } from "../../lib/engine.svelte";
 import { CommandError } from "../../lib/host";
 import { navigation } from "../../lib/navigation.svelte";
 import { overlays } from "../../lib/overlays.svelte";
 import { asked, clear, stage, wait } from "../../testing/stage";
-import { KITCHEN, membersOf, teamState } from "../../testing/teams";
+import { directoryOf, KITCHEN, membersOf, teamState } from "../../testing/teams";
 import { app } from "../../texts/app";
 import { team as texts } from "../../texts/team";
 import Team from "./Team.svelte";
@@ -82,6 +83,7 @@ describe("the team whose library is open", () => {
       state: teamState(more),
       members: membersOf(role),
       policy: { low: 1, medium: 1, high: 2 },
+      directory: null as TeamDirectory | null,
       refuse: false,
     };
     const change = ({ name, role, groups, active }: TeamMemberChange) => {
@@ -107,6 +109,13 @@ describe("the team whose library is open", () => {
         team_member_change: change,
         team_policy_get: () => kept.policy,
         team_policy_set: (policy) => (kept.policy = policy),
+        team_audit: () => [],
+        team_directory: () => kept.directory,
+        team_new_cards_set: ({ visible_to }) => {
+          if (kept.refuse)
+            throw new CommandError({ code: "unauthorized", message: "not allowed", remedy: "Ask an admin." });
+          return (kept.directory = directoryOf({ new_cards: visible_to }));
+        },
         team_invite: () => ({ link: LINK, expires: "2026-01-08T00:00:00Z" }),
       },
       { desktop: true },
@@ -199,6 +208,41 @@ describe("the team whose library is open", () => {
     document.body.replaceChildren();
     await open("reader");
     expect(screen.getByText(`${texts.risks.high}: ${texts.reviewers(2)}`)).toBeTruthy();
+  });
+
+  it("shows its audit log to admins only", async () => {
+    const { calls } = await open("admin");
+    expect(screen.getByText(texts.auditEmpty)).toBeTruthy();
+    expect(asked(calls, "team_audit")).toEqual([{ limit: 100 }]);
+    clear();
+    document.body.replaceChildren();
+    const reader = await open("reader");
+    expect(screen.queryByRole("heading", { name: texts.audit })).toBeNull();
+    expect(asked(reader.calls, "team_audit")).toEqual([]);
+  });
+
+  it("lets people say who sees the cards they add, and shows what holds where it is refused", async () => {
+    const { calls, kept } = await open("reader");
+    const choice = () => screen.queryByRole<HTMLSelectElement>("combobox", { name: texts.newCardsLabel });
+    expect(choice()).toBeNull();
+    kept.directory = directoryOf();
+    await directory.refresh();
+    await wait(100);
+    expect(choice()?.value).toBe("team");
+    await fireEvent.change(choice()!, { target: { value: "group cooks" } });
+    await wait(100);
+    expect(asked(calls, "team_new_cards_set")).toEqual([{ visible_to: { kind: "group", of: "cooks" } }]);
+    expect(choice()?.value).toBe("group cooks");
+    kept.refuse = true;
+    await fireEvent.change(choice()!, { target: { value: "everyone" } });
+    await wait(100);
+    expect(screen.getByRole("alert").textContent).toContain("Not allowed");
+    expect(choice()?.value).toBe("group cooks");
+    // Whoever only reads adds none.
+    directory.value = directoryOf({ self_name: "cid" });
+    await wait(100);
+    expect(choice()).toBeNull();
+    directory.value = null;
   });
 
   it("takes a new password, with which its library is opened again", async () => {

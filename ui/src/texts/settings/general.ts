@@ -60,6 +60,8 @@ export const general = {
     `Each card is checked again ${days === 1 ? "a day" : `${days} days`} after its last check.`,
 
   // Review policy
+  policyOfTeam: "In a team's library, the team's policy applies.",
+  openPolicyOfTeam: "Open team settings",
   policyAbout:
     "Changes to cards need a reviewer's approval. If two approvals are required, they must come from different people.",
   reviewers: "Required approvals",
