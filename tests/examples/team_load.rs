@@ -172,7 +172,7 @@ async fn main() -> Result<()> {
     let started = Instant::now();
     let first = libraries.iter().map(|(membership, library, _)| async move {
         let began = Instant::now();
-        let received = membership.sync_of(library).await?.sync().await?.received;
+        let received = membership.sync_of(library, None).await?.sync().await?.received;
         ensure!(received == cards, "{received} of {cards}");
         Ok(began.elapsed())
     });
@@ -201,7 +201,7 @@ async fn main() -> Result<()> {
         join("latecomer", Role::Reader).await?;
         let began = Instant::now();
         let library = empty_library().await?;
-        membership("latecomer").sync_of(&library).await?.sync().await?;
+        membership("latecomer").sync_of(&library, None).await?.sync().await?;
         ensure!(library.read(|replica| replica.iter().count()) == cards);
         anyhow::Ok(began.elapsed())
     };

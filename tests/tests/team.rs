@@ -133,3 +133,98 @@ fn a_team_is_created_joined_used_and_left() -> Result<()> {
         Ok(())
     })
 }
+
+#[test]
+fn cards_are_shared_with_some_and_the_team_moves() -> Result<()> {
+    on_deep_stack(|| async {
+        let folder = tempfile::tempdir()?;
+        let server = Server::start(&folder.path().join("server"), None).await?;
+        let (ann, bob, cora) = (machine()?, machine()?, machine()?);
+        let url = server.url();
+        let create = ["team", "create", &url, "kitchen", "--as", "ann", "--owner", USER];
+        with_secrets(&ann, &create, &[PASSWORD, "secret of ann"])?;
+        let add = |place: &Workplace, name: &str| {
+            let (name, about) = (format!("name={name}"), format!("description=A {name} for the kitchen"));
+            place.json(&["--team", "kitchen", "cards", "add", "--set", &name, "--set", &about])
+        };
+        add(&ann, "kettle")?;
+        ann.json(&["--team", "kitchen", "team", "sync"])?;
+        for (place, name, group) in [(&bob, "bob", &["--group", "cooks"][..]), (&cora, "cora", &[])] {
+            let invite = [&["--team", "kitchen", "team", "invite"], group].concat();
+            let invitation = ann.json(&invite)?;
+            let link = invitation["link"].as_str().context("a link")?;
+            with_secrets(place, &["team", "join", link, "--as", name], &["a long secret"])?;
+            let state = place.json(&["--team", "kitchen", "team", "sync"])?;
+            ensure!(state["received"] == 1, "{state}");
+        }
+
+        // Only the cooks see it from now on, once that was sent.
+        ann.json(&["--team", "kitchen", "team", "change", "ann", "--group", "cooks"])?;
+        ann.json(&["--team", "kitchen", "team", "sync"])?;
+        let of_cooks = ["--team", "kitchen", "team", "share", "kettle", "--with", "group:cooks"];
+        let shared = ann.json(&of_cooks)?;
+        ensure!(
+            shared[0][1]["visible_to"]["kind"] == "team" && shared[0][1]["wanted"]["of"] == "cooks",
+            "{shared}"
+        );
+        let (_, error) =
+            ann.failure(&["--team", "kitchen", "team", "share", "kettle", "--with", "group:none"])?;
+        ensure!(error["code"] == "not_found" && error.to_string().contains("cooks"), "{error}");
+        let (_, error) = bob.failure(&of_cooks)?;
+        ensure!(error["code"] == "refused", "{error}");
+        ann.json(&["--team", "kitchen", "team", "share", "--new-cards", "--with", "person:ann"])?;
+        add(&ann, "diary")?;
+        ann.json(&["--team", "kitchen", "team", "sync"])?;
+        let shared = ann.json(&["--team", "kitchen", "team", "share", "kettle", "diary"])?;
+        ensure!(shared[0][1]["visible_to"]["of"] == "cooks" && shared[0][1]["wanted"].is_null(), "{shared}");
+        ensure!(shared[1][1]["visible_to"]["kind"] == "person", "{shared}");
+        for (place, names) in [(&bob, &["kettle"][..]), (&cora, &[])] {
+            place.json(&["--team", "kitchen", "team", "sync"])?;
+            let listed = place.json(&["--team", "kitchen", "cards", "list"])?;
+            ensure!(listed["total"] == names.len(), "{listed}");
+        }
+        let happened = bob.json(&["--team", "kitchen", "team", "activity"])?;
+        ensure!(happened[0]["by"] == "ann" && happened[0]["card"] == "kettle", "{happened}");
+        let audit = ann.json(&["--team", "kitchen", "team", "audit"])?;
+        for what in ["signed_in", "shared", "groups", "joined", "invited"] {
+            let entries = audit.as_array().context("entries")?;
+            ensure!(entries.iter().any(|entry| entry["what"] == what), "{what}: {audit}");
+        }
+        let (_, error) = bob.failure(&["--team", "kitchen", "team", "audit"])?;
+        ensure!(error["code"] == "refused", "{error}");
+
+        // The team moves to another server, and its members go on with what they have.
+        let file = folder.path().join("kitchen.jsonl").display().to_string();
+        let export = ["team", "export", &url, "kitchen", &file, "--owner", USER];
+        let exported = with_secrets(&ann, &export, &[PASSWORD])?;
+        let again = with_secrets(&ann, &export, &[PASSWORD]);
+        ensure!(again.is_err_and(|error| error.to_string().contains("exists already")));
+        let other = Server::start(&folder.path().join("other"), None).await?;
+        let other_url = other.url();
+        let import = ["team", "import", &other_url, "kitchen", &file, "--owner", USER];
+        let imported = with_secrets(&ann, &import, &[PASSWORD])?;
+        ensure!(imported["rows"] == exported["rows"] && imported["rows"].as_u64() > Some(10), "{imported}");
+        let upgrade = ["team", "upgrade", &other_url, "kitchen", "--owner", USER, "--session-hours", "24"];
+        with_secrets(&ann, &upgrade, &[PASSWORD])?;
+        let wrong = with_secrets(&ann, &upgrade, &["guessed"]);
+        ensure!(wrong.is_err_and(|error| error.to_string().contains("password of the server is wrong")));
+        drop(server);
+        bob.json(&["--team", "kitchen", "cards", "edit", "kettle", "--set", "pricing=free"])?;
+        for place in [&ann, &bob] {
+            let moved = place.json(&["team", "move", "kitchen", &other_url])?;
+            ensure!(moved["server"] == other_url, "{moved}");
+            let state = place.json(&["--team", "kitchen", "team", "sync"])?;
+            ensure!(state["is_connected"] == true && state["received"] == 0, "{state}");
+        }
+        ann.json(&["--team", "kitchen", "team", "sync"])?;
+        let review = ann.json(&["--team", "kitchen", "review", "list"])?;
+        ensure!(review["rows"][0]["proposed_by"] == "bob", "{review}");
+
+        // Whoever leaves may keep the cards.
+        let kept = folder.path().join("kept.toolcards");
+        bob.json(&["team", "leave", "kitchen", "--keep", &kept.display().to_string()])?;
+        let imported = bob.json(&["import", &kept.display().to_string()])?;
+        ensure!(bob.json(&["cards", "list"])?["total"] == 1, "{imported}");
+        Ok(())
+    })
+}

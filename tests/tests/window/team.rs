@@ -79,6 +79,25 @@ async fn a_link_joins_a_team_in_three_actions() -> Result<()> {
     window.click("nav button", "Library").await?;
     window.wait_until("document.querySelector('.row .name')?.textContent.trim() === 'kettle'").await?;
     window.screenshot("74-team-library").await?;
+    window.wait_for(".row .name").await?.click().await?;
+    window.wait_for_text(".visibility", "The team").await?;
+    window.screenshot("76-team-card").await?;
+
+    // What he edits is proposed; he is told when she mentions him, and both see what was done.
+    in_terminal(&bob, &["--team", "kitchen", "cards", "edit", "kettle", "--set", "pricing=paid"])?;
+    in_terminal(&bob, &["--team", "kitchen", "team", "sync"])?;
+    in_terminal(&ann, &["--team", "kitchen", "team", "sync"])?;
+    let review = in_terminal(&ann, &["--team", "kitchen", "review", "list"])?;
+    let id = review["rows"][0]["id"].to_string();
+    in_terminal(&ann, &["--team", "kitchen", "review", "comment", &id, "Is that so, @bob?"])?;
+    in_terminal(&ann, &["--team", "kitchen", "team", "sync"])?;
+    window
+        .wait_until("document.body.textContent.includes('ann mentioned you in a comment on kettle')")
+        .await?;
+    window.screenshot("77-team-mention").await?;
+    window.click("nav button", "Activity").await?;
+    window.wait_until("document.querySelector('#activity-team ~ ol')?.textContent.includes('ann')").await?;
+    window.screenshot("78-team-activity").await?;
     window.click("nav button", "Settings").await?;
     window.click("nav button", "Team").await?;
     window.wait_for_text("table th", "bob").await?;
