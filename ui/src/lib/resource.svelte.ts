@@ -26,7 +26,8 @@ export type Topic =
 /** Returns a value that changes whenever the topic does. Reactive. */
 function versionOf(topic: Topic): string | number {
   const { missed, restored } = engine.versions;
-  if (topic === "library") return `${restored} ${engine.status?.cursor ?? 0}`;
+  // A card that may not be seen any more leaves the position in the change log as it is.
+  if (topic === "library") return `${restored} ${engine.status?.cursor ?? 0} ${engine.status?.cards ?? 0}`;
   if (topic === "checks") return `${restored} ${engine.status?.checks ?? 0}`;
   if (topic === "proposals") return missed + engine.versions.queue;
   if (topic === "providers") return missed + engine.versions.services;

@@ -11,7 +11,7 @@ use autokit_api::{
     Starter,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, Checks, Replica};
+use autokit_library::{CardRecord, Checks};
 use autokit_toolcard::{Problem, check};
 use autokit_workspace::cards::{detail, summary};
 use autokit_workspace::workspace::Workspace;
@@ -25,7 +25,7 @@ pub(crate) const PAGE_ROWS: u32 = 1000;
 /// The last list that was selected, because scrolling requests it page by page.
 #[derive(Debug, Default)]
 struct ListCache {
-    /// The query, the position in the journal and, where the list depends on them, the versions of checks and collections.
+    /// The query, the version of the library and, where the list depends on them, the versions of checks and collections.
     key: Option<(CardsQuery, u64, u64, u64)>,
     rows: Arc<Vec<Arc<CardRecord>>>,
 }
@@ -50,8 +50,8 @@ impl Catalogue {
         // Read before what they are versions of, so that a change in between invalidates the cache.
         let checked = if by_checks { self.workspace.library.checks_version() } else { 0 };
         let collected = if query.collection.is_some() { self.collections.version() } else { 0 };
-        let cursor = self.workspace.library.read(Replica::cursor);
-        let key = (query.clone(), cursor, checked, collected);
+        let version = self.workspace.library_version();
+        let key = (query.clone(), version, checked, collected);
         {
             let cache = self.list.lock().expect("no holder panics");
             if cache.key.as_ref() == Some(&key) {

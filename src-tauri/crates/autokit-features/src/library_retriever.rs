@@ -152,10 +152,10 @@ impl Agent {
 
     /// Returns the cards of the library in the form discovery needs.
     fn known(&self) -> Arc<Vec<KnownCard>> {
-        let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
+        let version = self.workspace.library_version();
         let mut cached = self.discovery.known.lock().expect("no holder panics");
         if let Some((at, known)) = &*cached
-            && *at == cursor
+            && *at == version
         {
             return Arc::clone(known);
         }
@@ -168,7 +168,7 @@ impl Agent {
             }
         });
         let known = Arc::new(known.collect::<Vec<_>>());
-        *cached = Some((cursor, Arc::clone(&known)));
+        *cached = Some((version, Arc::clone(&known)));
         known
     }
 

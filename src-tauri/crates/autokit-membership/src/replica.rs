@@ -14,7 +14,7 @@ use autokit_api::{
     TeamPolicy, TeamRole, TeamState,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_sync::{Follower, Membership, Report, State};
+use autokit_sync::{Follower, Following, Membership, Report, State};
 use autokit_team::{Group, GroupKey, Member, Role, Session};
 use autokit_toolcard::Risk;
 use autokit_workspace::models::Models;
@@ -22,7 +22,7 @@ use autokit_workspace::options::EngineOptions;
 use autokit_workspace::secrets::{Secret, Secrets};
 use autokit_workspace::workspace::Workspace;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{Mutex, Notify, watch};
+use tokio::sync::{Mutex, Notify};
 
 use crate::embedding::CurrentModel;
 use crate::folder::{self, TeamFile};
@@ -42,7 +42,7 @@ pub struct TeamReplica {
     config_dir: Arc<PathBuf>,
     team: Option<Arc<(TeamEntry, TeamFile)>>,
     /// What a process that stays follows.
-    following: Arc<OnceLock<watch::Receiver<State>>>,
+    following: Arc<OnceLock<Following>>,
     pub(crate) changed: Arc<Notify>,
     /// One synchronization at a time, of a process that does not follow.
     syncing: Arc<Mutex<()>>,
@@ -99,7 +99,7 @@ impl TeamReplica {
         let follower = Follower::new(library, membership, clock, Arc::clone(&self.changed))
             .with_embedding(Arc::new(CurrentModel(self.models.clone())));
         let mut state = follower.state();
-        self.following.get_or_init(|| follower.state());
+        self.following.get_or_init(|| follower.following());
         let publish = async {
             let mut before = State::default();
             while state.changed().await.is_ok() {
@@ -177,7 +177,7 @@ impl TeamReplica {
     async fn state(&self) -> Result<Option<TeamState>> {
         let Some(team) = self.team.as_deref() else { return Ok(None) };
         if let Some(following) = self.following.get() {
-            let state = following.borrow().clone();
+            let state = following.state().borrow().clone();
             return Ok(Some(self.to_api(&team.0, &state).await));
         }
         // A process that does not stay asks whether the team answers.
@@ -286,17 +286,12 @@ impl Handle<SyncTeam> for TeamReplica {
                 synced_at: Some(now),
                 unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
                 total,
+                round: 1,
             };
             self.publish(&State::default(), &state).await;
             return Ok(self.to_api(entry, &state).await);
         };
-        // Whoever follows is woken; the next thing it reports is the outcome.
-        let mut following = following.clone();
-        following.mark_unchanged();
-        self.changed.notify_one();
-        // Fails only if the follower ended, whose last state then stands.
-        let _ = following.changed().await;
-        let state = following.borrow().clone();
+        let state = following.next_round().await;
         match state.error.clone().filter(|_| !state.is_connected) {
             Some(error) => {
                 let remedy =

@@ -36,8 +36,8 @@ const MIN_BUDGET: u32 = 500;
 /// A scope, resolved for the current library.
 #[derive(Debug)]
 pub(crate) struct ResolvedScope {
-    /// Position in the journal at which this was computed.
-    cursor: u64,
+    /// Version of the library for which this was computed.
+    version: u64,
     /// The profiles from which this was computed.
     saved: Arc<SavedProfiles>,
     policy: Policy,
@@ -136,7 +136,7 @@ impl ResolvedScope {
         library: &Library,
         saved: Arc<SavedProfiles>,
         bound: &ScopeProfiles,
-        cursor: u64,
+        version: u64,
     ) -> ResolvedScope {
         let policy = bound.policy();
         let finds_all = bound.all().all(|profile| profile.only.is_none());
@@ -165,7 +165,7 @@ impl ResolvedScope {
                 .collect();
             (experts, allowed)
         });
-        ResolvedScope { cursor, saved, policy, finds_all, experts, allowed }
+        ResolvedScope { version, saved, policy, finds_all, experts, allowed }
     }
 }
 
@@ -190,14 +190,15 @@ impl AgentProfiles {
     /// Resolves a scope for the current library; `None` if a profile of it does not exist.
     pub(crate) fn scoped(&self, scope: &str) -> Option<Arc<ResolvedScope>> {
         let saved = self.state.saved.load_full();
-        let cursor = self.workspace.library.read(autokit_library::Replica::cursor);
+        let version = self.workspace.library_version();
         let known = self.state.scoped.lock().expect("no holder panics").get(scope).cloned();
-        if let Some(known) = known.filter(|known| known.cursor == cursor && Arc::ptr_eq(&known.saved, &saved))
+        if let Some(known) =
+            known.filter(|known| known.version == version && Arc::ptr_eq(&known.saved, &saved))
         {
             return Some(known);
         }
         let bound = ScopeProfiles::of(scope, &saved)?;
-        let resolved = Arc::new(ResolvedScope::new(&self.workspace.library, saved, &bound, cursor));
+        let resolved = Arc::new(ResolvedScope::new(&self.workspace.library, saved, &bound, version));
         self.state.scoped.lock().expect("no holder panics").insert(scope.to_owned(), Arc::clone(&resolved));
         Some(resolved)
     }

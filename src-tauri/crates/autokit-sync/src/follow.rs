@@ -2,6 +2,7 @@
 //! after it did not.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use autokit_library::{Clock, Library};
@@ -91,6 +92,34 @@ pub struct State {
     pub unsent: usize,
     /// What was done since the library was opened.
     pub total: Report,
+    /// Number of the round that this is the outcome of; see [`Following::next_round`].
+    pub round: u64,
+}
+
+/// A follower, as others see it.
+#[derive(Clone, Debug)]
+pub struct Following {
+    state: watch::Receiver<State>,
+    /// Number of rounds that began.
+    begun: Arc<AtomicU64>,
+    changed: Arc<Notify>,
+}
+
+impl Following {
+    /// Returns how the replica stands, now and whenever that changes.
+    pub fn state(&self) -> watch::Receiver<State> {
+        self.state.clone()
+    }
+
+    /// Returns the outcome of a round that begins after this call: one that is under way may have asked before.
+    pub async fn next_round(&self) -> State {
+        let next = self.begun.load(Ordering::Acquire) + 1;
+        self.changed.notify_one();
+        let mut state = self.state.clone();
+        // Fails only if the follower ended, whose last state then stands.
+        let outcome = state.wait_for(|state| state.round >= next).await.map(|state| state.clone());
+        outcome.unwrap_or_else(|_| self.state.borrow().clone())
+    }
 }
 
 /// How much longer or shorter a member waits than others, 0.5 to 1.5: after a server was gone, they do not all come at once.
@@ -108,6 +137,7 @@ pub struct Follower {
     changed: Arc<Notify>,
     embedding: Option<Arc<dyn Embedding>>,
     state: watch::Sender<State>,
+    begun: Arc<AtomicU64>,
 }
 
 impl Follower {
@@ -118,7 +148,8 @@ impl Follower {
         clock: Clock,
         changed: Arc<Notify>,
     ) -> Follower {
-        Follower { library, membership, clock, changed, embedding: None, state: watch::Sender::default() }
+        let (state, begun) = (watch::Sender::default(), Arc::default());
+        Follower { library, membership, clock, changed, embedding: None, state, begun }
     }
 
     /// Shares vectors with the team.
@@ -133,6 +164,15 @@ impl Follower {
         self.state.subscribe()
     }
 
+    /// Returns what others see of it.
+    pub fn following(&self) -> Following {
+        Following { state: self.state(), begun: Arc::clone(&self.begun), changed: Arc::clone(&self.changed) }
+    }
+
+    fn begin(&self) -> u64 {
+        self.begun.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
     /// Follows until the future is dropped.
     pub async fn run(&self) {
         let mut pause = FIRST_PAUSE;
@@ -142,7 +182,10 @@ impl Follower {
             if let Err(error) = &ended {
                 tracing::warn!(%error, "the connection to the team ended");
             }
+            // Whoever waits for the next round learns that it failed.
+            let round = self.begin();
             self.state.send_modify(|state| {
+                state.round = round;
                 state.is_connected = false;
                 state.error = ended.err().map(|error| error.to_string());
             });
@@ -166,6 +209,7 @@ impl Follower {
         let changes = sync.session().watch().await?;
         let mut changes = std::pin::pin!(changes.ready_chunks(usize::from(u8::MAX)));
         loop {
+            let round = self.begin();
             let report = sync.sync().await?;
             let (now, unsent) = (self.clock.stamp(), sync.unsent().len());
             // Not for each look at a library in which nothing changed: that would write all day.
@@ -173,6 +217,7 @@ impl Follower {
                 sync.note_synced(now).await?;
             }
             self.state.send_modify(|state| {
+                state.round = round;
                 state.is_connected = true;
                 state.error = None;
                 state.synced_at = Some(now);

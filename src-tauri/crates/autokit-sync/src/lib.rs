@@ -11,9 +11,11 @@
 //! | `send.rs` | local changes as requests, each carried out once |
 //! | `receive.rs` | the team's cards, merged with what is not sent yet |
 //! | `follow.rs` | round after round, for as long as the library is open |
-//! | `embedding.rs` | vectors, computed once by whoever writes a card |
+//! | `embedding.rs` | how the cards of a library are embedded |
+//! | `vectors.rs` | vectors, computed once by whoever writes a card |
 //! | `notices.rs` | what a member is told of: assignments and mentions |
-//! | `sharing.rs` | who sees which cards, and the members and groups that can be chosen |
+//! | `sharing.rs` | who sees which cards, and the members and groups that can be chosen, as noted here |
+//! | `visibility.rs` | the same, exchanged with the team |
 //! | `proposals.rs` | proposals, decisions and comments, in both directions |
 //! | `position.rs` | up to where the team's library was read |
 
@@ -27,10 +29,12 @@ mod receive;
 mod send;
 mod sharing;
 mod sync;
+mod vectors;
+mod visibility;
 
 pub use embedding::Embedding;
 pub use error::{Result, SyncError};
-pub use follow::{Follower, Membership, State};
+pub use follow::{Follower, Following, Membership, State};
 pub use notices::{Notice, NoticeKind};
 pub use send::unsent;
 pub use sharing::{

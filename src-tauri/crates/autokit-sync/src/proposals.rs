@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Result;
-use crate::notices::Notice;
+use crate::notices::{Notice, NoticeKind, mentions};
 use crate::position::Position;
 use crate::sync::{Report, TeamSync};
 
@@ -612,6 +612,30 @@ impl TeamSync {
             comments,
             link,
         })))
+    }
+
+    /// Returns what of a proposal this member is told of once it was received, with who did it and the text.
+    fn told(&self, one: &ReceivedProposal) -> Vec<(NoticeKind, Option<String>, String)> {
+        // To a replica that was never in step, everything is new.
+        if self.position.synced_at.is_none() || one.link.state != ProposalState::Pending {
+            return Vec::new();
+        }
+        let me = &self.rules.member;
+        let known = one.id.and_then(|id| self.links.get(&id));
+        let mut told = Vec::new();
+        let was_assigned = known.is_some_and(|known| known.assigned_to.as_ref() == Some(me));
+        if !was_assigned && one.link.assigned_to.as_ref() == Some(me) {
+            let reason = one.draft.as_ref().map(|draft| draft.reason.clone()).unwrap_or_default();
+            told.push((NoticeKind::Assigned, None, reason));
+        }
+        let read = known.map_or(0, |known| known.comments as usize);
+        let new = one.comments.iter().skip(read).filter(|comment| comment.by.0 != *me);
+        let mentioning = new.filter(|comment| mentions(&comment.text, me));
+        told.extend(
+            mentioning
+                .map(|comment| (NoticeKind::Mentioned, Some(comment.by.0.clone()), comment.text.clone())),
+        );
+        told
     }
 
     async fn comments(&mut self, proposal: &ProposalKey) -> Result<Vec<ReceivedComment>> {

@@ -110,6 +110,13 @@ impl Workspace {
         Ok(committed)
     }
 
+    /// Returns a number that changes whenever a card changes or is forgotten, for what is kept of the cards. Forgetting one
+    /// leaves the journal where it is, and one card less.
+    pub fn library_version(&self) -> u64 {
+        const CARDS: u32 = 24;
+        self.library.read(|replica| (replica.cursor() << CARDS) | (replica.len() as u64 & ((1 << CARDS) - 1)))
+    }
+
     /// Finds a card by a person's input: by id, or by name if it is unique.
     ///
     /// # Errors

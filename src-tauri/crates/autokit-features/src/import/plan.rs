@@ -20,8 +20,8 @@ use crate::incoming::Incoming;
 #[derive(Debug)]
 pub(crate) struct ImportPlan {
     pub(super) incoming: Arc<Incoming>,
-    /// Position in the journal at which the plan was made.
-    cursor: u64,
+    /// Version of the library for which the plan was made.
+    version: u64,
     pub(super) planned: Vec<PlannedCard>,
 }
 
@@ -80,9 +80,9 @@ impl PlanCache {
 impl Imports {
     /// Compares a source with the library.
     pub(super) async fn plan(&self, incoming: Arc<Incoming>) -> Result<Arc<ImportPlan>> {
-        let cursor = self.workspace.library.read(Replica::cursor);
+        let version = self.workspace.library_version();
         if let Some(plan) = &self.plans.lock().expect("no holder panics").0
-            && plan.cursor == cursor
+            && plan.version == version
             && Arc::ptr_eq(&plan.incoming, &incoming)
         {
             return Ok(Arc::clone(plan));
@@ -113,7 +113,7 @@ impl Imports {
                 };
                 each.map(plan).collect()
             });
-            Ok(Arc::new(ImportPlan { incoming, cursor, planned }))
+            Ok(Arc::new(ImportPlan { incoming, version, planned }))
         })
         .await?;
         self.plans.lock().expect("no holder panics").0 = Some(Arc::clone(&plan));

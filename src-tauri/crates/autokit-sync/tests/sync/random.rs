@@ -217,7 +217,7 @@ async fn connections_that_end_anywhere_lose_nothing() -> Result<()> {
                 person.sync = TeamSync::new(person.library.clone(), session).await?;
             }
         }
-        settle(&mut people).await?;
+        settle(&mut people).await.with_context(|| format!("seed {seed}"))?;
         check(&people, &done).await.with_context(|| format!("seed {seed}"))?;
     }
     Ok(())
@@ -283,7 +283,7 @@ async fn a_server_that_is_killed_loses_nothing() -> Result<()> {
                 _ => act(&people[person], &mut done, &mut random).await?,
             }
         }
-        settle(&mut people).await?;
+        settle(&mut people).await.with_context(|| format!("seed {seed}"))?;
         check(&people, &done).await.with_context(|| format!("seed {seed}"))?;
         ensure!(people[0].sync.session().changes(&Cursor::default()).await?.cards.len() <= done.added);
     }
@@ -308,7 +308,7 @@ async fn proposals_that_several_decide_on_end_alike() -> Result<()> {
                 _ => act(&people[person], &mut done, &mut random).await?,
             }
         }
-        settle(&mut people).await?;
+        settle(&mut people).await.with_context(|| format!("seed {seed}"))?;
         let said = decisions(&people[0]).await?;
         for person in &people {
             ensure!(person.cards() == people[0].cards(), "seed {seed}");
