@@ -525,7 +525,7 @@ impl Handle<SetReviewPolicy> for Decisions {
     async fn handle(&self, _: &Context, request: ReviewPolicy) -> Result<ReviewPolicy> {
         if self.proposals.rules().await?.is_some() {
             let message = "the team decides who reviews, and how many have to accept a change";
-            let remedy = "Use *Settings, Team* or `autokit --team ID team policy`.";
+            let remedy = "Change the policy in Settings, Team.";
             return Err(ApiError::new(ErrorCode::Refused, message, remedy));
         }
         if !(1..=MAX_APPROVALS).contains(&request.approvals) {

@@ -32,6 +32,7 @@ const REPLACEMENTS: &[(&str, &str)] = &[
     ("Check your API keys in Settings, Web API keys", "List your API keys with `autokit api-keys list`"),
     ("in Settings, Web API keys", "with `autokit api-keys set ORIGIN SCHEME`"),
     ("in Settings, Permissions", "with `autokit profiles`"),
+    ("in Settings, Team", "with `autokit --team ID team policy`"),
     ("in Settings, Web search", "with `autokit providers search`"),
     ("in Settings, Network", "with `autokit providers allow HOST`"),
     ("in Settings, Embedding model", "with `autokit models pull`"),
