@@ -79,7 +79,7 @@ async fn a_link_joins_a_team_in_three_actions() -> Result<()> {
     window.click("nav button", "Library").await?;
     window.wait_until("document.querySelector('.row .name')?.textContent.trim() === 'kettle'").await?;
     window.screenshot("74-team-library").await?;
-    window.wait_for(".row .name").await?.click().await?;
+    window.run("document.querySelector('.row .name').click()").await?;
     window.wait_for_text(".visibility", "The team").await?;
     window.screenshot("76-team-card").await?;
 
