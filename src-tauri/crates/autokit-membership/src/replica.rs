@@ -282,11 +282,10 @@ impl Handle<SyncTeam> for TeamReplica {
             sync.note_synced(now).await?;
             let state = State {
                 is_connected: true,
-                error: None,
                 synced_at: Some(now),
                 unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
                 total,
-                round: 1,
+                ..State::default()
             };
             self.publish(&State::default(), &state).await;
             return Ok(self.to_api(entry, &state).await);

@@ -1,5 +1,7 @@
 //! Who sees the cards of the team whose library is open, and what was done in the team.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use autokit_api::commands::{
     Context, GetCardSharing, GetTeamDirectory, Handle, ListTeamAudit, SetNewCards, ShareCardsWith,
@@ -12,6 +14,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{Library, TeamRules};
 use autokit_sync::Directory;
 use autokit_team::{AuditEntry, Visibility};
+use autokit_toolcard::CardId;
 
 use crate::replica::{TeamReplica, role_from, role_of};
 
@@ -97,9 +100,10 @@ impl TeamReplica {
         let keys: Vec<String> =
             entries.iter().filter_map(|entry| Some(entry.card.as_ref()?.as_str().to_owned())).collect();
         let states = self.library().shared_states(Some(&keys)).await?;
+        let cards: HashMap<&str, &CardId> =
+            states.iter().map(|(card, state)| (state.key.as_str(), card)).collect();
         let name_of = |entry: &AuditEntry| {
-            let key = entry.card.as_ref()?;
-            let (card, _) = states.iter().find(|(_, state)| state.key == key.as_str())?;
+            let card = *cards.get(entry.card.as_ref()?.as_str())?;
             Some(self.library().card(card).ok()?.card().name().to_owned())
         };
         Ok(entries.iter().map(name_of).collect())

@@ -27,7 +27,7 @@ impl Models {
     /// # Errors
     /// When the model fails.
     pub async fn are_genuine(&self, vectors: &[(&Toolcard, &[f32])], dim: usize) -> Result<bool> {
-        if dim == 0 || !vectors.iter().all(|(_, values)| values.chunks(dim).all(|row| is_unit(row, dim))) {
+        if !vectors.iter().all(|(_, values)| are_units(values, dim)) {
             return Ok(false);
         }
         let mut sample = Vec::new();
@@ -47,7 +47,9 @@ impl Models {
     }
 }
 
-/// Returns whether a vector has length 1, as stored vectors do; a longer one would outrank all others.
-fn is_unit(vector: &[f32], dim: usize) -> bool {
-    vector.len() == dim && (dot(vector, vector) - 1.0).abs() < 1e-2
+/// Returns whether these are whole vectors of `dim` numbers and of length 1, as stored vectors are; a longer one would outrank
+/// all others.
+pub fn are_units(values: &[f32], dim: usize) -> bool {
+    let is_unit = |vector: &[f32]| (dot(vector, vector) - 1.0).abs() < 1e-2;
+    dim > 0 && values.len().is_multiple_of(dim) && values.chunks(dim).all(is_unit)
 }

@@ -29,6 +29,7 @@ pub mod secrets;
 mod token;
 pub mod workspace;
 
+pub use foreign_vectors::are_units;
 pub use token::token;
 
 // Pins one feature set for the whole workspace; nothing to name.

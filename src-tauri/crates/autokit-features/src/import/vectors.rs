@@ -3,7 +3,9 @@
 
 use autokit_error::Result;
 use autokit_library::PackedVectors;
+use autokit_search::passages_of;
 use autokit_toolcard::Toolcard;
+use autokit_workspace::are_units;
 use autokit_workspace::jobs::Progress;
 use autokit_workspace::models::BATCH;
 
@@ -72,13 +74,21 @@ impl Imports {
             return Ok(None);
         };
         let dim = model.dim as usize;
+        let vocabulary = self.models.vocabulary();
         let comparable = |at: &usize| {
             let entry = &incoming.entries[*at];
             let values = entry.vectors.as_deref()?;
-            self.models.fit(&entry.card, values.len(), dim).then_some((&entry.card, values))
+            let is_plain = passages_of(entry.card.object(), &vocabulary).names.is_none();
+            is_plain.then_some((&entry.card, values))
         };
         let comparable: Vec<(&Toolcard, &[f32])> = import_batch.from.iter().filter_map(comparable).collect();
-        if !self.models.are_genuine(&comparable, dim).await? {
+        // One that cannot be a card's speaks against all of them, whether it is of a card to import or not.
+        let all_fit = incoming
+            .entries
+            .iter()
+            .filter_map(|entry| entry.vectors.as_ref())
+            .all(|values| are_units(values, dim));
+        if !(all_fit && self.models.are_genuine(&comparable, dim).await?) {
             tracing::warn!(source = %incoming.source, "bundle vectors do not match their cards; ignored");
             return Ok(None);
         }

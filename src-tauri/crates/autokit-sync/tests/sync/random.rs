@@ -67,6 +67,15 @@ struct Done {
     deleted: HashSet<(&'static str, String)>,
 }
 
+/// Adds two people or more.
+async fn some(kitchen: &Kitchen, random: &mut Pcg64Mcg) -> Result<Vec<Person>> {
+    let mut people = Vec::new();
+    for name in &NAMES[..random.random_range(2..=NAMES.len())] {
+        people.push(kitchen.person(name, Role::Reviewer).await?);
+    }
+    Ok(people)
+}
+
 /// Proposes something, or decides on what is proposed.
 async fn discuss(person: &Person, done: &mut Done, random: &mut Pcg64Mcg) -> Result<()> {
     let pending = person.in_review().await?;
@@ -196,10 +205,7 @@ async fn connections_that_end_anywhere_lose_nothing() -> Result<()> {
     for seed in 0..runs(12) {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let kitchen = Kitchen::in_memory().await?;
-        let mut people = Vec::new();
-        for name in &NAMES[..random.random_range(2..=NAMES.len())] {
-            people.push(kitchen.person(name, Role::Reviewer).await?);
-        }
+        let mut people = some(&kitchen, &mut random).await?;
         let mut done = Done::default();
         for _ in 0..STEPS {
             let person = random.random_range(0..people.len());
@@ -246,10 +252,7 @@ async fn a_server_that_is_killed_loses_nothing() -> Result<()> {
         let mut server = Server::start(&folder.path().join("server"), None).await?;
         let address = Address::Server { url: server.url(), authorities: None };
         let kitchen = Kitchen::at(&address).await?;
-        let mut people = Vec::new();
-        for name in &NAMES[..random.random_range(2..=NAMES.len())] {
-            people.push(kitchen.person(name, Role::Reviewer).await?);
-        }
+        let mut people = some(&kitchen, &mut random).await?;
         let mut done = Done::default();
         for _ in 0..STEPS {
             let person = random.random_range(0..people.len());
@@ -295,10 +298,7 @@ async fn proposals_that_several_decide_on_end_alike() -> Result<()> {
     for seed in 0..runs(6) {
         let mut random = Pcg64Mcg::seed_from_u64(2_000 + seed);
         let kitchen = Kitchen::in_memory().await?;
-        let mut people = Vec::new();
-        for name in &NAMES[..random.random_range(2..=NAMES.len())] {
-            people.push(kitchen.person(name, Role::Reviewer).await?);
-        }
+        let mut people = some(&kitchen, &mut random).await?;
         let mut done = Done::default();
         for _ in 0..STEPS {
             let person = random.random_range(0..people.len());
