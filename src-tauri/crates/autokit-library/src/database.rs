@@ -25,6 +25,7 @@ use surrealdb::types::Object;
 use surrealdb_cnf::ConfigMap;
 use surrealdb_engine_local::Datastore;
 use tempfile::TempDir;
+use tokio::sync::OwnedMutexGuard;
 
 use crate::crash;
 use crate::data_dir::DataDir;
@@ -97,7 +98,7 @@ pub(crate) struct Database {
     pub(crate) head: Option<Mutex<HeadFile>>,
     /// Serializes writes: the database uses optimistic concurrency, and would fail one of two transactions
     /// that write the same row.
-    writing: tokio::sync::Mutex<()>,
+    pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
     /// Time limit of a small write.
     longest_write: Duration,
     /// Set when the database is read-only, with the reason.
@@ -115,14 +116,8 @@ pub(crate) struct ReadOnlyReason {
 
 impl ReadOnlyReason {
     fn error(&self) -> LibraryError {
-        if self.full {
-            LibraryError::DiskFull { path: self.root.clone() }
-        } else {
-            LibraryError::ReadOnly {
-                path: self.root.clone(),
-                source: io::Error::from(io::ErrorKind::ReadOnlyFilesystem),
-            }
-        }
+        let kind = if self.full { io::ErrorKind::StorageFull } else { io::ErrorKind::ReadOnlyFilesystem };
+        LibraryError::io(&self.root, kind.into())
     }
 }
 
@@ -139,7 +134,7 @@ impl Database {
             closed: AtomicBool::new(false),
             files: None,
             head: None,
-            writing: tokio::sync::Mutex::default(),
+            writing: Arc::default(),
             longest_write: LONGEST_WRITE,
             read_only: None,
             _copy: None,
@@ -271,17 +266,17 @@ impl Database {
         variables: Object,
         recovered: impl Fn() + Send + Sync,
     ) -> Result<()> {
-        let _guard = self.writing.lock().await;
+        let guard = Arc::new(Arc::clone(&self.writing).lock_owned().await);
         let bytes = bytes_of(&variables);
         self.check_space(bytes)?;
         let retry = self.files.as_ref().map(|files| (&files.space, variables.clone()));
-        match (self.execute_once(query, variables, &recovered).await, retry) {
+        match (self.execute_once(query, variables, &recovered, &guard).await, retry) {
             // The store compacts its log into tables by itself. Once that has failed on a full disk, it
             // refuses every later write with the same error, even when there is space again.
             (Err(LibraryError::DiskFull { .. }), Some((space, variables)))
                 if space.fits_beside_reserve(bytes as u64) =>
             {
-                self.execute_once(query, variables, &recovered).await
+                self.execute_once(query, variables, &recovered, &guard).await
             }
             (outcome, _) => outcome,
         }
@@ -293,15 +288,22 @@ impl Database {
         query: &str,
         variables: Object,
         recovered: &(impl Fn() + Send + Sync),
+        guard: &Arc<OwnedMutexGuard<()>>,
     ) -> Result<()> {
         let instance = self.ready_locked(recovered).await?;
         let limit = self.longest_write + Duration::from_secs((bytes_of(&variables) >> 20) as u64);
+        // The database finishes what it began although the caller is dropped. No other write begins before that.
+        let (held, db, query) = (Arc::clone(guard), Arc::clone(&instance), query.to_owned());
+        let mut writing = tokio::spawn(async move { (run(db.db(), &query, variables).await, held).0 });
+        let failed = |reason| Err(Failure { reason, is_statement_error: false });
         // With a full disk, the database retries some of its own writes for minutes.
-        let outcome = tokio::time::timeout(limit, run(instance.db(), query, variables)).await;
-        let outcome = outcome.unwrap_or_else(|_| {
-            let reason = format!("the write did not finish within {} seconds", limit.as_secs());
-            Err(Failure { reason, is_statement_error: false })
-        });
+        let outcome = match tokio::time::timeout(limit, &mut writing).await {
+            Ok(written) => written.unwrap_or_else(|error| failed(error.to_string())),
+            Err(_) => {
+                writing.abort();
+                failed(format!("the write did not finish within {} seconds", limit.as_secs()))
+            }
+        };
         let Err(failure) = outcome else {
             if let Some(files) = &self.files {
                 let folder = files.folder.lock().expect("no holder panics").clone();
@@ -434,13 +436,9 @@ struct Failure {
 
 async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::Result<(), Failure> {
     let is_statement_error = |error: &surrealdb::Error| {
-        error.is_already_exists()
-            || error.is_validation()
-            || error.is_not_found()
-            || error.is_not_allowed()
-            || error.is_serialization()
-            || error.is_thrown()
-            || error.to_string().contains("conflict")
+        let of_statement = [error.is_already_exists(), error.is_validation(), error.is_not_found()];
+        let others = [error.is_not_allowed(), error.is_serialization(), error.is_thrown()];
+        of_statement.iter().chain(&others).any(|is| *is) || error.to_string().contains("conflict")
     };
     let response = db.query(query).bind(variables).await;
     let mut response = response.map_err(|error| Failure {
@@ -451,7 +449,9 @@ async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::R
     // When a transaction fails, all its statements report that it failed; only one gives the reason.
     let is_cause = |error: &&surrealdb::Error| {
         let text = error.to_string();
-        !text.contains("failed transaction") && !text.contains("due to a prior error")
+        ["failed transaction", "cancelled transaction", "due to a prior error"]
+            .iter()
+            .all(|one| !text.contains(one))
     };
     let reason = errors.values().find(is_cause).or_else(|| errors.values().next());
     reason.map_or(Ok(()), |error| {

@@ -251,16 +251,11 @@ impl LibraryError {
     /// Maps a database error. Only its text distinguishes I/O failures.
     pub(crate) fn database(path: Option<&Path>, error: &dyn std::fmt::Display) -> LibraryError {
         let text = error.to_string();
-        match path {
-            Some(path) if text.contains("No space left") || text.contains("os error 28") => {
-                LibraryError::DiskFull { path: path.to_owned() }
-            }
-            Some(path)
-                if text.contains("Read-only file system")
-                    || text.contains("Permission denied")
-                    || text.contains("os error 30") =>
-            {
-                LibraryError::ReadOnly { path: path.to_owned(), source: io::Error::other(text) }
+        let says = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
+        match path.map(Path::to_owned) {
+            Some(path) if says(&["No space left", "os error 28"]) => LibraryError::DiskFull { path },
+            Some(path) if says(&["Read-only file system", "Permission denied", "os error 30"]) => {
+                LibraryError::ReadOnly { path, source: io::Error::other(text) }
             }
             _ => LibraryError::Database(text),
         }
