@@ -122,6 +122,7 @@ pub fn every_command(session: &SessionId, folder: &Path, server: &Path) -> Vec<(
         // The discard port, which nobody allowed: nothing is asked.
         ("market_sources_add", json!({ "url": "http://127.0.0.1:9" })),
         ("market_search", json!({ "query": "mail" })),
+        ("team_cards_set", json!({})),
         ("market_install", json!({ "source": "none", "id": "io.example/none" })),
         ("market_sources_remove", json!({ "id": "none" })),
         ("servers_read", json!({ "text": "{\"mcpServers\": {}}" })),

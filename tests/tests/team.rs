@@ -228,3 +228,41 @@ fn cards_are_shared_with_some_and_the_team_moves() -> Result<()> {
         Ok(())
     })
 }
+
+#[test]
+fn a_part_of_the_teams_cards_is_kept() -> Result<()> {
+    on_deep_stack(|| async {
+        let folder = tempfile::tempdir()?;
+        let server = Server::start(&folder.path().join("server"), None).await?;
+        let (ann, bob) = (machine()?, machine()?);
+        let url = server.url();
+        let create = ["team", "create", &url, "kitchen", "--as", "ann", "--owner", USER];
+        with_secrets(&ann, &create, &[PASSWORD, "secret of ann"])?;
+        let kitchen = |arguments: &[&'static str]| [&["--team", "kitchen"], arguments].concat();
+        for (name, tag) in [("kettle", "tea"), ("pot", "soup")] {
+            let (name, tags) = (format!("name={name}"), format!("tags=[\"{tag}\"]"));
+            let fields = ["--set", "description=For the kitchen", "--set", &name, "--set", &tags];
+            ann.json(&[&["--team", "kitchen", "cards", "add"][..], &fields].concat())?;
+        }
+        ann.json(&kitchen(&["team", "sync"]))?;
+        let invitation = ann.json(&kitchen(&["team", "invite"]))?;
+        let link = invitation["link"].as_str().context("a link")?;
+        with_secrets(&bob, &["team", "join", link, "--as", "bob"], &["secret of bob"])?;
+        bob.json(&kitchen(&["team", "cards", "--tag", "tea", "--kind", "cli"]))?;
+        let state = bob.json(&kitchen(&["team", "sync"]))?;
+        ensure!(state["received"] == 1 && state["is_incomplete"] == true, "{state}");
+        let names = |place: &Workplace| -> Result<String> {
+            Ok(place.json(&kitchen(&["cards", "list"]))?.to_string())
+        };
+        ensure!(names(&bob)?.contains("kettle") && !names(&bob)?.contains("pot"), "{}", names(&bob)?);
+        let shown = bob.run(&kitchen(&["team", "cards"]))?;
+        let shown = String::from_utf8(shown.stdout)?;
+        ensure!(shown.contains("cards of kind cli, tag tea"), "{shown}");
+        let (_, error) = bob.failure(&["team", "cards", "--all"])?;
+        ensure!(error["code"] == "not_found", "{error}");
+        bob.json(&kitchen(&["team", "cards", "--all"]))?;
+        let state = bob.json(&kitchen(&["team", "sync"]))?;
+        ensure!(state["is_incomplete"] == false && names(&bob)?.contains("pot"), "{state}");
+        Ok(())
+    })
+}

@@ -1,7 +1,7 @@
 // Written by `cargo xtask bindings` from the list of commands in autokit-api. Do not edit.
 
 /** Version of the protocol of the loopback host. */
-export const PROTOCOL = 26;
+export const PROTOCOL = 27;
 
 /** How the sessions of agents are kept where nobody said otherwise. */
 export const SESSION_DEFAULTS: AgentSessions = {
@@ -3181,6 +3181,81 @@ worse: number, };
 export type LearningState = "collecting" | "waiting" | "not_better" | "in_use";
 
 /**
+ * Results of several libraries in one ranking.
+ */
+export type LibrariesFound = { 
+/**
+ * The query as received.
+ */
+query: string, 
+/**
+ * Whether the first result answers the query, as judged by its library.
+ */
+verdict: Verdict, 
+/**
+ * Results, best first.
+ */
+results: Array<LibraryHit>, 
+/**
+ * How each library answered; the open one first.
+ */
+libraries: Array<LibraryOutcome>, 
+/**
+ * Duration in milliseconds.
+ */
+took_ms: number, };
+
+/**
+ * Request to search several libraries at once.
+ */
+export type LibrariesQuery = { 
+/**
+ * Description of the tool, or its name.
+ */
+query: string, 
+/**
+ * Maximum number of results, up to 50. Default: 10.
+ */
+limit?: number, 
+/**
+ * How long to wait for libraries other than the open one, in milliseconds, up to 30,000. Default: 300.
+ */
+wait_ms?: number, 
+/**
+ * Whether to wait until the libraries on this machine are open, before that time begins. Default: no.
+ */
+wait_until_open?: boolean, 
+/**
+ * Whether to leave out registries, to which the query would be sent. Default: no.
+ */
+local?: boolean, };
+
+/**
+ * Library that can be searched together with the open one.
+ */
+export type LibraryEntry = { 
+/**
+ * Id for requests: `personal`, `team:` or `market:` and the id of the team or source.
+ */
+id: string, 
+/**
+ * Kind.
+ */
+kind: LibraryKind, 
+/**
+ * Display name: of the team, or the address of a source. Empty for the person's own library.
+ */
+name: string, 
+/**
+ * Whether it is the library that is open.
+ */
+open: boolean, 
+/**
+ * Whether searches of all libraries include it.
+ */
+searched: boolean, };
+
+/**
  * Number of cards per check result, now and over time.
  */
 export type LibraryHealth = { 
@@ -3216,6 +3291,99 @@ never_checked: number,
  * Recorded days, oldest first.
  */
 trend: Array<HealthPoint>, };
+
+/**
+ * Result from one of several libraries.
+ */
+export type LibraryHit = { 
+/**
+ * Id of its library.
+ */
+library: string, 
+/**
+ * Card id, or id of the offer within its source.
+ */
+id: string, 
+/**
+ * Name of the tool.
+ */
+name: string, 
+/**
+ * Provider, or an empty string.
+ */
+provider: string, 
+/**
+ * Beginning of the description.
+ */
+description: string, 
+/**
+ * Documentation address, if any.
+ */
+documentation: string | null, 
+/**
+ * Import and call of the tool, if known.
+ */
+stub: Stub | null, 
+/**
+ * Why its texts are flagged as hidden text or instructions to a model; `null` if they are not.
+ */
+suspect: string | null, 
+/**
+ * Score between 0 and 1, on one scale for all libraries.
+ */
+score: number, 
+/**
+ * Components of the score; `null` for an offer, which is compared by meaning alone.
+ */
+parts: ScoreParts | null, };
+
+/**
+ * Kind of library.
+ */
+export type LibraryKind = "personal" | "team" | "bundle" | "registry";
+
+/**
+ * How a library answered a search.
+ */
+export type LibraryOutcome = { 
+/**
+ * The library.
+ */
+library: LibraryEntry, 
+/**
+ * State.
+ */
+state: LibraryState, 
+/**
+ * What went wrong, as a sentence; `null` unless it failed.
+ */
+error: string | null, 
+/**
+ * Number of results it returned.
+ */
+found: number, 
+/**
+ * Duration in milliseconds.
+ */
+took_ms: number, };
+
+/**
+ * Request to include a library in searches of all libraries, or not.
+ */
+export type LibrarySet = { 
+/**
+ * Library id.
+ */
+id: string, 
+/**
+ * Whether searches of all libraries include it.
+ */
+searched: boolean, };
+
+/**
+ * State of a library in a search.
+ */
+export type LibraryState = "answered" | "late" | "failed";
 
 /**
  * Effect of a change on a line.
@@ -5937,7 +6105,7 @@ sessions?: Array<SessionId>, };
 /**
  * Setting stored in the library, by its key in the store.
  */
-export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "collections" | "duplicates" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "variants" | "verify_run" | "vouched_tools";
+export type Setting = "agents_http" | "api_keys" | "bundle_keys" | "checks" | "collections" | "duplicates" | "libraries" | "market_sources" | "mcp_servers" | "personalization" | "profiles" | "refine_run" | "review" | "spending" | "subscriptions" | "variants" | "verify_run" | "vouched_tools";
 
 /**
  * Severity of a problem.
@@ -6394,6 +6562,23 @@ export type TeamAuditRequest = {
 limit: number, };
 
 /**
+ * Which cards a replica is made of: those of any of these providers, kinds or tags; all if none are named.
+ */
+export type TeamCards = { 
+/**
+ * Providers.
+ */
+providers: Array<string>, 
+/**
+ * Kinds of tools.
+ */
+kinds: Array<Kind>, 
+/**
+ * Tags.
+ */
+tags: Array<string>, };
+
+/**
  * Request to create a team on a server.
  */
 export type TeamCreate = { 
@@ -6780,7 +6965,19 @@ invalid: number,
 /**
  * What this member was told of since the library was opened, oldest first.
  */
-notices: Array<TeamNotice>, };
+notices: Array<TeamNotice>, 
+/**
+ * Which of the team's cards the replica is made of.
+ */
+cards: TeamCards, 
+/**
+ * Whether cards that this member may see are not in the replica: left out by `cards`, or beyond the limit.
+ */
+is_incomplete: boolean, 
+/**
+ * Most cards in a replica.
+ */
+limit: number, };
 
 /**
  * What a replica has that the team does not.
@@ -7574,6 +7771,12 @@ export interface Commands {
   answers_get: { request: AskRequest; response: Answer };
   /** Returns ranked cards with the components of their scores. */
   cards_search: { request: SearchRequest; response: SearchResponse };
+  /** Returns the libraries that can be searched together, the open one first. */
+  libraries_list: { request: Nothing; response: Array<LibraryEntry> };
+  /** Includes a library in searches of all libraries, or not. */
+  libraries_set: { request: LibrarySet; response: Array<LibraryEntry> };
+  /** Returns results from all included libraries in one ranking. */
+  libraries_search: { request: LibrariesQuery; response: LibrariesFound };
   /** Returns a page of the list of cards. */
   cards_list: { request: CardList; response: CardsPage };
   /** Returns the available filter values with their counts. */
@@ -7884,6 +8087,8 @@ export interface Commands {
   team_get: { request: Nothing; response: TeamState | null };
   /** Sends and receives changes now. */
   team_sync: { request: Nothing; response: TeamState };
+  /** Chooses which of the team's cards the replica is made of. */
+  team_cards_set: { request: TeamCards; response: TeamState };
   /** Returns the members of the team. */
   team_members: { request: Nothing; response: TeamMembers };
   /** Invites somebody to the team. */

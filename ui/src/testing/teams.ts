@@ -22,6 +22,9 @@ export function teamState(more: Partial<TeamState> = {}): TeamState {
     conflicts: 0,
     invalid: 0,
     notices: [],
+    cards: { providers: [], kinds: [], tags: [] },
+    is_incomplete: false,
+    limit: 200_000,
     ...more,
   };
 }

@@ -85,8 +85,24 @@ export const team = {
   conflictsInReview: (n: number) => `${n.toLocaleString("en")} in Review`,
   invalid: "Skipped cards",
   invalidOf: (n: number) => `${count(n, "card")} of the team can't be read`,
+  incomplete: "Some cards that you may see aren't on this computer.",
+  chooseCards: "Choose cards",
   sync: "Sync now",
   syncing: "Syncing…",
+
+  // Which cards are kept on this computer
+  kept: "Cards on this computer",
+  keptAbout: (limit: number) =>
+    `This computer keeps up to ${count(limit, "card")} of the team. To keep a part of them, name providers, kinds or tags: cards with any of these are kept, others are removed from this computer.`,
+  keptAll: "All cards",
+  keptSome: "Only cards of",
+  providers: "Providers",
+  providersHint: "Separated by commas",
+  kinds: "Kinds",
+  tags: "Tags",
+  apply: "Apply",
+  applying: "Applying…",
+  nameSome: "Name a provider, a kind or a tag.",
 
   // Members
   members: "Members",

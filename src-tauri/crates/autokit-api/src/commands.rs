@@ -33,7 +33,7 @@ use crate::{
     SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote,
     SessionRef, SessionWait, SessionsDelete, ShareCards, SigningKeys, Starter, Status, Subscription,
     SubscriptionAdd, SubscriptionRef, TeamActivityEntry, TeamActivityRequest, TeamAuditEntry,
-    TeamAuditRequest, TeamCreate, TeamDirectory, TeamEntry, TeamFileOutcome, TeamFileRequest, TeamInvitation,
+    TeamAuditRequest, TeamCards, TeamCreate, TeamDirectory, TeamEntry, TeamFileOutcome, TeamFileRequest, TeamInvitation,
     TeamInvite, TeamJoin, TeamMemberChange, TeamMembers, TeamMove, TeamPolicy, TeamRef, TeamState,
     TeamUnsent, TeamUpgrade, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
     ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd,
@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
-pub const PROTOCOL: u32 = 26;
+pub const PROTOCOL: u32 = 27;
 
 /// Returns whether a command may be executed again when it is unknown whether it was. Those with effects outside the library
 /// may not; changes of the library are recognized by their idempotency key.
@@ -498,6 +498,8 @@ commands! {
     GetTeam = "team_get" (Nothing) -> Option<TeamState>;
     /// Sends and receives changes now.
     SyncTeam = "team_sync" (Nothing) -> TeamState;
+    /// Chooses which of the team's cards the replica is made of.
+    SetTeamCards = "team_cards_set" (TeamCards) -> TeamState;
     /// Returns the members of the team.
     ListMembers = "team_members" (Nothing) -> TeamMembers;
     /// Invites somebody to the team.

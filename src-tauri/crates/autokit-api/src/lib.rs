@@ -114,7 +114,7 @@ pub use system::{
     ModelState, Nothing, Role, Setting, Status,
 };
 pub use team::{
-    TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamMembers,
+    TeamCards, TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamMembers,
     TeamPolicy, TeamRef, TeamRole, TeamState, TeamUnsent,
 };
 pub use tools::{

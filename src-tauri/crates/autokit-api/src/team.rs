@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{Kind, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -110,6 +110,26 @@ pub struct TeamState {
     pub invalid: u32,
     /// What this member was told of since the library was opened, oldest first.
     pub notices: Vec<TeamNotice>,
+    /// Which of the team's cards the replica is made of.
+    pub cards: TeamCards,
+    /// Whether cards that this member may see are not in the replica: left out by `cards`, or beyond the limit.
+    pub is_incomplete: bool,
+    /// Most cards in a replica.
+    pub limit: u32,
+}
+
+/// Which cards a replica is made of: those of any of these providers, kinds or tags; all if none are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TeamCards {
+    /// Providers.
+    #[serde(default)]
+    pub providers: Vec<String>,
+    /// Kinds of tools.
+    #[serde(default)]
+    pub kinds: Vec<Kind>,
+    /// Tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 /// A member of a team.

@@ -7,15 +7,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autokit_api::commands::{
-    ChangeMember, Context, GetTeam, GetTeamPolicy, Handle, InviteMember, ListMembers, SetTeamPolicy, SyncTeam,
+    ChangeMember, Context, GetTeam, GetTeamPolicy, Handle, InviteMember, ListMembers, SetTeamCards,
+    SetTeamPolicy, SyncTeam,
 };
 use autokit_api::{
-    Event, Nothing, TeamEntry, TeamInvitation, TeamInvite, TeamMember, TeamMemberChange, TeamMembers,
-    TeamPolicy, TeamRole, TeamState,
+    Event, Nothing, TeamCards, TeamEntry, TeamInvitation, TeamInvite, TeamMember, TeamMemberChange,
+    TeamMembers, TeamPolicy, TeamRole, TeamState,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_sync::{Follower, Following, Membership, Report, State};
-use autokit_team::{Group, GroupKey, Member, Role, Session};
+use autokit_team::{CardFilter, Group, GroupKey, Member, Role, Session};
 use autokit_toolcard::Risk;
 use autokit_workspace::models::Models;
 use autokit_workspace::options::EngineOptions;
@@ -178,7 +179,7 @@ impl TeamReplica {
         let Some(team) = self.team.as_deref() else { return Ok(None) };
         if let Some(following) = self.following.get() {
             let state = following.state().borrow().clone();
-            return Ok(Some(self.to_api(&team.0, &state).await));
+            return Ok(Some(self.to_api(&team.0, &state).await?));
         }
         // A process that does not stay asks whether the team answers.
         let answered = match self.membership().await {
@@ -192,15 +193,17 @@ impl TeamReplica {
             unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
             ..State::default()
         };
-        Ok(Some(self.to_api(&team.0, &state).await))
+        Ok(Some(self.to_api(&team.0, &state).await?))
     }
 
-    async fn to_api(&self, team: &TeamEntry, state: &State) -> TeamState {
+    async fn to_api(&self, team: &TeamEntry, state: &State) -> Result<TeamState> {
         let mut notices = Vec::with_capacity(state.total.notices.len());
         for notice in &state.total.notices {
             notices.push(self.notice(notice).await);
         }
-        TeamState {
+        let library = &self.workspace.library;
+        let CardFilter { providers, kinds, tags } = autokit_sync::filter(library).await?;
+        Ok(TeamState {
             team: team.clone(),
             is_connected: state.is_connected,
             error: state.error.clone(),
@@ -211,7 +214,10 @@ impl TeamReplica {
             conflicts: state.total.conflicts as u32,
             invalid: state.total.invalid as u32,
             notices,
-        }
+            cards: TeamCards { providers, kinds, tags },
+            is_incomplete: autokit_sync::is_incomplete(library).await?,
+            limit: autokit_sync::MAX_CARDS as u32,
+        })
     }
 }
 
@@ -288,7 +294,7 @@ impl Handle<SyncTeam> for TeamReplica {
                 ..State::default()
             };
             self.publish(&State::default(), &state).await;
-            return Ok(self.to_api(entry, &state).await);
+            return self.to_api(entry, &state).await;
         };
         let state = following.next_round().await;
         match state.error.clone().filter(|_| !state.is_connected) {
@@ -297,7 +303,7 @@ impl Handle<SyncTeam> for TeamReplica {
                     "Check the address and your connection. Changes are kept until the server answers.";
                 Err(ApiError::new(ErrorCode::NoConnection, error, remedy))
             }
-            None => Ok(self.to_api(entry, &state).await),
+            None => self.to_api(entry, &state).await,
         }
     }
 }
@@ -368,6 +374,22 @@ fn policy_of(approvals: &BTreeMap<String, u32>) -> TeamPolicy {
 impl Handle<GetTeamPolicy> for TeamReplica {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<TeamPolicy> {
         Ok(policy_of(&self.session().await?.standing().await?.approvals))
+    }
+}
+
+#[async_trait]
+impl Handle<SetTeamCards> for TeamReplica {
+    async fn handle(&self, _: &Context, request: TeamCards) -> Result<TeamState> {
+        self.team()?;
+        let trimmed = |names: Vec<String>| -> Vec<String> {
+            let names = names.into_iter().map(|name| name.trim().to_owned());
+            names.filter(|name| !name.is_empty()).collect()
+        };
+        let TeamCards { providers, kinds, tags } = request;
+        let filter = CardFilter { providers: trimmed(providers), kinds, tags: trimmed(tags) };
+        autokit_sync::set_filter(&self.workspace.library, &filter).await?;
+        self.changed.notify_one();
+        self.state().await?.ok_or_else(|| ApiError::internal("this library is a team's"))
     }
 }
 

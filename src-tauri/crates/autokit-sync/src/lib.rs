@@ -16,13 +16,15 @@
 //! | `notices.rs` | what a member is told of: assignments and mentions |
 //! | `sharing.rs` | who sees which cards, and the members and groups that can be chosen, as noted here |
 //! | `visibility.rs` | the same, exchanged with the team |
-//! | `proposals.rs` | proposals, decisions and comments, in both directions |
+//! | `proposals.rs`, `proposals/receive.rs` | proposals, decisions and comments, in both directions |
+//! | `part.rs` | replicas of a part of the cards: by a filter, up to a limit |
 //! | `position.rs` | up to where the team's library was read |
 
 mod embedding;
 mod error;
 mod follow;
 mod notices;
+mod part;
 mod position;
 mod proposals;
 mod receive;
@@ -36,6 +38,8 @@ pub use embedding::Embedding;
 pub use error::{Result, SyncError};
 pub use follow::{Follower, Following, Membership, State};
 pub use notices::{Notice, NoticeKind};
+pub use part::{filter, is_incomplete, set_filter};
+pub use position::MAX_CARDS;
 pub use send::unsent;
 pub use sharing::{
     Directory, DirectoryGroup, DirectoryMember, Sharing, new_cards, set_new_cards, share, sharing,

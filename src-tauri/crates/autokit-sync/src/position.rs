@@ -1,11 +1,14 @@
 //! Up to where a team's library was read.
 
 use autokit_library::{Library, TeamNote};
-use autokit_team::Cursor;
+use autokit_team::{CardFilter, Cursor};
 use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+
+/// Most cards in a replica. Beyond it, a filter says which.
+pub const MAX_CARDS: usize = 200_000;
 
 /// Up to where a team's library was read, as it is stored with the cards.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +23,10 @@ pub(crate) struct Position {
     pub(crate) synced_at: Option<Timestamp>,
     /// [`autokit_team::Standing::narrowed`] when the cards here were last compared with what may be seen.
     pub(crate) narrowed: Option<String>,
+    /// The filter with which the cards here were read.
+    pub(crate) filter: CardFilter,
+    /// Whether some were left out.
+    pub(crate) is_incomplete: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -32,6 +39,10 @@ struct Stored {
     #[serde(default)]
     synced_at: Option<Timestamp>,
     narrowed: Option<String>,
+    #[serde(default)]
+    filter: CardFilter,
+    #[serde(default)]
+    is_incomplete: bool,
 }
 
 impl Position {
@@ -47,6 +58,8 @@ impl Position {
                 commented: stored.commented,
                 synced_at: stored.synced_at,
                 narrowed: stored.narrowed,
+                filter: stored.filter,
+                is_incomplete: stored.is_incomplete,
             })
         });
         if position.is_none() {
@@ -62,6 +75,8 @@ impl Position {
             commented: self.commented,
             synced_at: self.synced_at,
             narrowed: self.narrowed.clone(),
+            filter: self.filter.clone(),
+            is_incomplete: self.is_incomplete,
         };
         serde_json::to_string(&stored).unwrap_or_default()
     }

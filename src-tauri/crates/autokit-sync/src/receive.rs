@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use autokit_bundle::merge::merge;
-use autokit_library::{LibraryError, Made, PackedVectors, Received, SharedState, Write};
+use autokit_library::{LibraryError, Made, PackedVectors, Received, Replica, SharedState, Write};
 use autokit_team::SharedCard;
 use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
 use serde_json::{Map, Value};
@@ -48,9 +48,13 @@ impl TeamSync {
     /// Writes what the team changed since the last time.
     pub(crate) async fn receive(&mut self, report: &mut Report) -> Result<()> {
         loop {
-            let changes = self.session.changes(&self.position.cursor).await?;
+            let changes = self.session.changes(&self.position.cursor, &self.position.filter).await?;
             let (mut theirs, mut shared) = (Vec::new(), Vec::new());
-            for card in changes.cards {
+            let mut left_out = changes.left_out;
+            let mut room = self.limit.saturating_sub(self.library.read(Replica::len));
+            let mut cards = self.leave_out(&left_out, report).await?;
+            cards.extend(changes.cards);
+            for card in cards {
                 let known = self.by_key.get(card.card.as_str()).and_then(|id| self.shared.get(id));
                 let is_known = known.is_some_and(|state| state.number >= card.number);
                 let shown = to_text(&card.visible_to);
@@ -63,6 +67,14 @@ impl TeamSync {
                 // What was deleted before it was ever here is nothing to write.
                 if is_known || known.is_none() && card.body.is_none() {
                     continue;
+                }
+                if known.is_none() {
+                    if room == 0 {
+                        report.left_out += 1;
+                        left_out.push(card.card);
+                        continue;
+                    }
+                    room -= 1;
                 }
                 match self.theirs(card).await? {
                     Some(card) => theirs.push(card),
@@ -77,7 +89,8 @@ impl TeamSync {
                 }
             }
             self.take_vectors(&mut theirs).await?;
-            let position = Position { cursor: changes.cursor, ..self.position.clone() };
+            let is_incomplete = self.position.is_incomplete || !left_out.is_empty();
+            let position = Position { cursor: changes.cursor, is_incomplete, ..self.position.clone() };
             if !theirs.is_empty() || position.cursor != self.position.cursor {
                 self.write(&theirs, &position, report).await?;
             }

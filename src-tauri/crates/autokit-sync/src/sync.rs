@@ -10,7 +10,7 @@ use autokit_toolcard::{Author, CardId, Operation, ProposalId, Risk, Timestamp};
 use crate::embedding::Embedding;
 use crate::error::Result;
 use crate::notices::Notice;
-use crate::position::Position;
+use crate::position::{MAX_CARDS, Position};
 use crate::send::Sent;
 use crate::sharing::{Directory, forget_wanted};
 
@@ -52,8 +52,10 @@ pub struct Report {
     pub shown: usize,
     /// Cards that were forgotten because they may not be seen any more.
     pub purged: usize,
-    /// Cards and proposals of the team that are not valid and were left out.
+    /// Cards and proposals of the team that are not valid and were not taken.
     pub invalid: usize,
+    /// Cards that the replica's filter leaves out, or that are too many.
+    pub left_out: usize,
     /// What this member is told of.
     pub notices: Vec<Notice>,
     /// Whether local changes are left because others kept changing the same cards.
@@ -70,6 +72,7 @@ impl Report {
         self.shown += other.shown;
         self.purged += other.purged;
         self.invalid += other.invalid;
+        self.left_out += other.left_out;
         self.notices.extend(other.notices.iter().cloned());
         self.is_behind = other.is_behind;
     }
@@ -103,6 +106,8 @@ pub struct TeamSync {
     /// How cards are embedded here, and those whose vectors the team may not have.
     pub(crate) embedding: Option<Arc<dyn Embedding>>,
     pub(crate) unembedded: HashSet<CardId>,
+    /// Most cards in the replica.
+    pub(crate) limit: usize,
 }
 
 impl TeamSync {
@@ -140,6 +145,7 @@ impl TeamSync {
             new_cards: Visibility::Team,
             embedding: None,
             unembedded: HashSet::new(),
+            limit: MAX_CARDS,
             library,
         })
     }
@@ -156,6 +162,7 @@ impl TeamSync {
     pub async fn sync(&mut self) -> Result<Report> {
         let mut report = Report::default();
         self.forget(&mut report).await?;
+        self.heed_filter(&mut report).await?;
         for _ in 0..ROUNDS {
             self.read_wanted().await?;
             let sent = self.send(&mut report).await?;
@@ -251,18 +258,7 @@ impl TeamSync {
             .filter(|(key, _)| !proposals.contains(&ProposalKey::new(key.as_str())))
             .map(|(_, id)| *id)
             .collect();
-        self.library.purge(&hidden, &hidden_proposals).await?;
-        forget_wanted(&self.library, &hidden, false).await?;
-        for card in &hidden {
-            if let Some(state) = self.shared.remove(card) {
-                self.by_key.remove(&state.key);
-            }
-        }
-        for id in &hidden_proposals {
-            if let Some(key) = self.links.remove(id).and_then(|link| link.key) {
-                self.by_proposal.remove(&key);
-            }
-        }
+        self.forget_cards(&hidden, &hidden_proposals).await?;
         report.purged += hidden.len();
         let has_more = visible.iter().any(|key| !self.by_key.contains_key(key))
             || proposals.iter().any(|key| !self.by_proposal.contains_key(key.as_str()));

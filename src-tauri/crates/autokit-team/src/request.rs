@@ -4,6 +4,7 @@ use autokit_toolcard::Timestamp;
 use surrealdb::types::{Object, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
+use crate::filter::labels;
 use crate::vectors::CardVectors;
 
 /// Several steps, carried out in order, wholly or not at all.
@@ -151,6 +152,7 @@ impl Step {
                 set(&mut object, "card", write.card.as_ref().map(CardKey::record));
                 object.insert("base", i64::from(write.base));
                 object.insert("operation", write.operation.clone());
+                set(&mut object, "labels", write.body.as_deref().and_then(labels));
                 set(&mut object, "body", write.body.clone());
                 set(&mut object, "visible_to", write.visible_to.as_ref().map(Visibility::to_value));
                 object
@@ -168,6 +170,7 @@ impl Step {
                 let mut write = Object::new();
                 set(&mut write, "card", approval.card.as_ref().map(CardKey::record));
                 write.insert("base", i64::from(approval.base));
+                set(&mut write, "labels", approval.body.as_deref().and_then(labels));
                 set(&mut write, "body", approval.body.clone());
                 let mut object = about("decide", &approval.proposal);
                 object.insert("accept", true);

@@ -3,7 +3,7 @@
 use crate::owner::Lifetimes;
 
 /// Version of the tables; a database with a higher one was made by a newer AutoKit.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 /// The statements that define the tables, with a hash that no password has in place of `$decoy`.
 pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {

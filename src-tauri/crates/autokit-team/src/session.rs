@@ -17,6 +17,7 @@ use surrealdb::types::{Datetime, RecordId, RecordIdKey, RecordIdKeyRange, Surrea
 use crate::access::{CardKey, MemberKey, Role, Visibility};
 use crate::connection::{Client, Connection, NAMESPACE};
 use crate::error::{Code, Result, TeamError};
+use crate::filter::CardFilter;
 use crate::owner::Invitation;
 use crate::request::{Request, Written};
 
@@ -131,8 +132,10 @@ impl Cursor {
 /// Cards written since a cursor.
 #[derive(Clone, Debug)]
 pub struct Changes {
-    /// The cards, in the order in which they were written; some may have been there before.
+    /// The cards that are selected, in the order in which they were written; some may have been there before.
     pub cards: Vec<SharedCard>,
+    /// The others, which may have been selected before.
+    pub left_out: Vec<CardKey>,
     /// Where the next answer begins.
     pub cursor: Cursor,
     /// Whether there are more.
@@ -174,6 +177,42 @@ struct CardRow {
     operation: String,
     reason: String,
     at: Datetime,
+}
+
+/// A card that was written; nothing of its revision is there unless it is selected.
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct ChangedRow {
+    id: Value,
+    number: i64,
+    visible_to: Value,
+    written_at: Datetime,
+    newest: Option<RevisionRow>,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct RevisionRow {
+    body: Option<String>,
+    author: Value,
+    operation: String,
+    reason: String,
+    at: Datetime,
+}
+
+impl ChangedRow {
+    /// The card, or its key if it is not selected.
+    fn read(self, filter: &CardFilter) -> Result<std::result::Result<SharedCard, CardKey>> {
+        let is_selected =
+            |newest: &RevisionRow| newest.body.as_deref().is_none_or(|body| filter.includes_text(body));
+        let Some(RevisionRow { body, author, operation, reason, at }) = self.newest.filter(is_selected)
+        else {
+            return Ok(Err(CardKey::of(&self.id)?));
+        };
+        let (id, number, visible_to, written_at) = (self.id, self.number, self.visible_to, self.written_at);
+        let row = CardRow { id, number, visible_to, written_at, body, author, operation, reason, at };
+        Ok(Ok(SharedCard::try_from(row)?))
+    }
 }
 
 fn record<P: SurrealValue>(database: &str, params: P) -> Record<P> {
@@ -307,35 +346,48 @@ impl Session {
             .collect()
     }
 
-    /// Returns the cards written since a cursor that this member sees.
+    /// Returns the cards written since a cursor that this member sees, and what they say where they are selected.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn changes(&self, before: &Cursor) -> Result<Changes> {
+    pub async fn changes(&self, before: &Cursor, filter: &CardFilter) -> Result<Changes> {
         let (since, card) = before.position("card");
         // One range of the index, already in order: two would be read to their ends and sorted for each page.
         let query = self
             .db()
             .query(
-                "SELECT id, number, visible_to, written_at, newest.body AS body, newest.author AS author,
-                    newest.operation AS operation, newest.reason AS reason, newest.at AS at
+                "SELECT id, number, visible_to, written_at,
+                    IF $all OR labels = NONE OR labels.provider IN $providers OR labels.kind IN $kinds
+                        OR (labels.tags ?? []) CONTAINSANY $tags {
+                        type::record('revision', [id, number]).{body, author, operation, reason, at}
+                    } AS newest
                 FROM (
-                    SELECT *, type::record('revision', [id, number]).{body, author, operation, reason, at} AS newest
+                    SELECT id, number, visible_to, written_at, labels
                     FROM card WHERE written_at >= $since AND (written_at != $since OR $card = NONE OR id > $card)
                     ORDER BY written_at, id LIMIT $limit
                 )",
             )
+            .bind(("all", filter.is_all()))
+            .bind(("providers", filter.providers.clone()))
+            .bind(("kinds", filter.kind_names()))
+            .bind(("tags", filter.tags.clone()))
             .bind(("since", since))
             .bind(("card", card))
             .bind(("limit", i64::from(PAGE)));
-        let rows: Vec<CardRow> = self.client.answer(query).await?.take(0)?;
+        let rows: Vec<ChangedRow> = self.client.answer(query).await?.take(0)?;
         let more = rows.len() as u32 == PAGE;
         let last =
             rows.last().map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?))).transpose()?;
         let cursor = last
             .map_or_else(|| before.clone(), |(at, card)| Cursor::after(at, card.as_str().to_owned(), more));
-        let cards = rows.into_iter().map(SharedCard::try_from).collect::<Result<Vec<_>>>()?;
-        Ok(Changes { cards, cursor, more })
+        let (mut cards, mut left_out) = (Vec::new(), Vec::new());
+        for row in rows {
+            match row.read(filter)? {
+                Ok(card) => cards.push(card),
+                Err(key) => left_out.push(key),
+            }
+        }
+        Ok(Changes { cards, left_out, cursor, more })
     }
 
     /// Returns the cards that this member sees, each with its revision: what else a replica has is to be forgotten.

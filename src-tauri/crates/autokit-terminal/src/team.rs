@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use autokit_api::commands::{
     ChangeMember, CreateTeam, GetCardSharing, GetTeam, GetTeamDirectory, GetTeamPolicy, InviteMember,
-    JoinTeam, LeaveTeam, ListMembers, ListTeamActivity, ListTeamAudit, ListTeams, SetNewCards, SetTeamPolicy,
-    ShareCardsWith, SyncTeam,
+    JoinTeam, LeaveTeam, ListMembers, ListTeamActivity, ListTeamAudit, ListTeams, SetNewCards, SetTeamCards,
+    SetTeamPolicy, ShareCardsWith, SyncTeam,
 };
 use autokit_api::{
     CardRef, CardVisibility, Client, NewCards, Nothing, ShareCards, TeamActivityEntry, TeamActivityRequest,
-    TeamAuditEntry, TeamAuditRequest, TeamCreate, TeamEntry, TeamInvite, TeamJoin, TeamMember,
+    TeamAuditEntry, TeamAuditRequest, TeamCards, TeamCreate, TeamEntry, TeamInvite, TeamJoin, TeamMember,
     TeamMemberChange, TeamNotice, TeamNoticeKind, TeamPolicy, TeamRef, TeamRole, TeamState,
 };
 use autokit_error::{ApiError, ErrorCode};
+use autokit_toolcard::Kind;
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
@@ -159,6 +160,22 @@ pub enum TeamCommand {
         #[arg(long, conflicts_with = "cards")]
         new_cards: bool,
     },
+    /// Show or choose which of the team's cards are kept on this machine: those of any of these providers, kinds or tags.
+    /// Use with `--team`.
+    Cards {
+        /// Provider; can be repeated.
+        #[arg(long = "provider", value_name = "NAME")]
+        providers: Vec<String>,
+        /// Kind; can be repeated.
+        #[arg(long = "kind", value_name = "KIND", value_parser = parse_kind)]
+        kinds: Vec<Kind>,
+        /// Tag; can be repeated.
+        #[arg(long = "tag", value_name = "TAG")]
+        tags: Vec<String>,
+        /// Keep all cards.
+        #[arg(long, conflicts_with_all = ["providers", "kinds", "tags"])]
+        all: bool,
+    },
     /// Show what happened to cards and proposals, newest first. Use with `--team`.
     Activity {
         /// Most entries.
@@ -202,6 +219,13 @@ impl TeamCommand {
             _ => None,
         }
     }
+}
+
+fn parse_kind(text: &str) -> std::result::Result<Kind, String> {
+    Kind::parse(text).ok_or_else(|| {
+        let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+        format!("expected one of: {}", known.join(", "))
+    })
 }
 
 /// Reads who sees a card: `everyone`, `team`, a role, `group:NAME` or `person:NAME`.
@@ -298,6 +322,16 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: TeamCommand
             })?;
             Ok(Outcome::Done)
         }
+        TeamCommand::Cards { providers, kinds, tags, all } => {
+            let chosen = TeamCards { providers, kinds, tags };
+            let state = if all || chosen != TeamCards::default() {
+                library.call::<SetTeamCards>(chosen).await?
+            } else {
+                library.call::<GetTeam>(Nothing {}).await?.ok_or_else(no_team)?
+            };
+            out.show(&state, |text| write_cards(text, &state))?;
+            Ok(Outcome::Done)
+        }
         TeamCommand::Share { cards, visible_to, new_cards } => {
             share(library, out, cards, visible_to, new_cards).await
         }
@@ -313,10 +347,7 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: TeamCommand
         }
         TeamCommand::Server(command) => team_server::run(library, out, command).await,
         TeamCommand::Status => {
-            let Some(state) = library.call::<GetTeam>(Nothing {}).await? else {
-                return Err(no_team().into());
-            };
-            show_state(out, &state)
+            show_state(out, &library.call::<GetTeam>(Nothing {}).await?.ok_or_else(no_team)?)
         }
         TeamCommand::Sync => show_state(out, &library.call::<SyncTeam>(Nothing {}).await?),
         TeamCommand::Members => {
@@ -496,7 +527,31 @@ fn write_state(text: &mut dyn Write, state: &TeamState) -> io::Result<()> {
         .into_iter()
         .filter(|(number, _)| *number > 0)
         .try_for_each(|(number, what)| writeln!(text, "  {} {what}", count(number, "card")))?;
+    if state.is_incomplete {
+        write_cards(text, state)?;
+    }
     state.notices.iter().try_for_each(|notice| write_notice(text, notice))
+}
+
+/// Says which of the team's cards are kept here.
+fn write_cards(text: &mut dyn Write, state: &TeamState) -> io::Result<()> {
+    let TeamCards { providers, kinds, tags } = &state.cards;
+    let kinds: Vec<String> = kinds.iter().map(|kind| kind.as_str().to_owned()).collect();
+    let named = [("provider", providers), ("kind", &kinds), ("tag", tags)];
+    let chosen: Vec<String> = named
+        .into_iter()
+        .flat_map(|(what, names)| names.iter().map(move |name| format!("{what} {}", printable(name))))
+        .collect();
+    if chosen.is_empty() {
+        writeln!(text, "  All cards are kept on this machine, up to {}", count(state.limit, "card"))?;
+    } else {
+        writeln!(text, "  Kept on this machine: cards of {}", chosen.join(", "))?;
+    }
+    if state.is_incomplete {
+        let line = "Some cards that you may see are not on this machine. Choose with `team cards`.";
+        writeln!(text, "  {}", line.yellow())?;
+    }
+    Ok(())
 }
 
 fn role_name(role: TeamRole) -> &'static str {

@@ -23,7 +23,7 @@ use autokit_api::commands::{
     RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreBackup, RestoreCard,
     RetireTool, RunDoctor, RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp,
     SetApiKey, SetCheckSettings, SetKeyTrust, SetNewCards, SetPersonalization, SetProfile, SetProviders,
-    SetReviewPolicy, SetSecret, SetTeamPolicy, SetVariant, SetVocabulary, ShareCardsWith, SignBundle,
+    SetReviewPolicy, SetSecret, SetTeamCards, SetTeamPolicy, SetVariant, SetVocabulary, ShareCardsWith, SignBundle,
     StartAsk, StartDiscover, StartImport, StartRefine, StartResearch, StartVerify, SyncTeam, TestConnection,
     Undo, UndoImport, UpdateCard, UpgradeTeam, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
@@ -66,7 +66,7 @@ route!(
 route!(
     exchange.team:
         ChangeMember, GetCardSharing, GetTeam, GetTeamDirectory, GetTeamPolicy, InviteMember, ListMembers,
-        ListTeamActivity, ListTeamAudit, SetNewCards, SetTeamPolicy, ShareCardsWith, SyncTeam
+        ListTeamActivity, ListTeamAudit, SetNewCards, SetTeamCards, SetTeamPolicy, ShareCardsWith, SyncTeam
 );
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
 route!(cards.catalogue: CheckCard, GetCard, GetFacets, GetStarter, ListCards);

@@ -4,5 +4,6 @@ mod access;
 mod edits;
 mod embedding;
 mod kitchen;
+mod part;
 mod proposals;
 mod random;

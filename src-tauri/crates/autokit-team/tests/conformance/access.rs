@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use autokit_team::{
-    CardKey, Changed, Code, Cursor, GroupKey, Member, NewProposal, Role, Session, Step, Visibility,
+    CardFilter, CardKey, Changed, Code, Cursor, GroupKey, Member, NewProposal, Role, Session, Step,
+    Visibility,
 };
 use futures_util::StreamExt as _;
 use surrealdb::types::{RecordId, Value};
@@ -428,7 +429,7 @@ pub(crate) async fn a_reviewer_says_who_sees_a_card(place: &Place) -> Result<()>
     let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
     admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
     let card = cook.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0).card;
-    let before = bob.changes(&Cursor::default()).await?;
+    let before = bob.changes(&Cursor::default(), &CardFilter::default()).await?;
 
     let of_cooks = share(&card, Visibility::Group(cooks.clone()));
     let refused = bob.send(&steps("two", vec![of_cooks.clone()])).await;
@@ -449,7 +450,7 @@ pub(crate) async fn a_reviewer_says_who_sees_a_card(place: &Place) -> Result<()>
     }
     // Shown again, it arrives again.
     cook.send(&steps("five", vec![share(&card, Visibility::Everyone)])).await?;
-    let again = bob.changes(&before.cursor).await?.cards;
+    let again = bob.changes(&before.cursor, &CardFilter::default()).await?.cards;
     ensure!(again.iter().any(|one| one.card == card && one.visible_to == Visibility::Everyone), "{again:?}");
     Ok(())
 }

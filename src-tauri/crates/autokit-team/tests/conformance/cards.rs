@@ -2,7 +2,8 @@
 
 use anyhow::{Result, ensure};
 use autokit_team::{
-    CardKey, CardVectors, CardWrite, Code, Cursor, Request, Role, Session, SharedCard, Step, Visibility,
+    CardFilter, CardKey, CardVectors, CardWrite, Code, Cursor, Request, Role, Session, SharedCard, Step,
+    Visibility,
 };
 
 use crate::place::Place;
@@ -35,7 +36,7 @@ pub(crate) fn steps(key: &str, steps: Vec<Step>) -> Request {
 pub(crate) async fn all(session: &Session) -> Result<Vec<SharedCard>> {
     let (mut cards, mut cursor) = (Vec::new(), Cursor::default());
     loop {
-        let changes = session.changes(&cursor).await?;
+        let changes = session.changes(&cursor, &CardFilter::default()).await?;
         cards.extend(changes.cards);
         cursor = changes.cursor;
         if !changes.more {
@@ -52,12 +53,12 @@ pub(crate) async fn cards_are_written_read_and_deleted(place: &Place) -> Result<
         .await?;
     ensure!(written.iter().map(|one| (one.position, one.number)).eq([(0, 1), (1, 1)]), "{written:?}");
     let kettle = &written[0].card;
-    let before = bob.changes(&Cursor::default()).await?;
+    let before = bob.changes(&Cursor::default(), &CardFilter::default()).await?;
     ensure!(before.cards.len() == 2 && !before.more, "{before:?}");
 
     let edited = ann.send(&request("two", vec![edit(kettle, 1, Some("electric kettle"))])).await?;
     ensure!(edited[0].number == 2);
-    let seen = bob.changes(&before.cursor).await?.cards;
+    let seen = bob.changes(&before.cursor, &CardFilter::default()).await?.cards;
     let newest = seen.iter().rfind(|card| card.card == *kettle);
     let newest = newest.ok_or_else(|| anyhow::anyhow!("the kettle is not among {seen:?}"))?;
     ensure!(newest.body.as_deref() == Some("electric kettle") && newest.number == 2, "{newest:?}");
@@ -157,7 +158,7 @@ pub(crate) async fn a_replica_reads_page_by_page(place: &Place) -> Result<()> {
         let writes = (0..500).map(|one| new_card(&format!("{at}/{one}"), Visibility::Team)).collect();
         ann.send(&request(&at.to_string(), writes)).await?;
     }
-    let first = bob.changes(&Cursor::default()).await?;
+    let first = bob.changes(&Cursor::default(), &CardFilter::default()).await?;
     ensure!(first.more && first.cards.len() == 1_000);
     let mut bodies: Vec<String> = all(&bob).await?.into_iter().filter_map(|card| card.body).collect();
     bodies.sort_unstable();

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use autokit_team::{
-    Code, Cursor, INVITATION_LIFETIME, Invitation, Lifetimes, Owner, Role, Session, Visibility,
+    CardFilter, Code, Cursor, INVITATION_LIFETIME, Invitation, Lifetimes, Owner, Role, Session, Visibility,
 };
 
 use crate::cards::{all, edit, new_card, request};
@@ -82,10 +82,10 @@ pub(crate) async fn a_removed_member_reads_nothing_more(place: &Place) -> Result
     let bob = place.member("bob", Role::Reviewer).await?;
     let card =
         admin.send(&request("one", vec![new_card("kettle", Visibility::Everyone)])).await?.remove(0).card;
-    ensure!(bob.changes(&Cursor::default()).await?.cards.len() == 1);
+    ensure!(bob.changes(&Cursor::default(), &CardFilter::default()).await?.cards.len() == 1);
     admin.set_active(bob.member(), false).await?;
     // The open session is worth nothing, not even for oneself.
-    ensure!(bob.changes(&Cursor::default()).await?.cards.is_empty());
+    ensure!(bob.changes(&Cursor::default(), &CardFilter::default()).await?.cards.is_empty());
     ensure!(bob.history(&card).await?.is_empty() && bob.visible().await?.is_empty());
     ensure!(bob.members().await?.is_empty() && bob.groups().await?.is_empty());
     ensure!(bob.standing().await.is_err());

@@ -1,0 +1,239 @@
+//! The team's proposals in Review: as they are there, and before what was done here about them is sent.
+
+use autokit_library::{ProposalLink, ReceivedComment, ReceivedProposal, TeamNote};
+use autokit_team::{MemberKey, ProposalKey, SharedProposal};
+use autokit_toolcard::{CardId, Draft, ProposalId, ProposalState};
+
+use super::{Outcome, SharedDraft, approved_by, is_unsent};
+use crate::error::Result;
+use crate::notices::{Notice, NoticeKind, mentions};
+use crate::position::Position;
+use crate::sync::{Report, TeamSync};
+
+/// Why a proposal of the team cannot be shown.
+enum Unreadable {
+    /// It is not as this program writes them.
+    Draft,
+    /// Its card is not here.
+    Card,
+}
+
+fn parse_state(state: &str) -> ProposalState {
+    ProposalState::parse(state).unwrap_or(ProposalState::Withdrawn)
+}
+
+impl TeamSync {
+    /// Takes the team's proposals as they are since the last time.
+    pub(crate) async fn receive_proposals(&mut self, report: &mut Report) -> Result<()> {
+        let refused: Vec<ProposalKey> = self.refused.drain().collect();
+        let early: Vec<ProposalKey> = self.early.iter().cloned().collect();
+        for (keys, is_refused) in [(refused, true), (early, false)] {
+            if !keys.is_empty() {
+                let theirs = self.session.proposals(&keys).await?;
+                self.take(theirs, self.position.clone(), is_refused, report).await?;
+            }
+        }
+        loop {
+            let changes = self.session.proposal_changes(&self.position.proposals).await?;
+            let position = Position { proposals: changes.cursor, ..self.position.clone() };
+            if !changes.proposals.is_empty() || position.proposals != self.position.proposals {
+                self.take(changes.proposals, position, false, report).await?;
+            }
+            if !changes.more {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn take(
+        &mut self,
+        theirs: Vec<SharedProposal>,
+        position: Position,
+        is_refused: bool,
+        report: &mut Report,
+    ) -> Result<()> {
+        let mut received = Vec::new();
+        for proposal in theirs {
+            let key = proposal.key.clone();
+            match self.received(proposal, is_refused).await? {
+                Ok(one) => {
+                    self.early.remove(&key);
+                    received.extend(one);
+                }
+                // Its card may have been added since the cards were read.
+                Err(Unreadable::Card) if self.early.insert(key.clone()) => {}
+                Err(why) => {
+                    self.early.remove(&key);
+                    // A card that was left out has no proposals here either.
+                    let is_left_out = matches!(why, Unreadable::Card) && self.position.is_incomplete;
+                    report.invalid += usize::from(!is_left_out && self.unreadable.insert(key));
+                }
+            }
+        }
+        if received.is_empty() {
+            if position.proposals == self.position.proposals {
+                return Ok(());
+            }
+            self.library.set_team_note(TeamNote::Position, &position.to_text()).await?;
+        } else {
+            let told: Vec<_> = received.iter().map(|one| self.told(one)).collect();
+            let ids = self.library.receive_proposals(&received, &position.to_text()).await?;
+            for ((proposal, one), told) in ids.into_iter().zip(&received).zip(told) {
+                self.keep_link(proposal, one.link.clone());
+                let notice = |(kind, by, text)| Notice { kind, proposal, by, text };
+                report.notices.extend(told.into_iter().map(notice));
+            }
+            report.proposals += received.len();
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// Returns what of a proposal is new here; nothing if it is as it was, or if what was done here is still to be sent.
+    async fn received(
+        &mut self,
+        theirs: SharedProposal,
+        is_refused: bool,
+    ) -> Result<std::result::Result<Option<ReceivedProposal>, Unreadable>> {
+        let is_same = |(_, link): &(&ProposalId, &ProposalLink)| {
+            link.key.is_none() && link.fingerprint == theirs.fingerprint
+        };
+        let unlinked = self.links.iter().find(is_same).map(|(id, _)| *id);
+        let linked = self.by_proposal.get(theirs.key.as_str()).copied();
+        // What was withdrawn because its card was added here, and the card became this proposal, is the same.
+        if let (Some(old), Some(_), true) = (linked, unlinked, is_refused) {
+            self.detach(old).await?;
+        }
+        let id = if is_refused { unlinked.or(linked) } else { linked.or(unlinked) };
+        let state = parse_state(&theirs.state);
+        if id.is_none() && state == ProposalState::Withdrawn {
+            return Ok(Ok(None));
+        }
+        let mut approvals = Vec::with_capacity(theirs.approvals.len());
+        for given in &theirs.approvals {
+            let parsed = |value: &String| serde_json::from_str::<(String, String)>(value).ok();
+            approvals.push(autokit_toolcard::Approval {
+                by: self.author(&given.by).await?.0,
+                at: given.at,
+                values: given.values.iter().filter_map(parsed).collect(),
+            });
+        }
+        let link = ProposalLink {
+            key: Some(theirs.key.as_str().to_owned()),
+            fingerprint: theirs.fingerprint.clone(),
+            state,
+            assigned_to: self.name_of(theirs.assigned_to.as_ref()).await?,
+            approved: approved_by(&approvals, &self.rules.member),
+            comments: theirs.comments,
+        };
+        let known = id.and_then(|id| self.links.get(&id)).cloned();
+        if let (Some(id), Some(known)) = (id, &known) {
+            let here = self.library.proposal(id).await?;
+            if !is_refused && known.key.is_some() && *known == link && here.approvals == approvals {
+                return Ok(Ok(None));
+            }
+            // What was done here goes first: if the team refuses it, this is read again.
+            if !is_refused && is_unsent(&here, known, &self.rules.member) {
+                if known.key.is_none() {
+                    let known = ProposalLink { key: link.key.clone(), ..known.clone() };
+                    self.set_link(id, known).await?;
+                }
+                return Ok(Ok(None));
+            }
+        }
+        let comments = if known.is_none_or(|known| known.comments < theirs.comments) && theirs.comments > 0 {
+            self.comments(&theirs.key).await?
+        } else {
+            Vec::new()
+        };
+        let draft = match id {
+            // What is here stays as it is.
+            Some(_) => None,
+            None => match self.draft(&theirs) {
+                Ok(draft) => Some(draft),
+                Err(error) => return Ok(Err(error)),
+            },
+        };
+        let outcome: Outcome =
+            theirs.outcome.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        Ok(Ok(Some(ReceivedProposal {
+            id,
+            draft,
+            proposed_by: self.author(&theirs.proposed_by).await?,
+            created_at: theirs.created_at,
+            approvals,
+            decided_at: theirs.decided_at,
+            decided_by: self.name_of(theirs.decided_by.as_ref()).await?,
+            decision: theirs.decision,
+            accepted: outcome.accepted,
+            decisions: outcome.decisions,
+            comments,
+            link,
+        })))
+    }
+
+    /// Returns what of a proposal this member is told of once it was received, with who did it and the text.
+    fn told(&self, one: &ReceivedProposal) -> Vec<(NoticeKind, Option<String>, String)> {
+        // To a replica that was never in step, everything is new.
+        if self.position.synced_at.is_none() || one.link.state != ProposalState::Pending {
+            return Vec::new();
+        }
+        let me = &self.rules.member;
+        let known = one.id.and_then(|id| self.links.get(&id));
+        let mut told = Vec::new();
+        let was_assigned = known.is_some_and(|known| known.assigned_to.as_ref() == Some(me));
+        if !was_assigned && one.link.assigned_to.as_ref() == Some(me) {
+            let reason = one.draft.as_ref().map(|draft| draft.reason.clone()).unwrap_or_default();
+            told.push((NoticeKind::Assigned, None, reason));
+        }
+        let read = known.map_or(0, |known| known.comments as usize);
+        let new = one.comments.iter().skip(read).filter(|comment| comment.by.0 != *me);
+        let mentioning = new.filter(|comment| mentions(&comment.text, me));
+        told.extend(
+            mentioning
+                .map(|comment| (NoticeKind::Mentioned, Some(comment.by.0.clone()), comment.text.clone())),
+        );
+        told
+    }
+
+    async fn comments(&mut self, proposal: &ProposalKey) -> Result<Vec<ReceivedComment>> {
+        let comments = self.session.comments(std::slice::from_ref(proposal)).await?;
+        let mut received = Vec::with_capacity(comments.len());
+        for comment in comments {
+            let by = self.author(&comment.author).await?;
+            received.push(ReceivedComment { by, at: comment.at, text: comment.text });
+        }
+        Ok(received)
+    }
+
+    /// Reads what is proposed, about the card as it is named here.
+    fn draft(&self, theirs: &SharedProposal) -> std::result::Result<Draft, Unreadable> {
+        let shared: SharedDraft = serde_json::from_str(&theirs.draft).map_err(|error| {
+            tracing::warn!(proposal = %theirs.key, %error, "a proposal of the team is not valid");
+            Unreadable::Draft
+        })?;
+        let card: Option<CardId> = match &theirs.card {
+            Some(key) => match self.by_key.get(key.as_str()) {
+                Some(card) => Some(card.clone()),
+                None => return Err(Unreadable::Card),
+            },
+            None => None,
+        };
+        let draft = Draft {
+            before: card.is_some().then_some(shared.before),
+            card,
+            basis: shared.basis,
+            candidates: shared.candidates,
+            ..Draft::new(shared.origin, shared.reason, shared.fields)
+        };
+        Ok(draft)
+    }
+
+    /// Returns the name of a member, if there is one.
+    async fn name_of(&mut self, member: Option<&MemberKey>) -> Result<Option<String>> {
+        match member {
+            Some(member) => Ok(Some(self.author(member).await?.0)),
+            None => Ok(None),
+        }
+    }
+}
