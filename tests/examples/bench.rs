@@ -17,7 +17,7 @@ use autokit_api::{
     SearchRequest, SessionRef,
 };
 use autokit_app::engine::EngineOptions;
-use autokit_app::node::{Node, NodeOptions};
+use autokit_app::node::{Node, NodeOptions, Purpose};
 use autokit_embed::{Embedder, EmbedderOptions, ModelStore};
 use autokit_library::{Clock, DataDir, Library, Storage};
 use autokit_search::{Document, Mode, Query, QueryPlan, SearchIndex, VectorIndex, Vectors};
@@ -205,7 +205,8 @@ async fn library(size: usize) -> Result<Value> {
 /// The library of a place, searched by the model.
 async fn with_model(place: &Workplace) -> Result<Node> {
     let (data_dir, author) = (place.data_dir(), "bench".to_owned());
-    Ok(Node::open(NodeOptions { data_dir, engine: EngineOptions::new(), standby: false, author }).await?)
+    Ok(Node::open(NodeOptions { data_dir, engine: EngineOptions::new(), purpose: Purpose::Command, author })
+        .await?)
 }
 
 /// A place with a library of made-up cards.

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 use autokit_app::engine::{EngineOptions, Vectors};
-use autokit_app::node::{Node, NodeOptions};
+use autokit_app::node::{Node, NodeOptions, Purpose};
 use autokit_app::secrets::KeyStorage;
 use autokit_library::{Clock, DataDir, Ownership};
 use serde_json::{Value, json};
@@ -196,7 +196,7 @@ impl Workplace {
         let engine =
             EngineOptions { vectors, key_storage: Some(key_storage), config_dir, ..EngineOptions::new() };
         let (data_dir, author) = (self.data_dir(), "tester".to_owned());
-        Ok(Node::open(NodeOptions { data_dir, engine, standby: false, author }).await?)
+        Ok(Node::open(NodeOptions { data_dir, engine, purpose: Purpose::Command, author }).await?)
     }
 
     /// As [`Workplace::node`], for another person and by another clock.
@@ -212,7 +212,7 @@ impl Workplace {
             ..EngineOptions::new()
         };
         let (data_dir, author) = (self.data_dir(), author.to_owned());
-        Ok(Node::open(NodeOptions { data_dir, engine, standby: false, author }).await?)
+        Ok(Node::open(NodeOptions { data_dir, engine, purpose: Purpose::Command, author }).await?)
     }
 
     /// Writes a file of cards.

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use autokit_api::commands::{GetStatus, RestoreBackup};
 use autokit_api::{BackupRef, Event, Nothing, Role};
 use autokit_app::engine::{EngineOptions, Vectors};
-use autokit_app::node::{Node, NodeOptions};
+use autokit_app::node::{Node, NodeOptions, Purpose};
 use autokit_app::secrets::KeyStorage;
 use autokit_mcp_client::Limits;
 use autokit_tests::Workplace;
@@ -469,7 +469,7 @@ async fn a_call_to_a_server_that_never_answers_times_out() -> Result<()> {
         ..EngineOptions::new()
     };
     let (data_dir, author) = (place.data_dir(), "tester".to_owned());
-    let owner = Node::open(NodeOptions { data_dir, engine, standby: false, author }).await?;
+    let owner = Node::open(NodeOptions { data_dir, engine, purpose: Purpose::Command, author }).await?;
     for generation in Generation::BOTH {
         let mut agent = Agent::over_stdio(&place, generation).await?;
         agent.search("slow: never answers").await?;

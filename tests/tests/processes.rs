@@ -11,16 +11,16 @@ use autokit_api::{CardCreate, CardList, CardsQuery, Event, Nothing, Profile, Rol
 use autokit_app::ErrorCode;
 use autokit_app::engine::{EngineOptions, Vectors};
 use autokit_app::host::Endpoint;
-use autokit_app::node::{Node, NodeOptions};
+use autokit_app::node::{Node, NodeOptions, Purpose};
 use autokit_library::DataDir;
 use autokit_tests::{Workplace, made_up_cards};
 use serde_json::{Value, json};
 
-fn options(place: &Workplace, standby: bool) -> NodeOptions {
+fn options(place: &Workplace, purpose: Purpose) -> NodeOptions {
     NodeOptions {
         data_dir: place.data_dir(),
         engine: EngineOptions { vectors: Vectors::StandIn(64), ..EngineOptions::new() },
-        standby,
+        purpose,
         author: "tester".into(),
     }
 }
@@ -41,7 +41,7 @@ async fn names(node: &Node) -> Result<Vec<String>> {
 async fn the_owner_is_killed_and_a_client_takes_over() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let owner = place.serve()?;
-    let node = Node::open(options(&place, true)).await?;
+    let node = Node::open(options(&place, Purpose::Process)).await?;
     assert_eq!(node.role().await, Role::Client);
     node.call::<CreateCard>(card("before")).await?;
     owner.kill()?;
@@ -59,7 +59,7 @@ async fn the_owner_is_killed_and_a_client_takes_over() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owner_survives_a_killed_client() -> Result<()> {
     let place = Workplace::with_stand_in()?;
-    let node = Node::open(options(&place, true)).await?;
+    let node = Node::open(options(&place, Purpose::Process)).await?;
     assert_eq!(node.role().await, Role::Owner);
     let client = place.serve()?;
     client.kill()?;
@@ -78,8 +78,10 @@ async fn the_owner_survives_a_killed_client() -> Result<()> {
 async fn settings_changes_reach_the_other_processes() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let _owner = place.serve()?;
-    let (window, terminal) =
-        (Node::open(options(&place, true)).await?, Node::open(options(&place, false)).await?);
+    let (window, terminal) = (
+        Node::open(options(&place, Purpose::Process)).await?,
+        Node::open(options(&place, Purpose::Command)).await?,
+    );
     let mut news = window.events();
     let heard = async {
         loop {
@@ -170,7 +172,7 @@ async fn a_stale_endpoint_of_a_dead_owner_is_ignored() -> Result<()> {
     let owner = place.serve()?;
     owner.kill()?;
     assert!(DataDir::new(place.data_dir()).endpoint_file().exists());
-    let node = Node::open(options(&place, false)).await?;
+    let node = Node::open(options(&place, Purpose::Command)).await?;
     assert_eq!(node.role().await, Role::Owner);
     assert_eq!(node.call::<GetStatus>(Nothing {}).await?.cards, 0);
     node.close().await?;
@@ -181,13 +183,13 @@ async fn a_stale_endpoint_of_a_dead_owner_is_ignored() -> Result<()> {
 async fn a_process_that_starts_while_the_owner_ends_waits() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let dir = DataDir::new(place.data_dir());
-    let owner = Node::open(options(&place, false)).await?;
+    let owner = Node::open(options(&place, Purpose::Command)).await?;
     assert!(dir.endpoint_file().exists());
     owner.close().await?;
     assert!(!dir.endpoint_file().exists(), "whoever reads it would ask a process that is gone");
     // Owned, and nothing published: as by a process that is starting or ending.
     let ownership = dir.try_own()?;
-    let mut newcomer = tokio::spawn(Node::open(options(&place, false)));
+    let mut newcomer = tokio::spawn(Node::open(options(&place, Purpose::Command)));
     let early = tokio::time::timeout(Duration::from_secs(1), &mut newcomer).await;
     assert!(early.is_err(), "{early:?}");
     drop(ownership);

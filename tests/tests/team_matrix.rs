@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use autokit_api::Nothing;
 use autokit_api::commands::SyncTeam;
 use autokit_app::engine::{EngineOptions, Vectors};
-use autokit_app::node::{Node, NodeOptions};
+use autokit_app::node::{Node, NodeOptions, Purpose};
 use autokit_app::secrets::KeyStorage;
 use autokit_team::{
     Address, CardWrite, Connection, Credentials, GroupKey, INVITATION_LIFETIME, NewProposal, Owner, Request,
@@ -94,7 +94,8 @@ async fn join(place: &Workplace, link: &str, name: &str) -> Result<Node> {
         ..EngineOptions::new()
     };
     let data_dir = place.data_dir().join("teams/kitchen");
-    Ok(Node::open(NodeOptions { data_dir, engine, standby: false, author: name.to_owned() }).await?)
+    Ok(Node::open(NodeOptions { data_dir, engine, purpose: Purpose::Command, author: name.to_owned() })
+        .await?)
 }
 
 /// Calls every command, and every tool that agents have; returns what was answered and told.

@@ -10,7 +10,7 @@ use autokit_api::{
     VerifyStart,
 };
 use autokit_app::engine::{EngineOptions, Vectors};
-use autokit_app::node::{Node, NodeOptions};
+use autokit_app::node::{Node, NodeOptions, Purpose};
 use autokit_app::secrets::KeyStorage;
 use autokit_library::Clock;
 use autokit_tests::Workplace;
@@ -49,7 +49,8 @@ pub(crate) async fn open(place: &Workplace, ahead: &Ahead, stays: bool) -> Resul
         ..EngineOptions::new()
     };
     let (data_dir, author) = (place.data_dir(), "tester".to_owned());
-    Ok(Node::open(NodeOptions { data_dir, engine, standby: stays, author }).await?)
+    let purpose = if stays { Purpose::Process } else { Purpose::Command };
+    Ok(Node::open(NodeOptions { data_dir, engine, purpose, author }).await?)
 }
 
 /// Adds a card; gives its id.

@@ -20,6 +20,7 @@ import { personalization } from "../texts/settings/personalization";
 import { settingsSearch } from "../texts/settings/search";
 import { services } from "../texts/settings/services";
 import { vocabulary } from "../texts/settings/vocabulary";
+import { libraries } from "../texts/libraries";
 import { team } from "../texts/team";
 
 const { words } = settingsSearch;
@@ -71,6 +72,7 @@ const SECTION_TEXTS: Record<SectionId, Omit<Item, "label">> = {
   personalization: { hint: personalization.about, words: words.personalization },
   bundles: { hint: bundles.keysAbout, words: words.bundles },
   backups: { hint: general.backupsAbout, words: words.backups },
+  libraries: { hint: libraries.about, words: words.libraries },
   team: { hint: team.about, words: words.team },
   network: { hint: services.networkAbout, words: words.network },
   sessions: { hint: sessions.about, words: words.sessions },
@@ -145,6 +147,7 @@ const CONTROLS: Record<SectionId, Item[]> = {
   personalization: [{ label: personalization.enabled }, { label: personalization.learn }],
   bundles: [{ label: bundles.yourKey }, { label: bundles.keysOfOthers }],
   backups: [{ label: general.backUpNow, words: general.sections.backups }],
+  libraries: [],
   team: [{ label: team.joinAsk, words: words.join }, { label: team.createAsk }],
   network: [
     { label: services.allowedHosts, words: words.allowedHosts },

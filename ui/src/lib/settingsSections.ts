@@ -25,6 +25,7 @@ const SECTIONS = {
   personalization: texts.sections.personalization,
   bundles: texts.sections.bundles,
   backups: texts.sections.backups,
+  libraries: texts.sections.libraries,
   team: texts.sections.team,
   network: texts.sections.network,
   sessions: texts.sections.sessions,
@@ -56,7 +57,7 @@ export const SETTINGS_GROUPS = [
   group("general", "look", ...OF_THE_APP, "state"),
   group("services", "llm", "search", "keys", "models", "prompts"),
   group("agents", "agents", "servers", "market", "permissions", "api-keys"),
-  group("library", "checks", "review", "pages", "vocabulary", "personalization", "bundles", "backups"),
+  group("library", "checks", "review", "pages", "vocabulary", "personalization", "bundles", "libraries", "backups"),
   group("team", "team"),
   group("advanced", "network", "sessions"),
 ];

@@ -18,6 +18,7 @@ type Answers = {
 /** What every library has, unless a test says otherwise. */
 const COMMON: Answers = {
   collections_list: () => [{ name: "Favorites", cards: [] }],
+  libraries_list: () => [],
   team_directory: () => null,
 };
 

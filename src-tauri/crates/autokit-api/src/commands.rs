@@ -22,23 +22,23 @@ use crate::{
     Event, ExportOutcome, ExportPreview, ExportRequest, Facets, FeedbackRequest, GenerateRequest,
     GeneratedToolList, Generation, GenerationRef, ImportPreview, ImportPreviewRequest, ImportRef,
     ImportRequest, ImportView, Job, JobPause, JobRef, JobWait, KeyRef, KeyTrust, LanguageModelsQuery,
-    LibraryHealth, MacroPropose, MacroProposed, MarketFound, MarketInstall, MarketQuery, MarketRef,
-    MarketSource, MarketSourceAdd, MarketSourceRef, MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery,
-    MemorySourceRef, MemorySources, MergePreview, MergeQuery, ModelChoice, Models, NewCards, Nothing,
-    PagesFetch, PairRef, Personalization, PersonalizationExport, PersonalizationProfiles, PersonalizationSet,
-    Profile, ProfileChange, ProfileRef, Profiles, ProposalAccept, ProposalAssign, ProposalComment,
-    ProposalDetail, ProposalGet, ProposalRef, ProposalReject, Proposals, ProposalsAccept, ProposalsQuery,
-    ProposalsRef, ProviderSettings, Providers, RecordedCalls, RedoRequest, RefineRequest, RefineStart,
-    RefineState, ResearchRequest, RetirementProposed, ReviewPolicy, RevisionView, SearchRequest,
-    SearchResponse, SecretSet, Server, ServerAdd, ServerRef, ServersRead, ServersText, Session, SessionNote,
-    SessionRef, SessionWait, SessionsDelete, ShareCards, SigningKeys, Starter, Status, Subscription,
-    SubscriptionAdd, SubscriptionRef, TeamActivityEntry, TeamActivityRequest, TeamAuditEntry,
-    TeamAuditRequest, TeamCards, TeamCreate, TeamDirectory, TeamEntry, TeamFileOutcome, TeamFileRequest, TeamInvitation,
-    TeamInvite, TeamJoin, TeamMemberChange, TeamMembers, TeamMove, TeamPolicy, TeamRef, TeamState,
-    TeamUnsent, TeamUpgrade, TestOutcome, TestRequest, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart,
-    ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd, VariantContests, VariantSet, VariantsEnd,
-    VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList, VocabularyQuery, VocabularyRemove,
-    VocabularyRemoved, VocabularySet,
+    LibrariesFound, LibrariesQuery, LibraryEntry, LibraryHealth, LibrarySet, MacroPropose, MacroProposed,
+    MarketFound, MarketInstall, MarketQuery, MarketRef, MarketSource, MarketSourceAdd, MarketSourceRef,
+    MemoryAdd, MemoryFound, MemoryListQuery, MemoryQuery, MemorySourceRef, MemorySources, MergePreview,
+    MergeQuery, ModelChoice, Models, NewCards, Nothing, PagesFetch, PairRef, Personalization,
+    PersonalizationExport, PersonalizationProfiles, PersonalizationSet, Profile, ProfileChange, ProfileRef,
+    Profiles, ProposalAccept, ProposalAssign, ProposalComment, ProposalDetail, ProposalGet, ProposalRef,
+    ProposalReject, Proposals, ProposalsAccept, ProposalsQuery, ProposalsRef, ProviderSettings, Providers,
+    RecordedCalls, RedoRequest, RefineRequest, RefineStart, RefineState, ResearchRequest, RetirementProposed,
+    ReviewPolicy, RevisionView, SearchRequest, SearchResponse, SecretSet, Server, ServerAdd, ServerRef,
+    ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SessionsDelete, ShareCards,
+    SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef, TeamActivityEntry,
+    TeamActivityRequest, TeamAuditEntry, TeamAuditRequest, TeamCards, TeamCreate, TeamDirectory, TeamEntry,
+    TeamFileOutcome, TeamFileRequest, TeamInvitation, TeamInvite, TeamJoin, TeamMemberChange, TeamMembers,
+    TeamMove, TeamPolicy, TeamRef, TeamState, TeamUnsent, TeamUpgrade, TestOutcome, TestRequest, ToolList,
+    ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd,
+    VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList,
+    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
@@ -179,6 +179,12 @@ commands! {
     Ask = "answers_get" (AskRequest) -> Answer;
     /// Returns ranked cards with the components of their scores.
     Search = "cards_search" (SearchRequest) -> SearchResponse;
+    /// Returns the libraries that can be searched together, the open one first.
+    ListLibraries = "libraries_list" (Nothing) -> Vec<LibraryEntry>;
+    /// Includes a library in searches of all libraries, or not.
+    SetLibrarySearched = "libraries_set" (LibrarySet) -> Vec<LibraryEntry>;
+    /// Returns results from all included libraries in one ranking.
+    SearchLibraries = "libraries_search" (LibrariesQuery) -> LibrariesFound;
     /// Returns a page of the list of cards.
     ListCards = "cards_list" (CardList) -> CardsPage;
     /// Returns the available filter values with their counts.

@@ -21,6 +21,7 @@ mod client;
 mod collections;
 pub mod commands;
 mod duplicates;
+mod federation;
 mod generated;
 mod health;
 mod jobs;
@@ -60,6 +61,10 @@ pub use client::Client;
 pub use collections::{Collection, CollectionChange, CollectionRef, CollectionRename, FAVORITES};
 pub use duplicates::{
     CardsMerge, DuplicateCard, DuplicatePair, DuplicateReason, Duplicates, MergePreview, MergeQuery, PairRef,
+};
+pub use federation::{
+    LibrariesFound, LibrariesQuery, LibraryEntry, LibraryHit, LibraryKind, LibraryOutcome, LibrarySet,
+    LibraryState,
 };
 pub use generated::{
     CodeAttempt, CodeCheck, CodeCheckKind, CodeCheckState, FunctionLanguage, GenerateRequest, GeneratedTool,
@@ -114,8 +119,8 @@ pub use system::{
     ModelState, Nothing, Role, Setting, Status,
 };
 pub use team::{
-    TeamCards, TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMember, TeamMemberChange, TeamMembers,
-    TeamPolicy, TeamRef, TeamRole, TeamState, TeamUnsent,
+    TeamCards, TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMember, TeamMemberChange,
+    TeamMembers, TeamPolicy, TeamRef, TeamRole, TeamState, TeamUnsent,
 };
 pub use tools::{
     ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,

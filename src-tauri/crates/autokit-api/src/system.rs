@@ -97,6 +97,8 @@ pub enum Setting {
     Collections,
     /// Pairs of cards that are not duplicates.
     Duplicates,
+    /// Libraries that searches of all libraries include.
+    Libraries,
     /// Sources of tools that can be installed.
     MarketSources,
     /// MCP servers behind AutoKit.

@@ -36,6 +36,7 @@ use autokit_features::sources::Sources;
 use autokit_features::subscriptions::Subscriptions;
 use autokit_features::verify::Checking;
 use autokit_features::vocabulary::NamesAndSynonyms;
+use autokit_federation::federation::Federation;
 use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Staged, Storage};
 use autokit_lifecycle::duplicates::LibraryDuplicates;
@@ -44,6 +45,7 @@ use autokit_lifecycle::generated::GeneratedTools;
 use autokit_lifecycle::macros::Macros;
 use autokit_lifecycle::refine::Refining;
 use autokit_lifecycle::variants::DescriptionVariants;
+use autokit_membership::others::{NoOthers, OtherLibraries};
 use autokit_membership::replica::TeamReplica;
 use autokit_membership::teams::Teams;
 use autokit_memory::Memory;
@@ -111,6 +113,7 @@ struct Asking {
     agent: Agent,
     memory: Memory,
     learning: Learning,
+    federation: Federation,
 }
 
 /// Tools that get better by use.
@@ -184,7 +187,7 @@ struct Maintenance {
 }
 
 impl Engine {
-    /// Opens the library and starts loading the model.
+    /// Opens the library and starts loading the model. Other libraries are searched with `others`.
     ///
     /// # Errors
     /// If the store cannot be opened.
@@ -192,23 +195,33 @@ impl Engine {
         owned: Ownership,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
+        others: Arc<dyn OtherLibraries>,
     ) -> Result<Arc<Engine>> {
-        Engine::open(Storage::Disk(owned), options, events).await
+        Engine::open_with(Storage::Disk(owned), options, events, others).await
     }
 
-    /// As [`Engine::start`], for any storage.
+    /// As [`Engine::start`], for any storage and no other libraries.
     ///
     /// # Errors
     /// If the store cannot be opened.
-    pub fn open(
+    pub async fn open(
         storage: Storage,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
+    ) -> Result<Arc<Engine>> {
+        Engine::open_with(storage, options, events, Arc::new(NoOthers)).await
+    }
+
+    fn open_with(
+        storage: Storage,
+        options: &EngineOptions,
+        events: broadcast::Sender<Event>,
+        others: Arc<dyn OtherLibraries>,
     ) -> BoxFuture<'_, Result<Arc<Engine>>> {
         Box::pin(async move {
             let model = ProbableModel::load(options);
             let library = Library::open(storage, options.clock.clone()).await?;
-            Engine::from_library(library, model, options, events).await
+            Engine::from_library(library, model, options, events, others).await
         })
     }
 
@@ -222,11 +235,12 @@ impl Engine {
         full: bool,
         options: &'a EngineOptions,
         events: broadcast::Sender<Event>,
+        others: Arc<dyn OtherLibraries>,
     ) -> BoxFuture<'a, Result<Arc<Engine>>> {
         Box::pin(async move {
             let model = ProbableModel::load(options);
             let library = Library::open_read_only(dir, full, options.clock.clone()).await?;
-            Engine::from_library(library, model, options, events).await
+            Engine::from_library(library, model, options, events, others).await
         })
     }
 
@@ -235,6 +249,7 @@ impl Engine {
         model: Option<ProbableModel>,
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
+        others: Arc<dyn OtherLibraries>,
     ) -> BoxFuture<'_, Result<Arc<Engine>>> {
         Box::pin(async move {
             let first_run = library.read_only().is_none()
@@ -319,7 +334,7 @@ impl Engine {
                 imports,
                 bundle_keys,
                 vocabulary,
-                teams: Teams::new(workspace.clone(), providers.clone(), options),
+                teams: Teams::new(workspace.clone(), providers.clone(), options, Arc::clone(&others)),
                 team: TeamReplica::new(workspace.clone(), models.clone(), options)?,
             };
             let connections = Connections {
@@ -333,6 +348,8 @@ impl Engine {
                 ),
                 api_keys: ApiKeys::new(workspace.clone(), providers.clone()),
             };
+            let federation =
+                Federation::new(workspace.clone(), search.clone(), connections.market.clone(), others);
             let tokens = AgentTokens::new(providers.clone());
             let profiles = AgentProfiles::new(workspace.clone(), tokens.clone());
             let approvals = Approvals::new(workspace.clone(), profiles.clone());
@@ -426,7 +443,7 @@ impl Engine {
                 workspace,
                 models,
                 providers,
-                asking: Asking { search, agent, memory, learning },
+                asking: Asking { search, agent, memory, learning, federation },
                 cards,
                 review,
                 exchange,
@@ -481,12 +498,17 @@ impl Engine {
     pub fn start_background_tasks(&self) {
         self.cards.checking.start_background_checks(self.exchange.subscriptions.clone());
         self.connections.servers.watch_servers();
-        self.exchange.team.start();
+        self.follow_team();
         let memory = self.asking.memory.clone();
         tokio::spawn(async move { memory.keep_current().await });
         self.asking.learning.start();
         self.maintenance.backups.verify_later();
         self.maintenance.backups.start_daily_backups();
+    }
+
+    /// Keeps the library in step with its team, if it is a team's.
+    pub(crate) fn follow_team(&self) {
+        self.exchange.team.start();
     }
 
     /// Opens the HTTP server for agents if it is switched on. A failure is stored and reported by its
@@ -572,6 +594,7 @@ impl Engine {
     /// If the store cannot be flushed.
     pub fn close(&self) -> BoxFuture<'_, Result<Option<Ownership>>> {
         Box::pin(async move {
+            self.asking.federation.close().await;
             // The model may still be loading, which keeps the library open.
             self.models.wait_until_ready().await;
             if self.workspace.library.read_only().is_none() {

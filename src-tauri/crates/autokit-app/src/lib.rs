@@ -15,6 +15,7 @@ pub mod engine;
 pub mod host;
 pub mod mcp;
 pub mod node;
+mod others;
 mod program_file;
 mod remote;
 pub mod restore;

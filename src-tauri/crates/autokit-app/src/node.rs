@@ -17,6 +17,7 @@ use autokit_api::{Client, Event, Role};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::transport::BoxedStream;
 use autokit_library::{DataDir, LibraryError, Ownership};
+use autokit_membership::others::OtherLibraries;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::{Mutex, RwLock, broadcast};
@@ -24,6 +25,7 @@ use tokio::sync::{Mutex, RwLock, broadcast};
 use crate::backups::to_api;
 use crate::engine::{Engine, EngineOptions};
 use crate::host::{Endpoint, Host};
+use crate::others::OpenBeside;
 use crate::program_file::ProgramFile;
 use crate::remote::{CallError, Remote};
 use owner_timeout::OwnerTimeout;
@@ -41,11 +43,21 @@ pub struct NodeOptions {
     pub data_dir: PathBuf,
     /// Options of the engine, if this process becomes the owner.
     pub engine: EngineOptions,
-    /// Whether to take over as soon as the owner ends. For long-running processes; a short command takes
-    /// over only if it has to.
-    pub standby: bool,
+    /// What the library is opened for.
+    pub purpose: Purpose,
     /// The author of this process's changes.
     pub author: String,
+}
+
+/// What a library is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A short command: takes over only if it has to, and does nothing in the background.
+    Command,
+    /// A long-running process: takes over as soon as the owner ends, and works in the background.
+    Process,
+    /// To be searched beside another library: takes over only if it has to, and keeps in step with its team.
+    Search,
 }
 
 /// This process's connection to the library.
@@ -105,7 +117,7 @@ impl Node {
             let node = Node { inner };
             let state = node.inner.attach().await?;
             node.inner.enter(state).await;
-            if node.inner.options.standby {
+            if node.inner.options.purpose == Purpose::Process {
                 node.start_standby_thread();
             }
             Ok(node)
@@ -380,8 +392,8 @@ impl Inner {
         tracing::warn!(error = %why, "opening the library read-only");
         let full = why.code == ErrorCode::DiskFull;
         let opened =
-            Box::pin(Engine::open_read_only(&self.dir, full, &self.options.engine, self.events.clone()))
-                .await;
+            Engine::open_read_only(&self.dir, full, &self.options.engine, self.events.clone(), self.others());
+        let opened = Box::pin(opened).await;
         let engine = opened.map_err(|error| match error.code {
             ErrorCode::Damaged => error,
             _ => why,
@@ -406,7 +418,7 @@ impl Inner {
         // Left over from an owner that was killed. Opening the store may take longer than clients wait for
         // an endpoint to respond.
         Endpoint::unpublish(&self.dir.endpoint_file());
-        let engine = Engine::start(owned, &self.options.engine, self.events.clone()).await?;
+        let engine = Engine::start(owned, &self.options.engine, self.events.clone(), self.others()).await?;
         let host = match Host::start(Arc::clone(&engine), &self.dir.endpoint_file(), stopped).await {
             Ok(host) => host,
             Err(error) => {
@@ -418,10 +430,14 @@ impl Inner {
                 return Err(error);
             }
         };
-        if self.options.standby {
-            engine.start_background_tasks();
-            // Only in a long-running process: a short one would just block the port.
-            engine.open_agent_server().await;
+        match self.options.purpose {
+            Purpose::Command => {}
+            Purpose::Process => {
+                engine.start_background_tasks();
+                // Only in a long-running process: a short one would just block the port.
+                engine.open_agent_server().await;
+            }
+            Purpose::Search => engine.follow_team(),
         }
         self.start_restoring(&engine);
         Ok(State::Owner { engine, host })
@@ -524,6 +540,11 @@ impl Inner {
             ));
         }
         Ok(())
+    }
+
+    /// Opens libraries beside this one.
+    fn others(&self) -> Arc<dyn OtherLibraries> {
+        Arc::new(OpenBeside::new(&self.options.engine))
     }
 
     fn take_acquired(&self) -> Option<Ownership> {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use autokit_app::{ApiError, ErrorCode, Thresholds};
 use autokit_eval::{
-    AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation, PAPER, RefinedSet, RetrievalReport,
+    AskEvaluation, Calibrations, DiscoverReport, ImproveEvaluation, LibrariesEvaluation, PAPER, RefinedSet,
+    RetrievalReport,
 };
 use autokit_terminal::output::{Output, printable};
 use autokit_terminal::{EvalCommand, Global, Outcome, Result};
@@ -61,6 +62,10 @@ pub(crate) async fn run(global: &Global, out: &Output, command: EvalCommand) -> 
             let sets = tokio::task::block_in_place(|| autokit_eval::refine(&dir, &vectors))?;
             out.show(&sets, |text| write_refine(text, &sets))?;
         }
+        EvalCommand::Libraries { cards, questions, parts } => {
+            let evaluation = autokit_eval::libraries(&cards, &questions, usize::from(parts), &vectors)?;
+            out.show(&evaluation, |text| write_libraries(text, &evaluation))?;
+        }
         EvalCommand::Sessions { .. } => unreachable!("carried out on an open library"),
         EvalCommand::Linkrot { cases, site, explain } => {
             let lines = autokit_eval::linkrot(&cases, &site, &vectors, explain).await?;
@@ -91,6 +96,30 @@ pub(crate) fn table(header: &[&str]) -> Table {
 
 fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
+}
+
+fn write_libraries(out: &mut dyn Write, evaluation: &LibrariesEvaluation) -> io::Result<()> {
+    let LibrariesEvaluation { cards, questions, rows, difference } = evaluation;
+    let sizes = cards.iter().map(u32::to_string).collect::<Vec<_>>().join(" + ");
+    writeln!(out, "{} libraries of {sizes} cards, {questions} questions", cards.len())?;
+    let mut table = table(&["", "hit@1", "hit@3", "hit@5"]);
+    for row in rows {
+        let mut cells = vec![row.name.clone()];
+        cells.extend([row.hit1, row.hit3, row.hit5].map(percent));
+        table.add_row(cells);
+    }
+    writeln!(out, "{table}")?;
+    writeln!(
+        out,
+        "{}",
+        format!(
+            "difference of hit@1 {:+.1} [{:+.1}, {:+.1}] (95%, paired bootstrap)",
+            difference.mean * 100.0,
+            difference.low * 100.0,
+            difference.high * 100.0
+        )
+        .dimmed()
+    )
 }
 
 /// Writes scores as percentages, as papers do.

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use autokit_app::engine::EngineOptions;
-use autokit_app::node::{Node, NodeOptions};
+use autokit_app::node::{Node, NodeOptions, Purpose};
 use autokit_app::{ApiError, ErrorCode};
 use autokit_terminal::output::{self, Output};
 use autokit_terminal::{Cli, Command, EvalCommand, Failure, Global, Outcome, ReportCommand, Result, places};
@@ -130,14 +130,18 @@ async fn run(cli: Cli) -> Result<Outcome> {
         command => command,
     };
     if matches!(command, Command::Engine) {
-        Box::pin(serve::engine(node_options(&cli.global, true))).await?;
+        Box::pin(serve::engine(node_options(&cli.global, Purpose::Process))).await?;
         return Ok(Outcome::Done);
     }
     let data_dir = global::data_dir(&cli.global)?;
     if let Command::Backup(command) = &command
-        && let Some(result) =
-            Box::pin(backup::without_library(node_options(&cli.global, true)?, &data_dir, &out, command))
-                .await
+        && let Some(result) = Box::pin(backup::without_library(
+            node_options(&cli.global, Purpose::Process)?,
+            &data_dir,
+            &out,
+            command,
+        ))
+        .await
     {
         return result;
     }
@@ -146,9 +150,10 @@ async fn run(cli: Cli) -> Result<Outcome> {
         && (leaving.keep.is_some() || !leaving.discard)
     {
         let global = Global { team: Some(leaving.id.to_owned()), ..cli.global.clone() };
-        Box::pin(team::prepare_leaving(node_options(&global, false)?, leaving)).await?;
+        Box::pin(team::prepare_leaving(node_options(&global, Purpose::Command)?, leaving)).await?;
     }
-    let opened = open(&cli.global, matches!(command, Command::Serve | Command::Mcp { .. })).await;
+    let stays = matches!(command, Command::Serve | Command::Mcp { .. });
+    let opened = open(&cli.global, if stays { Purpose::Process } else { Purpose::Command }).await;
     let node = match opened {
         Err(Failure::Api(error)) if error.code == ErrorCode::Damaged => {
             if matches!(command, Command::Doctor { .. }) {
@@ -175,11 +180,11 @@ async fn run(cli: Cli) -> Result<Outcome> {
     Ok(end)
 }
 
-async fn open(global: &Global, standby: bool) -> Result<Node> {
-    Ok(Node::open(node_options(global, standby)?).await?)
+async fn open(global: &Global, purpose: Purpose) -> Result<Node> {
+    Ok(Node::open(node_options(global, purpose)?).await?)
 }
 
-fn node_options(global: &Global, standby: bool) -> Result<NodeOptions> {
+fn node_options(global: &Global, purpose: Purpose) -> Result<NodeOptions> {
     Ok(NodeOptions {
         data_dir: global::data_dir(global)?,
         engine: EngineOptions {
@@ -188,7 +193,7 @@ fn node_options(global: &Global, standby: bool) -> Result<NodeOptions> {
             starter: global.starter || global.data_dir.is_none() && global.team.is_none(),
             ..EngineOptions::new()
         },
-        standby,
+        purpose,
         author: autokit_app::person(),
     })
 }

@@ -176,7 +176,11 @@ fn set_of(cards: Option<&Path>, questions: &[PathBuf]) -> Result<(AskSet, Vec<Ma
 }
 
 /// Builds a searcher over the cards of a set, as a library would search them.
-fn searcher_over(set: &AskSet, objects: &[Map<String, Value>], embedder: &Arc<Embedder>) -> Result<Searcher> {
+pub(crate) fn searcher_over(
+    set: &AskSet,
+    objects: &[Map<String, Value>],
+    embedder: &Arc<Embedder>,
+) -> Result<Searcher> {
     let index = CardIndex::new(Some(Arc::clone(embedder)));
     let texts: Vec<Vec<String>> =
         set.cards.iter().map(|tool: &ToolText| tool.passages(Vocabulary::shipped())).collect();

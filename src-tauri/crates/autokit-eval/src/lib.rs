@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ask` | answers to questions, and the thresholds of their verdicts |
 //! | `discover` | what is discovered on the web |
+//! | `libraries` | the one ranking of several libraries |
 //! | `linkrot`, `improve` | repaired links and improved descriptions, through the engine itself (`setup`) |
 //! | `retrieval` | ranking alone |
 //! | `tokens` | what tools cost an agent in tokens |
@@ -12,6 +13,7 @@ mod ask;
 mod discover;
 mod improve;
 mod inputs;
+mod libraries;
 mod linkrot;
 mod refine;
 mod retrieval;
@@ -26,6 +28,7 @@ pub use autokit_metrics::RetrievalReport;
 pub use autokit_search::Calibrations;
 pub use discover::{DiscoverLine, DiscoverMeasures, DiscoverReport, Need, Ratio, discover};
 pub use improve::{ImproveEvaluation, improve};
+pub use libraries::{LibrariesEvaluation, LibrariesRow, libraries};
 pub use linkrot::{LinkrotLine, linkrot};
 pub use refine::{PAPER, PaperRow, RefinedSet, refine};
 pub use retrieval::retrieval;

@@ -75,7 +75,11 @@ impl Market {
         Market { workspace, models, providers, servers, deadline: options.market_timeout, answers, writing }
     }
 
-    async fn sources(&self) -> Result<Vec<MarketSource>> {
+    /// Returns the sources.
+    ///
+    /// # Errors
+    /// If the setting cannot be read.
+    pub async fn sources(&self) -> Result<Vec<MarketSource>> {
         Ok(self.workspace.load_setting(Setting::MarketSources).await?.unwrap_or_default())
     }
 

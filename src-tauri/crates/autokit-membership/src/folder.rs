@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use autokit_api::TeamEntry;
 use autokit_error::{ApiError, ErrorCode, Result};
+use autokit_library::DataDir;
 use autokit_sync::Membership;
 use autokit_team::Address;
 use autokit_workspace::secrets::{KeyStorage, Secrets, name_for};
@@ -102,6 +103,19 @@ pub(crate) fn read(folder: &Path) -> Result<Option<TeamFile>> {
         Err(error) => return Err(failed(&path, &error)),
     };
     serde_json::from_str(&text).map(Some).map_err(|error| failed(&path, &error))
+}
+
+/// Returns the teams of a person by id, given their data directory or that of a replica in it.
+///
+/// # Errors
+/// If the folders of replicas cannot be read.
+pub fn list(data_dir: &Path) -> Result<Vec<TeamEntry>> {
+    Ok(all(data_dir)?.into_iter().map(|(entry, _)| entry).collect())
+}
+
+/// Whether a library was ever opened in a data directory.
+pub fn has_library(data_dir: &Path) -> bool {
+    DataDir::new(data_dir).store().exists()
 }
 
 /// Lists the teams of a person by id.

@@ -6,6 +6,7 @@
 //! | `activity` | what happened in an open replica, and what its member is told of |
 //! | `embedding` | how the cards of a replica are embedded |
 //! | [`folder`] | where the replicas are, and what is noted beside each |
+//! | [`others`] | libraries that are open beside the one of this process |
 //! | `invitation` | invitations as links |
 //! | [`teams`] | creating, joining and leaving teams |
 //! | `sharing` | who sees the cards of an open replica, and the audit log |
@@ -16,6 +17,7 @@ mod activity;
 mod embedding;
 pub mod folder;
 mod invitation;
+pub mod others;
 pub mod replica;
 mod server;
 mod sharing;

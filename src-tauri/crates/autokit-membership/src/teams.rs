@@ -18,6 +18,7 @@ use autokit_workspace::workspace::Workspace;
 
 use crate::folder::{self, TeamFile};
 use crate::invitation;
+use crate::others::OtherLibraries;
 
 /// Fewest characters of a password.
 const SHORTEST_PASSWORD: usize = 8;
@@ -40,6 +41,7 @@ pub struct Teams {
     workspace: Workspace,
     providers: Providers,
     config_dir: Arc<PathBuf>,
+    others: Arc<dyn OtherLibraries>,
 }
 
 fn check(member: &str, password: &str) -> Result<()> {
@@ -55,9 +57,14 @@ fn check(member: &str, password: &str) -> Result<()> {
 }
 
 impl Teams {
-    /// Manages the teams of the person whose library, or a replica, is open.
-    pub fn new(workspace: Workspace, providers: Providers, options: &EngineOptions) -> Teams {
-        Teams { workspace, providers, config_dir: Arc::new(options.config_dir.clone()) }
+    /// Manages the teams of the person whose library, or a replica, is open. `others` may have replicas open, too.
+    pub fn new(
+        workspace: Workspace,
+        providers: Providers,
+        options: &EngineOptions,
+        others: Arc<dyn OtherLibraries>,
+    ) -> Teams {
+        Teams { workspace, providers, config_dir: Arc::new(options.config_dir.clone()), others }
     }
 
     fn data_dir(&self) -> Result<&DataDir> {
@@ -102,7 +109,7 @@ impl Teams {
 #[async_trait]
 impl Handle<ListTeams> for Teams {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<TeamEntry>> {
-        Ok(folder::all(self.data_dir()?.root())?.into_iter().map(|(entry, _)| entry).collect())
+        folder::list(self.data_dir()?.root())
     }
 }
 
@@ -147,6 +154,7 @@ impl Handle<JoinTeam> for Teams {
 impl Handle<CountUnsent> for Teams {
     async fn handle(&self, _: &Context, request: TeamRef) -> Result<TeamUnsent> {
         let folder = folder::find(self.data_dir()?.root(), &request.id)?;
+        let _closed = self.others.hold_closed(&folder).await?;
         let storage = Storage::Disk(own(&folder)?);
         let library = Box::pin(Library::open(storage, self.workspace.clock.clone())).await?;
         let unsent = autokit_sync::unsent(&library).await;
@@ -163,6 +171,7 @@ impl Handle<MoveTeam> for Teams {
             .ok_or_else(|| ApiError::internal("the folder of a team says which one it is"))?;
         let file = TeamFile { server: request.server, authorities: request.authorities, ..before.clone() };
         // Whoever has it open keeps in step with the old address.
+        let _closed = self.others.hold_closed(&folder).await?;
         let owned = own(&folder)?;
         let secrets = Secrets::open(file.keys, &self.config_dir);
         let Some(password) = secrets.get(&before.secret()).await? else {
@@ -194,6 +203,7 @@ impl Handle<LeaveTeam> for Teams {
         let file = folder::read(&folder)?
             .ok_or_else(|| ApiError::internal("the folder of a team says which one it is"))?;
         // Whoever has it open would go on writing into what is gone.
+        let _closed = self.others.hold_closed(&folder).await?;
         let owned = own(&folder)?;
         Secrets::open(file.keys, &self.config_dir).remove(&file.secret()).await?;
         folder::remove(&folder)?;

@@ -135,9 +135,18 @@ pub enum Command {
         #[arg(short, long, default_value_t = 10)]
         limit: u32,
         /// Ranking mode.
-        #[arg(short, long, value_enum, default_value_t = Ranking::Hybrid)]
+        #[arg(short, long, value_enum, default_value_t = Ranking::Hybrid, conflicts_with = "all_libraries")]
         mode: Ranking,
+        /// Search all included libraries in one ranking; see `autokit libraries`.
+        #[arg(short, long)]
+        all_libraries: bool,
+        /// With --all-libraries: how long to wait for the other libraries. Default: 300.
+        #[arg(long, value_name = "MS", requires = "all_libraries", value_parser = clap::value_parser!(u32).range(1..=30_000))]
+        wait: Option<u32>,
     },
+    /// Choose the libraries that `search --all-libraries` searches.
+    #[command(subcommand)]
+    Libraries(crate::libraries::LibrariesCommand),
     /// List, show and edit cards.
     #[command(subcommand)]
     Cards(CardsCommand),

@@ -110,6 +110,18 @@ pub enum EvalCommand {
         /// Folder with sets as NAME-raw and NAME-draft, each with tools.jsonl and queries.jsonl.
         dir: PathBuf,
     },
+    /// hit@1/3/5 of several libraries in one ranking, beside one library with all their cards.
+    Libraries {
+        /// Cards of a library: AutoKit JSON, or an object with `cards[].card`. Can be repeated.
+        #[arg(long, required = true)]
+        cards: Vec<PathBuf>,
+        /// Questions, one JSON object a line: `q` and the acceptable names in `gold`. Can be repeated.
+        #[arg(long, required = true)]
+        questions: Vec<PathBuf>,
+        /// Number of libraries to split the cards of each file into.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+        parts: u16,
+    },
     /// Past agent sessions, replayed with preloading: whether it would have spared searches.
     Sessions {
         /// Days back.

@@ -28,6 +28,7 @@ mod filter;
 mod generated;
 mod global;
 mod jobs;
+mod libraries;
 mod macros;
 mod market;
 mod mcp_http;
@@ -130,7 +131,11 @@ pub async fn run(library: &dyn Client, out: &Output, command: Command) -> Result
         Command::Refine(args) => Box::pin(refine::run(library, out, args)).await,
         Command::Research(args) => Box::pin(research::run(library, out, args)).await,
         Command::Checks(command) => Box::pin(checks::run(library, out, command)).await,
-        Command::Search { query, limit, mode } => {
+        Command::Search { query, limit, all_libraries: true, wait, .. } => {
+            libraries::search(library, out, query.join(" "), limit, wait).await
+        }
+        Command::Libraries(command) => libraries::run(library, out, command).await,
+        Command::Search { query, limit, mode, .. } => {
             ask::search(library, out, query.join(" "), limit, mode).await
         }
         Command::Cards(command) => Box::pin(cards::run(library, out, command)).await,

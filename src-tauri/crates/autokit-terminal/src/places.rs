@@ -52,6 +52,7 @@ const REPLACEMENTS: &[(&str, &str)] = &[
     ("in the Library", "with `autokit cards list`"),
     ("Check the list of tools", "Run `autokit tools list`"),
     ("Check the list of servers", "Run `autokit servers list`"),
+    ("Check the list of libraries", "Run `autokit libraries list`"),
     ("Check the list of MCP clients", "Run `autokit clients list`"),
     ("Review the change again.", "Review the change again with `autokit clients list`."),
     ("See what is pending in Review", "See what is pending with `autokit review list`"),

@@ -1,8 +1,9 @@
 //! Embedding models: loading, downloading and switching them, and computing missing embeddings of cards.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 use autokit_api::commands::{Context, Handle, ListModels, PullModel, UseModel};
@@ -520,9 +521,22 @@ fn resolve(store: &ModelStore, name: &str, folder: Option<&Path>) -> Result<Mode
     })
 }
 
+/// Models that libraries of this process use, by [`Embedder::id`].
+static LOADED: LazyLock<Mutex<HashMap<String, Weak<Embedder>>>> = LazyLock::new(Mutex::default);
+
+/// Loads a model unless another library of this process uses it.
 fn load_embedder(files: &ModelFiles) -> Result<Arc<Embedder>> {
+    // Held while a model is loaded, so that none is loaded twice.
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let id = files.id();
+    if let Some(known) = loaded.get(&id).and_then(Weak::upgrade) {
+        return Ok(known);
+    }
+    loaded.retain(|_, model| model.strong_count() > 0);
     let options = EmbedderOptions { backend: autokit_candle::FASTEST, ..EmbedderOptions::default() };
-    Ok(Arc::new(Embedder::load(files, &options)?))
+    let embedder = Arc::new(Embedder::load(files, &options)?);
+    loaded.insert(id, Arc::downgrade(&embedder));
+    Ok(embedder)
 }
 
 /// Embeds the texts of each card.

@@ -241,6 +241,7 @@ fn key(setting: Setting) -> &'static str {
         Setting::Checks => "checks",
         Setting::Collections => "collections",
         Setting::Duplicates => "duplicates",
+        Setting::Libraries => "libraries",
         Setting::MarketSources => "market_sources",
         Setting::McpServers => "mcp_servers",
         Setting::Personalization => "personalization",

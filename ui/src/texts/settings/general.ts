@@ -39,6 +39,7 @@ export const general = {
     updates: "Updates",
     state: "Diagnostics",
     backups: "Backups",
+    libraries: "Searched libraries",
     team: "Team library",
   },
 

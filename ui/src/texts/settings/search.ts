@@ -36,6 +36,7 @@ export const settingsSearch = {
     personalization: "learning history feedback ranking privacy",
     bundles: "signing keys signatures fingerprint trust",
     backups: "restore recovery snapshot export",
+    libraries: "federation federated combined together teams registries",
     team: "share sync members roles groups visibility audit log collaborate organization workspace",
     join: "invitation invite link",
     network: "firewall connection internet offline",

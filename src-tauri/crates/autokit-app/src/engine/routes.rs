@@ -13,19 +13,20 @@ use autokit_api::commands::{
     GetTeam, GetTeamDirectory, GetTeamPolicy, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle,
     ImportTeam, InspectBackup, InstallFromMarket, InviteMember, JoinTeam, LearnPersonalization, LeaveTeam,
     ListApiKeys, ListBackups, ListCards, ListClients, ListCodeTools, ListCollections, ListDuplicates,
-    ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels, ListMarketSources, ListMembers,
-    ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls, ListServers, ListSessions,
-    ListSubscriptions, ListTeamActivity, ListTeamAudit, ListTeams, ListTools, ListVariants, ListVocabulary,
-    LoadStarter, MakeKey, MergeCards, MoveTeam, PauseJob, PreviewAccept, PreviewExport, PreviewImport,
-    PreviewMerge, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel, ReadServers, Redo,
-    RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection, RemoveMarketSource,
-    RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary, RenameCollection,
-    RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreBackup, RestoreCard,
-    RetireTool, RunDoctor, RunTool, Search, SearchMarket, SearchMemory, SetAgentSessions, SetAgentsHttp,
-    SetApiKey, SetCheckSettings, SetKeyTrust, SetNewCards, SetPersonalization, SetProfile, SetProviders,
-    SetReviewPolicy, SetSecret, SetTeamCards, SetTeamPolicy, SetVariant, SetVocabulary, ShareCardsWith, SignBundle,
-    StartAsk, StartDiscover, StartImport, StartRefine, StartResearch, StartVerify, SyncTeam, TestConnection,
-    Undo, UndoImport, UpdateCard, UpgradeTeam, UseModel, WaitApprovals, WaitJob, WaitSession,
+    ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels, ListLibraries,
+    ListMarketSources, ListMembers, ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls,
+    ListServers, ListSessions, ListSubscriptions, ListTeamActivity, ListTeamAudit, ListTeams, ListTools,
+    ListVariants, ListVocabulary, LoadStarter, MakeKey, MergeCards, MoveTeam, PauseJob, PreviewAccept,
+    PreviewExport, PreviewImport, PreviewMerge, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel,
+    ReadServers, Redo, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection,
+    RemoveMarketSource, RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary,
+    RenameCollection, RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreBackup,
+    RestoreCard, RetireTool, RunDoctor, RunTool, Search, SearchLibraries, SearchMarket, SearchMemory,
+    SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust, SetLibrarySearched,
+    SetNewCards, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetTeamCards,
+    SetTeamPolicy, SetVariant, SetVocabulary, ShareCardsWith, SignBundle, StartAsk, StartDiscover,
+    StartImport, StartRefine, StartResearch, StartVerify, SyncTeam, TestConnection, Undo, UndoImport,
+    UpdateCard, UpgradeTeam, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -99,6 +100,7 @@ route!(lifecycle.variants: AddVariant, EndVariants, ListVariants, SetVariant);
 route!(lifecycle.refining: GetRefineState, StartRefine);
 route!(providers: GetProviders, ListLanguageModels, SetSecret, ResetSpending, SetProviders, TestConnection);
 route!(asking.search: Ask, Search);
+route!(asking.federation: ListLibraries, SearchLibraries, SetLibrarySearched);
 route!(connections.servers: AddServer, ListServers, ReadServers, RefreshServer, RemoveServer);
 route!(
     exchange.subscriptions:

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use autokit_api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerReach};
-use autokit_error::Result;
+use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_mcp_client::market::{Listing, Registry, Transport};
-use autokit_search::{dot, is_generic_word, is_stop_word};
+use autokit_search::{Scored, dot, is_generic_word, is_stop_word, score_of_evidence};
 use autokit_toolcard::CardKey;
 use autokit_workspace::background::in_background;
 use futures_util::future::join_all;
@@ -27,6 +27,8 @@ const MAX_WORDS: usize = 4;
 const MAX_LISTINGS: usize = 30;
 /// Results compared by meaning; embedding more would be noticeably slow.
 const MAX_COMPARED: usize = 32;
+/// What an offer with all words of a query is worth beside cards without a model, in units of cosine.
+const MATCHED_WORDS: f32 = 0.5;
 /// Most notes in an answer.
 const MAX_NOTES: usize = 8;
 
@@ -130,6 +132,64 @@ impl Market {
         timeout: Duration,
         retry_failures: bool,
     ) -> Result<MarketFound> {
+        let answers = self.query_words(sources, query, timeout, retry_failures).await;
+        let mut found = self.by_words(query, &answers).await?;
+        if let Some(cosines) = self.cosines(query, &found.offers).await? {
+            for (offer, cosine) in found.offers.iter_mut().zip(cosines) {
+                offer.score = f32::midpoint(offer.score, cosine.clamp(0.0, 1.0));
+            }
+            by_score(&mut found.offers);
+        }
+        Ok(found)
+    }
+
+    /// Returns the best offers of one source for a query with the scores they would have as cards that share no words with
+    /// it: offers are compared by meaning alone, or by words without a model, and come after cards that fit as well. Those
+    /// that are installed or deprecated are left out. When the caller stops waiting, the source's answer is still cached.
+    ///
+    /// # Errors
+    /// Why the source failed, now or within the last minute.
+    pub async fn offers_beside_cards(
+        &self,
+        source: &MarketSource,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Scored<MarketOffer>>> {
+        let (market, sources, words) = (self.clone(), [source.clone()], query.to_owned());
+        let querying =
+            tokio::spawn(async move { market.query_words(&sources, &words, market.deadline, false).await });
+        let answers = querying.await.map_err(|error| ApiError::internal(error.to_string()))?;
+        if let Some(why) = answers.iter().find_map(|answer| answer.as_ref().as_ref().err()) {
+            return Err(ApiError::new(
+                ErrorCode::NoConnection,
+                why.clone(),
+                "Check its address, and the network.",
+            ));
+        }
+        let mut offers = self.by_words(query, &answers).await?.offers;
+        offers.retain(|offer| !offer.installed && !offer.deprecated);
+        offers.truncate(MAX_COMPARED);
+        let cosines = self.cosines(query, &offers).await?;
+        let by_words = || offers.iter().map(|offer| MATCHED_WORDS * offer.score).collect();
+        let evidence: Vec<f32> = cosines.unwrap_or_else(by_words);
+        let mut scored: Vec<Scored<MarketOffer>> = offers
+            .into_iter()
+            .zip(evidence)
+            .map(|(item, evidence)| Scored { score: score_of_evidence(evidence), item })
+            .collect();
+        scored.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.item.id.cmp(&b.item.id)));
+        scored.truncate(limit);
+        Ok(scored)
+    }
+
+    /// Queries all sources at once.
+    async fn query_words(
+        &self,
+        sources: &[MarketSource],
+        query: &str,
+        timeout: Duration,
+        retry_failures: bool,
+    ) -> Vec<Arc<SourceAnswer>> {
         let words = search_words(query);
         let everything = vec![String::new()];
         let queries = sources.iter().flat_map(|source| {
@@ -137,13 +197,16 @@ impl Market {
             let parts = if source.kind == MarketKind::Bundle { &everything } else { &words };
             parts.iter().map(move |part| (source, part.as_str()))
         });
-        let answers =
-            join_all(queries.map(|(source, part)| self.query_source(source, part, timeout, retry_failures)))
-                .await;
+        join_all(queries.map(|(source, part)| self.query_source(source, part, timeout, retry_failures))).await
+    }
+
+    /// Returns the offers that share words with a query, best first.
+    async fn by_words(&self, query: &str, answers: &[Arc<SourceAnswer>]) -> Result<MarketFound> {
+        let words = search_words(query);
         let servers = self.servers.all().await?;
         let (mut found, mut seen) = (MarketFound::default(), HashSet::new());
         for answer in answers {
-            match &*answer {
+            match &**answer {
                 Ok((offers, notes)) => {
                     for offered in offers {
                         let offer = &offered.offer;
@@ -162,7 +225,6 @@ impl Market {
         found.notes.retain(|note| seen.insert(note.clone()));
         found.notes.truncate(MAX_NOTES);
         by_score(&mut found.offers);
-        self.compare(query, &mut found.offers).await?;
         Ok(found)
     }
 
@@ -213,29 +275,24 @@ impl Market {
                 .any(|server| offered.reaches.iter().any(|reach| same_server(server.reach(), reach)))
     }
 
-    /// Reranks the best offers by meaning too, if there is a model.
-    async fn compare(&self, query: &str, offers: &mut [MarketOffer]) -> Result<()> {
-        let Some(embedder) = self.models.query_embedder() else { return Ok(()) };
+    /// Returns the cosines of the first offers with a query; `None` without a model.
+    async fn cosines(&self, query: &str, offers: &[MarketOffer]) -> Result<Option<Vec<f32>>> {
+        let Some(embedder) = self.models.query_embedder() else { return Ok(None) };
         let compared = offers.len().min(MAX_COMPARED);
         let texts: Vec<String> =
             offers[..compared].iter().map(|offer| format!("{}. {}", offer.name, offer.description)).collect();
         if texts.is_empty() {
-            return Ok(());
+            return Ok(Some(Vec::new()));
         }
         let query = query.to_owned();
-        let cosines = in_background(move || {
-            let failed = autokit_error::ApiError::internal;
+        in_background(move || {
+            let failed = ApiError::internal;
             let queries = embedder.queries(&[query]).map_err(failed)?;
             let passages = embedder.passages(&texts).map_err(failed)?;
-            let Some(query) = queries.first() else { return Ok(Vec::new()) };
-            Ok(passages.iter().map(|passage| dot(query, passage)).collect::<Vec<f32>>())
+            let Some(query) = queries.first() else { return Ok(Some(Vec::new())) };
+            Ok(Some(passages.iter().map(|passage| dot(query, passage)).collect()))
         })
-        .await?;
-        for (offer, cosine) in offers.iter_mut().zip(cosines) {
-            offer.score = f32::midpoint(offer.score, cosine.clamp(0.0, 1.0));
-        }
-        by_score(offers);
-        Ok(())
+        .await
     }
 }
 
