@@ -297,12 +297,11 @@ impl Database {
         let mut writing = tokio::spawn(async move { (run(db.db(), &query, variables).await, held).0 });
         let failed = |reason| Err(Failure { reason, is_statement_error: false });
         // With a full disk, the database retries some of its own writes for minutes.
-        let outcome = match tokio::time::timeout(limit, &mut writing).await {
-            Ok(written) => written.unwrap_or_else(|error| failed(error.to_string())),
-            Err(_) => {
-                writing.abort();
-                failed(format!("the write did not finish within {} seconds", limit.as_secs()))
-            }
+        let outcome = if let Ok(written) = tokio::time::timeout(limit, &mut writing).await {
+            written.unwrap_or_else(|error| failed(error.to_string()))
+        } else {
+            writing.abort();
+            failed(format!("the write did not finish within {} seconds", limit.as_secs()))
         };
         let Err(failure) = outcome else {
             if let Some(files) = &self.files {

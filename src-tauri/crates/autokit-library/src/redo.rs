@@ -69,10 +69,13 @@ impl Library {
         // Large changes are written twice: to the redo log and then to the tables.
         let twice = if rows <= ROWS && bytes <= BYTES { 1 } else { 2 };
         self.database.check_space(bytes.saturating_mul(twice))?;
-        if twice == 1 {
-            return self.apply_in_one_transaction(steps).await;
-        }
+        // Until it is known to be made, also where the caller is dropped.
         self.redo_uncertain.store(true, Ordering::Release);
+        if twice == 1 {
+            self.apply_in_one_transaction(steps).await?;
+            self.redo_uncertain.store(false, Ordering::Release);
+            return Ok(());
+        }
         let Err(error) = self.apply_by_steps(steps).await else {
             self.redo_uncertain.store(false, Ordering::Release);
             return Ok(());
@@ -113,11 +116,10 @@ impl Library {
 
     /// Returns the newest record of the commit log.
     async fn tip(&self) -> Result<Tip> {
-        let known = self.tip.lock().expect("no holder panics").clone();
-        match known {
-            Some(tip) => Ok(tip),
-            None => Ok(self.newest_commit().await?.map_or_else(Tip::default, |record| record.tip())),
+        if let Some(tip) = self.tip.lock().expect("no holder panics").clone() {
+            return Ok(tip);
         }
+        Ok(self.newest_commit().await?.map_or_else(Tip::default, |record| record.tip()))
     }
 
     /// Returns the number of the commit after `tip`. Numbers of lost commits are not reused.

@@ -2,7 +2,7 @@
 
 use autokit_library::{Library, TeamNote};
 use autokit_team::{CardFilter, Cursor};
-use autokit_toolcard::Timestamp;
+use autokit_toolcard::{Author, Draft, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::error::Result;
 pub const MAX_CARDS: usize = 200_000;
 
 /// Up to where a team's library was read, as it is stored with the cards.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Position {
     /// Cards written before it are here.
     pub(crate) cursor: Cursor,
@@ -27,6 +27,18 @@ pub(crate) struct Position {
     pub(crate) filter: CardFilter,
     /// Whether some were left out.
     pub(crate) is_incomplete: bool,
+    /// Edits that met another one, to be proposed.
+    pub(crate) disputed: Vec<Dispute>,
+}
+
+/// An edit that met another one. It is noted in the commit that replaces it, so that it is not lost before it is proposed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Dispute {
+    /// Key of the request that proposes it.
+    pub(crate) key: String,
+    pub(crate) draft: Draft,
+    /// Whose edit it is.
+    pub(crate) author: Author,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -43,6 +55,8 @@ struct Stored {
     filter: CardFilter,
     #[serde(default)]
     is_incomplete: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    disputed: Vec<Dispute>,
 }
 
 impl Position {
@@ -60,6 +74,7 @@ impl Position {
                 narrowed: stored.narrowed,
                 filter: stored.filter,
                 is_incomplete: stored.is_incomplete,
+                disputed: stored.disputed,
             })
         });
         if position.is_none() {
@@ -77,6 +92,7 @@ impl Position {
             narrowed: self.narrowed.clone(),
             filter: self.filter.clone(),
             is_incomplete: self.is_incomplete,
+            disputed: self.disputed.clone(),
         };
         serde_json::to_string(&stored).unwrap_or_default()
     }

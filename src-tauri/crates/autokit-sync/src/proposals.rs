@@ -69,7 +69,7 @@ fn pair(field: &str, value: &str) -> String {
     Value::from(vec![field, value]).to_string()
 }
 
-fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

@@ -162,6 +162,7 @@ impl TeamSync {
     pub async fn sync(&mut self) -> Result<Report> {
         let mut report = Report::default();
         self.forget(&mut report).await?;
+        self.propose_disputed(&mut report).await?;
         self.heed_filter(&mut report).await?;
         for _ in 0..ROUNDS {
             self.read_wanted().await?;

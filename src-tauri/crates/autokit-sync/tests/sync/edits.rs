@@ -1,12 +1,13 @@
 //! Edits that go from one replica to another, and those that meet.
 
 use anyhow::{Result, ensure};
-use autokit_sync::Report;
-use autokit_team::Role;
+use autokit_sync::{Report, TeamSync};
+use autokit_team::{Role, Session};
 use autokit_toolcard::Origin;
 use serde_json::json;
 
-use crate::kitchen::{Kitchen, card};
+use crate::kitchen::{DATABASE, Kitchen, card};
+use crate::random::Cut;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_card_is_added_edited_and_deleted_everywhere() -> Result<()> {
@@ -162,5 +163,32 @@ async fn a_change_of_many_cards_is_sent_in_parts() -> Result<()> {
     ensure!(ann.sync().await?.sent == 3);
     bea.sync().await?;
     ensure!(bea.cards().is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_met_another_one_is_proposed_once_wherever_the_round_ends() -> Result<()> {
+    for left in (1..).step_by(2) {
+        let kitchen = Kitchen::in_memory().await?;
+        let mut ann = kitchen.person("ann", Role::Reviewer).await?;
+        let mut bob = kitchen.person("bob", Role::Reviewer).await?;
+        ann.add(card("kettle", &json!({}))).await?;
+        ann.sync().await?;
+        bob.sync().await?;
+        ann.edit("kettle", json!({ "pricing": "of ann" })).await?;
+        bob.edit("kettle", json!({ "pricing": "of bob" })).await?;
+        ann.sync().await?;
+        let is_whole = Cut { future: Box::pin(bob.sync.sync()), left }.await.transpose()?.is_some();
+        let session = Session::sign_in(&kitchen.connection, DATABASE, "bob", "bob").await?;
+        bob.sync = TeamSync::new(bob.library.clone(), session).await?;
+        bob.sync().await?;
+        let waiting = bob.in_review().await?;
+        let values: Vec<_> = waiting.iter().flat_map(|one| &one.draft.fields).map(|field| &field.value).collect();
+        ensure!(values == [&Some(json!("of bob"))], "after {left} steps: {waiting:#?}");
+        ensure!(bob.field("kettle", "pricing")? == json!("of ann"), "after {left} steps");
+        if is_whole {
+            break;
+        }
+    }
     Ok(())
 }

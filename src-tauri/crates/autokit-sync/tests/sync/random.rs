@@ -36,9 +36,9 @@ fn seeds(first: u64, runs: u64) -> std::ops::Range<u64> {
 }
 
 /// Runs a future for a number of steps; `None` if it did not end by then, as when the program or the connection ends.
-struct Cut<F> {
-    future: Pin<Box<F>>,
-    left: usize,
+pub(crate) struct Cut<F> {
+    pub(crate) future: Pin<Box<F>>,
+    pub(crate) left: usize,
 }
 
 impl<F: Future> Future for Cut<F> {
