@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use autokit_bundle::merge::merge;
-use autokit_library::{LibraryError, Made, PackedVectors, Received, Replica, SharedState, Write};
+use autokit_library::{LibraryError, Made, PackedVectors, Received, Replica, SharedState, TeamNote, Write};
 use autokit_team::SharedCard;
 use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
 use serde_json::{Map, Value};
 
 use crate::error::{Result, SyncError};
-use crate::position::Position;
+use crate::position::{Dispute, Position};
+use crate::proposals::digest;
 use crate::sharing::to_text;
 use crate::sync::{Report, TeamSync, meta};
 
@@ -91,11 +92,10 @@ impl TeamSync {
             self.take_vectors(&mut theirs).await?;
             let is_incomplete = self.position.is_incomplete || !left_out.is_empty();
             let position = Position { cursor: changes.cursor, is_incomplete, ..self.position.clone() };
-            if !theirs.is_empty() || position.cursor != self.position.cursor {
+            if !theirs.is_empty() || position != self.position {
                 self.write(&theirs, &position, report).await?;
             }
             report.received += theirs.len();
-            self.position = position;
             if !changes.more {
                 return Ok(());
             }
@@ -169,9 +169,12 @@ impl TeamSync {
         let Some(mine) = self.mine(Some(card)).await? else { return Ok(()) };
         let fields = differing(&mine.card, None);
         let disputed = draft(None, NOT_ALLOWED, fields, &mine);
+        let position = self.with_disputed(&self.position, disputed.into_iter().collect());
         let delete = [Write::Delete { id: card.clone() }];
-        self.library.commit(&meta("Propose a new card instead of adding it"), &delete).await?;
-        self.propose(disputed.into_iter().collect(), report).await
+        let meta = meta("Propose a new card instead of adding it");
+        self.library.receive(&meta, &delete, &position.to_text()).await?;
+        self.position = position;
+        self.propose_disputed(report).await
     }
 
     /// Reads a card of the team; `None` if it is not a valid one.
@@ -227,22 +230,46 @@ impl TeamSync {
         let writes: Vec<Write> =
             received.into_iter().map(|received| Write::Receive(Box::new(received))).collect();
         let meta = meta("Receive the team's changes");
+        let position = self.with_disputed(position, disputed);
         self.library.receive(&meta, &writes, &position.to_text()).await?;
+        self.position = position;
         for (card, state) in self.library.shared_states(Some(&keys)).await? {
             if !embedded.contains(&state.key) {
                 self.unembedded.insert(card.clone());
             }
             self.set_shared(card, state);
         }
-        self.propose(disputed, report).await
+        self.propose_disputed(report).await
     }
 
-    async fn propose(&self, disputed: Vec<(Draft, Author)>, report: &mut Report) -> Result<()> {
-        for (draft, author) in disputed {
-            self.library.propose(draft, &author, None).await?;
-            report.conflicts += 1;
+    /// Returns a position with further edits to propose.
+    fn with_disputed(&self, position: &Position, disputed: Vec<(Draft, Author)>) -> Position {
+        let mut position = Position { disputed: self.position.disputed.clone(), ..position.clone() };
+        position.disputed.extend(disputed.into_iter().map(|(draft, author)| {
+            let text = serde_json::to_string(&draft).unwrap_or_default();
+            let at = self.library.clock().stamp().to_string();
+            Dispute { key: digest([text.as_str(), &author.0, &at]), draft, author }
+        }));
+        position
+    }
+
+    /// Proposes the edits that met another one: each once, also where that ended in the middle before.
+    pub(crate) async fn propose_disputed(&mut self, report: &mut Report) -> Result<()> {
+        if self.position.disputed.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        for Dispute { key, draft, author } in &self.position.disputed {
+            match self.library.propose(draft.clone(), author, Some(key)).await {
+                Ok(_) => report.conflicts += 1,
+                // Deleted here meanwhile, and with it what was edited of it.
+                Err(LibraryError::NoCard(_)) => {
+                    tracing::info!(reason = draft.reason, "an edit has no card any more");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.position.disputed.clear();
+        Ok(self.library.set_team_note(TeamNote::Position, &self.position.to_text()).await?)
     }
 
     /// Finds the card here: by its key there, or a new one of the same name that the team does not have. Returns it with the

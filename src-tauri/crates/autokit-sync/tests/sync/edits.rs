@@ -183,7 +183,8 @@ async fn an_edit_that_met_another_one_is_proposed_once_wherever_the_round_ends()
         bob.sync = TeamSync::new(bob.library.clone(), session).await?;
         bob.sync().await?;
         let waiting = bob.in_review().await?;
-        let values: Vec<_> = waiting.iter().flat_map(|one| &one.draft.fields).map(|field| &field.value).collect();
+        let values: Vec<_> =
+            waiting.iter().flat_map(|one| &one.draft.fields).map(|field| &field.value).collect();
         ensure!(values == [&Some(json!("of bob"))], "after {left} steps: {waiting:#?}");
         ensure!(bob.field("kettle", "pricing")? == json!("of ann"), "after {left} steps");
         if is_whole {
