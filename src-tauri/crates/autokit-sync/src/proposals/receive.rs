@@ -60,13 +60,14 @@ impl TeamSync {
                     self.early.remove(&key);
                     received.extend(one);
                 }
-                // Its card may have been added since the cards were read.
-                Err(Unreadable::Card) if self.early.insert(key.clone()) => {}
+                // Its card may have been added since the cards were read. What was written lately is read again.
+                Err(Unreadable::Card)
+                    if !self.unreadable.contains(&key) && self.early.insert(key.clone()) => {}
                 Err(why) => {
                     self.early.remove(&key);
                     // A card that was left out has no proposals here either.
                     let is_left_out = matches!(why, Unreadable::Card) && self.position.is_incomplete;
-                    report.invalid += usize::from(!is_left_out && self.unreadable.insert(key));
+                    report.invalid += usize::from(self.unreadable.insert(key) && !is_left_out);
                 }
             }
         }
