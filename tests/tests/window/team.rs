@@ -102,6 +102,9 @@ async fn a_link_joins_a_team_in_three_actions() -> Result<()> {
     window.click("nav button", "Team").await?;
     window.wait_for_text("table th", "bob").await?;
     window.screenshot("75-team-settings").await?;
+    window.run("document.getElementById('team-cards').scrollIntoView()").await?;
+    window.click("#team-cards ~ form label", "Only some cards").await?;
+    window.screenshot("81-team-cards").await?;
     let members = in_terminal(&bob, &["--team", "kitchen", "team", "members"])?;
     ensure!(members["members"].as_array().is_some_and(|all| all.len() == 2), "{members}");
     window.close().await?;
@@ -111,7 +114,23 @@ async fn a_link_joins_a_team_in_three_actions() -> Result<()> {
     window.wait_for(&switch_of("The kitchen")).await?.click().await?;
     window.click("[role=menuitemradio]", "Personal").await?;
     window.wait_for(&switch_of("Personal")).await?;
+
+    // The team's cards are found from there as well, each with its library.
+    window.fill("#ask-box", "boil water for tea").await?;
+    // Answers to what was typed before may still arrive below it.
+    window
+        .wait_until("document.querySelector('.hint label')?.textContent.trim() === 'Search all libraries'")
+        .await?;
+    window.run("document.querySelector('.hint input').click()").await?;
+    window.wait_until("document.querySelector('.hit .badge')?.textContent === 'The kitchen'").await?;
+    window.run("document.querySelector('.hit').click()").await?;
+    window.wait_for_text(".details button", "Open The kitchen").await?;
+    window.screenshot("79-all-libraries").await?;
     window.click("nav button", "Settings").await?;
+    window.click("nav button", "Library & checks").await?;
+    window.wait_for_text("section li label", "The kitchen").await?;
+    window.run("document.getElementById('libraries').scrollIntoView()").await?;
+    window.screenshot("80-searched-libraries").await?;
     window.click("nav button", "Team").await?;
     window.click(".entries button", "Leave…").await?;
     window.wait_for_text(".dialog-content", "All your changes have been sent to the team.").await?;

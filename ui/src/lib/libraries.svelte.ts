@@ -1,6 +1,8 @@
 // Searches of all libraries: whether they are on, which is stored in the browser, and what libraries are called.
 
 import type { LibraryEntry } from "./bindings";
+import { navigation } from "./navigation.svelte";
+import { sharedResource } from "./resource.svelte";
 import { visibleLine } from "./visible";
 import { libraries as texts } from "../texts/libraries";
 
@@ -8,6 +10,17 @@ const KEY = "autokit.libraries";
 
 class AllLibraries {
   #on = $state(localStorage.getItem(KEY) === "all");
+  /** The libraries that can be searched together. */
+  readonly list = sharedResource("libraries_list", () => ({}), {
+    invalidatedBy: ["team", "setting:libraries", "setting:market_sources"],
+    when: () => navigation.pane === "ask",
+    refreshWhenShown: true,
+  });
+
+  /** Those that are searched together with the open one. */
+  get others(): LibraryEntry[] {
+    return (this.list.value ?? []).filter((one) => one.searched && !one.open);
+  }
 
   get on(): boolean {
     return this.#on;

@@ -19,8 +19,7 @@ export const libraries = {
 
   // Settings
   personal: "Personal",
-  about:
-    "Searches of all libraries in Ask, and `autokit search --all-libraries`, rank the results of these libraries together.",
+  about: "When you search all libraries in Ask, the results of these are ranked together.",
   list: "Libraries",
   isOpen: "open",
   kinds: {

@@ -95,9 +95,9 @@ export const team = {
   keptAbout: (limit: number) =>
     `This computer keeps up to ${count(limit, "card")} of the team. To keep a part of them, name providers, kinds or tags: cards with any of these are kept, others are removed from this computer.`,
   keptAll: "All cards",
-  keptSome: "Only cards of",
+  keptSome: "Only some cards",
   providers: "Providers",
-  providersHint: "Separated by commas",
+  namesHint: "Separated by commas",
   kinds: "Kinds",
   tags: "Tags",
   apply: "Apply",

@@ -8,6 +8,7 @@ import { navigation } from "../../lib/navigation.svelte";
 import { asked, clear, stage, wait } from "../../testing/stage";
 import { libraries as texts } from "../../texts/libraries";
 import AllLibraries from "./AllLibraries.svelte";
+import AllLibrariesToggle from "./AllLibrariesToggle.svelte";
 
 const PERSONAL: LibraryEntry = { id: "personal", kind: "personal", name: "", open: true, searched: true };
 const KITCHEN: LibraryEntry = { id: "team:kitchen", kind: "team", name: "The kitchen", open: false, searched: true };
@@ -54,6 +55,8 @@ async function show(answer: (request: { wait_ms?: number }) => LibrariesFound, e
     { libraries_list: () => entries, libraries_search: (request) => answer(request as { wait_ms?: number }) },
     { desktop: true },
   );
+  await allLibraries.list.refresh();
+  render(AllLibrariesToggle);
   render(AllLibraries, { query: "tea", local: true });
   await wait();
   return calls;
