@@ -212,14 +212,6 @@ impl TeamSync {
         for (id, key) in self.decided_here().await? {
             let proposal = self.library.proposal(id).await?;
             let reason = proposal.decision.clone().unwrap_or_default();
-            let values = values_digest(&proposal.draft);
-            let is_theirs = self.links.get(&id).is_some_and(|link| link.fingerprint.ends_with(&values));
-            if !is_theirs && proposal.state == ProposalState::Rejected {
-                // Newer values had replaced the team's here: those were rejected, and nobody decided on the team's.
-                self.detach(id).await?;
-                self.refused.insert(key);
-                continue;
-            }
             let outcome = Outcome { accepted: Vec::new(), decisions: proposal.decisions.clone() };
             let step = match proposal.state {
                 ProposalState::Rejected => {
@@ -239,6 +231,18 @@ impl TeamSync {
         }
         done |= self.send_comments().await?;
         Ok(done)
+    }
+
+    /// Separates what was decided here after newer values had replaced the team's: nobody decided on the team's.
+    pub(crate) async fn detach_replaced(&mut self) -> Result<()> {
+        for (id, key) in self.decided_here().await? {
+            let values = values_digest(&self.library.proposal(id).await?.draft);
+            if self.links.get(&id).is_some_and(|link| !link.fingerprint.ends_with(&values)) {
+                self.detach(id).await?;
+                self.refused.insert(key);
+            }
+        }
+        Ok(())
     }
 
     /// Makes a proposal one that only this library has; the team's is read as another one.

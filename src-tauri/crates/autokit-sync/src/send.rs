@@ -79,6 +79,7 @@ impl TeamSync {
 
     /// Sends local changes, oldest first.
     pub(crate) async fn send(&mut self, report: &mut Report) -> Result<Sent> {
+        self.detach_replaced().await?;
         let (changes, settled) = self.changes().await?;
         for change in changes {
             let sent = match change.accepts.clone() {

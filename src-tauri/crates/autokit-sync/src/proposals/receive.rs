@@ -4,7 +4,7 @@ use autokit_library::{ProposalLink, ReceivedComment, ReceivedProposal, TeamNote}
 use autokit_team::{MemberKey, ProposalKey, SharedProposal};
 use autokit_toolcard::{CardId, Draft, ProposalId, ProposalState};
 
-use super::{Outcome, SharedDraft, approved_by, is_unsent};
+use super::{Outcome, SharedDraft, approved_by, is_unsent, values_digest};
 use crate::error::Result;
 use crate::notices::{Notice, NoticeKind, mentions};
 use crate::position::Position;
@@ -105,8 +105,16 @@ impl TeamSync {
         if let (Some(old), Some(_), true) = (linked, unlinked, is_refused) {
             self.detach(old).await?;
         }
-        let id = if is_refused { unlinked.or(linked) } else { linked.or(unlinked) };
+        let mut id = if is_refused { unlinked.or(linked) } else { linked.or(unlinked) };
         let state = parse_state(&theirs.state);
+        if state != ProposalState::Pending
+            && let Some(one) = id
+            && self.has_newer_values(one).await?
+        {
+            // What was decided is not what is proposed here since: that becomes a proposal of its own.
+            self.detach(one).await?;
+            id = None;
+        }
         if id.is_none() && state == ProposalState::Withdrawn {
             return Ok(Ok(None));
         }
@@ -171,6 +179,14 @@ impl TeamSync {
             comments,
             link,
         })))
+    }
+
+    /// Whether newer values replaced those of a proposal here, which the team does not have.
+    async fn has_newer_values(&self, id: ProposalId) -> Result<bool> {
+        let Some(link) = self.links.get(&id).filter(|link| link.key.is_some()) else { return Ok(false) };
+        let here = self.library.proposal(id).await?;
+        let is_same = link.fingerprint.ends_with(&values_digest(&here.draft));
+        Ok(here.state == ProposalState::Pending && link.state == ProposalState::Pending && !is_same)
     }
 
     /// Returns what of a proposal this member is told of once it was received, with who did it and the text.
