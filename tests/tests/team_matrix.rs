@@ -17,6 +17,7 @@ use autokit_team::{
 use autokit_test_server::{PASSWORD, Server, USER};
 use autokit_tests::agent::{ask, wait_for_jobs};
 use autokit_tests::commands::every_command;
+use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::{Workplace, on_deep_stack, program};
 use serde_json::json;
 
@@ -131,18 +132,50 @@ async fn everything(node: &Node, shown: &[Shown]) -> Result<String> {
             Err(error) => format!("{error:?}"),
         };
         for word in asked {
-            for echoed in [format!("Tool {word}"), word.to_owned()] {
-                let is_card = answer.contains(&format!("Provider {word}"));
-                if !is_card {
-                    answer = answer.replace(&echoed, "ECHO");
-                }
-            }
+            answer = without_echo(answer, word);
         }
         writeln!(heard, "{command}: {answer}")?;
     }
+    heard.push_str(&tools_of_agents(node).await?);
     wait_for_jobs(node).await?;
     while let Ok(event) = events.try_recv() {
         heard.push_str(&serde_json::to_string(&event)?);
+    }
+    Ok(heard)
+}
+
+/// An answer without the word that was asked for, unless it says more of the card than that.
+fn without_echo(answer: String, word: &str) -> String {
+    let is_told =
+        [format!("Provider {word}"), format!("about {word}")].iter().any(|said| answer.contains(said));
+    if is_told { answer } else { answer.replace(word, "ECHO") }
+}
+
+/// Calls every tool that an agent has, with words that all cards have.
+async fn tools_of_agents(node: &Node) -> Result<String> {
+    let endpoint = node.endpoint().await?;
+    let url = format!("{}/mcp", endpoint.base());
+    let mut heard = String::new();
+    for generation in Generation::BOTH {
+        let agent = Agent::at(&url, &endpoint.token, generation).await?;
+        for tool in agent.tools().await? {
+            for text in ["news", "Tool", "finds news about"] {
+                let arguments = if tool == "search_tools" {
+                    json!({ "query": text, "limit": 20 })
+                } else {
+                    json!({ "query": text, "question": text, "need": text, "text": text, "name": text })
+                };
+                // A tool that takes other arguments says so.
+                let answer = match agent.call(&tool, arguments).await {
+                    Ok((answer, _)) => answer,
+                    Err(error) => format!("{error:?}"),
+                };
+                let finds = answer.contains("Provider ");
+                ensure!(finds || tool != "search_tools", "{tool} with {text:?}: {answer}");
+                writeln!(heard, "{tool}: {answer}")?;
+            }
+        }
+        agent.disconnect().await?;
     }
     Ok(heard)
 }
