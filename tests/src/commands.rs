@@ -123,6 +123,7 @@ pub fn every_command(session: &SessionId, folder: &Path, server: &Path) -> Vec<(
         ("market_sources_add", json!({ "url": "http://127.0.0.1:9" })),
         ("market_search", json!({ "query": "mail" })),
         ("team_cards_set", json!({})),
+        ("team_cards_get", json!({})),
         ("libraries_list", json!({})),
         ("libraries_set", json!({ "id": "personal", "searched": true })),
         ("libraries_search", json!({ "query": "mail" })),

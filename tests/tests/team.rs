@@ -248,21 +248,24 @@ fn a_part_of_the_teams_cards_is_kept() -> Result<()> {
         let invitation = ann.json(&kitchen(&["team", "invite"]))?;
         let link = invitation["link"].as_str().context("a link")?;
         with_secrets(&bob, &["team", "join", link, "--as", "bob"], &["secret of bob"])?;
-        bob.json(&kitchen(&["team", "cards", "--tag", "tea", "--kind", "cli"]))?;
+        let kept = bob.json(&kitchen(&["team", "cards", "--tag", "Tea", "--kind", "cli"]))?;
+        ensure!(kept["is_applied"] == false, "{kept}");
+        let (_, error) = bob.failure(&kitchen(&["team", "cards", "--tag", ""]))?;
+        ensure!(error["code"] == "bad_request", "{error}");
         let state = bob.json(&kitchen(&["team", "sync"]))?;
-        ensure!(state["received"] == 1 && state["is_incomplete"] == true, "{state}");
+        ensure!(state["received"] == 1 && state["kept"]["is_incomplete"] == true, "{state}");
         let names = |place: &Workplace| -> Result<String> {
             Ok(place.json(&kitchen(&["cards", "list"]))?.to_string())
         };
         ensure!(names(&bob)?.contains("kettle") && !names(&bob)?.contains("pot"), "{}", names(&bob)?);
         let shown = bob.run(&kitchen(&["team", "cards"]))?;
         let shown = String::from_utf8(shown.stdout)?;
-        ensure!(shown.contains("cards of kind cli, tag tea"), "{shown}");
+        ensure!(shown.contains("only cards with kind cli or tag Tea"), "{shown}");
         let (_, error) = bob.failure(&["team", "cards", "--all"])?;
         ensure!(error["code"] == "not_found", "{error}");
         bob.json(&kitchen(&["team", "cards", "--all"]))?;
         let state = bob.json(&kitchen(&["team", "sync"]))?;
-        ensure!(state["is_incomplete"] == false && names(&bob)?.contains("pot"), "{state}");
+        ensure!(state["kept"]["is_incomplete"] == false && names(&bob)?.contains("pot"), "{state}");
         Ok(())
     })
 }

@@ -6562,7 +6562,7 @@ export type TeamAuditRequest = {
 limit: number, };
 
 /**
- * Which cards a replica is made of: those of any of these providers, kinds or tags; all if none are named.
+ * Which cards a replica is made of: those of any of these providers, kinds or tags, in capitals or not; all if none are named.
  */
 export type TeamCards = { 
 /**
@@ -6741,6 +6741,27 @@ member: string,
  * Password to sign in with.
  */
 password: string, };
+
+/**
+ * Which of the team's cards are kept on this machine.
+ */
+export type TeamKept = { 
+/**
+ * What was chosen.
+ */
+cards: TeamCards, 
+/**
+ * Whether the replica is made of that; if not, it is after the next synchronization.
+ */
+is_applied: boolean, 
+/**
+ * Whether cards that this member is allowed to see are not in the replica: not chosen, or beyond the limit.
+ */
+is_incomplete: boolean, 
+/**
+ * Most cards in a replica.
+ */
+limit: number, };
 
 /**
  * A member of a team.
@@ -6967,17 +6988,13 @@ invalid: number,
  */
 notices: Array<TeamNotice>, 
 /**
- * Which of the team's cards the replica is made of.
+ * Cards that were left out since the library was opened: not chosen, or beyond the limit.
  */
-cards: TeamCards, 
+left_out: number, 
 /**
- * Whether cards that this member may see are not in the replica: left out by `cards`, or beyond the limit.
+ * Which of the team's cards are kept on this machine.
  */
-is_incomplete: boolean, 
-/**
- * Most cards in a replica.
- */
-limit: number, };
+kept: TeamKept, };
 
 /**
  * What a replica has that the team does not.
@@ -8088,7 +8105,9 @@ export interface Commands {
   /** Sends and receives changes now. */
   team_sync: { request: Nothing; response: TeamState };
   /** Chooses which of the team's cards the replica is made of. */
-  team_cards_set: { request: TeamCards; response: TeamState };
+  team_cards_set: { request: TeamCards; response: TeamKept };
+  /** Returns which of the team's cards are kept on this machine. */
+  team_cards_get: { request: Nothing; response: TeamKept };
   /** Returns the members of the team. */
   team_members: { request: Nothing; response: TeamMembers };
   /** Invites somebody to the team. */

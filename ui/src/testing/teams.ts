@@ -1,6 +1,6 @@
 // Teams for component tests.
 
-import type { TeamDirectory, TeamEntry, TeamMembers, TeamState } from "../lib/bindings";
+import type { TeamDirectory, TeamEntry, TeamKept, TeamMembers, TeamState } from "../lib/bindings";
 
 export const KITCHEN: TeamEntry = {
   id: "kitchen",
@@ -22,7 +22,17 @@ export function teamState(more: Partial<TeamState> = {}): TeamState {
     conflicts: 0,
     invalid: 0,
     notices: [],
+    left_out: 0,
+    kept: kept(),
+    ...more,
+  };
+}
+
+/** What is kept of a team's cards on this computer. */
+export function kept(more: Partial<TeamKept> = {}): TeamKept {
+  return {
     cards: { providers: [], kinds: [], tags: [] },
+    is_applied: true,
     is_incomplete: false,
     limit: 200_000,
     ...more,

@@ -85,7 +85,7 @@ export const team = {
   conflictsInReview: (n: number) => `${n.toLocaleString("en")} in Review`,
   invalid: "Skipped cards",
   invalidOf: (n: number) => `${count(n, "card")} of the team can't be read`,
-  incomplete: "Some cards that you may see aren't on this computer.",
+  incomplete: "Some of the team's cards aren't on this computer.",
   chooseCards: "Choose cards",
   sync: "Sync now",
   syncing: "Syncing…",
@@ -93,7 +93,8 @@ export const team = {
   // Which cards are kept on this computer
   kept: "Cards on this computer",
   keptAbout: (limit: number) =>
-    `This computer keeps up to ${count(limit, "card")} of the team. To keep a part of them, name providers, kinds or tags: cards with any of these are kept, others are removed from this computer.`,
+    `This computer keeps up to ${count(limit, "card")} of the team. To keep only some, name providers, kinds or tags: cards with any of these are kept, and others are removed from this computer once your changes to them have been sent.`,
+  keptAfterSync: "Your choice applies after the next sync.",
   keptAll: "All cards",
   keptSome: "Only some cards",
   providers: "Providers",

@@ -34,11 +34,11 @@ use crate::{
     ServersRead, ServersText, Session, SessionNote, SessionRef, SessionWait, SessionsDelete, ShareCards,
     SigningKeys, Starter, Status, Subscription, SubscriptionAdd, SubscriptionRef, TeamActivityEntry,
     TeamActivityRequest, TeamAuditEntry, TeamAuditRequest, TeamCards, TeamCreate, TeamDirectory, TeamEntry,
-    TeamFileOutcome, TeamFileRequest, TeamInvitation, TeamInvite, TeamJoin, TeamMemberChange, TeamMembers,
-    TeamMove, TeamPolicy, TeamRef, TeamState, TeamUnsent, TeamUpgrade, TestOutcome, TestRequest, ToolList,
-    ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest, VariantAdd,
-    VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged, VocabularyList,
-    VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
+    TeamFileOutcome, TeamFileRequest, TeamInvitation, TeamInvite, TeamJoin, TeamKept, TeamMemberChange,
+    TeamMembers, TeamMove, TeamPolicy, TeamRef, TeamState, TeamUnsent, TeamUpgrade, TestOutcome, TestRequest,
+    ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolView, ToolsQuery, UndoOutcome, UndoRequest,
+    VariantAdd, VariantContests, VariantSet, VariantsEnd, VariantsEnded, VerifyStart, VocabularyChanged,
+    VocabularyList, VocabularyQuery, VocabularyRemove, VocabularyRemoved, VocabularySet,
 };
 
 /// Version of the protocol between processes. Incremented when a command changes its shape.
@@ -505,7 +505,9 @@ commands! {
     /// Sends and receives changes now.
     SyncTeam = "team_sync" (Nothing) -> TeamState;
     /// Chooses which of the team's cards the replica is made of.
-    SetTeamCards = "team_cards_set" (TeamCards) -> TeamState;
+    SetTeamCards = "team_cards_set" (TeamCards) -> TeamKept;
+    /// Returns which of the team's cards are kept on this machine.
+    GetTeamCards = "team_cards_get" (Nothing) -> TeamKept;
     /// Returns the members of the team.
     ListMembers = "team_members" (Nothing) -> TeamMembers;
     /// Invites somebody to the team.

@@ -119,8 +119,8 @@ pub use system::{
     ModelState, Nothing, Role, Setting, Status,
 };
 pub use team::{
-    TeamCards, TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamMember, TeamMemberChange,
-    TeamMembers, TeamPolicy, TeamRef, TeamRole, TeamState, TeamUnsent,
+    TeamCards, TeamCreate, TeamEntry, TeamInvitation, TeamInvite, TeamJoin, TeamKept, TeamMember,
+    TeamMemberChange, TeamMembers, TeamPolicy, TeamRef, TeamRole, TeamState, TeamUnsent,
 };
 pub use tools::{
     ToolBlock, ToolEntry, ToolList, ToolOutcome, ToolRef, ToolRun, ToolRunStart, ToolSource, ToolView,

@@ -110,15 +110,26 @@ pub struct TeamState {
     pub invalid: u32,
     /// What this member was told of since the library was opened, oldest first.
     pub notices: Vec<TeamNotice>,
-    /// Which of the team's cards the replica is made of.
+    /// Cards that were left out since the library was opened: not chosen, or beyond the limit.
+    pub left_out: u32,
+    /// Which of the team's cards are kept on this machine.
+    pub kept: TeamKept,
+}
+
+/// Which of the team's cards are kept on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TeamKept {
+    /// What was chosen.
     pub cards: TeamCards,
-    /// Whether cards that this member may see are not in the replica: left out by `cards`, or beyond the limit.
+    /// Whether the replica is made of that; if not, it is after the next synchronization.
+    pub is_applied: bool,
+    /// Whether cards that this member is allowed to see are not in the replica: not chosen, or beyond the limit.
     pub is_incomplete: bool,
     /// Most cards in a replica.
     pub limit: u32,
 }
 
-/// Which cards a replica is made of: those of any of these providers, kinds or tags; all if none are named.
+/// Which cards a replica is made of: those of any of these providers, kinds or tags, in capitals or not; all if none are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct TeamCards {
     /// Providers.

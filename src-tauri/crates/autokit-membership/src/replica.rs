@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autokit_api::commands::{
-    ChangeMember, Context, GetTeam, GetTeamPolicy, Handle, InviteMember, ListMembers, SetTeamCards,
-    SetTeamPolicy, SyncTeam,
+    ChangeMember, Context, GetTeam, GetTeamCards, GetTeamPolicy, Handle, InviteMember, ListMembers,
+    SetTeamCards, SetTeamPolicy, SyncTeam,
 };
 use autokit_api::{
-    Event, Nothing, TeamCards, TeamEntry, TeamInvitation, TeamInvite, TeamMember, TeamMemberChange,
+    Event, Nothing, TeamCards, TeamEntry, TeamInvitation, TeamInvite, TeamKept, TeamMember, TeamMemberChange,
     TeamMembers, TeamPolicy, TeamRole, TeamState,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -201,8 +201,6 @@ impl TeamReplica {
         for notice in &state.total.notices {
             notices.push(self.notice(notice).await);
         }
-        let library = &self.workspace.library;
-        let CardFilter { providers, kinds, tags } = autokit_sync::filter(library).await?;
         Ok(TeamState {
             team: team.clone(),
             is_connected: state.is_connected,
@@ -214,8 +212,21 @@ impl TeamReplica {
             conflicts: state.total.conflicts as u32,
             invalid: state.total.invalid as u32,
             notices,
+            left_out: state.total.left_out as u32,
+            kept: self.kept().await?,
+        })
+    }
+
+    async fn kept(&self) -> Result<TeamKept> {
+        let library = &self.workspace.library;
+        let chosen = autokit_sync::filter(library).await?;
+        let part = autokit_sync::part(library).await?;
+        let is_applied = part.filter == chosen;
+        let CardFilter { providers, kinds, tags } = chosen;
+        Ok(TeamKept {
             cards: TeamCards { providers, kinds, tags },
-            is_incomplete: autokit_sync::is_incomplete(library).await?,
+            is_applied,
+            is_incomplete: part.is_incomplete,
             limit: autokit_sync::MAX_CARDS as u32,
         })
     }
@@ -379,17 +390,25 @@ impl Handle<GetTeamPolicy> for TeamReplica {
 
 #[async_trait]
 impl Handle<SetTeamCards> for TeamReplica {
-    async fn handle(&self, _: &Context, request: TeamCards) -> Result<TeamState> {
+    async fn handle(&self, _: &Context, request: TeamCards) -> Result<TeamKept> {
         self.team()?;
-        let trimmed = |names: Vec<String>| -> Vec<String> {
-            let names = names.into_iter().map(|name| name.trim().to_owned());
-            names.filter(|name| !name.is_empty()).collect()
-        };
         let TeamCards { providers, kinds, tags } = request;
-        let filter = CardFilter { providers: trimmed(providers), kinds, tags: trimmed(tags) };
+        if providers.iter().chain(&tags).any(|name| name.trim().is_empty()) {
+            let message = "the name of a provider or tag is empty";
+            return Err(ApiError::new(ErrorCode::BadRequest, message, "Leave it out to keep all cards."));
+        }
+        let filter = CardFilter { providers, kinds, tags };
         autokit_sync::set_filter(&self.workspace.library, &filter).await?;
         self.changed.notify_one();
-        self.state().await?.ok_or_else(|| ApiError::internal("this library is a team's"))
+        self.kept().await
+    }
+}
+
+#[async_trait]
+impl Handle<GetTeamCards> for TeamReplica {
+    async fn handle(&self, _: &Context, _: Nothing) -> Result<TeamKept> {
+        self.team()?;
+        self.kept().await
     }
 }
 

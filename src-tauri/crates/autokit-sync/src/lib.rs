@@ -38,7 +38,7 @@ pub use embedding::Embedding;
 pub use error::{Result, SyncError};
 pub use follow::{Follower, Following, Membership, State};
 pub use notices::{Notice, NoticeKind};
-pub use part::{filter, is_incomplete, set_filter};
+pub use part::{Part, filter, part, set_filter};
 pub use position::MAX_CARDS;
 pub use send::unsent;
 pub use sharing::{

@@ -33,12 +33,22 @@ pub async fn set_filter(library: &Library, filter: &CardFilter) -> Result<()> {
     Ok(library.set_setting(SETTING, &text).await?)
 }
 
-/// Whether cards that this member may see are not in a replica: the filter leaves them out, or there are too many.
+/// What a replica is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The filter with which its cards were read.
+    pub filter: CardFilter,
+    /// Whether cards that this member may see are not in it: the filter leaves them out, or there are too many.
+    pub is_incomplete: bool,
+}
+
+/// Returns what a replica is made of.
 ///
 /// # Errors
 /// When the library cannot be read.
-pub async fn is_incomplete(library: &Library) -> Result<bool> {
-    Ok(Position::of(library).await?.is_incomplete)
+pub async fn part(library: &Library) -> Result<Part> {
+    let Position { filter, is_incomplete, .. } = Position::of(library).await?;
+    Ok(Part { filter, is_incomplete })
 }
 
 impl TeamSync {
@@ -48,18 +58,19 @@ impl TeamSync {
         TeamSync { limit, ..self }
     }
 
-    /// Takes up another filter: forgets what it leaves out, and reads everything again.
-    pub(crate) async fn heed_filter(&mut self, report: &mut Report) -> Result<()> {
+    /// Takes up another filter once everything was sent: forgets what it leaves out, so that everything is to be read again.
+    /// Returns whether there is another one.
+    pub(crate) async fn heed_filter(&mut self, report: &mut Report) -> Result<bool> {
         let filter = filter(&self.library).await?;
         if filter == self.position.filter {
-            return Ok(());
+            return Ok(false);
         }
         let left_out: Vec<CardId> = self.library.read(|replica| {
             let is_left_out =
                 |card: &&CardId| replica.get(card).is_some_and(|record| !filter.includes(&record.card()));
             self.shared.keys().filter(is_left_out).cloned().collect()
         });
-        let left_out = self.without_unsent(left_out);
+        let left_out = self.without_unsent(left_out).await?;
         self.forget_cards(&left_out, &[]).await?;
         report.left_out += left_out.len();
         self.position = Position {
@@ -71,7 +82,7 @@ impl TeamSync {
         };
         self.unreadable.clear();
         self.library.set_team_note(TeamNote::Position, &self.position.to_text()).await?;
-        Ok(())
+        Ok(true)
     }
 
     /// Forgets cards that are not selected any more. Returns those with changes that the team does not have, as they are
@@ -83,7 +94,7 @@ impl TeamSync {
     ) -> Result<Vec<SharedCard>> {
         let known: Vec<CardId> =
             keys.iter().filter_map(|key| self.by_key.get(key.as_str()).cloned()).collect();
-        let forgotten = self.without_unsent(known.clone());
+        let forgotten = self.without_unsent(known.clone()).await?;
         self.forget_cards(&forgotten, &[]).await?;
         report.left_out += keys.len();
         let forgotten: HashSet<CardId> = forgotten.into_iter().collect();
@@ -95,16 +106,21 @@ impl TeamSync {
         Ok(changed)
     }
 
-    fn without_unsent(&self, cards: Vec<CardId>) -> Vec<CardId> {
+    /// Returns those of these cards about which the team knows everything that was done here.
+    async fn without_unsent(&self, cards: Vec<CardId>) -> Result<Vec<CardId>> {
         if cards.is_empty() {
-            return cards;
+            return Ok(cards);
         }
-        let unsent: HashSet<CardId> = self.unsent().into_iter().collect();
-        cards.into_iter().filter(|card| !unsent.contains(card)).collect()
+        let mut unsent: HashSet<CardId> = self.unsent().into_iter().collect();
+        unsent.extend(self.with_unsent_proposals().await?);
+        Ok(cards.into_iter().filter(|card| !unsent.contains(card)).collect())
     }
 
     /// Forgets cards, and these proposals.
     pub(crate) async fn forget_cards(&mut self, cards: &[CardId], proposals: &[ProposalId]) -> Result<()> {
+        if cards.is_empty() && proposals.is_empty() {
+            return Ok(());
+        }
         self.library.purge(cards, proposals).await?;
         forget_wanted(&self.library, cards, false).await?;
         for card in cards {
@@ -112,11 +128,10 @@ impl TeamSync {
                 self.by_key.remove(&state.key);
             }
         }
-        for id in proposals {
-            if let Some(key) = self.links.remove(id).and_then(|link| link.key) {
-                self.by_proposal.remove(&key);
-            }
-        }
+        // Their proposals went with them.
+        self.links = self.library.proposal_links().await?;
+        let is_known = |id: &ProposalId| self.links.contains_key(id);
+        self.by_proposal.retain(|_, id| is_known(id));
         Ok(())
     }
 }

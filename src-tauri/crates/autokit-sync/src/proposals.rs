@@ -10,7 +10,7 @@ use std::sync::Arc;
 use autokit_library::{ProposalLink, Selection, TeamNote};
 use autokit_team::{Approval, CardKey, Code, MemberKey, NewProposal, ProposalKey, Request, Step};
 use autokit_toolcard::{
-    Draft, FieldDecision, Origin, PageCandidate, Proposal, ProposalId, ProposalState, ProposedField,
+    CardId, Draft, FieldDecision, Origin, PageCandidate, Proposal, ProposalId, ProposalState, ProposedField,
     Revision, Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -146,6 +146,21 @@ impl TeamSync {
         });
         let reason = proposal.decision.clone().unwrap_or_default();
         request(step, reason, proposal.decided_at.unwrap_or(revision.at))
+    }
+
+    /// Returns the cards that something is proposed for or decided about here that the team does not know.
+    pub(crate) async fn with_unsent_proposals(&self) -> Result<Vec<CardId>> {
+        let mut cards = Vec::new();
+        for proposal in self.library.pending().await? {
+            let link = self.links.get(&proposal.id).filter(|link| link.key.is_some());
+            if link.is_none_or(|link| is_unsent(&proposal, link, &self.rules.member)) {
+                cards.push(proposal.draft.subject());
+            }
+        }
+        for (id, _) in self.decided_here().await? {
+            cards.push(self.library.proposal(id).await?.draft.subject());
+        }
+        Ok(cards)
     }
 
     /// Notes that a proposal is at the team as it is here.

@@ -163,7 +163,10 @@ impl TeamSync {
         let mut report = Report::default();
         self.forget(&mut report).await?;
         self.propose_disputed(&mut report).await?;
-        self.heed_filter(&mut report).await?;
+        if self.shared.is_empty() {
+            // Nothing is here that it could leave out.
+            self.heed_filter(&mut report).await?;
+        }
         for _ in 0..ROUNDS {
             self.read_wanted().await?;
             let sent = self.send(&mut report).await?;
@@ -176,7 +179,8 @@ impl TeamSync {
             // What is proposed is about cards that the team has.
             let discussed = is_done && self.send_proposals().await?;
             self.receive_proposals(&mut report).await?;
-            if is_done && !discussed && self.early.is_empty() {
+            let is_settled = is_done && !discussed && self.early.is_empty();
+            if is_settled && !self.heed_filter(&mut report).await? {
                 return Ok(report);
             }
         }

@@ -4,7 +4,8 @@ use autokit_toolcard::{Kind, Toolcard};
 use serde::{Deserialize, Serialize};
 use surrealdb::types::Object;
 
-/// Which cards a replica is made of: those of any of these providers, kinds or tags; all cards if none are named.
+/// Which cards a replica is made of: those of any of these providers, kinds or tags, in capitals or not; all cards if none are
+/// named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardFilter {
     /// Providers.
@@ -26,15 +27,24 @@ impl CardFilter {
 
     /// Whether a card is included.
     pub fn includes(&self, card: &Toolcard) -> bool {
+        let named = |names: &[String], name: &str| {
+            let name = name.to_lowercase();
+            names.iter().any(|one| one.to_lowercase() == name)
+        };
         self.is_all()
-            || self.providers.contains(&card.key().provider)
+            || named(&self.providers, &card.key().provider)
             || self.kinds.contains(&card.kind())
-            || card.tags().any(|tag| self.tags.iter().any(|one| one == tag))
+            || card.tags().any(|tag| named(&self.tags, tag))
     }
 
     /// As [`CardFilter::includes`], for the JSON text of a card. What is none is included: whoever receives it says so.
     pub(crate) fn includes_text(&self, body: &str) -> bool {
         self.is_all() || Toolcard::from_stored(body).map_or(true, |card| self.includes(&card))
+    }
+
+    /// The names as labels have them.
+    pub(crate) fn lower_case(names: &[String]) -> Vec<String> {
+        names.iter().map(|name| name.to_lowercase()).collect()
     }
 
     /// The names of the kinds.
@@ -47,9 +57,9 @@ impl CardFilter {
 pub(crate) fn labels(body: &str) -> Option<Object> {
     let card = Toolcard::from_stored(body).ok()?;
     let mut labels = Object::new();
-    labels.insert("provider", card.key().provider);
+    labels.insert("provider", card.key().provider.to_lowercase());
     labels.insert("kind", card.kind().as_str().to_owned());
-    labels.insert("tags", card.tags().map(str::to_owned).collect::<Vec<String>>());
+    labels.insert("tags", card.tags().map(str::to_lowercase).collect::<Vec<String>>());
     Some(labels)
 }
 
@@ -70,7 +80,7 @@ mod tests {
         assert!(includes(CardFilter { providers: names(&["Other"]), kinds: vec![Kind::Cli], ..all() }));
         assert!(includes(CardFilter { tags: names(&["tea"]), ..all() }));
         assert!(!includes(CardFilter { tags: names(&["coffee"]), kinds: vec![Kind::Class], ..all() }));
-        assert!(!includes(CardFilter { providers: names(&["acme"]), ..all() }));
+        assert!(includes(CardFilter { providers: names(&["acme"]), ..all() }));
     }
 
     #[test]

@@ -368,9 +368,9 @@ impl Session {
                 )",
             )
             .bind(("all", filter.is_all()))
-            .bind(("providers", filter.providers.clone()))
+            .bind(("providers", CardFilter::lower_case(&filter.providers)))
             .bind(("kinds", filter.kind_names()))
-            .bind(("tags", filter.tags.clone()))
+            .bind(("tags", CardFilter::lower_case(&filter.tags)))
             .bind(("since", since))
             .bind(("card", card))
             .bind(("limit", i64::from(PAGE)));

@@ -4,20 +4,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use autokit_api::commands::{
-    ChangeMember, CreateTeam, GetCardSharing, GetTeam, GetTeamDirectory, GetTeamPolicy, InviteMember,
-    JoinTeam, LeaveTeam, ListMembers, ListTeamActivity, ListTeamAudit, ListTeams, SetNewCards, SetTeamCards,
-    SetTeamPolicy, ShareCardsWith, SyncTeam,
+    ChangeMember, CreateTeam, GetCardSharing, GetTeam, GetTeamCards, GetTeamDirectory, GetTeamPolicy,
+    InviteMember, JoinTeam, LeaveTeam, ListMembers, ListTeamActivity, ListTeamAudit, ListTeams, SetNewCards,
+    SetTeamCards, SetTeamPolicy, ShareCardsWith, SyncTeam,
 };
 use autokit_api::{
     CardRef, CardVisibility, Client, NewCards, Nothing, ShareCards, TeamActivityEntry, TeamActivityRequest,
-    TeamAuditEntry, TeamAuditRequest, TeamCards, TeamCreate, TeamEntry, TeamInvite, TeamJoin, TeamMember,
-    TeamMemberChange, TeamNotice, TeamNoticeKind, TeamPolicy, TeamRef, TeamRole, TeamState,
+    TeamAuditEntry, TeamAuditRequest, TeamCards, TeamCreate, TeamEntry, TeamInvite, TeamJoin, TeamKept,
+    TeamMember, TeamMemberChange, TeamNotice, TeamNoticeKind, TeamPolicy, TeamRef, TeamRole, TeamState,
 };
 use autokit_error::{ApiError, ErrorCode};
 use autokit_toolcard::Kind;
 use clap::{Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
 
+use crate::cards::one_line;
 use crate::outcome::{Outcome, Result};
 use crate::output::{Output, count, format_time, printable};
 use crate::secret;
@@ -166,7 +167,7 @@ pub enum TeamCommand {
         /// Provider; can be repeated.
         #[arg(long = "provider", value_name = "NAME")]
         providers: Vec<String>,
-        /// Kind; can be repeated.
+        /// Kind: class, rest_operation, mcp_tool, cli or other; can be repeated.
         #[arg(long = "kind", value_name = "KIND", value_parser = parse_kind)]
         kinds: Vec<Kind>,
         /// Tag; can be repeated.
@@ -324,12 +325,12 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: TeamCommand
         }
         TeamCommand::Cards { providers, kinds, tags, all } => {
             let chosen = TeamCards { providers, kinds, tags };
-            let state = if all || chosen != TeamCards::default() {
+            let kept = if all || chosen != TeamCards::default() {
                 library.call::<SetTeamCards>(chosen).await?
             } else {
-                library.call::<GetTeam>(Nothing {}).await?.ok_or_else(no_team)?
+                library.call::<GetTeamCards>(Nothing {}).await?
             };
-            out.show(&state, |text| write_cards(text, &state))?;
+            out.show(&kept, |text| write_kept(text, &kept))?;
             Ok(Outcome::Done)
         }
         TeamCommand::Share { cards, visible_to, new_cards } => {
@@ -521,37 +522,42 @@ fn write_state(text: &mut dyn Write, state: &TeamState) -> io::Result<()> {
             state.conflicts,
             "waiting in Review, because another edit came first or your role does not allow it",
         ),
+        (state.left_out, "not kept on this machine"),
         (state.invalid, "left out, because they are not valid"),
     ];
     counts
         .into_iter()
         .filter(|(number, _)| *number > 0)
         .try_for_each(|(number, what)| writeln!(text, "  {} {what}", count(number, "card")))?;
-    if state.is_incomplete {
-        write_cards(text, state)?;
+    if state.kept.is_incomplete || !state.kept.is_applied || state.kept.cards != TeamCards::default() {
+        write_kept(text, &state.kept)?;
     }
     state.notices.iter().try_for_each(|notice| write_notice(text, notice))
 }
 
 /// Says which of the team's cards are kept here.
-fn write_cards(text: &mut dyn Write, state: &TeamState) -> io::Result<()> {
-    let TeamCards { providers, kinds, tags } = &state.cards;
+fn write_kept(text: &mut dyn Write, kept: &TeamKept) -> io::Result<()> {
+    let TeamCards { providers, kinds, tags } = &kept.cards;
     let kinds: Vec<String> = kinds.iter().map(|kind| kind.as_str().to_owned()).collect();
     let named = [("provider", providers), ("kind", &kinds), ("tag", tags)];
     let chosen: Vec<String> = named
         .into_iter()
-        .flat_map(|(what, names)| names.iter().map(move |name| format!("{what} {}", printable(name))))
+        .flat_map(|(what, names)| names.iter().map(move |name| format!("{what} {}", one_line(name, 60))))
         .collect();
+    let when = if kept.is_applied { "" } else { "After the next sync: " };
     if chosen.is_empty() {
-        writeln!(text, "  All cards are kept on this machine, up to {}", count(state.limit, "card"))?;
+        writeln!(text, "  {when}all cards on this machine, up to {}", count(kept.limit, "card"))?;
     } else {
-        writeln!(text, "  Kept on this machine: cards of {}", chosen.join(", "))?;
+        writeln!(text, "  {when}only cards with {} on this machine", chosen.join(" or "))?;
     }
-    if state.is_incomplete {
-        let line = "Some cards that you may see are not on this machine. Choose with `team cards`.";
-        writeln!(text, "  {}", line.yellow())?;
-    }
-    Ok(())
+    let hint = if !kept.is_applied {
+        "Run `team sync` to apply it."
+    } else if kept.is_incomplete {
+        "Other cards of the team are not on this machine."
+    } else {
+        return Ok(());
+    };
+    writeln!(text, "  {}", hint.yellow())
 }
 
 fn role_name(role: TeamRole) -> &'static str {

@@ -2,7 +2,7 @@
 import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, expect, it, vi } from "vitest";
 import { asked, clear, stage, wait } from "../../testing/stage";
-import { teamState } from "../../testing/teams";
+import { kept } from "../../testing/teams";
 import { team as texts } from "../../texts/team";
 import TeamCards from "./TeamCards.svelte";
 
@@ -10,8 +10,8 @@ afterEach(clear);
 
 it("keeps the cards of what is named, and asks for a name before it keeps fewer", async () => {
   const update = vi.fn();
-  const calls = stage({ team_cards_set: (cards) => teamState({ cards: cards as never }) });
-  render(TeamCards, { state: teamState(), update });
+  const calls = stage({ team_cards_set: (cards) => kept({ cards: cards as never, is_applied: false }) });
+  render(TeamCards, { kept: kept(), update });
   const apply = screen.getByRole<HTMLButtonElement>("button", { name: texts.apply });
   expect(apply.disabled).toBe(true);
   await fireEvent.click(screen.getByRole("radio", { name: texts.keptSome }));
@@ -20,7 +20,7 @@ it("keeps the cards of what is named, and asks for a name before it keeps fewer"
   await wait();
   const chosen = { providers: [], kinds: [], tags: ["tea", "soup"] };
   expect(asked(calls, "team_cards_set")).toEqual([chosen]);
-  expect(update.mock.calls.map(([state]) => state.cards)).toEqual([chosen]);
+  expect(update.mock.calls.map(([kept]) => kept.cards)).toEqual([chosen]);
 
   await fireEvent.input(screen.getByLabelText(texts.tags), { target: { value: "" } });
   await fireEvent.submit(apply.closest("form")!);

@@ -10,23 +10,23 @@ use autokit_api::commands::{
     ExportTeam, FetchPages, FindDuplicates, ForgetKey, GenerateTool, GetActivity, GetAgentsHttp, GetAudit,
     GetCard, GetCardSharing, GetCheckSettings, GetFacets, GetGeneration, GetHealth, GetHistory, GetPage,
     GetPersonalization, GetProposal, GetProviders, GetRefineState, GetReviewPolicy, GetSession, GetStarter,
-    GetTeam, GetTeamDirectory, GetTeamPolicy, GetTool, GetToolOutcome, GetVerification, GiveFeedback, Handle,
-    ImportTeam, InspectBackup, InstallFromMarket, InviteMember, JoinTeam, LearnPersonalization, LeaveTeam,
-    ListApiKeys, ListBackups, ListCards, ListClients, ListCodeTools, ListCollections, ListDuplicates,
-    ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels, ListLibraries,
-    ListMarketSources, ListMembers, ListMemory, ListModels, ListProfiles, ListProposals, ListRecordedCalls,
-    ListServers, ListSessions, ListSubscriptions, ListTeamActivity, ListTeamAudit, ListTeams, ListTools,
-    ListVariants, ListVocabulary, LoadStarter, MakeKey, MergeCards, MoveTeam, PauseJob, PreviewAccept,
-    PreviewExport, PreviewImport, PreviewMerge, ProposeCodeTools, ProposeFinding, ProposeMacro, PullModel,
-    ReadServers, Redo, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey, RemoveCollection,
-    RemoveMarketSource, RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription, RemoveVocabulary,
-    RenameCollection, RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending, RestoreBackup,
-    RestoreCard, RetireTool, RunDoctor, RunTool, Search, SearchLibraries, SearchMarket, SearchMemory,
-    SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust, SetLibrarySearched,
-    SetNewCards, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy, SetSecret, SetTeamCards,
-    SetTeamPolicy, SetVariant, SetVocabulary, ShareCardsWith, SignBundle, StartAsk, StartDiscover,
-    StartImport, StartRefine, StartResearch, StartVerify, SyncTeam, TestConnection, Undo, UndoImport,
-    UpdateCard, UpgradeTeam, UseModel, WaitApprovals, WaitJob, WaitSession,
+    GetTeam, GetTeamCards, GetTeamDirectory, GetTeamPolicy, GetTool, GetToolOutcome, GetVerification,
+    GiveFeedback, Handle, ImportTeam, InspectBackup, InstallFromMarket, InviteMember, JoinTeam,
+    LearnPersonalization, LeaveTeam, ListApiKeys, ListBackups, ListCards, ListClients, ListCodeTools,
+    ListCollections, ListDuplicates, ListGeneratedTools, ListImports, ListJobs, ListKeys, ListLanguageModels,
+    ListLibraries, ListMarketSources, ListMembers, ListMemory, ListModels, ListProfiles, ListProposals,
+    ListRecordedCalls, ListServers, ListSessions, ListSubscriptions, ListTeamActivity, ListTeamAudit,
+    ListTeams, ListTools, ListVariants, ListVocabulary, LoadStarter, MakeKey, MergeCards, MoveTeam, PauseJob,
+    PreviewAccept, PreviewExport, PreviewImport, PreviewMerge, ProposeCodeTools, ProposeFinding,
+    ProposeMacro, PullModel, ReadServers, Redo, RefreshMemory, RefreshServer, RejectProposal, RemoveApiKey,
+    RemoveCollection, RemoveMarketSource, RemoveMemory, RemoveProfile, RemoveServer, RemoveSubscription,
+    RemoveVocabulary, RenameCollection, RenewAgentsHttp, ReopenProposal, ResetPersonalization, ResetSpending,
+    RestoreBackup, RestoreCard, RetireTool, RunDoctor, RunTool, Search, SearchLibraries, SearchMarket,
+    SearchMemory, SetAgentSessions, SetAgentsHttp, SetApiKey, SetCheckSettings, SetKeyTrust,
+    SetLibrarySearched, SetNewCards, SetPersonalization, SetProfile, SetProviders, SetReviewPolicy,
+    SetSecret, SetTeamCards, SetTeamPolicy, SetVariant, SetVocabulary, ShareCardsWith, SignBundle, StartAsk,
+    StartDiscover, StartImport, StartRefine, StartResearch, StartVerify, SyncTeam, TestConnection, Undo,
+    UndoImport, UpdateCard, UpgradeTeam, UseModel, WaitApprovals, WaitJob, WaitSession,
 };
 use autokit_error::Result;
 
@@ -66,7 +66,7 @@ route!(
 );
 route!(
     exchange.team:
-        ChangeMember, GetCardSharing, GetTeam, GetTeamDirectory, GetTeamPolicy, InviteMember, ListMembers,
+        ChangeMember, GetCardSharing, GetTeam, GetTeamCards, GetTeamDirectory, GetTeamPolicy, InviteMember, ListMembers,
         ListTeamActivity, ListTeamAudit, SetNewCards, SetTeamCards, SetTeamPolicy, ShareCardsWith, SyncTeam
 );
 route!(exchange.bundle_keys: ForgetKey, ListKeys, MakeKey, SetKeyTrust);
