@@ -142,3 +142,24 @@ fn a_registry_that_never_answers_is_late_and_holds_up_nothing() -> Result<()> {
         Ok(())
     })
 }
+
+#[test]
+fn a_damaged_folder_of_a_team_fails_alone() -> Result<()> {
+    let place = machine("pot", "Holds soup")?;
+    let teams = place.data_dir().join("teams");
+    std::fs::create_dir_all(teams.join("kitchen"))?;
+    std::fs::write(teams.join("kitchen/team.json"), "{")?;
+    std::fs::write(teams.join(".DS_Store"), "what a file manager leaves")?;
+    let found = place.json(&["search", "--all-libraries", "holds soup"])?;
+    ensure!(found["results"][0]["name"] == "pot", "{found}");
+    let damaged = &found["libraries"][1];
+    ensure!(damaged["library"]["id"] == "team:kitchen" && damaged["state"] == "failed", "{found}");
+    ensure!(damaged["error"].as_str().is_some_and(|error| error.contains("is damaged")), "{found}");
+    // It can be left out, by the name of its folder as well.
+    place.json(&["libraries", "exclude", "kitchen"])?;
+    let found = place.json(&["search", "--all-libraries", "holds soup"])?;
+    ensure!(found["libraries"].as_array().is_some_and(|all| all.len() == 1), "{found}");
+    let teams = place.run(&["team", "list", "--json"])?;
+    ensure!(teams.status.code() == Some(3), "{teams:?}");
+    Ok(())
+}

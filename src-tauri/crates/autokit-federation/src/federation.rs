@@ -6,16 +6,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use autokit_api::commands::{Ask, Context, Handle, ListLibraries, SearchLibraries, SetLibrarySearched};
+use autokit_api::commands::{
+    Ask, Context, GetStatus, Handle, ListLibraries, SearchLibraries, SetLibrarySearched,
+};
 use autokit_api::{
-    AskRequest, LibrariesFound, LibrariesQuery, LibraryEntry, LibraryKind, LibraryOutcome, LibrarySet,
-    MarketKind, MarketSource, Nothing, Setting, Verdict,
+    AskRequest, LibrariesFound, LibrariesQuery, LibraryEntry, LibraryHit, LibraryKind, LibraryOutcome,
+    LibrarySet, MarketKind, MarketSource, Nothing, Setting, Verdict,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_features::market::Market;
 use autokit_membership::folder;
 use autokit_membership::others::OtherLibraries;
-use autokit_search::merge;
+use autokit_search::{Scored, merge};
 use autokit_workspace::elapsed::ms_since;
 use autokit_workspace::search::Search;
 use autokit_workspace::workspace::{CachedSetting, Workspace};
@@ -27,6 +29,8 @@ use crate::gather::{Question, gather};
 
 /// How long others than the open library are waited for.
 const WAIT: Duration = Duration::from_millis(300);
+/// How long opening the libraries on this machine may take.
+const OPENING: Duration = Duration::from_secs(10);
 /// Longest that a caller can wait for them.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 const DEFAULT_RESULTS: u32 = 10;
@@ -61,6 +65,8 @@ enum Place {
     /// It is the one that is open.
     Here,
     Folder(PathBuf),
+    /// What says which team a folder belongs to cannot be read.
+    Damaged(ApiError),
     Web(MarketSource),
 }
 
@@ -104,9 +110,12 @@ impl Federation {
                 if personal == root.as_path() || folder::has_library(personal) {
                     add(PERSONAL.to_owned(), LibraryKind::Personal, String::new(), place(personal));
                 }
-                for team in folder::list(root)? {
-                    let folder = folder::of_team(root, &team.id);
-                    add(format!("team:{}", team.id), LibraryKind::Team, team.name, place(&folder));
+                for (id, team) in folder::list(root)? {
+                    let (name, place) = match team {
+                        Ok(team) => (team.name, place(&folder::of_team(root, &id))),
+                        Err(error) => (id.clone(), Place::Damaged(error)),
+                    };
+                    add(format!("team:{id}"), LibraryKind::Team, name, place);
                 }
             }
             None => add(PERSONAL.to_owned(), LibraryKind::Personal, String::new(), Place::Here),
@@ -131,21 +140,54 @@ impl Federation {
         context: &'a Context,
         library: &'a Library,
         request: AskRequest,
+        wait: Duration,
     ) -> Question<'a, Answered> {
         let id = library.entry.id.as_str();
         Box::pin(async move {
             Ok(match &library.place {
                 Place::Here => of_library(id, Handle::<Ask>::handle(&self.search, context, request).await?),
                 Place::Folder(folder) => {
-                    of_library(id, self.others.open(folder).await?.call::<Ask>(request).await?)
+                    let library = self.others.open(folder).await?;
+                    if let Some(damage) = library.call::<GetStatus>(Nothing {}).await?.damage {
+                        let remedy = "Open this library, and restore its newest good backup.";
+                        return Err(ApiError::new(
+                            ErrorCode::Damaged,
+                            format!("it is damaged: {damage}"),
+                            remedy,
+                        ));
+                    }
+                    of_library(id, library.call::<Ask>(request).await?)
                 }
+                Place::Damaged(error) => return Err(error.clone()),
                 Place::Web(source) => {
                     let limit = request.limit.unwrap_or(DEFAULT_RESULTS) as usize;
-                    of_market(id, self.market.offers_beside_cards(source, &request.question, limit).await?)
+                    of_market(
+                        id,
+                        self.market.offers_beside_cards(source, &request.question, wait, limit).await?,
+                    )
                 }
             })
         })
     }
+}
+
+/// Compares hits by the share of the query that they match where none was compared by meaning: what a word is worth differs
+/// from library to library.
+fn compare_by_words(answers: &mut [Vec<Scored<LibraryHit>>]) {
+    let parts = |hit: &Scored<LibraryHit>| hit.item.parts.clone();
+    if answers.iter().flatten().filter_map(parts).any(|parts| parts.cosine.is_some()) {
+        return;
+    }
+    for hit in answers.iter_mut().flatten() {
+        if let Some(parts) = &hit.item.parts {
+            hit.score = parts.coverage + parts.name;
+        }
+    }
+}
+
+fn with_remedy(error: &ApiError) -> String {
+    let remedy = error.remedy.trim();
+    if remedy.is_empty() { error.message.clone() } else { format!("{}. {remedy}", error.message) }
 }
 
 fn bad_request(message: String, remedy: &str) -> ApiError {
@@ -164,7 +206,10 @@ impl Handle<SetLibrarySearched> for Federation {
     async fn handle(&self, _: &Context, request: LibrarySet) -> Result<Vec<LibraryEntry>> {
         let _writing = self.writing.lock().await;
         let entries = self.entries().await?;
-        let Some(entry) = entries.iter().find(|entry| entry.id == request.id) else {
+        // As the list of teams or registries has it.
+        let ending = format!(":{}", request.id);
+        let is_meant = |entry: &&LibraryEntry| entry.id == request.id || entry.id.ends_with(&ending);
+        let Some(entry) = entries.iter().find(is_meant) else {
             return Err(ApiError::new(
                 ErrorCode::NotFound,
                 format!("library {:?} not found", request.id),
@@ -178,7 +223,7 @@ impl Handle<SetLibrarySearched> for Federation {
         let mut choices = Choices::clone(&*self.choices.read(&self.workspace).await?);
         // Of libraries that are gone, nothing is kept.
         choices.retain(|id, _| entries.iter().any(|entry| entry.id == *id));
-        choices.insert(request.id, request.searched);
+        choices.insert(entry.id.clone(), request.searched);
         self.choices.write(&self.workspace, choices).await?;
         self.entries().await
     }
@@ -208,16 +253,17 @@ impl Handle<SearchLibraries> for Federation {
             library.entry.searched && !(local && library.entry.kind == LibraryKind::Registry)
         });
         if request.wait_until_open.unwrap_or_default() {
+            // Those of other processes answer as fast as they can.
             let opening = libraries.iter().filter_map(|library| match &library.place {
-                Place::Folder(folder) => Some(self.others.open(folder)),
-                Place::Here | Place::Web(_) => None,
+                Place::Folder(folder) if !self.others.is_open(folder) => Some(self.others.open(folder)),
+                _ => None,
             });
             // Whatever is in the way is told with the answer.
-            let _ = tokio::time::timeout(MAX_WAIT, join_all(opening)).await;
+            let _ = tokio::time::timeout(OPENING, join_all(opening)).await;
         }
         let ask = AskRequest { question: request.query.clone(), limit: Some(limit), exclude: Vec::new() };
         let mut questions: Vec<_> =
-            libraries.iter().map(|library| self.question(context, library, ask.clone())).collect();
+            libraries.iter().map(|library| self.question(context, library, ask.clone(), wait)).collect();
         if questions.is_empty() {
             return Err(ApiError::internal("the open library is always searched"));
         }
@@ -233,13 +279,14 @@ impl Handle<SearchLibraries> for Federation {
             outcomes.push(LibraryOutcome {
                 library: library.entry.clone(),
                 state: gathered.state,
-                error: gathered.error.map(|error| error.message),
+                error: gathered.error.map(|error| with_remedy(&error)),
                 found: answer.hits.len() as u32,
                 took_ms: gathered.took.as_secs_f64() * 1_000.0,
             });
             verdicts.insert(library.entry.id.as_str(), answer.verdict);
             answers.push(answer.hits);
         }
+        compare_by_words(&mut answers);
         let results = merge(answers, limit as usize);
         let verdict = results.first().and_then(|first| verdicts.get(first.library.as_str()).copied());
         Ok(LibrariesFound {

@@ -97,20 +97,34 @@ pub fn find(data_dir: &Path, id: &str) -> Result<PathBuf> {
 /// Reads what the library in a folder is a replica of; `None` for a person's own.
 pub(crate) fn read(folder: &Path) -> Result<Option<TeamFile>> {
     let path = folder.join(FILE);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
+    let kind = match fs::metadata(&path) {
+        Ok(metadata) => metadata.file_type(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(&path, &error)),
     };
-    serde_json::from_str(&text).map(Some).map_err(|error| failed(&path, &error))
+    // Reading a pipe would wait for whoever writes into it.
+    if !kind.is_file() {
+        return Err(damaged(&path, &"it is not a file"));
+    }
+    let text = fs::read(&path).map_err(|error| failed(&path, &error))?;
+    serde_json::from_slice(&text).map(Some).map_err(|error| damaged(&path, &error))
 }
 
-/// Returns the teams of a person by id, given their data directory or that of a replica in it.
+/// A folder of a replica: its name, and the team it is a replica of or why that cannot be read.
+pub type ReplicaFolder = (String, Result<TeamEntry>);
+
+/// Returns the folders of a person's replicas by name, given their data directory or that of a replica in it.
 ///
 /// # Errors
-/// If the folders of replicas cannot be read.
-pub fn list(data_dir: &Path) -> Result<Vec<TeamEntry>> {
-    Ok(all(data_dir)?.into_iter().map(|(entry, _)| entry).collect())
+/// If the folders cannot be listed.
+pub fn list(data_dir: &Path) -> Result<Vec<ReplicaFolder>> {
+    let found = each(data_dir)?.into_iter();
+    Ok(found.map(|(name, file)| (name, file.map(|(entry, _)| entry))).collect())
+}
+
+/// Whether a folder still is one of a replica or of a library that was opened before.
+pub fn is_library(folder: &Path) -> bool {
+    folder.join(FILE).is_file() || has_library(folder)
 }
 
 /// Whether a library was ever opened in a data directory.
@@ -118,8 +132,18 @@ pub fn has_library(data_dir: &Path) -> bool {
     DataDir::new(data_dir).store().exists()
 }
 
-/// Lists the teams of a person by id.
+/// Lists the teams of a person by id. One whose file is damaged is none; the log says why.
 pub(crate) fn all(data_dir: &Path) -> Result<Vec<(TeamEntry, TeamFile)>> {
+    let good = |(name, file): (String, Result<(TeamEntry, TeamFile)>)| {
+        file.inspect_err(|error| tracing::warn!(name, %error, "a team's folder cannot be read")).ok()
+    };
+    Ok(each(data_dir)?.into_iter().filter_map(good).collect())
+}
+
+type EachFolder = (String, Result<(TeamEntry, TeamFile)>);
+
+/// Reads each folder of a replica, by name.
+fn each(data_dir: &Path) -> Result<Vec<EachFolder>> {
     let folder = personal(data_dir).join(TEAMS);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -129,11 +153,18 @@ pub(crate) fn all(data_dir: &Path) -> Result<Vec<(TeamEntry, TeamFile)>> {
     let mut teams = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| failed(&folder, &error))?.path();
-        if let Some(file) = read(&path)? {
-            teams.push((file.entry(&path), file));
+        // Such as what a file manager leaves there.
+        if !path.is_dir() {
+            continue;
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        match read(&path) {
+            Ok(Some(file)) => teams.push((name, Ok((file.entry(&path), file)))),
+            Ok(None) => {}
+            Err(error) => teams.push((name, Err(error))),
         }
     }
-    teams.sort_by(|(one, _), (other, _)| one.id.cmp(&other.id));
+    teams.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(teams)
 }
 
@@ -166,6 +197,14 @@ pub(crate) fn write(folder: &Path, file: &TeamFile) -> Result<()> {
 /// Removes the folder of a replica.
 pub(crate) fn remove(folder: &Path) -> Result<()> {
     fs::remove_dir_all(folder).map_err(|error| failed(folder, &error))
+}
+
+fn damaged(path: &Path, error: &dyn std::fmt::Display) -> ApiError {
+    ApiError::new(
+        ErrorCode::Damaged,
+        format!("{} is damaged: {error}", path.display()),
+        "Move the folder away, and join the team again with an invitation link.",
+    )
 }
 
 fn failed(path: &Path, error: &dyn std::fmt::Display) -> ApiError {

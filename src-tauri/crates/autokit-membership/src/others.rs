@@ -17,6 +17,9 @@ pub trait OtherLibraries: fmt::Debug + Send + Sync {
     /// Those of opening a library; `cancelled` once all were closed.
     async fn open(&self, folder: &Path) -> Result<Arc<dyn Client>>;
 
+    /// Whether the library in a folder is open: here, or in another process as far as can be told.
+    fn is_open(&self, folder: &Path) -> bool;
+
     /// Closes the library in a folder if this process has it open. It cannot be opened again here until what is returned is
     /// dropped.
     ///
@@ -37,6 +40,10 @@ impl OtherLibraries for NoOthers {
     async fn open(&self, folder: &Path) -> Result<Arc<dyn Client>> {
         let message = format!("the library in {} can't be opened from here", folder.display());
         Err(ApiError::new(ErrorCode::Refused, message, "Open it by itself."))
+    }
+
+    fn is_open(&self, _: &Path) -> bool {
+        false
     }
 
     async fn hold_closed(&self, _: &Path) -> Result<Box<dyn Send>> {

@@ -109,7 +109,7 @@ impl Teams {
 #[async_trait]
 impl Handle<ListTeams> for Teams {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<Vec<TeamEntry>> {
-        folder::list(self.data_dir()?.root())
+        Ok(folder::all(self.data_dir()?.root())?.into_iter().map(|(entry, _)| entry).collect())
     }
 }
 

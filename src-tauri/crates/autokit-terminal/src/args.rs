@@ -137,14 +137,15 @@ pub enum Command {
         /// Ranking mode.
         #[arg(short, long, value_enum, default_value_t = Ranking::Hybrid, conflicts_with = "all_libraries")]
         mode: Ranking,
-        /// Search all included libraries in one ranking; see `autokit libraries`.
+        /// Search all included libraries in one ranking; see `autokit libraries`. Without --mode.
         #[arg(short, long)]
         all_libraries: bool,
-        /// With --all-libraries: how long to wait for the other libraries. Default: 300.
+        /// With --all-libraries: how long to wait for the other libraries, 1 to 30000. Default: 300.
         #[arg(long, value_name = "MS", requires = "all_libraries", value_parser = clap::value_parser!(u32).range(1..=30_000))]
         wait: Option<u32>,
     },
-    /// Choose the libraries that `search --all-libraries` searches.
+    /// Choose the libraries that `search --all-libraries` searches: your own, your teams', and what `autokit market add` added
+    /// to the open one.
     #[command(subcommand)]
     Libraries(crate::libraries::LibrariesCommand),
     /// List, show and edit cards.

@@ -12,7 +12,7 @@ use owo_colors::OwoColorize as _;
 
 use crate::cards::one_line;
 use crate::outcome::{Outcome, Result};
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// `autokit libraries`.
 #[derive(Debug, Subcommand)]
@@ -62,7 +62,14 @@ pub(crate) async fn search(
 
 /// Returns how a library is called in a line.
 fn name_of(entry: &LibraryEntry) -> String {
-    if entry.kind == LibraryKind::Personal { "Personal".to_owned() } else { printable(&entry.name) }
+    match entry.kind {
+        LibraryKind::Personal => "Personal".to_owned(),
+        LibraryKind::Team => one_line(&entry.name, 60),
+        // What follows the path may be a password.
+        LibraryKind::Bundle | LibraryKind::Registry => {
+            one_line(entry.name.split(['?', '#']).next().unwrap_or_default(), 60)
+        }
+    }
 }
 
 fn kind_of(kind: LibraryKind) -> &'static str {
@@ -76,13 +83,17 @@ fn kind_of(kind: LibraryKind) -> &'static str {
 
 fn write_entry(out: &mut dyn Write, entry: &LibraryEntry) -> io::Result<()> {
     let mark = if entry.searched { "✓" } else { " " };
-    let open = if entry.open { ", open" } else { "" };
+    let state = match entry {
+        LibraryEntry { open: true, .. } => ", open",
+        LibraryEntry { searched: false, .. } => ", not searched",
+        _ => "",
+    };
     writeln!(
         out,
         "{mark} {}  {}  {}",
-        printable(&entry.id).bold(),
+        one_line(&entry.id, 60).bold(),
         name_of(entry),
-        format!("{}{open}", kind_of(entry.kind)).dimmed()
+        format!("{}{state}", kind_of(entry.kind)).dimmed()
     )
 }
 
@@ -99,17 +110,21 @@ fn write_found(out: &mut dyn Write, found: &LibrariesFound) -> io::Result<()> {
         write_outcome(out, outcome)?;
     }
     let answered = found.libraries.iter().filter(|outcome| outcome.state == LibraryState::Answered).count();
-    let line = format!("{answered} of {} libraries, {:.1} ms", found.libraries.len(), found.took_ms);
+    let all = match found.libraries.len() {
+        1 => "1 library".to_owned(),
+        more => format!("{answered} of {more} libraries"),
+    };
+    let line = format!("{all}, {:.1} ms", found.took_ms);
     writeln!(out, "{}", line.dimmed())
 }
 
 fn write_hit(out: &mut dyn Write, rank: usize, hit: &LibraryHit, library: &str) -> io::Result<()> {
     let provider =
-        if hit.provider.is_empty() { String::new() } else { format!(" · {}", printable(&hit.provider)) };
+        if hit.provider.is_empty() { String::new() } else { format!(" · {}", one_line(&hit.provider, 60)) };
     writeln!(
         out,
         "{rank:>3}. {}{}  {}  {}",
-        printable(&hit.name).bold(),
+        one_line(&hit.name, 80).bold(),
         provider.dimmed(),
         library.cyan(),
         format!("{:.3}", hit.score).dimmed()
@@ -130,8 +145,11 @@ fn write_outcome(out: &mut dyn Write, outcome: &LibraryOutcome) -> io::Result<()
             writeln!(out, "{}", line.yellow())
         }
         (LibraryState::Failed, why) => {
-            let why = why.as_deref().map(|why| one_line(why, 120)).unwrap_or_default();
-            writeln!(out, "{}", format!("{name} could not be searched: {why}").yellow())
+            let why = why.as_deref().map(|why| one_line(why, 200)).unwrap_or_default();
+            // Of an address, the reason begins with it.
+            let line =
+                if why.starts_with(&name) { why } else { format!("{name} could not be searched: {why}") };
+            writeln!(out, "{}", line.yellow())
         }
     }
 }

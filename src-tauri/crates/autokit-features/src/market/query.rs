@@ -28,7 +28,7 @@ const MAX_LISTINGS: usize = 30;
 /// Results compared by meaning; embedding more would be noticeably slow.
 const MAX_COMPARED: usize = 32;
 /// What an offer with all words of a query is worth beside cards without a model, in units of cosine.
-const MATCHED_WORDS: f32 = 0.5;
+const MATCHED_WORDS: f32 = 0.03;
 /// Most notes in an answer.
 const MAX_NOTES: usize = 8;
 
@@ -153,11 +153,14 @@ impl Market {
         &self,
         source: &MarketSource,
         query: &str,
+        wait: Duration,
         limit: usize,
     ) -> Result<Vec<Scored<MarketOffer>>> {
         let (market, sources, words) = (self.clone(), [source.clone()], query.to_owned());
+        // Whoever waits for longer than agents do wants to know whether it answers by now.
+        let (timeout, again) = (self.deadline.max(wait), wait > self.deadline);
         let querying =
-            tokio::spawn(async move { market.query_words(&sources, &words, market.deadline, false).await });
+            tokio::spawn(async move { market.query_words(&sources, &words, timeout, again).await });
         let answers = querying.await.map_err(|error| ApiError::internal(error.to_string()))?;
         if let Some(why) = answers.iter().find_map(|answer| answer.as_ref().as_ref().err()) {
             return Err(ApiError::new(
@@ -306,8 +309,8 @@ fn offer_of(source: &MarketSource, listing: Listing) -> ListedOffer {
     let offer = MarketOffer {
         source: source.id.clone(),
         id: listing.name.clone(),
-        name: listing.title.clone().unwrap_or_else(|| name.to_owned()),
-        provider: provider.to_owned(),
+        name: one_line(listing.title.as_deref().unwrap_or(name)),
+        provider: one_line(provider),
         description: listing.description,
         version: listing.version,
         page: listing.page,
@@ -321,6 +324,11 @@ fn offer_of(source: &MarketSource, listing: Listing) -> ListedOffer {
         score: 0.0,
     };
     ListedOffer { offer, reaches, key: None }
+}
+
+/// Returns a name as one line: a registry may return anything.
+fn one_line(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a package name without its version.
