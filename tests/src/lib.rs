@@ -157,6 +157,24 @@ impl Workplace {
             .with_context(|| format!("{arguments:?} printed {}", String::from_utf8_lossy(&output.stdout)))
     }
 
+    /// As [`Workplace::json`], for a command that asks for these secrets.
+    ///
+    /// # Errors
+    /// When it fails or prints no JSON.
+    pub fn json_with_secrets(&self, arguments: &[&str], secrets: &[&str]) -> Result<Value> {
+        let mut command = self.command(arguments)?;
+        command.arg("--json").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let mut input = child.stdin.take().context("a pipe")?;
+        std::io::Write::write_all(&mut input, format!("{}\n", secrets.join("\n")).as_bytes())?;
+        drop(input);
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            bail!("{arguments:?} said {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
     /// Runs the command, which has to fail, and gives its exit code and error.
     ///
     /// # Errors

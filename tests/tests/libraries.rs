@@ -1,28 +1,10 @@
 //! Several libraries searched at once: the person's own, a team's, and a registry that never answers.
 
-use std::io::Write as _;
-use std::process::Stdio;
-
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use autokit_test_server::{PASSWORD, Server, USER};
 use autokit_tests::{Workplace, on_deep_stack};
 use serde_json::Value;
 use tokio::net::TcpListener;
-
-/// Runs a command that asks for these secrets.
-fn with_secrets(place: &Workplace, arguments: &[&str], secrets: &[&str]) -> Result<Value> {
-    let mut command = place.command(arguments)?;
-    command.arg("--json").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn()?;
-    let mut input = child.stdin.take().context("a pipe")?;
-    input.write_all(format!("{}\n", secrets.join("\n")).as_bytes())?;
-    drop(input);
-    let output = child.wait_with_output()?;
-    if !output.status.success() {
-        bail!("{arguments:?} said {}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(serde_json::from_slice(&output.stdout)?)
-}
 
 /// A machine of somebody's own, without a keychain, whose library has one card.
 fn machine(card: &str, description: &str) -> Result<Workplace> {
@@ -41,10 +23,7 @@ fn add(place: &Workplace, library: &[&str], name: &str, description: &str) -> Re
 /// Searches all libraries; gives the names of results, each with its library.
 fn search(place: &Workplace, library: &[&str], query: &str) -> Result<Vec<(String, String)>> {
     let arguments = [library, &["search", "--all-libraries", "--wait", "30000", query]].concat();
-    let found = match place.json(&arguments) {
-        Ok(found) => found,
-        Err(error) => bail!("{error}"),
-    };
+    let found = place.json(&arguments)?;
     for outcome in found["libraries"].as_array().context("libraries")? {
         ensure!(outcome["state"] == "answered", "{outcome}");
     }
@@ -65,8 +44,7 @@ fn a_team_is_searched_with_ones_own_library_as_far_as_it_may_be_seen() -> Result
         let ann = machine("stove", "Heats soup in a pot")?;
         let bob = machine("pot", "Holds soup")?;
         let url = server.url();
-        with_secrets(
-            &ann,
+        ann.json_with_secrets(
             &["team", "create", &url, "kitchen", "--as", "ann", "--owner", USER],
             &[PASSWORD, "secret of ann"],
         )?;
@@ -76,7 +54,7 @@ fn a_team_is_searched_with_ones_own_library_as_far_as_it_may_be_seen() -> Result
         let invitation = ann.json(&["--team", "kitchen", "team", "invite"])?;
         ann.json(&["--team", "kitchen", "team", "sync"])?;
         let link = invitation["link"].as_str().context("a link")?;
-        with_secrets(&bob, &["team", "join", link, "--as", "bob"], &["secret of bob"])?;
+        bob.json_with_secrets(&["team", "join", link, "--as", "bob"], &["secret of bob"])?;
         bob.json(&["--team", "kitchen", "team", "sync"])?;
 
         let listed = bob.json(&["libraries", "list"])?;

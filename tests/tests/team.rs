@@ -1,27 +1,8 @@
 //! Teams in the terminal: created, joined and left, with a library in step that works without the server as well.
 
-use std::io::Write as _;
-use std::process::Stdio;
-
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use autokit_test_server::{PASSWORD, Server, USER};
 use autokit_tests::{Workplace, on_deep_stack};
-use serde_json::Value;
-
-/// Runs a command with these lines of input, each a password.
-fn with_secrets(place: &Workplace, arguments: &[&str], secrets: &[&str]) -> Result<Value> {
-    let mut command = place.command(arguments)?;
-    command.arg("--json").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn()?;
-    let mut input = child.stdin.take().context("a pipe")?;
-    input.write_all(format!("{}\n", secrets.join("\n")).as_bytes())?;
-    drop(input);
-    let output = child.wait_with_output()?;
-    if !output.status.success() {
-        bail!("{arguments:?} said {}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(serde_json::from_slice(&output.stdout)?)
-}
 
 /// A machine of somebody's own, without a keychain.
 fn machine() -> Result<Workplace> {
@@ -39,7 +20,7 @@ fn a_team_is_created_joined_used_and_left() -> Result<()> {
         let url = server.url();
         let create =
             ["team", "create", &url, "kitchen", "--name", "The kitchen", "--as", "ann", "--owner", USER];
-        let made = with_secrets(&ann, &create, &[PASSWORD, "secret of ann"])?;
+        let made = ann.json_with_secrets(&create, &[PASSWORD, "secret of ann"])?;
         ensure!(made["id"] == "kitchen" && made["name"] == "The kitchen", "{made}");
         let fields = ["--set", "name=kettle", "--set", "description=Boils water for tea"];
         ann.json(&[&["--team", "kitchen", "cards", "add"][..], &fields].concat())?;
@@ -52,9 +33,9 @@ fn a_team_is_created_joined_used_and_left() -> Result<()> {
         let invitation = ann.json(&["--team", "kitchen", "team", "invite", "--group", "cooks"])?;
         let link = invitation["link"].as_str().context("a link")?;
         let join = ["team", "join", link, "--as", "bob"];
-        let short = with_secrets(&bob, &join, &["short"]);
+        let short = bob.json_with_secrets(&join, &["short"]);
         ensure!(short.is_err_and(|error| error.to_string().contains("fewer than 8 characters")));
-        with_secrets(&bob, &join, &["secret of bob"])?;
+        bob.json_with_secrets(&join, &["secret of bob"])?;
         let state = bob.json(&["--team", "kitchen", "team", "sync"])?;
         ensure!(state["received"] == 1, "{state}");
         let found = bob.json(&["--team", "kitchen", "search", "boil", "water"])?;
@@ -142,7 +123,7 @@ fn cards_are_shared_with_some_and_the_team_moves() -> Result<()> {
         let (ann, bob, cora) = (machine()?, machine()?, machine()?);
         let url = server.url();
         let create = ["team", "create", &url, "kitchen", "--as", "ann", "--owner", USER];
-        with_secrets(&ann, &create, &[PASSWORD, "secret of ann"])?;
+        ann.json_with_secrets(&create, &[PASSWORD, "secret of ann"])?;
         let add = |place: &Workplace, name: &str| {
             let (name, about) = (format!("name={name}"), format!("description=A {name} for the kitchen"));
             place.json(&["--team", "kitchen", "cards", "add", "--set", &name, "--set", &about])
@@ -153,7 +134,7 @@ fn cards_are_shared_with_some_and_the_team_moves() -> Result<()> {
             let invite = [&["--team", "kitchen", "team", "invite"], group].concat();
             let invitation = ann.json(&invite)?;
             let link = invitation["link"].as_str().context("a link")?;
-            with_secrets(place, &["team", "join", link, "--as", name], &["a long secret"])?;
+            place.json_with_secrets(&["team", "join", link, "--as", name], &["a long secret"])?;
             let state = place.json(&["--team", "kitchen", "team", "sync"])?;
             ensure!(state["received"] == 1, "{state}");
         }
@@ -196,17 +177,17 @@ fn cards_are_shared_with_some_and_the_team_moves() -> Result<()> {
         // The team moves to another server, and its members go on with what they have.
         let file = folder.path().join("kitchen.jsonl").display().to_string();
         let export = ["team", "export", &url, "kitchen", &file, "--owner", USER];
-        let exported = with_secrets(&ann, &export, &[PASSWORD])?;
-        let again = with_secrets(&ann, &export, &[PASSWORD]);
+        let exported = ann.json_with_secrets(&export, &[PASSWORD])?;
+        let again = ann.json_with_secrets(&export, &[PASSWORD]);
         ensure!(again.is_err_and(|error| error.to_string().contains("exists already")));
         let other = Server::start(&folder.path().join("other"), None).await?;
         let other_url = other.url();
         let import = ["team", "import", &other_url, "kitchen", &file, "--owner", USER];
-        let imported = with_secrets(&ann, &import, &[PASSWORD])?;
+        let imported = ann.json_with_secrets(&import, &[PASSWORD])?;
         ensure!(imported["rows"] == exported["rows"] && imported["rows"].as_u64() > Some(10), "{imported}");
         let upgrade = ["team", "upgrade", &other_url, "kitchen", "--owner", USER, "--session-hours", "24"];
-        with_secrets(&ann, &upgrade, &[PASSWORD])?;
-        let wrong = with_secrets(&ann, &upgrade, &["guessed"]);
+        ann.json_with_secrets(&upgrade, &[PASSWORD])?;
+        let wrong = ann.json_with_secrets(&upgrade, &["guessed"]);
         ensure!(wrong.is_err_and(|error| error.to_string().contains("password of the server is wrong")));
         drop(server);
         bob.json(&["--team", "kitchen", "cards", "edit", "kettle", "--set", "pricing=free"])?;
@@ -237,7 +218,7 @@ fn a_part_of_the_teams_cards_is_kept() -> Result<()> {
         let (ann, bob) = (machine()?, machine()?);
         let url = server.url();
         let create = ["team", "create", &url, "kitchen", "--as", "ann", "--owner", USER];
-        with_secrets(&ann, &create, &[PASSWORD, "secret of ann"])?;
+        ann.json_with_secrets(&create, &[PASSWORD, "secret of ann"])?;
         let kitchen = |arguments: &[&'static str]| [&["--team", "kitchen"], arguments].concat();
         for (name, tag) in [("kettle", "tea"), ("pot", "soup")] {
             let (name, tags) = (format!("name={name}"), format!("tags=[\"{tag}\"]"));
@@ -247,7 +228,7 @@ fn a_part_of_the_teams_cards_is_kept() -> Result<()> {
         ann.json(&kitchen(&["team", "sync"]))?;
         let invitation = ann.json(&kitchen(&["team", "invite"]))?;
         let link = invitation["link"].as_str().context("a link")?;
-        with_secrets(&bob, &["team", "join", link, "--as", "bob"], &["secret of bob"])?;
+        bob.json_with_secrets(&["team", "join", link, "--as", "bob"], &["secret of bob"])?;
         let kept = bob.json(&kitchen(&["team", "cards", "--tag", "Tea", "--kind", "cli"]))?;
         ensure!(kept["is_applied"] == false, "{kept}");
         let (_, error) = bob.failure(&kitchen(&["team", "cards", "--tag", ""]))?;

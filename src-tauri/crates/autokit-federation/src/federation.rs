@@ -174,8 +174,9 @@ impl Federation {
 /// Compares hits by the share of the query that they match where none was compared by meaning: what a word is worth differs
 /// from library to library.
 fn compare_by_words(answers: &mut [Vec<Scored<LibraryHit>>]) {
-    let parts = |hit: &Scored<LibraryHit>| hit.item.parts.clone();
-    if answers.iter().flatten().filter_map(parts).any(|parts| parts.cosine.is_some()) {
+    let is_by_meaning =
+        |hit: &Scored<LibraryHit>| hit.item.parts.as_ref().is_some_and(|parts| parts.cosine.is_some());
+    if answers.iter().flatten().any(is_by_meaning) {
         return;
     }
     for hit in answers.iter_mut().flatten() {
