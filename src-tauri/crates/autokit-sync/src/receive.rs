@@ -20,6 +20,9 @@ const CERTAIN: f32 = 1.0;
 /// Why an edit is proposed that was made as one.
 const NOT_ALLOWED: &str = "The team allows you to propose this, not to change it";
 
+/// Why an edit of somebody who only reads is proposed, to nobody else.
+const READS_ONLY: &str = "Your role in the team does not include changes, so this stays on this machine";
+
 /// A card as the team has it.
 struct Theirs {
     /// Its key and revision there; the local revision is not known yet.
@@ -130,11 +133,15 @@ impl TeamSync {
             let (id, expected) = self.here(theirs);
             if let Some((id, mine)) = id.as_ref().zip(self.mine(id.as_ref()).await?) {
                 let fields = differing(&mine.card, theirs.card.as_ref().map(Toolcard::object));
-                disputed.extend(draft(Some(id), NOT_ALLOWED, fields, &mine));
+                disputed.extend(draft(Some(id), self.not_allowed(), fields, &mine));
             }
             writes.push(received(id, expected, theirs, None));
         }
         self.commit(writes, disputed, &self.position.clone(), report).await
+    }
+
+    fn not_allowed(&self) -> &'static str {
+        if self.rules.may_propose { NOT_ALLOWED } else { READS_ONLY }
     }
 
     /// Brings a card back to what the team has after an acceptance that it did not take. What was edited after that becomes
@@ -150,7 +157,7 @@ impl TeamSync {
         if let Some(mine) = self.mine(id.as_ref()).await? {
             let accepted = accepted.body.as_deref().and_then(|body| Toolcard::from_stored(body).ok());
             let later = differing(&mine.card, accepted.as_ref().map(Toolcard::object));
-            disputed.extend(draft(id.as_ref(), NOT_ALLOWED, later, &mine));
+            disputed.extend(draft(id.as_ref(), self.not_allowed(), later, &mine));
         }
         let writes = vec![received(id, expected, &theirs, None)];
         self.commit(writes, disputed, &self.position.clone(), report).await
@@ -168,7 +175,7 @@ impl TeamSync {
     async fn propose_new(&mut self, card: &CardId, report: &mut Report) -> Result<()> {
         let Some(mine) = self.mine(Some(card)).await? else { return Ok(()) };
         let fields = differing(&mine.card, None);
-        let disputed = draft(None, NOT_ALLOWED, fields, &mine);
+        let disputed = draft(None, self.not_allowed(), fields, &mine);
         let position = self.with_disputed(&self.position, disputed.into_iter().collect());
         let delete = [Write::Delete { id: card.clone() }];
         let meta = meta("Propose a new card instead of adding it");

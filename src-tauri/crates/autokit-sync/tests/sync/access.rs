@@ -54,6 +54,8 @@ async fn edits_that_a_role_does_not_allow_become_proposals() -> Result<()> {
         let expected = if name == "bob" { 2 } else { 4 };
         ensure!(waiting.len() == expected, "{waiting:#?}");
         ensure!(waiting.iter().all(|one| one.draft.origin == Origin::Conflict));
+        let own = waiting.iter().filter(|one| one.draft.reason.contains("stays on this machine")).count();
+        ensure!(own == if name == "bob" { 0 } else { 2 }, "{waiting:#?}");
         ensure!(person.sync().await?.sent == 0);
     }
     ann.sync().await?;
