@@ -125,7 +125,13 @@ async fn a_link_joins_a_team_in_three_actions() -> Result<()> {
     window.wait_until("document.querySelector('.hit .badge')?.textContent === 'The kitchen'").await?;
     window.run("document.querySelector('.hit').click()").await?;
     window.wait_for_text(".details button", "Open The kitchen").await?;
-    window.screenshot("79-all-libraries").await?;
+    for (name, theme, width, height) in
+        [("79-all-libraries", "light", 1180, 780), ("82-all-libraries-dark-small", "dark", 900, 600)]
+    {
+        window.run(&format!("document.documentElement.dataset.theme = '{theme}'")).await?;
+        window.driver.set_window_rect(0, 0, width, height).await?;
+        window.screenshot(name).await?;
+    }
     window.click("nav button", "Settings").await?;
     window.click("nav button", "Library & checks").await?;
     window.wait_for_text("section li label", "The kitchen").await?;
