@@ -25,7 +25,6 @@ use surrealdb::types::Object;
 use surrealdb_cnf::ConfigMap;
 use surrealdb_engine_local::Datastore;
 use tempfile::TempDir;
-use tokio::sync::OwnedMutexGuard;
 
 use crate::crash;
 use crate::data_dir::DataDir;
@@ -288,7 +287,7 @@ impl Database {
         query: &str,
         variables: Object,
         recovered: &(impl Fn() + Send + Sync),
-        guard: &Arc<OwnedMutexGuard<()>>,
+        guard: &Arc<tokio::sync::OwnedMutexGuard<()>>,
     ) -> Result<()> {
         let instance = self.ready_locked(recovered).await?;
         let limit = self.longest_write + Duration::from_secs((bytes_of(&variables) >> 20) as u64);
@@ -448,9 +447,8 @@ async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::R
     // When a transaction fails, all its statements report that it failed; only one gives the reason.
     let is_cause = |error: &&surrealdb::Error| {
         let text = error.to_string();
-        ["failed transaction", "cancelled transaction", "due to a prior error"]
-            .iter()
-            .all(|one| !text.contains(one))
+        let symptoms = ["failed transaction", "cancelled transaction", "due to a prior error"];
+        !symptoms.iter().any(|symptom| text.contains(symptom))
     };
     let reason = errors.values().find(is_cause).or_else(|| errors.values().next());
     reason.map_or(Ok(()), |error| {

@@ -110,6 +110,7 @@ impl Library {
             snapshots: OnceLock::new(),
             queue: RwLock::default(),
             queue_stale: AtomicBool::new(false),
+            cards_behind: AtomicBool::new(false),
             redo_uncertain: AtomicBool::new(false),
             event_count: AtomicU32::new(0),
             checks: tokio::sync::RwLock::default(),

@@ -69,13 +69,10 @@ impl Library {
         // Large changes are written twice: to the redo log and then to the tables.
         let twice = if rows <= ROWS && bytes <= BYTES { 1 } else { 2 };
         self.database.check_space(bytes.saturating_mul(twice))?;
-        // Until it is known to be made, also where the caller is dropped.
-        self.redo_uncertain.store(true, Ordering::Release);
         if twice == 1 {
-            self.apply_in_one_transaction(steps).await?;
-            self.redo_uncertain.store(false, Ordering::Release);
-            return Ok(());
+            return self.apply_in_one_transaction(steps).await;
         }
+        self.redo_uncertain.store(true, Ordering::Release);
         let Err(error) = self.apply_by_steps(steps).await else {
             self.redo_uncertain.store(false, Ordering::Release);
             return Ok(());

@@ -61,6 +61,8 @@ pub struct Library {
     pub(crate) queue: RwLock<Queue>,
     /// Whether the queue may be out of date.
     pub(crate) queue_stale: AtomicBool,
+    /// Whether the cards in memory may be behind a commit whose caller was dropped.
+    pub(crate) cards_behind: AtomicBool,
     /// Whether a large change may be half made.
     pub(crate) redo_uncertain: AtomicBool,
     /// Number of proposal events since the store was opened.

@@ -531,10 +531,9 @@ impl Library {
         })?;
         if let Some(steps) = steps {
             self.queue_stale.store(!decided.is_empty(), Ordering::Release);
+            self.cards_behind.store(true, Ordering::Release);
             self.apply_change(steps, Vec::new(), &meta.reason).await?;
-            self.redo_uncertain.store(true, Ordering::Release);
             self.catch_up().await?;
-            self.redo_uncertain.store(false, Ordering::Release);
             if !decided.is_empty() {
                 self.requeue(decided).await?;
                 self.queue_stale.store(false, Ordering::Release);
@@ -584,6 +583,7 @@ impl Library {
             }
             next += WINDOW;
         }
+        self.cards_behind.store(false, Ordering::Release);
         Ok(())
     }
 

@@ -52,6 +52,8 @@ impl Library {
             self.delete_staged().await?;
             self.catch_up().await?;
             self.queue_stale.store(true, Ordering::Release);
+        } else if self.cards_behind.load(Ordering::Acquire) {
+            self.catch_up().await?;
         }
         if self.queue_stale.load(Ordering::Acquire) { self.load_queue().await } else { Ok(()) }
     }

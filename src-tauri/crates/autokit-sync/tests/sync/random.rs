@@ -227,7 +227,8 @@ async fn with_cut_connections(seed: u64) -> Result<()> {
         let left = random.random_range(1..200);
         let cut = Cut { future: Box::pin(person.sync.sync()), left };
         if cut.await.transpose().with_context(|| format!("round in step {step}"))?.is_none() {
-            // As after a new start: what was known in memory is gone.
+            // As after a new start: what was known in memory is gone, and the library knows the commit in which it ended.
+            person.library.set_setting("started", "again").await?;
             let session = Session::sign_in(&kitchen.connection, DATABASE, person.name, person.name).await?;
             person.sync = TeamSync::new(person.library.clone(), session).await?;
         }
