@@ -1,10 +1,8 @@
 //! Every role, every visibility, every command: what a member's machine tells is what they may see.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::Stdio;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use autokit_api::Nothing;
 use autokit_api::commands::SyncTeam;
 use autokit_app::engine::{EngineOptions, Vectors};
@@ -84,10 +82,7 @@ async fn add(session: &Session, card: &Shown) -> Result<()> {
 /// Joins on a machine of one's own, and opens the replica.
 async fn join(place: &Workplace, link: &str, name: &str) -> Result<Node> {
     place.json(&["providers", "keys", "--keep", "file"])?;
-    let mut command = place.command(&["team", "join", link, "--as", name])?;
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
-    child.stdin.take().context("a pipe")?.write_all(b"a long password\n")?;
-    ensure!(child.wait()?.success(), "{name} did not join");
+    place.json_with_secrets(&["team", "join", link, "--as", name], &["a long password"])?;
     let engine = EngineOptions {
         vectors: Vectors::StandIn(64),
         key_storage: Some(KeyStorage::File),

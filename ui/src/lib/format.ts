@@ -1,6 +1,7 @@
 // Formatting of numbers, times and names.
 
 import { createSubscriber } from "svelte/reactivity";
+import type { Kind } from "./bindings";
 import { format as texts } from "../texts/format";
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
@@ -81,6 +82,9 @@ export function bytes(n: number): string {
   }
   return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
 }
+
+/** The kinds of cards, in the order in which they are offered. */
+export const CARD_KINDS: Kind[] = ["class", "rest_operation", "mcp_tool", "cli", "other"];
 
 const KINDS: Record<string, string> = texts.kinds;
 

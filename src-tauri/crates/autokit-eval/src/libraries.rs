@@ -1,6 +1,6 @@
 //! Measures the one ranking of several libraries against that of one library with all their cards.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -79,8 +79,7 @@ pub fn libraries(
     let (mut one, mut several) = (Vec::new(), Vec::new());
     for (question, gold) in asked {
         let rank_of = |names: &[String]| names.iter().position(|name| gold.contains(name));
-        let hits = together.search(question)?;
-        one.push(rank_of(&hits.into_iter().map(|hit| hit.item).collect::<Vec<_>>()));
+        one.push(rank_of(&merge(vec![together.search(question)?], RESULTS)));
         let answers = apart.iter().map(|library| library.search(question)).collect::<Result<Vec<_>>>()?;
         several.push(rank_of(&merge(answers, RESULTS)));
     }
@@ -124,7 +123,7 @@ fn row(name: &str, ranks: &[Option<usize>]) -> LibrariesRow {
 struct Named {
     searcher: Searcher,
     /// By id.
-    names: std::collections::HashMap<String, String>,
+    names: HashMap<String, String>,
 }
 
 impl Named {
