@@ -60,9 +60,9 @@ export async function answerTo(page, command, work, words = "") {
   return (await Promise.all([page.waitForResponse(isIt), work()]))[0];
 }
 
-/** Runs an action that the engine refuses with this code. */
-export async function refused(page, command, code, work) {
-  const answer = await answerTo(page, command, work);
+/** Runs an action that the engine refuses with this code; `words` as in `answerTo`. */
+export async function refused(page, command, code, work, words = "") {
+  const answer = await answerTo(page, command, work, words);
   assert.equal((await answer.json()).code, code);
 }
 

@@ -55,9 +55,9 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
   const code = (text) => ["code_exec", { language: "python", code: text, seconds: 60 }];
   let one;
 
-  /** Runs an action that saves, and waits until it is saved. */
-  async function saves(page, command, work) {
-    const answer = await answerTo(page, command, work);
+  /** Runs an action that saves, and waits until it is saved; `words` as in `answerTo`. */
+  async function saves(page, command, work, words = "") {
+    const answer = await answerTo(page, command, work, words);
     assert.equal(answer.status(), 200, await answer.text());
   }
 
@@ -199,11 +199,13 @@ export const permissions = ({ bin, options, env, call, artifacts }) => {
       await button(sessions, texts.sessions.addAProgram).click();
       await textbox(sessions, texts.sessions.program(1)).fill("claude");
       await tokens.fill("300");
-      await refused(page, "agent_sessions_set", "invalid", () => tokens.press("Enter"));
+      // The changes above may still be on their way: their responses are not the one to the tokens.
+      const enter = () => tokens.press("Enter");
+      await refused(page, "agent_sessions_set", "invalid", enter, '"claude":300');
       // Says how many tokens are the least.
       await alert(sessions, /\b500\b/).waitFor();
       await tokens.fill("8000");
-      await saves(page, "agent_sessions_set", () => tokens.press("Enter"));
+      await saves(page, "agent_sessions_set", enter, '"claude":8000');
       await portraits(page, 62, "sessions", "sessions");
       const kept = (await call("profiles_list", {})).sessions;
       assert.deepEqual([kept.session.results, kept.session.ttl_secs, kept.budgets], [7, 2700, { claude: 8000 }]);
