@@ -114,7 +114,7 @@ async fn a_link_joins_a_team_in_three_actions() -> Result<()> {
     window.run("const box = document.querySelector('.hint input'); if (!box.checked) box.click()").await?;
     window.wait_until("document.querySelector('.hit .badge')?.textContent === 'The kitchen'").await?;
     window.run("document.querySelector('.hit').click()").await?;
-    window.wait_for_text(".details button", "Open The kitchen").await?;
+    window.wait_for_text(".details button", "Open in The kitchen").await?;
     for (name, theme, width, height) in
         [("79-all-libraries", "light", 1180, 780), ("82-all-libraries-dark-small", "dark", 900, 600)]
     {
@@ -122,6 +122,14 @@ async fn a_link_joins_a_team_in_three_actions() -> Result<()> {
         window.driver.set_window_rect(0, 0, width, height).await?;
         window.screenshot(name).await?;
     }
+    // It opens its library, and there the card.
+    window.click(".details button", "Open in The kitchen").await?;
+    window.wait_for(&switch_of("The kitchen")).await?;
+    window.wait_until("document.querySelector('aside h1')?.textContent.trim() === 'kettle'").await?;
+    window.screenshot("83-card-of-another-library").await?;
+    window.wait_for(&switch_of("The kitchen")).await?.click().await?;
+    window.click("[role=menuitemradio]", "Personal").await?;
+    window.wait_for(&switch_of("Personal")).await?;
     window.click("nav button", "Settings").await?;
     window.click("nav button", "Library & checks").await?;
     window.wait_for_text("section li label", "The kitchen").await?;

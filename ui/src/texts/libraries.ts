@@ -13,7 +13,7 @@ export const libraries = {
   failed: (name: string, why: string) => `${name} couldn't be searched: ${why}`,
   took: (libraries: number, ms: number) => `${count(libraries, "library", "libraries")} in ${ms.toFixed(0)} ms`,
   show: (name: string, library: string) => `${name}, in ${library}`,
-  open: (library: string) => `Open ${library}`,
+  open: (library: string) => `Open in ${library}`,
   flagged: "Flagged",
   findInDiscover: "Find it in Discover",
 

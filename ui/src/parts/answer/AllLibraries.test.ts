@@ -5,6 +5,7 @@ import type { LibrariesFound, LibraryEntry, LibraryHit } from "../../lib/binding
 import { desktop } from "../../lib/desktop.svelte";
 import { allLibraries } from "../../lib/libraries.svelte";
 import { navigation } from "../../lib/navigation.svelte";
+import { showCard } from "../../lib/team.svelte";
 import { asked, clear, stage, wait } from "../../testing/stage";
 import { libraries as texts } from "../../texts/libraries";
 import AllLibraries from "./AllLibraries.svelte";
@@ -86,6 +87,12 @@ describe("the results of all libraries", () => {
     expect(screen.getByText("import kettle")).toBeTruthy();
     await fireEvent.click(screen.getByRole("button", { name: texts.open("The kitchen") }));
     expect(open).toHaveBeenCalledWith("kitchen");
+    // The page starts over, and then shows the card.
+    showCard();
+    expect(openCard).toHaveBeenLastCalledWith("kettle");
+    openCard.mockClear();
+    showCard();
+    expect(openCard).not.toHaveBeenCalled();
     await fireEvent.click(screen.getByRole("button", { name: texts.show("pot", texts.personal) }));
     expect(openCard).toHaveBeenCalledWith("pot");
   });
