@@ -4,13 +4,13 @@ use std::path::Path;
 
 use autokit_api::{Backup, Check, CheckState, Doctor};
 use autokit_error::{ApiError, Result};
-use autokit_library::{Clock, DataDir};
+use autokit_library::{Clock, DataDir, list_backups, verify_backup};
 
 pub use autokit_library::Verified;
 
 /// Lists the backups of the library in a data directory, newest first.
 pub fn list(data_dir: &Path) -> Vec<Backup> {
-    DataDir::new(data_dir).list_backups().into_iter().map(to_api).collect()
+    list_backups(&DataDir::new(data_dir)).into_iter().map(to_api).collect()
 }
 
 /// Converts a backup to the form commands return.
@@ -24,7 +24,7 @@ pub fn to_api(backup: autokit_library::Backup) -> Backup {
 /// # Errors
 /// `not_found`, `damaged`.
 pub async fn verify(data_dir: &Path, name: &str) -> Result<Verified> {
-    Ok(DataDir::new(data_dir).verify_backup(name, Clock::system()).await?)
+    Ok(verify_backup(&DataDir::new(data_dir), name, Clock::system()).await?)
 }
 
 /// Returns the newest complete backup.

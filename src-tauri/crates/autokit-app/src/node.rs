@@ -16,7 +16,7 @@ use autokit_api::commands::{Command, Context, dispatch, is_repeatable};
 use autokit_api::{Client, Event, Role};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::transport::BoxedStream;
-use autokit_library::{DataDir, LibraryError, Ownership};
+use autokit_library::{DataDir, LibraryError, Ownership, place_backup};
 use autokit_membership::others::OtherLibraries;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -338,7 +338,7 @@ impl Inner {
                 return self.own_or_open_read_only(owned, None).await;
             }
             let mut unwritable = None;
-            match self.dir.try_own() {
+            match self.dir.try_own().map_err(LibraryError::from) {
                 Ok(owned) => return self.own_or_open_read_only(owned, None).await,
                 Err(LibraryError::Owned { .. }) => {}
                 Err(error) => {
@@ -407,7 +407,7 @@ impl Inner {
         if !matches!(*self.state.read().await, State::ReadOnly { .. }) {
             return Ok(());
         }
-        let owned = self.dir.try_own()?;
+        let owned = self.dir.try_own().map_err(LibraryError::from)?;
         let state = self.take_ownership(owned, None).await?;
         self.enter(state).await;
         Ok(())
@@ -481,7 +481,7 @@ impl Inner {
             Ok(Some(owned)) => {
                 restored = staged.map(|staged| {
                     let backup = to_api(staged.backup.clone());
-                    (backup, owned.place_backup(staged, &self.options.engine.clock).map_err(ApiError::from))
+                    (backup, place_backup(&owned, staged, &self.options.engine.clock).map_err(ApiError::from))
                 });
                 self.own_or_open_read_only(owned, Some(&endpoint)).await
             }

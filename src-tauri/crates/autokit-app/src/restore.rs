@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use autokit_api::commands::RestoreBackup;
 use autokit_api::{Backup, BackupRef, Event, Role};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{Clock, DataDir};
+use autokit_library::{Clock, DataDir, LibraryError, restore_backup};
 use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -27,15 +27,18 @@ pub struct Restored {
 /// # Errors
 /// `conflict` while a process has the library open, `not_found`, `damaged`, `disk_full`, `read_only`.
 pub async fn restore(data_dir: &Path, name: &str) -> Result<Restored> {
-    let owned = DataDir::new(data_dir).try_own().map_err(|error| match ApiError::from(error) {
-        error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
-            ErrorCode::Conflict,
-            "the library is open in another AutoKit process",
-            "Restore it through that process, or close it first.",
-        ),
-        error => error,
+    let owned = DataDir::new(data_dir).try_own().map_err(|error| {
+        match ApiError::from(LibraryError::from(error)) {
+            error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
+                ErrorCode::Conflict,
+                "the library is open in another AutoKit process",
+                "Restore it through that process, or close it first.",
+            ),
+            error => error,
+        }
     })?;
-    let autokit_library::Restored { backup, replaced } = owned.restore_backup(name, Clock::system()).await?;
+    let autokit_library::Restored { backup, replaced } =
+        restore_backup(&owned, name, Clock::system()).await?;
     Ok(Restored { backup: to_api(backup), replaced })
 }
 

@@ -25,14 +25,14 @@ use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{Array, Number, Object, RecordId, RecordIdKey, Value};
 
-use crate::data_dir::DataDir;
-use crate::database::Database;
 use crate::error::{LibraryError, Result};
 use crate::migrate;
 use crate::problems::{Problem, Verified};
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
 use crate::store::Library;
+use autokit_store::DataDir;
+use autokit_store::Database;
 
 /// Tables included in a backup.
 const BACKED_UP: [&str; 26] = [
@@ -120,46 +120,44 @@ pub struct Backup {
     pub bytes: u64,
 }
 
-impl DataDir {
-    /// Lists the backups, newest first. Files that cannot be read as backups are skipped.
-    pub fn list_backups(&self) -> Vec<Backup> {
-        let entries = fs::read_dir(self.backups()).into_iter().flatten().flatten();
-        let mut found: Vec<Backup> = entries.filter_map(|entry| describe(&entry.path())).collect();
-        found.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| b.name.cmp(&a.name)));
-        found
-    }
+/// Lists the backups in a data directory, newest first. Files that cannot be read as backups are skipped.
+pub fn list_backups(dir: &DataDir) -> Vec<Backup> {
+    let entries = fs::read_dir(dir.backups()).into_iter().flatten().flatten();
+    let mut found: Vec<Backup> = entries.filter_map(|entry| describe(&entry.path())).collect();
+    found.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| b.name.cmp(&a.name)));
+    found
+}
 
-    /// Returns the file of a backup. It is looked up by name rather than in the list, which skips a file whose
-    /// beginning is damaged: that one is reported as damaged, not as missing.
-    pub(crate) fn backup_file(&self, name: &str) -> Result<PathBuf> {
-        let folder = self.backups();
-        let file = folder.join(format!("{name}{SUFFIX}"));
-        // A name from the command line must not lead out of the folder, and a pipe would block.
-        let inside = file.parent() == Some(folder.as_path()) && !name.contains('\\');
-        if inside && file.is_file() {
-            return Ok(file);
-        }
-        Err(LibraryError::NoBackup { name: name.to_owned(), folder })
+/// Returns the file of a backup. It is looked up by name rather than in the list, which skips a file whose
+/// beginning is damaged: that one is reported as damaged, not as missing.
+pub(crate) fn backup_file(dir: &DataDir, name: &str) -> Result<PathBuf> {
+    let folder = dir.backups();
+    let file = folder.join(format!("{name}{SUFFIX}"));
+    // A name from the command line must not lead out of the folder, and a pipe would block.
+    let inside = file.parent() == Some(folder.as_path()) && !name.contains('\\');
+    if inside && file.is_file() {
+        return Ok(file);
     }
+    Err(LibraryError::NoBackup { name: name.to_owned(), folder })
+}
 
-    /// Verifies a backup: reads it, loads it into an in-memory database and verifies that library.
-    ///
-    /// # Errors
-    /// [`LibraryError::NoBackup`]; [`LibraryError::BadBackup`] when the file is damaged.
-    pub async fn verify_backup(&self, name: &str, clock: Clock) -> Result<Verified> {
-        verify_file(&self.backup_file(name)?, clock).await
-    }
+/// Verifies a backup: reads it, loads it into an in-memory database and verifies that library.
+///
+/// # Errors
+/// [`LibraryError::NoBackup`]; [`LibraryError::BadBackup`] when the file is damaged.
+pub async fn verify_backup(dir: &DataDir, name: &str, clock: Clock) -> Result<Verified> {
+    verify_file(&backup_file(dir, name)?, clock).await
+}
 
-    /// Loads a backup into memory, as a library to look at.
-    ///
-    /// # Errors
-    /// As [`DataDir::verify_backup`].
-    pub async fn open_backup(&self, name: &str, clock: Clock) -> Result<(Backup, Library)> {
-        let file = self.backup_file(name)?;
-        let (_, library) = open_file(&file, clock).await?;
-        let backup = describe(&file).ok_or_else(|| bad_backup(&file, "it cannot be read"))?;
-        Ok((backup, library))
-    }
+/// Loads a backup into memory, as a library to look at.
+///
+/// # Errors
+/// As [`verify_backup`].
+pub async fn open_backup(dir: &DataDir, name: &str, clock: Clock) -> Result<(Backup, Library)> {
+    let file = backup_file(dir, name)?;
+    let (_, library) = open_file(&file, clock).await?;
+    let backup = describe(&file).ok_or_else(|| bad_backup(&file, "it cannot be read"))?;
+    Ok((backup, library))
 }
 
 impl Library {
@@ -216,7 +214,7 @@ impl Library {
         // nor removed.
         let now = self.clock.stamp();
         let made_here = |old: &Backup| old.name == file_stamp(old.created_at) && old.created_at <= now;
-        for old in dir.list_backups().into_iter().filter(made_here).skip(RETAINED) {
+        for old in list_backups(dir).into_iter().filter(made_here).skip(RETAINED) {
             fs::remove_file(dir.backups().join(format!("{}{SUFFIX}", old.name))).map_err(failed)?;
         }
         Ok(backup)
@@ -225,7 +223,7 @@ impl Library {
     /// Returns the newest backup, ignoring any dated in the future by a wrong clock.
     pub fn newest_backup(&self) -> Option<Backup> {
         let now = self.clock.stamp();
-        self.dir()?.list_backups().into_iter().find(|backup| backup.created_at <= now)
+        list_backups(self.dir()?).into_iter().find(|backup| backup.created_at <= now)
     }
 
     /// Returns the number of the last commit; 0 before the first.
@@ -319,7 +317,7 @@ pub(crate) fn describe(file: &Path) -> Option<Backup> {
 }
 
 async fn open_file(file: &Path, clock: Clock) -> Result<(Header, Library)> {
-    let database = Database::in_memory().await.map_err(LibraryError::Database)?;
+    let database = Database::in_memory().await?;
     let header = load(file, database.ready(|| ()).await?.db()).await?;
     Ok((header, Library::from_database(database, clock).await?))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use autokit_commit_log::HeadError;
 use autokit_error::{ApiError, ErrorCode};
+use autokit_store::StoreError;
 use autokit_toolcard::{CardId, ProposalId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -171,6 +172,18 @@ pub enum LibraryError {
     Database(String),
 }
 
+impl From<StoreError> for LibraryError {
+    fn from(error: StoreError) -> LibraryError {
+        match error {
+            StoreError::ReadOnly { path, source } => LibraryError::ReadOnly { path, source },
+            StoreError::DiskFull { path } => LibraryError::DiskFull { path },
+            StoreError::Owned { path } => LibraryError::Owned { path },
+            StoreError::Damaged { path, reason } => LibraryError::Damaged { path, reason },
+            StoreError::Database(reason) => LibraryError::Database(reason),
+        }
+    }
+}
+
 impl From<HeadError> for LibraryError {
     fn from(error: HeadError) -> LibraryError {
         LibraryError::io(&error.path, error.source)
@@ -240,25 +253,12 @@ impl LibraryError {
 
     /// Maps an I/O error in the data directory.
     pub(crate) fn io(path: &Path, source: io::Error) -> LibraryError {
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                LibraryError::DiskFull { path: path.to_owned() }
-            }
-            _ => LibraryError::ReadOnly { path: path.to_owned(), source },
-        }
+        StoreError::io(path, source).into()
     }
 
-    /// Maps a database error. Only its text distinguishes I/O failures.
+    /// Maps a database error.
     pub(crate) fn database(path: Option<&Path>, error: &dyn std::fmt::Display) -> LibraryError {
-        let text = error.to_string();
-        let says = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
-        match path.map(Path::to_owned) {
-            Some(path) if says(&["No space left", "os error 28"]) => LibraryError::DiskFull { path },
-            Some(path) if says(&["Read-only file system", "Permission denied", "os error 30"]) => {
-                LibraryError::ReadOnly { path, source: io::Error::other(text) }
-            }
-            _ => LibraryError::Database(text),
-        }
+        StoreError::database(path, error).into()
     }
 }
 

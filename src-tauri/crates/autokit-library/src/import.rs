@@ -15,15 +15,16 @@ use autokit_toolcard::{
 use serde::{Deserialize, Serialize};
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
-use crate::crash;
 use crate::error::{LibraryError, Result};
 use crate::history::{MANY, revision_ids};
 use crate::proposals::PlannedProposals;
 use crate::rows::{RevisionRow, key_text, seq_text};
-use crate::step::{Step, bytes_of, parts};
+use crate::step::{Step, parts};
 use crate::store::Library;
 use crate::vectors::PackedVectors;
 use autokit_commit_log::RowChange;
+use autokit_store::bytes_of;
+use autokit_store::crash;
 
 /// Cards staged in one transaction.
 const BATCH: usize = 250;

@@ -42,7 +42,7 @@ impl Library {
 
     /// Losses that were noticed and not yet accepted.
     fn losses(&self) -> Vec<Loss> {
-        let head = self.database.head.as_ref();
+        let head = self.database.head();
         head.map_or_else(Vec::new, |head| head.lock().expect("no holder panics").get().losses.clone())
     }
 
@@ -58,7 +58,7 @@ impl Library {
     }
 
     fn head_was_missing(&self) -> bool {
-        let head = self.database.head.as_ref();
+        let head = self.database.head();
         head.is_some_and(|head| head.lock().expect("no holder panics").get().missing_since.is_some())
     }
 
@@ -74,7 +74,7 @@ impl Library {
         }
         // The log continues after the gap.
         self.apply_change(Vec::new(), Vec::new(), "Continue without missing changes").await?;
-        let Some(head) = &self.database.head else { return Ok(()) };
+        let Some(head) = self.database.head() else { return Ok(()) };
         head.lock().expect("no holder panics").update(|head| {
             head.losses.clear();
             head.missing_since = None;
@@ -130,7 +130,7 @@ impl Library {
     }
 
     fn acknowledge_if_writable(&self, tip: Tip) -> Result<()> {
-        if self.database.head.is_some() { self.acknowledge(tip) } else { Ok(()) }
+        if self.database.head().is_some() { self.acknowledge(tip) } else { Ok(()) }
     }
 
     /// Checks the commits made since the library was last closed: whether they form a chain that matches the
@@ -181,7 +181,7 @@ impl Library {
         let loss = Loss { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
         tracing::warn!(?loss, "acknowledged changes are missing from the store");
         let known = head.losses.iter().any(|known| known.first == loss.first && known.last == loss.last);
-        if let Some(file) = self.database.head.as_ref().filter(|_| !known) {
+        if let Some(file) = self.database.head().filter(|_| !known) {
             file.lock().expect("no holder panics").update(|head| head.losses.push(loss.clone()))?;
         }
         Ok(vec![Problem::from(loss)])

@@ -1,6 +1,5 @@
 //! The library of toolcards in an embedded SurrealDB.
 //!
-//! * [`DataDir`] describes the layout of a data directory and decides which process owns it.
 //! * [`Library`] is the open store. Every change writes cards, revisions and related rows atomically: in one
 //!   transaction or, when it is too large for one, through a redo log that is completed after a crash.
 //! * [`Replica`] holds the current cards in memory, kept up to date by a cursor over the journal of
@@ -10,9 +9,6 @@
 //! database needs for uniqueness and access.
 
 mod backup;
-mod crash;
-mod data_dir;
-mod database;
 mod error;
 mod health;
 mod history;
@@ -31,10 +27,8 @@ mod restore;
 mod rows;
 mod shared;
 mod snapshot;
-mod space;
 mod step;
 mod store;
-mod store_files;
 mod stored_replica;
 mod undo;
 mod vectors;
@@ -42,11 +36,11 @@ mod vocabulary;
 mod write;
 
 pub use autokit_replica::{CardRecord, Checks, HealthCounts, HealthDay, LastCheck, Replica, Verification};
+pub use autokit_store::{DataDir, Ownership};
 pub use autokit_toolcard::Clock;
 
 pub use autokit_commit_log::Loss;
-pub use backup::Backup;
-pub use data_dir::{DataDir, Ownership};
+pub use backup::{Backup, list_backups, open_backup, verify_backup};
 pub use error::{Code, LibraryError, Result};
 pub use history::EditedCard;
 pub use import::{
@@ -58,7 +52,7 @@ pub use pages::{Page, PageChunk, PageVectors};
 pub use problems::{Problem, Verified};
 pub use proposals::shared::{ProposalLink, ReceivedComment, ReceivedProposal};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
-pub use restore::{Restored, Staged};
+pub use restore::{Restored, Staged, place_backup, restore_backup, stage_backup};
 pub use shared::{Made, Received, SharedState, TeamNote, TeamRules};
 pub use store::{ChangeObserver, Library, Storage};
 pub use stored_replica::HeldChanges;

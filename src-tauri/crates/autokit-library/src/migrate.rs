@@ -14,9 +14,9 @@ use surrealdb::engine::local::Db;
 use surrealdb::types::SurrealValue;
 
 use crate::backup::file_stamp;
-use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
-use crate::store_files::copy_tree;
+use autokit_store::DataDir;
+use autokit_store::copy_tree;
 
 /// The schema version this program writes.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
@@ -197,14 +197,14 @@ mod tests {
     use autokit_toolcard::{Clock, Draft, Origin, ProposalId, ProposalState};
 
     use super::*;
-    use crate::database::connect;
     use crate::store::{Library, Storage};
+    use autokit_store::connect;
 
     /// Creates a store of schema version 2 with a pending and a rejected proposal.
     async fn of_version_2(dir: &DataDir) {
         fs::create_dir_all(dir.store()).expect("a folder");
         let address = format!("surrealkv://{}", dir.store().display());
-        let instance = connect(&address).await.expect("opens");
+        let instance = connect(&address, None).await.expect("opens");
         let db = instance.db();
         migrate_to(db, dir.root(), 2).await.expect("migrated");
         let draft = serde_json::to_string(&Draft::new(Origin::Discovery, "r", Vec::new())).expect("JSON");
@@ -220,7 +220,7 @@ mod tests {
         .await
         .and_then(surrealdb::IndexedResults::check)
         .expect("written");
-        instance.close().await.expect("closed");
+        instance.close(None).await.expect("closed");
         fs::write(dir.schema_file(), r#"{"schema":2}"#).expect("written");
     }
 

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use autokit_toolcard::Clock;
 
-use crate::data_dir::{DataDir, Ownership};
-use crate::database::{Database, ReadOnlyReason};
 use crate::error::{LibraryError, Result};
 use crate::migrate;
 use crate::restore::finish_restore;
 use crate::store::{Library, Storage};
 use autokit_commit_log::{Head, HeadFile};
+use autokit_store::{DataDir, Ownership};
+use autokit_store::{Database, ReadOnlyReason};
 
 impl Library {
     /// Opens a library, migrating an older one, and loads its cards into memory.
@@ -37,7 +37,7 @@ impl Library {
     async fn open_storage(storage: Storage, clock: Clock) -> Result<Library> {
         match storage {
             Storage::Memory => {
-                let database = Database::in_memory().await.map_err(LibraryError::Database)?;
+                let database = Database::in_memory().await?;
                 Library::start(database, None, None, clock, None).await
             }
             Storage::Disk(owned) => {

@@ -10,12 +10,12 @@ use std::sync::atomic::Ordering;
 
 use surrealdb::types::{Object, RecordId, SurrealValue, Value, object};
 
-use crate::crash;
 use crate::error::{LibraryError, Result};
 use crate::rows::{key_text, seq_text};
 use crate::step::{BYTES, ROWS, Step};
 use crate::store::Library;
 use autokit_commit_log::{CommitRecord, RowChange, Tip};
+use autokit_store::crash;
 
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
@@ -121,14 +121,13 @@ impl Library {
 
     /// Returns the number of the commit after `tip`. Numbers of lost commits are not reused.
     fn next_commit(&self, tip: &Tip) -> u64 {
-        let head =
-            self.database.head.as_ref().map_or(0, |head| head.lock().expect("no holder panics").get().seq);
+        let head = self.database.head().map_or(0, |head| head.lock().expect("no holder panics").get().seq);
         tip.seq.max(head) + 1
     }
 
     /// Records a commit as acknowledged in the head.
     pub(crate) fn acknowledge(&self, tip: Tip) -> Result<()> {
-        if let Some(head) = &self.database.head {
+        if let Some(head) = self.database.head() {
             head.lock().expect("no holder panics").update(|head| {
                 head.seq = tip.seq;
                 head.hash.clone_from(&tip.hash);

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use autokit_toolcard::Clock;
 use serde::{Deserialize, Serialize};
 
-use crate::backup::{Backup, Header, describe, file_stamp, load, verify_file};
-use crate::crash;
-use crate::data_dir::{DataDir, Ownership};
-use crate::database::connect;
+use crate::backup::{Backup, Header, backup_file, describe, file_stamp, load, verify_file};
 use crate::error::{LibraryError, Result};
 use crate::migrate;
 use crate::stored_replica::remove_snapshots_of;
 use autokit_commit_log::{HeadFile, StoreState};
+use autokit_store::connect;
+use autokit_store::crash;
+use autokit_store::{DataDir, Ownership};
 
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,72 +56,67 @@ fn journal_file(dir: &DataDir) -> PathBuf {
     dir.root().join("restore.json")
 }
 
-impl DataDir {
-    /// Verifies a backup and loads it into a folder next to the store. The library is not touched, and may be
-    /// open; the caller makes sure that its directory is owned, and stages one backup at a time. What is staged
-    /// and not placed is deleted by the next owner.
-    ///
-    /// # Errors
-    /// As [`DataDir::verify_backup`]; [`LibraryError::BadBackup`] when the backup has problems; any I/O error
-    /// that keeps the files from being written.
-    pub async fn stage_backup(&self, name: &str, clock: Clock) -> Result<Staged> {
-        let file = self.backup_file(name)?;
-        let bad = |reason: &str| LibraryError::BadBackup { path: file.clone(), reason: reason.to_owned() };
-        let backup = describe(&file).ok_or_else(|| bad("it cannot be read"))?;
-        let verified = verify_file(&file, clock).await?;
-        if let Some(problem) = verified.problems.first() {
-            return Err(bad(&problem.to_string()));
-        }
-        let failed = |error| LibraryError::io(self.root(), error);
-        let staging = staging_dir(self);
-        remove_staged(self)?;
-        fs::create_dir_all(&staging).map_err(failed)?;
-        let address = std::path::absolute(&staging).map_err(failed)?;
-        let instance = connect(&format!("surrealkv://{}?sync=every", address.display()))
-            .await
-            .map_err(|error| LibraryError::database(Some(self.root()), &error))?;
-        let header = load(&file, instance.db()).await?;
-        instance.close().await.map_err(|error| LibraryError::database(Some(self.root()), &error))?;
-        // Dropping it would close it again after its folder was renamed.
-        std::mem::forget(instance);
-        Ok(Staged { backup, header })
+/// Verifies a backup and loads it into a folder next to the store. The library is not touched, and may be
+/// open; the caller makes sure that its directory is owned, and stages one backup at a time. What is staged
+/// and not placed is deleted by the next owner.
+///
+/// # Errors
+/// As [`crate::verify_backup`]; [`LibraryError::BadBackup`] when the backup has problems; any I/O error
+/// that keeps the files from being written.
+pub async fn stage_backup(dir: &DataDir, name: &str, clock: Clock) -> Result<Staged> {
+    let file = backup_file(dir, name)?;
+    let bad = |reason: &str| LibraryError::BadBackup { path: file.clone(), reason: reason.to_owned() };
+    let backup = describe(&file).ok_or_else(|| bad("it cannot be read"))?;
+    let verified = verify_file(&file, clock).await?;
+    if let Some(problem) = verified.problems.first() {
+        return Err(bad(&problem.to_string()));
     }
+    let failed = |error| LibraryError::io(dir.root(), error);
+    let staging = staging_dir(dir);
+    remove_staged(dir)?;
+    fs::create_dir_all(&staging).map_err(failed)?;
+    let address = std::path::absolute(&staging).map_err(failed)?;
+    let instance =
+        connect(&format!("surrealkv://{}?sync=every", address.display()), Some(dir.root())).await?;
+    let header = load(&file, instance.db()).await?;
+    instance.close(Some(dir.root())).await?;
+    // Dropping it would close it again after its folder was renamed.
+    std::mem::forget(instance);
+    Ok(Staged { backup, header })
 }
 
-impl Ownership {
-    /// Replaces the library, which is closed, with a staged backup; the old library is moved to the folder of
-    /// backups.
-    ///
-    /// # Errors
-    /// When the files cannot be written or renamed.
-    pub fn place_backup(&self, staged: Staged, clock: &Clock) -> Result<Restored> {
-        let dir = self.dir();
-        let Staged { backup, header } = staged;
-        let replaced = dir.backups().join(format!("replaced-{}", file_stamp(clock.stamp())));
-        let journal = Journal {
-            replaced: replaced.clone(),
-            commit: header.commit,
-            hash: header.hash,
-            cards: header.cards,
-            schema: header.schema,
-        };
-        let journal = serde_json::to_vec(&journal).expect("a journal serializes to JSON");
-        write_synced(&journal_file(dir), &journal).map_err(|error| LibraryError::io(dir.root(), error))?;
-        crash::point("restore.noted");
-        finish_restore(dir)?;
-        Ok(Restored { backup, replaced })
-    }
+/// Replaces the library, which is closed, with a staged backup; the old library is moved to the folder of
+/// backups.
+///
+/// # Errors
+/// When the files cannot be written or renamed.
+pub fn place_backup(owned: &Ownership, staged: Staged, clock: &Clock) -> Result<Restored> {
+    let dir = owned.dir();
+    let Staged { backup, header } = staged;
+    let replaced = dir.backups().join(format!("replaced-{}", file_stamp(clock.stamp())));
+    let journal = Journal {
+        replaced: replaced.clone(),
+        commit: header.commit,
+        hash: header.hash,
+        cards: header.cards,
+        schema: header.schema,
+    };
+    let journal = serde_json::to_vec(&journal).expect("a journal serializes to JSON");
+    write_synced(&journal_file(dir), &journal).map_err(|error| LibraryError::io(dir.root(), error))?;
+    crash::point("restore.noted");
+    finish_restore(dir)?;
+    Ok(Restored { backup, replaced })
+}
 
-    /// Replaces the library, which is closed, with a backup. Nothing is replaced before the backup was verified
-    /// and loaded.
-    ///
-    /// # Errors
-    /// As [`DataDir::stage_backup`] and [`Ownership::place_backup`].
-    pub async fn restore_backup(&self, name: &str, clock: Clock) -> Result<Restored> {
-        finish_restore(self.dir())?;
-        let staged = self.dir().stage_backup(name, clock.clone()).await?;
-        self.place_backup(staged, &clock)
-    }
+/// Replaces the library, which is closed, with a backup. Nothing is replaced before the backup was verified
+/// and loaded.
+///
+/// # Errors
+/// As [`stage_backup`] and [`place_backup`].
+pub async fn restore_backup(owned: &Ownership, name: &str, clock: Clock) -> Result<Restored> {
+    finish_restore(owned.dir())?;
+    let staged = stage_backup(owned.dir(), name, clock.clone()).await?;
+    place_backup(owned, staged, &clock)
 }
 
 /// Completes a restore whose journal was written, and deletes what is left of one that did not get so far.

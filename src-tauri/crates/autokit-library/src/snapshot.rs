@@ -8,12 +8,12 @@ use surrealdb::engine::local::Db;
 use surrealdb::method::Transaction;
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
 
-use crate::database::Instance;
 use crate::error::Result;
 use crate::rows::seq_text;
 use crate::store::Library;
 use autokit_commit_log::Head;
 use autokit_commit_log::{CommitRecord, Tip, row_name};
+use autokit_store::Instance;
 
 /// Rows read at a time.
 const WINDOW: u64 = 1_000;
@@ -42,11 +42,7 @@ impl Library {
             library: self,
             transaction,
             _instance: instance,
-            head: self
-                .database
-                .head
-                .as_ref()
-                .map(|head| head.lock().expect("no holder panics").get().clone()),
+            head: self.database.head().map(|head| head.lock().expect("no holder panics").get().clone()),
         })
     }
 }

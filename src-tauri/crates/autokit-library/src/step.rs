@@ -1,9 +1,10 @@
 //! The steps of a large change, each small enough for one transaction.
 
+use autokit_commit_log::RowChange;
+use autokit_store::{bytes_of, id_bytes};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
 
-use crate::rows::{key_text, proposal_id};
-use autokit_commit_log::RowChange;
+use crate::rows::proposal_id;
 
 /// Most rows in one transaction.
 pub(crate) const ROWS: usize = 1_000;
@@ -180,24 +181,4 @@ pub(crate) fn parts<T>(rows: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>>
         }
     }
     all
-}
-
-pub(crate) fn id_bytes(id: &RecordId) -> usize {
-    id.table.as_str().len() + key_text(id).len()
-}
-
-/// Estimates the bytes of a row.
-pub(crate) fn bytes_of(row: &Object) -> usize {
-    row.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
-}
-
-pub(crate) fn value_bytes(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        Value::Bytes(bytes) => bytes.len(),
-        Value::RecordId(id) => id_bytes(id),
-        Value::Array(values) => values.iter().map(value_bytes).sum(),
-        Value::Object(row) => bytes_of(row),
-        _ => 8,
-    }
 }

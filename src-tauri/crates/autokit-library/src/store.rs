@@ -13,14 +13,14 @@ use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
 use surrealdb::types::{Object, RecordId, SurrealValue, object};
 
-use crate::data_dir::{DataDir, Ownership};
-use crate::database::{Database, Instance};
 use crate::error::{Code, LibraryError, Result};
 use crate::problems::{Problem, Verified};
 use crate::queue::Queue;
 use crate::rows::{CardRow, TombstoneRow, key_text, timestamp};
 use crate::step::Step;
 use autokit_commit_log::Tip;
+use autokit_store::{DataDir, Ownership};
+use autokit_store::{Database, Instance};
 
 /// Where a library is stored.
 #[derive(Debug)]
@@ -113,6 +113,11 @@ impl Library {
         &self.clock
     }
 
+    /// Number of the newest commit, where it is known: while it stays the same, so does what the library says.
+    pub fn commit_number(&self) -> Option<u64> {
+        self.tip.lock().expect("no holder panics").as_ref().map(|tip| tip.seq)
+    }
+
     /// How long opening took to compare the newest changes and the number of cards with the head.
     pub fn check_duration(&self) -> Duration {
         *self.check_duration.lock().expect("no holder panics")
@@ -129,7 +134,7 @@ impl Library {
     /// # Errors
     /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`].
     pub fn ensure_writable(&self) -> Result<()> {
-        self.database.check_space(0)
+        Ok(self.database.check_space(0)?)
     }
 
     /// The backup made before opening migrated the store, if it did.
@@ -167,7 +172,8 @@ impl Library {
         let flushed = self.database.close().await;
         self.keep_snapshots();
         let ownership = self.ownership.lock().expect("no holder panics").take();
-        flushed.map(|()| ownership)
+        flushed?;
+        Ok(ownership)
     }
 
     /// Returns the database to query.
@@ -175,7 +181,7 @@ impl Library {
     /// # Errors
     /// [`LibraryError::DiskFull`] while a failed write could not be recovered from.
     pub(crate) async fn db(&self) -> Result<DbHandle> {
-        self.database.ready(|| self.mark_stale()).await.map(DbHandle)
+        Ok(DbHandle(self.database.ready(|| self.mark_stale()).await?))
     }
 
     /// Marks state in memory as possibly ahead of a store that was reopened.
@@ -199,7 +205,7 @@ impl Library {
     /// [`LibraryError::DiskFull`] when there is not enough space, or the failure, in which case nothing of
     /// the write remains.
     pub async fn execute(&self, query: &str, variables: Object) -> Result<()> {
-        self.database.execute(query, variables, || self.mark_stale()).await
+        Ok(self.database.execute(query, variables, || self.mark_stale()).await?)
     }
 
     /// Returns the rows that a statement selects.

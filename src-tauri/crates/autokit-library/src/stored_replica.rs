@@ -9,11 +9,11 @@ use autokit_replica::snapshot::{self, Content};
 use autokit_replica::{REPLICA_FORMAT, Replica, Snapshots};
 use tokio::sync::MutexGuard;
 
-use crate::data_dir::DataDir;
 use crate::error::{LibraryError, Result};
 use crate::migrate::SCHEMA_VERSION;
 use crate::store::{Library, NewestRevision};
 use autokit_commit_log::{Head, HeadFile, StoreState};
+use autokit_store::DataDir;
 
 /// Name of their folder in the data directory.
 const FOLDER: &str = "snapshots";

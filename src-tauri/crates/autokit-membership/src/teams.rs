@@ -9,7 +9,7 @@ use autokit_api::commands::{
 };
 use autokit_api::{Nothing, TeamCreate, TeamEntry, TeamJoin, TeamMove, TeamRef, TeamUnsent};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{DataDir, Library, Ownership, Storage};
+use autokit_library::{DataDir, Library, LibraryError, Ownership, Storage};
 use autokit_team::{Address, Code, Connection, Credentials, INVITATION_LIFETIME, Owner, Role, Session};
 use autokit_workspace::options::EngineOptions;
 use autokit_workspace::providers::Providers;
@@ -25,7 +25,7 @@ const SHORTEST_PASSWORD: usize = 8;
 
 /// Owns the folder of a replica, so that nobody else has its library open.
 fn own(folder: &Path) -> Result<Ownership> {
-    DataDir::new(folder).try_own().map_err(|error| match ApiError::from(error) {
+    DataDir::new(folder).try_own().map_err(|error| match ApiError::from(LibraryError::from(error)) {
         error if error.code == ErrorCode::OwnerUnreachable => ApiError::new(
             ErrorCode::Conflict,
             "the team's library is open",

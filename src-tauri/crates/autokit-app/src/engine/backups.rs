@@ -11,7 +11,7 @@ use autokit_api::commands::{
 };
 use autokit_api::{Backup, BackupContents, BackupRef, CardNames, Nothing};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, DataDir, Library, Staged};
+use autokit_library::{CardRecord, DataDir, Library, Staged, open_backup, stage_backup};
 use autokit_toolcard::CardId;
 use autokit_workspace::workspace::Workspace;
 use jiff::SignedDuration;
@@ -149,7 +149,7 @@ impl Handle<ListBackups> for Backups {
 impl Handle<InspectBackup> for Backups {
     async fn handle(&self, _: &Context, request: BackupRef) -> Result<BackupContents> {
         let dir = self.dir()?;
-        let (backup, opened) = dir.open_backup(&request.name, self.workspace.clock.clone()).await?;
+        let (backup, opened) = open_backup(dir, &request.name, self.workspace.clock.clone()).await?;
         let contents = self.compare(to_api(backup), &opened).await;
         opened.close().await?;
         contents
@@ -209,7 +209,7 @@ impl Handle<RestoreBackup> for Backups {
                 "Wait until it is restored.",
             ));
         }
-        let ready = dir.stage_backup(&request.name, self.workspace.clock.clone()).await?;
+        let ready = stage_backup(dir, &request.name, self.workspace.clock.clone()).await?;
         let backup = to_api(ready.backup.clone());
         *staged = Some(ready);
         self.is_staged.send_replace(true);

@@ -46,7 +46,7 @@ impl Library {
     /// As [`Library::queue_in_step`], for a caller that holds the `writer` lock.
     pub(crate) async fn recover_state(&self) -> Result<()> {
         // One whose caller was dropped may be under way.
-        drop(self.database.writing.lock().await);
+        self.database.settle().await;
         if self.is_redo_uncertain() {
             self.finish_redo().await?;
             self.delete_staged().await?;

@@ -236,7 +236,7 @@ async fn one_process_owns_a_directory_at_a_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = DataDir::new(folder.path());
     let owned = dir.try_own().expect("free");
-    assert_eq!(dir.try_own().expect_err("taken").code(), Code::Owned);
+    assert_eq!(LibraryError::from(dir.try_own().expect_err("taken")).code(), Code::Owned);
     drop(owned);
     dir.try_own().expect("free again");
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{LibraryError, Result};
+use crate::error::{Result, StoreError};
 
 /// Bytes on disk per byte of a row: it is written with its keys and indexes to the store's log, and again,
 /// compressed, when the log is compacted into tables.
@@ -28,13 +28,13 @@ impl Space {
     /// Refuses a write for which there is not enough space, before any of it is written.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`].
+    /// [`StoreError::DiskFull`].
     pub(crate) fn check(&self, bytes: u64) -> Result<()> {
         // Tests fill the disk in the middle of a write, as another program might.
         if cfg!(debug_assertions) && std::env::var_os("AUTOKIT_NO_SPACE_CHECK").is_some() {
             return Ok(());
         }
-        if self.fits(bytes, 0) { Ok(()) } else { Err(LibraryError::DiskFull { path: self.root.clone() }) }
+        if self.fits(bytes, 0) { Ok(()) } else { Err(StoreError::DiskFull { path: self.root.clone() }) }
     }
 
     /// Whether there is space for a write in addition to the reserve.

@@ -32,7 +32,7 @@ pub(crate) fn copy_to_temp(store: &Path) -> io::Result<TempDir> {
 
 /// Copies a folder recursively. The copies belong to the current user and are writable, whatever the
 /// permissions of the originals.
-pub(crate) fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

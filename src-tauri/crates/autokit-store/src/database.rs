@@ -10,6 +10,7 @@
 //! The database's own maintenance tasks are not started: they write on their own, which an abandoned instance
 //! must not do. They serve clusters, change feeds and index builds, none of which are used here.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,12 +29,12 @@ use tempfile::TempDir;
 
 use crate::crash;
 use crate::data_dir::DataDir;
-use crate::error::{LibraryError, Result};
-use crate::space::Space;
-use crate::step::bytes_of;
-use crate::store_files::{
+use crate::error::{Result, StoreError};
+use crate::files::{
     copy_to_temp, detach, end_of_log, folders, next_folder, restore_folder_name, truncate_log, unlock,
 };
+use crate::size::bytes_of;
+use crate::space::Space;
 use autokit_commit_log::{HeadFile, LogPosition, StoreState};
 
 /// Time limit of a write, plus one second for each MiB.
@@ -43,7 +44,7 @@ const LONGEST_WRITE: Duration = Duration::from_secs(30);
 ///
 /// Behind a trait object, because the compiler would otherwise go through the fields of the database's types,
 /// all the way down, for each `async fn` of this and every crate above, to prove that its future is `Send`.
-pub(crate) struct Instance(Box<dyn OpenStore>);
+pub struct Instance(Box<dyn OpenStore>);
 
 trait OpenStore: Send + Sync {
     fn db(&self) -> &Surreal<Db>;
@@ -65,14 +66,24 @@ impl OpenStore for EmbeddedStore {
     }
 }
 
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance").finish_non_exhaustive()
+    }
+}
+
 impl Instance {
-    pub(crate) fn db(&self) -> &Surreal<Db> {
+    /// The handle for querying it.
+    pub fn db(&self) -> &Surreal<Db> {
         self.0.db()
     }
 
-    /// Flushes everything and closes the store.
-    pub(crate) async fn close(&self) -> std::result::Result<(), String> {
-        self.0.shut_down().await
+    /// Flushes everything and closes the store, which is in this directory.
+    ///
+    /// # Errors
+    /// When it cannot be flushed.
+    pub async fn close(&self, root: Option<&Path>) -> Result<()> {
+        self.0.shut_down().await.map_err(|error| StoreError::database(root, &error))
     }
 }
 
@@ -87,17 +98,18 @@ struct Files {
 }
 
 /// The database of one library.
-pub(crate) struct Database {
+pub struct Database {
     /// None after a failed write until recovery succeeds, and once the database is closed.
     instance: ArcSwapOption<Instance>,
     /// Set once closed: the store is not reopened.
     closed: AtomicBool,
     /// None for an in-memory database.
     files: Option<Files>,
-    pub(crate) head: Option<Mutex<HeadFile>>,
+    /// None where nothing is acknowledged: in memory, and in a copy.
+    head: Option<Mutex<HeadFile>>,
     /// Serializes writes: the database uses optimistic concurrency, and would fail one of two transactions
     /// that write the same row.
-    pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
+    writing: Arc<tokio::sync::Mutex<()>>,
     /// Time limit of a small write.
     longest_write: Duration,
     /// Set when the database is read-only, with the reason.
@@ -108,22 +120,44 @@ pub(crate) struct Database {
 
 /// Why a library accepts no changes.
 #[derive(Clone, Debug)]
-pub(crate) struct ReadOnlyReason {
-    pub(crate) root: PathBuf,
-    pub(crate) full: bool,
+pub struct ReadOnlyReason {
+    /// Its directory.
+    pub root: PathBuf,
+    /// Whether its disk is full.
+    pub full: bool,
 }
 
 impl ReadOnlyReason {
-    fn error(&self) -> LibraryError {
+    fn error(&self) -> StoreError {
         let kind = if self.full { io::ErrorKind::StorageFull } else { io::ErrorKind::ReadOnlyFilesystem };
-        LibraryError::io(&self.root, kind.into())
+        StoreError::io(&self.root, kind.into())
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dir = self.files.as_ref().map(|files| &files.dir);
+        f.debug_struct("Database").field("dir", &dir).finish_non_exhaustive()
     }
 }
 
 impl Database {
     /// Opens an in-memory database.
-    pub(crate) async fn in_memory() -> std::result::Result<Database, String> {
-        Ok(Database::from_instance(connect("memory").await?))
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn in_memory() -> Result<Database> {
+        Ok(Database::from_instance(connect("memory", None).await?))
+    }
+
+    /// The head that says what was acknowledged; `None` in memory, and in a copy.
+    pub fn head(&self) -> Option<&Mutex<HeadFile>> {
+        self.head.as_ref()
+    }
+
+    /// Waits until the writes that have begun end.
+    pub async fn settle(&self) {
+        drop(self.writing.lock().await);
     }
 
     /// Wraps an instance that has no files or head.
@@ -144,20 +178,20 @@ impl Database {
     /// sure that no process owns the store.
     ///
     /// # Errors
-    /// [`LibraryError::Damaged`] when it cannot be opened, [`LibraryError::DiskFull`] when there is no space
+    /// [`StoreError::Damaged`] when it cannot be opened, [`StoreError::DiskFull`] when there is no space
     /// for a copy anywhere.
-    pub(crate) async fn copy_of(dir: &DataDir) -> Result<Database> {
+    pub async fn copy_of(dir: &DataDir) -> Result<Database> {
         let store = folders(dir).ok().and_then(|found| found.into_iter().max());
         let Some((_, store)) = store else {
-            return Err(LibraryError::Damaged {
+            return Err(StoreError::Damaged {
                 path: dir.root().to_owned(),
                 reason: "it does not contain a store".to_owned(),
             });
         };
-        let copy = copy_to_temp(&store).map_err(|error| LibraryError::io(dir.root(), error))?;
+        let copy = copy_to_temp(&store).map_err(|error| StoreError::io(dir.root(), error))?;
         let folder = copy.path().join("store");
         if let Some(StoreState::Failed(position)) = HeadFile::peek(&dir.head_file()).map(|head| head.state) {
-            truncate_log(&folder, position).map_err(|error| LibraryError::io(dir.root(), error))?;
+            truncate_log(&folder, position).map_err(|error| StoreError::io(dir.root(), error))?;
         }
         Ok(Database { _copy: Some(copy), ..Database::from_instance(open_folder(dir, &folder).await?) })
     }
@@ -166,9 +200,9 @@ impl Database {
     /// process could not.
     ///
     /// # Errors
-    /// Returns what kept the store from opening, mapped to a [`LibraryError`].
-    pub(crate) async fn on_disk(dir: &DataDir, mut head: HeadFile) -> Result<Database> {
-        let failed = |error| LibraryError::io(dir.root(), error);
+    /// Returns what kept the store from opening, mapped to a [`StoreError`].
+    pub async fn on_disk(dir: &DataDir, mut head: HeadFile) -> Result<Database> {
+        let failed = |error| StoreError::io(dir.root(), error);
         let space = Space::new(dir.root());
         let mut folder = restore_folder_name(dir).map_err(failed)?;
         if let StoreState::Failed(position) = head.get().state {
@@ -176,7 +210,7 @@ impl Database {
             truncate_log(&folder, position).map_err(failed)?;
         }
         let instance = match open_folder(dir, &folder).await {
-            Err(LibraryError::DiskFull { .. }) => {
+            Err(StoreError::DiskFull { .. }) => {
                 space.release_reserve();
                 let next = next_folder(dir).map_err(failed)?;
                 fs::rename(&folder, &next).map_err(failed)?;
@@ -194,12 +228,12 @@ impl Database {
     }
 
     /// Refuses all writes from now on.
-    pub(crate) fn refuse_writes(&mut self, refusal: ReadOnlyReason) {
+    pub fn refuse_writes(&mut self, refusal: ReadOnlyReason) {
         self.read_only = Some(refusal);
     }
 
     /// Why writes are refused, if they are.
-    pub(crate) fn refusal(&self) -> Option<&ReadOnlyReason> {
+    pub fn refusal(&self) -> Option<&ReadOnlyReason> {
         self.read_only.as_ref()
     }
 
@@ -207,8 +241,8 @@ impl Database {
     /// `recovered` after reopening.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] while the store cannot be reopened.
-    pub(crate) async fn ready(&self, recovered: impl Fn() + Send + Sync) -> Result<Arc<Instance>> {
+    /// [`StoreError::DiskFull`] while the store cannot be reopened.
+    pub async fn ready(&self, recovered: impl Fn() + Send + Sync) -> Result<Arc<Instance>> {
         if let Some(instance) = self.instance.load_full() {
             return Ok(instance);
         }
@@ -234,19 +268,19 @@ impl Database {
         Ok(instance)
     }
 
-    fn unrecovered(&self) -> LibraryError {
+    fn unrecovered(&self) -> StoreError {
         if self.closed.load(Ordering::Acquire) {
-            return LibraryError::Database("the library was closed".to_owned());
+            return StoreError::Database("the library was closed".to_owned());
         }
         let path = self.files.as_ref().map(|files| files.dir.root().to_owned()).unwrap_or_default();
-        LibraryError::DiskFull { path }
+        StoreError::DiskFull { path }
     }
 
     /// Refuses a change for which there is not enough disk space, before any of it is written.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`], or the reason why the library is read-only.
-    pub(crate) fn check_space(&self, bytes: usize) -> Result<()> {
+    /// [`StoreError::DiskFull`], or the reason why the library is read-only.
+    pub fn check_space(&self, bytes: usize) -> Result<()> {
         if let Some(refusal) = &self.read_only {
             return Err(refusal.error());
         }
@@ -257,9 +291,9 @@ impl Database {
     /// and a new instance replaced this one, since state in memory may then be ahead of the store.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] before anything is written, or the failure of the write, of which nothing
+    /// [`StoreError::DiskFull`] before anything is written, or the failure of the write, of which nothing
     /// remains.
-    pub(crate) async fn execute(
+    pub async fn execute(
         &self,
         query: &str,
         variables: Object,
@@ -272,7 +306,7 @@ impl Database {
         match (self.execute_once(query, variables, &recovered, &guard).await, retry) {
             // The store compacts its log into tables by itself. Once that has failed on a full disk, it
             // refuses every later write with the same error, even when there is space again.
-            (Err(LibraryError::DiskFull { .. }), Some((space, variables)))
+            (Err(StoreError::DiskFull { .. }), Some((space, variables)))
                 if space.fits_beside_reserve(bytes as u64) =>
             {
                 self.execute_once(query, variables, &recovered, &guard).await
@@ -311,7 +345,7 @@ impl Database {
             return Ok(());
         };
         let root = self.files.as_ref().map(|files| files.dir.root());
-        let error = LibraryError::database(root, &failure.reason);
+        let error = StoreError::database(root, &failure.reason);
         if !failure.is_statement_error && self.files.is_some() {
             drop(instance);
             tracing::warn!(%error, why = failure.reason, "write failed; reopening the store without it");
@@ -340,7 +374,7 @@ impl Database {
     /// Reopens the store after an instance was abandoned.
     async fn reopen(&self) -> Result<Arc<Instance>> {
         let (Some(files), Some(head)) = (&self.files, &self.head) else { return Err(self.unrecovered()) };
-        let failed = |error| LibraryError::io(files.dir.root(), error);
+        let failed = |error| StoreError::io(files.dir.root(), error);
         files.space.release_reserve();
         let position = *files.position.lock().expect("no holder panics");
         let old = files.folder.lock().expect("no holder panics").clone();
@@ -362,29 +396,33 @@ impl Database {
     }
 
     /// Releases the instance and returns a future that closes it; nothing can be read or written any more.
-    pub(crate) fn release_instance(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
+    pub fn release_instance(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
         self.closed.store(true, Ordering::Release);
         let instance = self.instance.swap(None)?;
-        let folder = self.files.as_ref().map(|files| files.folder.lock().expect("no holder panics").clone());
+        let (root, folder) = self.root_and_folder().unzip();
         Some(async move {
-            if let Err(error) = close_instance(instance, folder.as_deref()).await {
-                tracing::warn!(error, "failed to flush the store; acknowledged changes are still in its log");
+            if let Err(error) = close_instance(instance, root.as_deref(), folder.as_deref()).await {
+                tracing::warn!(%error, "failed to flush the store; acknowledged changes are still in its log");
             }
         })
+    }
+
+    /// The directory, and the folder in it of the open instance.
+    fn root_and_folder(&self) -> Option<(PathBuf, PathBuf)> {
+        let files = self.files.as_ref()?;
+        Some((files.dir.root().to_owned(), files.folder.lock().expect("no holder panics").clone()))
     }
 
     /// Flushes and closes the store.
     ///
     /// # Errors
-    /// Returns an error when the store could not be flushed; acknowledged changes are still in its log.
-    pub(crate) async fn close(&self) -> Result<()> {
+    /// When it could not be flushed; acknowledged changes are still in its log.
+    pub async fn close(&self) -> Result<()> {
         let _guard = self.writing.lock().await;
         self.closed.store(true, Ordering::Release);
         let Some(instance) = self.instance.swap(None) else { return Ok(()) };
-        let root = self.files.as_ref().map(|files| files.dir.root());
-        let folder = self.files.as_ref().map(|files| files.folder.lock().expect("no holder panics").clone());
-        let closed = close_instance(instance, folder.as_deref()).await;
-        closed.map_err(|error| LibraryError::database(root, &error))?;
+        let (root, folder) = self.root_and_folder().unzip();
+        close_instance(instance, root.as_deref(), folder.as_deref()).await?;
         crash::point("close.flushed");
         if let Some(head) = &self.head {
             let mut head = head.lock().expect("no holder panics");
@@ -406,12 +444,13 @@ impl Database {
 }
 
 /// Closes an instance. Its folder can be opened again afterwards, whether or not it was flushed.
-fn close_instance(
+fn close_instance<'a>(
     instance: Arc<Instance>,
-    folder: Option<&Path>,
-) -> BoxFuture<'_, std::result::Result<(), String>> {
+    root: Option<&'a Path>,
+    folder: Option<&'a Path>,
+) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
-        let closed = instance.close().await;
+        let closed = instance.close(root).await;
         // Dropping it would close the store a second time, in the background, when another instance may already
         // have opened it.
         std::mem::forget(instance);
@@ -432,12 +471,18 @@ struct Failure {
     is_statement_error: bool,
 }
 
+/// Whether the statements themselves are at fault.
+fn is_statement_error(error: &surrealdb::Error) -> bool {
+    error.is_already_exists()
+        || error.is_validation()
+        || error.is_not_found()
+        || error.is_not_allowed()
+        || error.is_serialization()
+        || error.is_thrown()
+        || error.to_string().contains("conflict")
+}
+
 async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::Result<(), Failure> {
-    let is_statement_error = |error: &surrealdb::Error| {
-        let of_statement = [error.is_already_exists(), error.is_validation(), error.is_not_found()];
-        let others = [error.is_not_allowed(), error.is_serialization(), error.is_thrown()];
-        of_statement.iter().chain(&others).any(|is| *is) || error.to_string().contains("conflict")
-    };
     let response = db.query(query).bind(variables).await;
     let mut response = response.map_err(|error| Failure {
         reason: error.to_string(),
@@ -458,28 +503,33 @@ async fn run(db: &Surreal<Db>, query: &str, variables: Object) -> std::result::R
 
 async fn open_folder(dir: &DataDir, folder: &Path) -> Result<Instance> {
     let Some(text) = folder.to_str().filter(|text| !text.contains('?')) else {
-        return Err(LibraryError::Damaged {
+        return Err(StoreError::Damaged {
             path: dir.root().to_owned(),
             reason: "the database does not support paths with `?` or bytes that are not UTF-8".to_owned(),
         });
     };
     // Every commit is synced, so that an acknowledged change survives a power failure.
-    let opened = connect(&format!("surrealkv://{text}?sync=every")).await;
-    opened.map_err(|error| match LibraryError::database(Some(dir.root()), &error) {
-        LibraryError::Database(reason) => LibraryError::Damaged { path: dir.root().to_owned(), reason },
+    let opened = connect(&format!("surrealkv://{text}?sync=every"), Some(dir.root())).await;
+    opened.map_err(|error| match error {
+        StoreError::Database(reason) => StoreError::Damaged { path: dir.root().to_owned(), reason },
         other => other,
     })
 }
 
-/// Connects to the database at an address.
-pub(crate) fn connect(address: &str) -> BoxFuture<'_, std::result::Result<Instance, String>> {
+/// Connects to the embedded database at an address, which is in the directory `root` unless it is in memory.
+///
+/// # Errors
+/// [`StoreError::DiskFull`] and [`StoreError::ReadOnly`] where the database says so; otherwise [`StoreError::Database`].
+pub fn connect<'a>(address: &'a str, root: Option<&'a Path>) -> BoxFuture<'a, Result<Instance>> {
     Box::pin(async move {
-        let datastore = open_datastore(address).await?;
-        let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None)
-            .await
-            .map_err(|error| error.to_string())?;
-        db.use_ns("autokit").use_db("library").await.map_err(|error| error.to_string())?;
-        Ok(Instance(Box::new(EmbeddedStore { datastore, db })))
+        let connected = async {
+            let datastore = open_datastore(address).await?;
+            let db = Surreal::<Db>::unstable_from_datastore(Arc::clone(&datastore), None).await;
+            let db = db.map_err(|error| error.to_string())?;
+            db.use_ns("autokit").use_db("library").await.map_err(|error| error.to_string())?;
+            Ok::<_, String>(Instance(Box::new(EmbeddedStore { datastore, db })))
+        };
+        connected.await.map_err(|error| StoreError::database(root, &error))
     })
 }
 

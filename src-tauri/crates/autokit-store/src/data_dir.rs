@@ -14,7 +14,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use crate::error::{LibraryError, Result};
+use crate::error::{Result, StoreError};
 
 /// The layout of one data directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,11 +46,13 @@ impl DataDir {
         self.root.join("endpoint.json")
     }
 
-    pub(crate) fn schema_file(&self) -> PathBuf {
+    /// The file with the version of the schema.
+    pub fn schema_file(&self) -> PathBuf {
         self.root.join("schema.json")
     }
 
-    pub(crate) fn head_file(&self) -> PathBuf {
+    /// The file of the newest acknowledged commit.
+    pub fn head_file(&self) -> PathBuf {
         self.root.join("head")
     }
 
@@ -65,7 +67,7 @@ impl DataDir {
     }
 
     fn open_lock(&self) -> Result<File> {
-        let failed = |source| LibraryError::io(&self.root, source);
+        let failed = |source| StoreError::io(&self.root, source);
         create(&self.root).map_err(failed)?;
         OpenOptions::new()
             .create(true)
@@ -79,14 +81,14 @@ impl DataDir {
     /// Takes ownership of the store unless another process has it.
     ///
     /// # Errors
-    /// [`LibraryError::Owned`] when another process owns it, [`LibraryError::ReadOnly`] when the directory
+    /// [`StoreError::Owned`] when another process owns it, [`StoreError::ReadOnly`] when the directory
     /// cannot be created or written.
     pub fn try_own(&self) -> Result<Ownership> {
         let lock = self.open_lock()?;
         match lock.try_lock() {
             Ok(()) => Ok(Ownership { dir: self.clone(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(LibraryError::Owned { path: self.root.clone() }),
-            Err(TryLockError::Error(error)) => Err(LibraryError::io(&self.root, error)),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Owned { path: self.root.clone() }),
+            Err(TryLockError::Error(error)) => Err(StoreError::io(&self.root, error)),
         }
     }
 
@@ -102,7 +104,7 @@ impl DataDir {
     /// As [`DataDir::try_own`], except `Owned`.
     pub fn wait_to_own(&self) -> Result<Ownership> {
         let lock = self.open_lock()?;
-        lock.lock().map_err(|error| LibraryError::io(&self.root, error))?;
+        lock.lock().map_err(|error| StoreError::io(&self.root, error))?;
         Ok(Ownership { dir: self.clone(), _lock: lock })
     }
 }

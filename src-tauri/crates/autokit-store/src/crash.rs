@@ -7,7 +7,7 @@
 
 /// Passes a crash point.
 #[cfg(debug_assertions)]
-pub(crate) fn point(name: &str) {
+pub fn point(name: &str) {
     use std::io::Write;
     use std::sync::Mutex;
     use std::sync::OnceLock;
@@ -55,4 +55,4 @@ fn kill() {
 
 /// Does nothing in release builds.
 #[cfg(not(debug_assertions))]
-pub(crate) fn point(_: &str) {}
+pub fn point(_: &str) {}
