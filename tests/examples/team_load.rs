@@ -18,8 +18,8 @@ use anyhow::{Context as _, Result, ensure};
 use autokit_library::{ChangeObserver, Clock, Library, Storage};
 use autokit_sync::{Follower, Membership};
 use autokit_team::{
-    Address, Approval, CardKey, CardWrite, Connection, Credentials, Cursor, INVITATION_LIFETIME, NewProposal,
-    Owner, Request, Role, Session, Step, Visibility,
+    Address, Approval, CardFilter, CardKey, CardWrite, Connection, Credentials, Cursor, INVITATION_LIFETIME,
+    NewProposal, Owner, Request, Role, Session, Step, Visibility,
 };
 use autokit_test_server::Server;
 use autokit_toolcard::{CardId, Toolcard};
@@ -160,6 +160,23 @@ async fn main() -> Result<()> {
         "{cards} cards written in {:.1} s; server {} MiB",
         started.elapsed().as_secs_f64(),
         resident(&server)?
+    );
+
+    // One alone, and how much of that is the server's.
+    let started = Instant::now();
+    let (mut cursor, mut more) = (Cursor::default(), true);
+    while more {
+        let changes = reviewer.changes(&cursor, &CardFilter::default()).await?;
+        (cursor, more) = (changes.cursor, changes.more);
+    }
+    let read = started.elapsed();
+    join("first", Role::Reader).await?;
+    let started = Instant::now();
+    membership("first").sync_of(&empty_library().await?, None).await?.sync().await?;
+    println!(
+        "one replica from empty, alone: {:.1} s; its cards are read from the server in {:.1} s",
+        started.elapsed().as_secs_f64(),
+        read.as_secs_f64()
     );
 
     // Everybody from empty.

@@ -6956,7 +6956,7 @@ team: TeamEntry,
  */
 is_connected: boolean, 
 /**
- * Why not, if it was tried.
+ * Why not, if it was tried; or else what is too large to be sent.
  */
 error: string | null, 
 /**

@@ -94,7 +94,7 @@ pub struct TeamState {
     pub team: TeamEntry,
     /// Whether changes arrive as they happen.
     pub is_connected: bool,
-    /// Why not, if it was tried.
+    /// Why not, if it was tried; or else what is too large to be sent.
     pub error: Option<String>,
     /// When the replica and the team's library were the same last.
     pub synced_at: Option<Timestamp>,

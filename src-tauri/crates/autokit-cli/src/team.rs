@@ -23,7 +23,7 @@ async fn prepare(node: &Node, leaving: Leaving<'_>) -> Result<()> {
     let unsent = node.call::<GetTeam>(Nothing {}).await?.map_or(0, |state| state.unsent);
     if unsent > 0 && !leaving.discard {
         let message = format!("changes of {} were not sent to the team", count(u64::from(unsent), "card"));
-        let remedy = "Send them with `autokit --team ID team sync`, or lose them with `--discard`.";
+        let remedy = "Send them with `autokit --team ID team sync`, which says what cannot be sent, or lose them with `--discard`.";
         return Err(ApiError::new(ErrorCode::Conflict, message, remedy).into());
     }
     let Some(file) = leaving.keep else { return Ok(()) };

@@ -186,9 +186,13 @@ impl TeamReplica {
             Ok(membership) => membership.sign_in().await.map(drop).map_err(ApiError::from),
             Err(error) => Err(error),
         };
+        let is_connected = answered.is_ok();
         let state = State {
-            is_connected: answered.is_ok(),
-            error: answered.err().map(|error| error.message),
+            is_connected,
+            error: match answered {
+                Ok(()) => autokit_sync::problem(&self.workspace.library).await?,
+                Err(error) => Some(error.message),
+            },
             synced_at: autokit_sync::synced_at(&self.workspace.library).await?,
             unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
             ..State::default()
@@ -299,6 +303,7 @@ impl Handle<SyncTeam> for TeamReplica {
             sync.note_synced(now).await?;
             let state = State {
                 is_connected: true,
+                error: sync.problem(),
                 synced_at: Some(now),
                 unsent: autokit_sync::unsent(&self.workspace.library).await?.len(),
                 total,

@@ -84,7 +84,7 @@ impl Membership {
 pub struct State {
     /// Whether changes arrive as they happen.
     pub is_connected: bool,
-    /// Why not, if it was tried.
+    /// Why not, if it was tried; or else what the team does not take.
     pub error: Option<String>,
     /// When both were the same last.
     pub synced_at: Option<Timestamp>,
@@ -211,7 +211,7 @@ impl Follower {
         loop {
             let round = self.begin();
             let report = sync.sync().await?;
-            let (now, unsent) = (self.clock.stamp(), sync.unsent().len());
+            let (now, unsent, problem) = (self.clock.stamp(), sync.unsent_count(), sync.problem());
             // Not for each look at a library in which nothing changed: that would write all day.
             if report != Report::default() || self.state.borrow().synced_at.is_none() {
                 sync.note_synced(now).await?;
@@ -219,7 +219,7 @@ impl Follower {
             self.state.send_modify(|state| {
                 state.round = round;
                 state.is_connected = true;
-                state.error = None;
+                state.error = problem;
                 state.synced_at = Some(now);
                 state.unsent = unsent;
                 state.total.add(&report);

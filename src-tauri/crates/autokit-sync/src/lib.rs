@@ -40,7 +40,7 @@ pub use follow::{Follower, Following, Membership, State};
 pub use notices::{Notice, NoticeKind};
 pub use part::{Part, filter, part, set_filter};
 pub use position::MAX_CARDS;
-pub use send::unsent;
+pub use send::{problem, unsent};
 pub use sharing::{
     Directory, DirectoryGroup, DirectoryMember, Sharing, new_cards, set_new_cards, share, sharing,
 };

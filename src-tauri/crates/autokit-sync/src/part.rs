@@ -101,7 +101,7 @@ impl TeamSync {
         let mut changed = Vec::new();
         for card in known.iter().filter(|card| !forgotten.contains(card)) {
             let Some(state) = self.shared.get(card) else { continue };
-            changed.extend(self.session.history(&CardKey::new(state.key.as_str())).await?.pop());
+            changed.extend(self.session.newest(&CardKey::new(state.key.as_str())).await?);
         }
         Ok(changed)
     }
@@ -111,7 +111,8 @@ impl TeamSync {
         if cards.is_empty() {
             return Ok(cards);
         }
-        let mut unsent: HashSet<CardId> = self.unsent().into_iter().collect();
+        let (newer, too_large) = self.newer();
+        let mut unsent: HashSet<CardId> = newer.into_iter().chain(too_large).collect();
         unsent.extend(self.with_unsent_proposals().await?);
         Ok(cards.into_iter().filter(|card| !unsent.contains(card)).collect())
     }

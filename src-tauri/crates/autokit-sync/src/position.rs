@@ -29,6 +29,8 @@ pub(crate) struct Position {
     pub(crate) is_incomplete: bool,
     /// Edits that met another one, to be proposed.
     pub(crate) disputed: Vec<Dispute>,
+    /// Keys of cards that came after their proposals were passed over, which are to be read again.
+    pub(crate) late: Vec<String>,
 }
 
 /// An edit that met another one. It is noted in the commit that replaces it, so that it is not lost before it is proposed.
@@ -57,6 +59,8 @@ struct Stored {
     is_incomplete: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     disputed: Vec<Dispute>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    late: Vec<String>,
 }
 
 impl Position {
@@ -75,6 +79,7 @@ impl Position {
                 filter: stored.filter,
                 is_incomplete: stored.is_incomplete,
                 disputed: stored.disputed,
+                late: stored.late,
             })
         });
         if position.is_none() {
@@ -93,6 +98,7 @@ impl Position {
             filter: self.filter.clone(),
             is_incomplete: self.is_incomplete,
             disputed: self.disputed.clone(),
+            late: self.late.clone(),
         };
         serde_json::to_string(&stored).unwrap_or_default()
     }

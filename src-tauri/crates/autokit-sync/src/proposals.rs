@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Result;
+use crate::send::is_too_large;
 use crate::sync::TeamSync;
 
 /// Most new proposals that are noted at once.
@@ -198,6 +199,7 @@ impl TeamSync {
         }
         let mut new = Vec::new();
         let mut done = false;
+        self.too_large.clear();
         for proposal in &pending {
             let Some(link) = self.links.get(&proposal.id).cloned() else {
                 if proposal.draft.card.as_ref().is_none_or(|card| self.shared.contains_key(card)) {
@@ -214,6 +216,11 @@ impl TeamSync {
             };
             let has_other_values = !link.fingerprint.ends_with(&values_digest(&proposal.draft));
             if has_other_values && link.state == ProposalState::Pending {
+                if is_too_large(&self.shared_draft(proposal).await?) {
+                    // The team keeps what it has of it.
+                    self.too_large.insert(proposal.id);
+                    continue;
+                }
                 self.replace(&key, proposal.id).await?;
                 new.push(Arc::clone(proposal));
             } else if is_unsent(proposal, &link, &self.rules.member) {
@@ -221,8 +228,7 @@ impl TeamSync {
             }
         }
         for batch in new.chunks(BATCH) {
-            self.send_new(batch).await?;
-            done = true;
+            done |= self.send_new(batch).await?;
         }
         for (id, key) in self.decided_here().await? {
             let proposal = self.library.proposal(id).await?;
@@ -371,7 +377,7 @@ impl TeamSync {
             Err(error)
                 if matches!(
                     error.code,
-                    Code::NotAllowed | Code::NotFound | Code::Decided | Code::OwnProposal
+                    Code::NotAllowed | Code::NotFound | Code::Decided | Code::OwnProposal | Code::TooLarge
                 ) =>
             {
                 tracing::info!(proposal = %proposal.id, %error, "the team refused what was done here");
@@ -382,29 +388,26 @@ impl TeamSync {
         }
     }
 
-    /// Proposes to the team what was proposed here.
-    async fn send_new(&mut self, proposals: &[Arc<Proposal>]) -> Result<()> {
-        let (mut steps, mut links) = (Vec::new(), Vec::new());
+    /// Proposes to the team what was proposed here. Returns whether there was something that it stores.
+    async fn send_new(&mut self, proposals: &[Arc<Proposal>]) -> Result<bool> {
+        let (mut new, mut links) = (Vec::new(), Vec::new());
         for proposal in proposals {
             let key = proposal.draft.card.as_ref().and_then(|card| self.shared.get(card));
             let key = key.map(|state| state.key.clone());
             let fingerprint = fingerprint(key.as_deref(), &proposal.draft);
-            let draft = SharedDraft {
-                before: self.values_before(proposal).await?,
-                origin: proposal.draft.origin,
-                reason: proposal.draft.reason.clone(),
-                fields: proposal.draft.fields.clone(),
-                basis: proposal.draft.basis.clone(),
-                candidates: proposal.draft.candidates.clone(),
-            };
-            let draft = serde_json::to_string(&draft).unwrap_or_default();
-            steps.push(Step::Propose(NewProposal {
+            let draft = self.shared_draft(proposal).await?;
+            if is_too_large(&draft) {
+                self.too_large.insert(proposal.id);
+                continue;
+            }
+            let step = Step::Propose(NewProposal {
                 visible_to: key.is_none().then(|| self.visibility_of_new(&proposal.draft.subject())),
                 card: key.map(CardKey::new),
                 draft,
                 fingerprint: fingerprint.clone(),
                 risk: proposal.risk.as_str().to_owned(),
-            }));
+            });
+            new.push((proposal, step));
             let link = ProposalLink {
                 key: None,
                 fingerprint,
@@ -417,12 +420,26 @@ impl TeamSync {
         }
         // Known before it is sent, so that what arrives is recognized whatever happens in between.
         self.library.set_proposal_links(&links).await?;
-        for ((proposal, (id, link)), step) in proposals.iter().zip(links).zip(steps) {
+        let is_any = !new.is_empty();
+        for ((proposal, step), (id, link)) in new.into_iter().zip(links) {
             self.asked.insert(id);
             self.links.insert(id, link);
             self.try_step(step, proposal, &proposal.draft.reason).await?;
         }
-        Ok(())
+        Ok(is_any)
+    }
+
+    /// What a team stores of what is proposed.
+    async fn shared_draft(&self, proposal: &Proposal) -> Result<String> {
+        let draft = SharedDraft {
+            before: self.values_before(proposal).await?,
+            origin: proposal.draft.origin,
+            reason: proposal.draft.reason.clone(),
+            fields: proposal.draft.fields.clone(),
+            basis: proposal.draft.basis.clone(),
+            candidates: proposal.draft.candidates.clone(),
+        };
+        Ok(serde_json::to_string(&draft).unwrap_or_default())
     }
 
     /// Returns the values that the fields of a proposal had in the card when they were proposed.
@@ -448,6 +465,10 @@ impl TeamSync {
     }
 
     async fn send_comments(&mut self) -> Result<bool> {
+        let newest = self.library.commit_number();
+        if newest.is_some() && self.all_commented_at == newest {
+            return Ok(false);
+        }
         let comments = self.library.comments_after(&self.rules.member, self.position.commented).await?;
         let mut sent = false;
         for (id, comment) in comments {
@@ -457,7 +478,8 @@ impl TeamSync {
                 let step = Step::Comment { proposal: ProposalKey::new(key), text };
                 match self.session.send(&request(step, String::new(), comment.at)).await {
                     Ok(_) => sent = true,
-                    Err(error) if matches!(error.code, Code::NotAllowed | Code::NotFound) => {}
+                    Err(error)
+                        if matches!(error.code, Code::NotAllowed | Code::NotFound | Code::TooLarge) => {}
                     Err(error) => return Err(error.into()),
                 }
             } else if self.links.contains_key(&id) {
@@ -466,6 +488,7 @@ impl TeamSync {
             }
             self.position.commented = Some(comment.at);
         }
+        self.all_commented_at = newest;
         if sent {
             self.library.set_team_note(TeamNote::Position, &self.position.to_text()).await?;
         }

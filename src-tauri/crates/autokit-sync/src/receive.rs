@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use autokit_bundle::merge::merge;
 use autokit_library::{LibraryError, Made, PackedVectors, Received, Replica, SharedState, TeamNote, Write};
-use autokit_team::SharedCard;
+use autokit_team::{CardKey, Changes, Cursor, SharedCard};
 use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
 use serde_json::{Map, Value};
 
@@ -13,6 +13,11 @@ use crate::position::{Dispute, Position};
 use crate::proposals::digest;
 use crate::sharing::to_text;
 use crate::sync::{Report, TeamSync, meta};
+
+/// Cards that are written at once, and bytes of them after which no more are read: a larger change does not fit into one
+/// transaction of the library, which writes it twice then. A card is up to six rows.
+const CARDS: usize = 100;
+const BYTES: usize = 2 << 20;
 
 /// How sure a person is of their own edit.
 const CERTAIN: f32 = 1.0;
@@ -51,9 +56,11 @@ struct Planned {
 impl TeamSync {
     /// Writes what the team changed since the last time.
     pub(crate) async fn receive(&mut self, report: &mut Report) -> Result<()> {
+        let mut stored = self.position.clone();
         loop {
-            let changes = self.session.changes(&self.position.cursor, &self.position.filter).await?;
+            let changes = self.read().await?;
             let (mut theirs, mut shared) = (Vec::new(), Vec::new());
+            let mut late = self.position.late.clone();
             let mut left_out = changes.left_out;
             let mut room = self.limit.saturating_sub(self.library.read(Replica::len));
             let mut cards = self.leave_out(&left_out, report).await?;
@@ -79,6 +86,10 @@ impl TeamSync {
                         continue;
                     }
                     room -= 1;
+                    // One that was deleted and is restored has proposals from before.
+                    if card.number > 1 && self.position.proposals != Cursor::default() {
+                        late.push(card.card.as_str().to_owned());
+                    }
                 }
                 match self.theirs(card).await? {
                     Some(card) => theirs.push(card),
@@ -94,15 +105,43 @@ impl TeamSync {
             }
             self.take_vectors(&mut theirs).await?;
             let is_incomplete = self.position.is_incomplete || !left_out.is_empty();
-            let position = Position { cursor: changes.cursor, is_incomplete, ..self.position.clone() };
-            if !theirs.is_empty() || position != self.position {
+            let position = Position { cursor: changes.cursor, is_incomplete, late, ..self.position.clone() };
+            if !theirs.is_empty() || !changes.more && position != stored {
                 self.write(&theirs, &position, report).await?;
+                stored = self.position.clone();
+            } else {
+                // What was written lately is read again each time: where it stops in between is nothing to write down.
+                self.position = position;
             }
             report.received += theirs.len();
             if !changes.more {
                 return Ok(());
             }
         }
+    }
+
+    /// Reads cards that the team changed, as many as are written here at once.
+    async fn read(&self) -> Result<Changes> {
+        let mut read = Changes {
+            cards: Vec::new(),
+            left_out: Vec::new(),
+            cursor: self.position.cursor.clone(),
+            more: true,
+        };
+        let mut bytes = 0;
+        while read.more && read.cards.len() + read.left_out.len() < CARDS && bytes < BYTES {
+            let next = self.session.changes(&read.cursor, &self.position.filter).await?;
+            // A card that was written again meanwhile counts as it is now.
+            let again: HashSet<&CardKey> =
+                next.cards.iter().map(|card| &card.card).chain(&next.left_out).collect();
+            read.cards.retain(|card| !again.contains(&card.card));
+            read.left_out.retain(|card| !again.contains(card));
+            bytes += next.cards.iter().filter_map(|card| card.body.as_ref()).map(String::len).sum::<usize>();
+            read.cards.extend(next.cards);
+            read.left_out.extend(next.left_out);
+            (read.cursor, read.more) = (next.cursor, next.more);
+        }
+        Ok(read)
     }
 
     /// Takes the team's vectors of these cards; of the others, what is computed here may be new to the team.

@@ -1,9 +1,10 @@
 //! Local changes as requests to the team's server.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::Ordering;
 
-use autokit_library::{Library, SharedState};
-use autokit_team::{CardKey, CardWrite, Code, Request, Step, Written};
+use autokit_library::{Library, Replica, SharedState};
+use autokit_team::{CardKey, CardWrite, Code, MAX_TEXT, Request, Step, Written};
 use autokit_toolcard::{CardId, Operation, ProposalState, Revision};
 use sha2::{Digest as _, Sha256};
 
@@ -14,6 +15,8 @@ use crate::sync::{Report, TeamSync};
 
 /// Most cards in one request, which the server carries out in one transaction while others wait.
 const STEPS: usize = 500;
+/// Most bytes of cards in one request: far less than fits into a message to the server.
+const BYTES: usize = 16 << 20;
 
 /// What became of the local changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,18 +66,101 @@ fn newer_than(library: &Library, shared: &HashMap<CardId, SharedState>) -> Vec<C
 impl Change {
     /// Splits a change that is too large for one request.
     fn parts(self) -> Vec<Change> {
-        let part = |revisions: &[Revision]| Change {
-            reason: self.reason.clone(),
-            revisions: revisions.to_vec(),
-            accepts: self.accepts.clone(),
-        };
-        self.revisions.chunks(STEPS).map(part).collect()
+        let mut parts: Vec<Change> = Vec::new();
+        let mut room = 0;
+        for revision in self.revisions {
+            let size = revision.body.as_ref().map_or(0, String::len);
+            match parts.last_mut() {
+                Some(part) if part.revisions.len() < STEPS && size <= room => {
+                    room -= size;
+                    part.revisions.push(revision);
+                }
+                _ => {
+                    room = BYTES.saturating_sub(size);
+                    parts.push(Change {
+                        reason: self.reason.clone(),
+                        revisions: vec![revision],
+                        accepts: self.accepts.clone(),
+                    });
+                }
+            }
+        }
+        parts
     }
 }
 
+/// Whether a text is larger than a team stores.
+pub(crate) fn is_too_large(text: &str) -> bool {
+    text.len() > MAX_TEXT
+}
+
+/// Says which cards and how many proposals are too large for a team, if there are some.
+fn too_large(names: &[String], proposals: usize) -> Option<String> {
+    const NAMED: usize = 3;
+    let mut what: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
+    if names.len() > NAMED {
+        what.push(format!("{} more cards", names.len() - NAMED));
+    }
+    match proposals {
+        0 => {}
+        1 => what.push("a proposal".to_owned()),
+        number => what.push(format!("{number} proposals")),
+    }
+    let last = what.pop()?;
+    let is_one = what.is_empty() && proposals < 2;
+    let what = if what.is_empty() { last } else { format!("{} and {last}", what.join(", ")) };
+    let are = if is_one { "is" } else { "are" };
+    Some(format!("{what} {are} too large for the team, which stores up to {} KiB of each", MAX_TEXT >> 10))
+}
+
+/// Returns the names of those of these cards that are too large for a team.
+fn large_names(library: &Library, cards: &[CardId]) -> Vec<String> {
+    library.read(|replica| {
+        let records = cards.iter().filter_map(|card| replica.get(card));
+        records.filter(|record| is_too_large(&record.body)).map(|record| record.key.name.clone()).collect()
+    })
+}
+
+/// Says which cards of a replica cannot be sent, if there are some.
+///
+/// # Errors
+/// When the library cannot be read.
+pub async fn problem(library: &Library) -> Result<Option<String>> {
+    let newer = newer_than(library, &library.shared_states(None).await?);
+    Ok(too_large(&large_names(library, &newer), 0))
+}
+
 impl TeamSync {
+    /// Returns the cards that the team does not have: those to send, and those that are too large for it.
+    pub(crate) fn newer(&self) -> (Vec<CardId>, Vec<CardId>) {
+        let cursor = self.library.read(Replica::cursor);
+        if self.all_sent_at.load(Ordering::Relaxed) == cursor {
+            return (Vec::new(), Vec::new());
+        }
+        let newer = newer_than(&self.library, &self.shared);
+        if newer.is_empty() {
+            self.all_sent_at.store(cursor, Ordering::Relaxed);
+        }
+        self.library.read(|replica| {
+            let fits = |card: &CardId| replica.get(card).is_none_or(|record| !is_too_large(&record.body));
+            newer.into_iter().partition(fits)
+        })
+    }
+
+    /// Returns the cards to send.
     pub(crate) fn unsent(&self) -> Vec<CardId> {
-        newer_than(&self.library, &self.shared)
+        self.newer().0
+    }
+
+    /// Says what cannot be sent, if there is something.
+    pub fn problem(&self) -> Option<String> {
+        too_large(&large_names(&self.library, &self.newer().1), self.too_large.len())
+    }
+
+    /// Number of cards that the team does not have as they are here.
+    pub(crate) fn unsent_count(&self) -> usize {
+        let (newer, too_large) = self.newer();
+        newer.len() + too_large.len()
     }
 
     /// Sends local changes, oldest first.
@@ -163,7 +249,12 @@ impl TeamSync {
             // More reviewers have to accept it.
             Ok(_) => None,
             Err(error) if matches!(error.code, Code::Changed | Code::NotFound) => return Ok(Sent::Outdated),
-            Err(error) if matches!(error.code, Code::Decided | Code::OwnProposal | Code::NotAllowed) => {
+            Err(error)
+                if matches!(
+                    error.code,
+                    Code::Decided | Code::OwnProposal | Code::NotAllowed | Code::TooLarge
+                ) =>
+            {
                 Some(error)
             }
             Err(error) => return Err(SyncError::Team(error)),
@@ -186,6 +277,10 @@ impl TeamSync {
             self.refused.insert(accepted.key.clone());
             return Ok(());
         };
+        // Once it is shorter.
+        if revision.body.as_deref().is_some_and(is_too_large) {
+            return Ok(());
+        }
         match self.session.send(&self.acceptance(accepted, &revision)).await {
             Ok(written) if !written.is_empty() => {
                 self.note_written(&written, &[revision], report).await?;
@@ -206,7 +301,10 @@ impl TeamSync {
         for card in self.unsent() {
             let known = self.shared.get(&card).map_or(0, |state| state.local);
             let history = self.library.history(&card).await?;
-            revisions.extend(history.into_iter().filter(|revision| revision.number > known));
+            // What was too large in between is only in the history here.
+            let fits = |revision: &Revision| revision.body.as_deref().is_none_or(|body| !is_too_large(body));
+            revisions
+                .extend(history.into_iter().filter(|revision| revision.number > known && fits(revision)));
         }
         revisions.sort_by_key(|revision| std::cmp::Reverse(revision.seq));
         let (mut accepts, mut settled) = (HashMap::new(), Vec::new());

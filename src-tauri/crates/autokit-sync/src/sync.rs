@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use autokit_library::{Library, Meta, ProposalLink, SharedState, TeamNote, TeamRules};
 use autokit_team::{Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing, Visibility};
@@ -91,6 +92,12 @@ pub struct TeamSync {
     pub(crate) rules: TeamRules,
     /// Proposals that this session asked the team to make.
     pub(crate) asked: HashSet<ProposalId>,
+    /// Revision of the library at which the team had all of its cards: without a newer one, nothing is to be sent.
+    pub(crate) all_sent_at: AtomicU64,
+    /// The newest change of the library when the team had all comments that were made here.
+    pub(crate) all_commented_at: Option<u64>,
+    /// Proposals made here that are too large for the team.
+    pub(crate) too_large: HashSet<ProposalId>,
     /// Proposals that were read before their cards.
     pub(crate) early: HashSet<ProposalKey>,
     /// Proposals that cannot be read.
@@ -136,6 +143,9 @@ impl TeamSync {
             position,
             rules,
             asked: HashSet::new(),
+            all_sent_at: AtomicU64::new(u64::MAX),
+            all_commented_at: None,
+            too_large: HashSet::new(),
             early: HashSet::new(),
             unreadable: HashSet::new(),
             refused: HashSet::new(),

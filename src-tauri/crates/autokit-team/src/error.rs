@@ -38,6 +38,8 @@ pub enum Code {
     Locked,
     /// The database was made by a newer version of AutoKit.
     NewerSchema,
+    /// A card or proposal has more than [`crate::MAX_TEXT`] bytes, or a proposal too many comments.
+    TooLarge,
     /// The address or a value is not valid.
     Invalid,
     /// The database failed.
@@ -91,6 +93,7 @@ impl TeamError {
             Code::TooMany => "Wait 15 minutes and try again.",
             Code::Locked => "Wait until it is done. Changes are kept until then.",
             Code::NewerSchema => "Update AutoKit.",
+            Code::TooLarge => "Shorten it, and link to the rest.",
             Code::Invalid => "Correct it and try again.",
             Code::Database => "Try again. If it keeps happening, ask whoever runs the server.",
         }
@@ -116,7 +119,7 @@ impl From<TeamError> for ApiError {
             Code::Changed | Code::Decided | Code::LastAdmin | Code::Locked => ErrorCode::Conflict,
             Code::Taken => ErrorCode::Duplicate,
             Code::NewerSchema => ErrorCode::NewerSchema,
-            Code::Invalid => ErrorCode::Invalid,
+            Code::Invalid | Code::TooLarge => ErrorCode::Invalid,
             Code::Database => ErrorCode::Internal,
         };
         let remedy = error.remedy();
@@ -126,7 +129,7 @@ impl From<TeamError> for ApiError {
 
 /// What a statement throws, and the error that it stands for. What is thrown is the same whether a card is hidden or does
 /// not exist.
-const THROWN: [(&str, Code, &str); 11] = [
+const THROWN: [(&str, Code, &str); 12] = [
     ("autokit:last_admin", Code::LastAdmin, "the team would be left without an administrator"),
     ("autokit:invitation", Code::Invitation, "the invitation is not valid any more"),
     ("autokit:sign_in", Code::SignIn, "the name or the password is wrong"),
@@ -137,6 +140,7 @@ const THROWN: [(&str, Code, &str); 11] = [
     ("autokit:decided", Code::Decided, "the proposal was decided in the meantime"),
     ("autokit:own_proposal", Code::OwnProposal, "somebody else has to accept what you proposed"),
     ("autokit:not_found", Code::NotFound, "there is no such card"),
+    ("autokit:too_large", Code::TooLarge, "the card, proposal or discussion is too large for a team"),
     ("autokit:changed", Code::Changed, "the card changed in the meantime"),
 ];
 

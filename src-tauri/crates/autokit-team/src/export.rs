@@ -18,6 +18,10 @@ use crate::session::rows_after;
 const FORMAT: &str = "autokit-team";
 /// Rows read or written at a time.
 const ROWS: usize = 500;
+/// Fewer of those tables whose rows may be large: clients take messages of up to 64 MiB.
+const LARGE_ROWS: [(&str, usize); 2] = [("revision", 100), ("proposal", 20)];
+/// Bytes of rows after which no more are written at the same time.
+const BYTES: usize = 16 << 20;
 /// Most bytes of a line: a card is far shorter.
 const LONGEST_LINE: u64 = 64 << 20;
 /// What is exported; wrong passwords are not. The row of the team comes last: without it, there is none.
@@ -91,6 +95,8 @@ impl Owner {
         let header = Header { format: FORMAT.to_owned(), schema: schema::VERSION };
         write_line(out, &mut hasher, &header)?;
         for table in TABLES {
+            let most =
+                LARGE_ROWS.into_iter().find(|(large, _)| *large == table).map_or(ROWS, |(_, most)| most);
             let mut last = None;
             loop {
                 self.renew(lock).await?;
@@ -98,7 +104,7 @@ impl Owner {
                     .db()
                     .query("SELECT * FROM $rows LIMIT $limit")
                     .bind(("rows", rows_after(table, last.as_ref())))
-                    .bind(("limit", ROWS as i64));
+                    .bind(("limit", most as i64));
                 let page: Vec<Object> = self.answer(query).await?.take(0)?;
                 let count = page.len();
                 for mut row in page {
@@ -113,7 +119,7 @@ impl Owner {
                     write_line(out, &mut hasher, &Row { table: table.to_owned(), row: Value::Object(row) })?;
                 }
                 rows += count as u64;
-                if count < ROWS {
+                if count < most {
                     break;
                 }
             }
@@ -171,7 +177,7 @@ impl Owner {
                 "the team was exported by a newer version of AutoKit",
             ));
         }
-        let (mut table, mut batch) = (TABLES[0], Vec::new());
+        let (mut table, mut batch, mut bytes) = (TABLES[0], Vec::new(), 0);
         let footer = loop {
             read_line(lines, &mut line)?;
             let Ok(row) = serde_json::from_str::<Row>(&line) else {
@@ -182,10 +188,11 @@ impl Owner {
             rows += 1;
             let of = TABLES.into_iter().find(|known| *known == row.table);
             let of = of.ok_or_else(|| unreadable(format!("it has rows of {:?}", row.table)))?;
-            if of != table || batch.len() == ROWS {
+            if of != table || batch.len() == ROWS || bytes > BYTES {
                 self.insert(table, std::mem::take(&mut batch)).await?;
-                table = of;
+                (table, bytes) = (of, 0);
             }
+            bytes += line.len();
             batch.push(row.row);
         };
         if footer.rows != rows || footer.sha256 != hex::encode(hasher.finalize()) {

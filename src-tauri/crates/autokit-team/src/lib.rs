@@ -28,6 +28,7 @@ pub use members::{AuditEntry, Group, Member};
 pub use owner::{INVITATION_LIFETIME, Invitation, Lifetimes, Owner};
 pub use proposals::{Comment, Given, ProposalChanges, SharedProposal};
 pub use request::{Approval, CardWrite, NewProposal, Request, Step, Written};
+pub use schema::MAX_TEXT;
 pub use session::{Changes, Cursor, Session, SharedCard, Standing};
 pub use vectors::CardVectors;
 

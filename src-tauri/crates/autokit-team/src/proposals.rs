@@ -5,7 +5,10 @@ use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
 use crate::error::{Code, Result, TeamError};
-use crate::session::{Cursor, IDS, PAGE, Session, timestamp};
+use crate::session::{Cursor, IDS, Session, timestamp};
+
+/// Proposals in one answer: fewer than of cards, since each has the approvals and the outcome as well.
+const PAGE: usize = 20;
 
 /// A proposed change, as a member sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,15 +165,15 @@ impl Session {
             )
             .bind(("since", since))
             .bind(("proposal", proposal))
-            .bind(("limit", i64::from(PAGE)));
+            .bind(("limit", PAGE as i64));
         let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(0)?;
-        let more = rows.len() as u32 == PAGE;
+        let more = rows.len() == PAGE;
         let last = rows
             .last()
             .map(|row| Ok::<_, TeamError>((row.written_at, ProposalKey::of(&row.id)?)))
             .transpose()?;
-        let cursor =
-            last.map_or_else(|| before.clone(), |(at, key)| Cursor::after(at, key.as_str().to_owned(), more));
+        let cursor = last
+            .map_or_else(|| before.at_end(), |(at, key)| Cursor::after(at, key.as_str().to_owned(), more));
         let proposals = rows.into_iter().map(SharedProposal::try_from).collect::<Result<Vec<_>>>()?;
         Ok(ProposalChanges { proposals, cursor, more })
     }
@@ -180,10 +183,28 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn proposals(&self, keys: &[ProposalKey]) -> Result<Vec<SharedProposal>> {
-        let ids: Vec<Value> = keys.iter().map(|key| Value::RecordId(key.record())).collect();
-        let query = self.db().query("SELECT * FROM $ids").bind(("ids", ids));
-        let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(0)?;
-        rows.into_iter().map(SharedProposal::try_from).collect()
+        let mut proposals = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(PAGE) {
+            let ids: Vec<Value> = keys.iter().map(|key| Value::RecordId(key.record())).collect();
+            let query = self.db().query("SELECT * FROM $ids").bind(("ids", ids));
+            let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(0)?;
+            for row in rows {
+                proposals.push(SharedProposal::try_from(row)?);
+            }
+        }
+        Ok(proposals)
+    }
+
+    /// Returns the keys of the proposals about these cards, as far as this member sees them.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn proposals_about(&self, cards: &[CardKey]) -> Result<Vec<ProposalKey>> {
+        let ids: Vec<Value> = cards.iter().map(|card| Value::RecordId(card.record())).collect();
+        let query =
+            self.db().query("SELECT VALUE id FROM proposal WHERE card IN $cards").bind(("cards", ids));
+        let ids: Vec<Value> = self.client.answer(query).await?.take(0)?;
+        ids.iter().map(ProposalKey::of).collect()
     }
 
     /// Returns the keys of the proposals that this member sees: what else a replica has is to be forgotten.

@@ -3,11 +3,18 @@
 use crate::owner::Lifetimes;
 
 /// Version of the tables; a database with a higher one was made by a newer AutoKit.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
+
+/// Most bytes of a card or proposal: an answer with a page of them still fits into one message of the server.
+pub const MAX_TEXT: usize = 256 << 10;
+/// Most bytes of a reason.
+pub(crate) const MAX_REASON: usize = 16 << 10;
 
 /// The statements that define the tables, with a hash that no password has in place of `$decoy`.
 pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
     include_str!("schema.surql")
+        .replace("$max_text", &MAX_TEXT.to_string())
+        .replace("$max_reason", &MAX_REASON.to_string())
         .replace("$decoy", &format!("'{decoy}'"))
         .replace("$token_lifetime", &format!("{}h", lifetimes.token_hours))
         .replace("$session_lifetime", &format!("{}h", lifetimes.session_hours))

@@ -20,9 +20,10 @@ use crate::error::{Code, Result, TeamError};
 use crate::filter::CardFilter;
 use crate::owner::Invitation;
 use crate::request::{Request, Written};
+use crate::schema::MAX_REASON;
 
-/// Cards in one answer.
-pub(crate) const PAGE: u32 = 1_000;
+/// Cards in one answer: as many of the largest fit into a message, of which clients take 64 MiB.
+const PAGE: u32 = 100;
 /// Rows in one answer that has little more than their ids.
 pub(crate) const IDS: usize = 10_000;
 /// How often a request is repeated that met another one writing the same rows.
@@ -107,6 +108,14 @@ impl FromStr for Cursor {
 }
 
 impl Cursor {
+    /// Where the next answer begins after one without further rows.
+    pub(crate) fn at_end(&self) -> Cursor {
+        match &self.0 {
+            Some((at, Some(key))) => Cursor::after(*at, key.clone(), false),
+            _ => self.clone(),
+        }
+    }
+
     /// Where the next answer begins after one that ended with the row of this key.
     pub(crate) fn after(written_at: Datetime, key: String, more: bool) -> Cursor {
         if more {
@@ -317,7 +326,7 @@ impl Session {
                         reason = $reason, at = <datetime> $at, steps = $steps RETURN VALUE key",
                 )
                 .bind(("key", request.key.clone()))
-                .bind(("reason", request.reason.clone()))
+                .bind(("reason", shortened(&request.reason).to_owned()))
                 .bind(("at", request.at.to_string()))
                 .bind(("steps", steps.clone()));
             async move { created.await?.check() }.boxed()
@@ -379,7 +388,7 @@ impl Session {
         let last =
             rows.last().map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?))).transpose()?;
         let cursor = last
-            .map_or_else(|| before.clone(), |(at, card)| Cursor::after(at, card.as_str().to_owned(), more));
+            .map_or_else(|| before.at_end(), |(at, card)| Cursor::after(at, card.as_str().to_owned(), more));
         let (mut cards, mut left_out) = (Vec::new(), Vec::new());
         for row in rows {
             match row.read(filter)? {
@@ -436,6 +445,22 @@ impl Session {
             .bind(("card", card.record()));
         let rows: Vec<CardRow> = self.client.answer(query).await?.take(0)?;
         rows.into_iter().map(SharedCard::try_from).collect()
+    }
+
+    /// Returns the newest state of a card; `None` for one that this member does not see.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn newest(&self, card: &CardKey) -> Result<Option<SharedCard>> {
+        let query = self
+            .db()
+            .query(
+                "SELECT card AS id, number, card.visible_to AS visible_to, at AS written_at, body, author, operation,
+                    reason, at FROM revision WHERE card = $card ORDER BY number DESC LIMIT 1",
+            )
+            .bind(("card", card.record()));
+        let rows: Vec<CardRow> = self.client.answer(query).await?.take(0)?;
+        rows.into_iter().next().map(SharedCard::try_from).transpose()
     }
 
     /// Returns what this member may do, and what changes whenever they may see less than before.
@@ -506,6 +531,15 @@ impl TryFrom<CardRow> for SharedCard {
             at: timestamp(row.at)?,
         })
     }
+}
+
+/// As much of a reason as a team stores.
+fn shortened(reason: &str) -> &str {
+    let mut end = reason.len().min(MAX_REASON);
+    while !reason.is_char_boundary(end) {
+        end -= 1;
+    }
+    &reason[..end]
 }
 
 /// The rows of a table after this one, by id.

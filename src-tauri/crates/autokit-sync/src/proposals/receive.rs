@@ -1,7 +1,7 @@
 //! The team's proposals in Review: as they are there, and before what was done here about them is sent.
 
 use autokit_library::{ProposalLink, ReceivedComment, ReceivedProposal, TeamNote};
-use autokit_team::{MemberKey, ProposalKey, SharedProposal};
+use autokit_team::{CardKey, MemberKey, ProposalKey, SharedProposal};
 use autokit_toolcard::{CardId, Draft, ProposalId, ProposalState};
 
 use super::{Outcome, SharedDraft, approved_by, is_unsent, values_digest};
@@ -10,11 +10,14 @@ use crate::notices::{Notice, NoticeKind, mentions};
 use crate::position::Position;
 use crate::sync::{Report, TeamSync};
 
+/// Cards whose proposals are read at once.
+const LATE: usize = 100;
+
 /// Why a proposal of the team cannot be shown.
 enum Unreadable {
     /// It is not as this program writes them.
     Draft,
-    /// Its card is not here.
+    /// Its card is not here: it was deleted, or left out.
     Card,
 }
 
@@ -25,30 +28,44 @@ fn parse_state(state: &str) -> ProposalState {
 impl TeamSync {
     /// Takes the team's proposals as they are since the last time.
     pub(crate) async fn receive_proposals(&mut self, report: &mut Report) -> Result<()> {
+        let mut stored = self.position.clone();
         let refused: Vec<ProposalKey> = self.refused.drain().collect();
         let early: Vec<ProposalKey> = self.early.iter().cloned().collect();
         for (keys, is_refused) in [(refused, true), (early, false)] {
             if !keys.is_empty() {
                 let theirs = self.session.proposals(&keys).await?;
-                self.take(theirs, self.position.clone(), is_refused, report).await?;
+                self.take(theirs, self.position.clone(), &mut stored, is_refused, report).await?;
             }
+        }
+        while !self.position.late.is_empty() {
+            let mut late = self.position.late.clone();
+            let next = late.split_off(late.len().saturating_sub(LATE));
+            let cards: Vec<CardKey> = next.into_iter().map(CardKey::new).collect();
+            let theirs = self.session.proposals(&self.session.proposals_about(&cards).await?).await?;
+            let position = Position { late, ..self.position.clone() };
+            self.take(theirs, position, &mut stored, false, report).await?;
         }
         loop {
             let changes = self.session.proposal_changes(&self.position.proposals).await?;
             let position = Position { proposals: changes.cursor, ..self.position.clone() };
-            if !changes.proposals.is_empty() || position.proposals != self.position.proposals {
-                self.take(changes.proposals, position, false, report).await?;
-            }
+            self.take(changes.proposals, position, &mut stored, false, report).await?;
             if !changes.more {
-                return Ok(());
+                break;
             }
         }
+        // What was written lately is read again each time: where it stops in between is nothing to write down.
+        if self.position != stored {
+            self.library.set_team_note(TeamNote::Position, &self.position.to_text()).await?;
+        }
+        Ok(())
     }
 
+    /// Writes what is new of these proposals, and with it the position, which is `stored` then.
     async fn take(
         &mut self,
         theirs: Vec<SharedProposal>,
         position: Position,
+        stored: &mut Position,
         is_refused: bool,
         report: &mut Report,
     ) -> Result<()> {
@@ -58,6 +75,7 @@ impl TeamSync {
             match self.received(proposal, is_refused).await? {
                 Ok(one) => {
                     self.early.remove(&key);
+                    self.unreadable.remove(&key);
                     received.extend(one);
                 }
                 // Its card may have been added since the cards were read. What was written lately is read again.
@@ -65,18 +83,12 @@ impl TeamSync {
                     if !self.unreadable.contains(&key) && self.early.insert(key.clone()) => {}
                 Err(why) => {
                     self.early.remove(&key);
-                    // A card that was left out has no proposals here either.
-                    let is_left_out = matches!(why, Unreadable::Card) && self.position.is_incomplete;
-                    report.invalid += usize::from(self.unreadable.insert(key) && !is_left_out);
+                    let is_new = self.unreadable.insert(key);
+                    report.invalid += usize::from(is_new && matches!(why, Unreadable::Draft));
                 }
             }
         }
-        if received.is_empty() {
-            if position.proposals == self.position.proposals {
-                return Ok(());
-            }
-            self.library.set_team_note(TeamNote::Position, &position.to_text()).await?;
-        } else {
+        if !received.is_empty() {
             let told: Vec<_> = received.iter().map(|one| self.told(one)).collect();
             let ids = self.library.receive_proposals(&received, &position.to_text()).await?;
             for ((proposal, one), told) in ids.into_iter().zip(&received).zip(told) {
@@ -85,6 +97,7 @@ impl TeamSync {
                 report.notices.extend(told.into_iter().map(notice));
             }
             report.proposals += received.len();
+            *stored = position.clone();
         }
         self.position = position;
         Ok(())

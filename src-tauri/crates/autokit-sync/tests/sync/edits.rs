@@ -1,8 +1,8 @@
 //! Edits that go from one replica to another, and those that meet.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use autokit_sync::{Report, TeamSync};
-use autokit_team::{Role, Session};
+use autokit_team::{CardFilter, Role, Session};
 use autokit_toolcard::Origin;
 use serde_json::json;
 
@@ -163,6 +163,43 @@ async fn a_change_of_many_cards_is_sent_in_parts() -> Result<()> {
     ensure!(ann.sync().await?.sent == 3);
     bea.sync().await?;
     ensure!(bea.cards().is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_large_for_a_team_stays_here_and_stops_nothing_else() -> Result<()> {
+    let kitchen = Kitchen::in_memory().await?;
+    let mut ann = kitchen.person("ann", Role::Reviewer).await?;
+    let mut bea = kitchen.person("bea", Role::Reviewer).await?;
+    let long = "long ".repeat(autokit_team::MAX_TEXT / 5);
+    ann.add(card("catalogue", &json!({ "description": long }))).await?;
+    ann.add(card("kettle", &json!({}))).await?;
+    ann.sync().await?;
+    ann.propose("kettle", "description", json!(long)).await?;
+    ann.propose("kettle", "pricing", json!("free")).await?;
+    let report = ann.sync().await?;
+    ensure!(!report.is_behind, "{report:?}");
+    let problem = ann.sync.problem().context("a problem")?;
+    ensure!(problem.starts_with("\"catalogue\" and a proposal are too large"), "{problem}");
+    ensure!(autokit_sync::unsent(&ann.library).await?.len() == 1);
+    bea.sync().await?;
+    ensure!(bea.cards_named() == ["kettle"], "{:?}", bea.cards_named());
+    let pending = bea.in_review().await?;
+    ensure!(pending.len() == 1 && pending[0].draft.fields[0].field == "pricing", "{pending:?}");
+    // An edit that is too large is kept whatever is chosen.
+    bea.edit("kettle", json!({ "description": long })).await?;
+    let filter = CardFilter { tags: vec!["none".to_owned()], ..CardFilter::default() };
+    autokit_sync::set_filter(&bea.library, &filter).await?;
+    bea.sync().await?;
+    ensure!(bea.cards_named() == ["kettle"], "{:?}", bea.cards_named());
+    autokit_sync::set_filter(&bea.library, &CardFilter::default()).await?;
+    bea.edit("kettle", json!({ "description": "Boils water" })).await?;
+    bea.sync().await?;
+    // Once it is shorter, it is sent.
+    ann.edit("catalogue", json!({ "description": "short" })).await?;
+    ann.sync().await?;
+    bea.sync().await?;
+    ensure!(bea.cards_named() == ["catalogue", "kettle"], "{:?}", bea.cards_named());
     Ok(())
 }
 

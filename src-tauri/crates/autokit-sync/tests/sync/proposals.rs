@@ -1,7 +1,7 @@
 //! Proposals of a team: made, discussed and decided by several, with and without a connection.
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_library::{Accepted, Selection};
+use autokit_library::{Accepted, Selection, Write};
 use autokit_sync::NoticeKind;
 use autokit_team::Role;
 use autokit_toolcard::{
@@ -319,5 +319,31 @@ async fn whoever_is_asked_or_mentioned_is_told_once() -> Result<()> {
     ensure!(own.is_empty() && people[0].sync().await?.notices.is_empty(), "{own:#?}");
     let told = people[1].sync().await?.notices;
     ensure!(told.len() == 1 && told[0].kind == NoticeKind::Mentioned, "{told:#?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_came_while_a_card_was_deleted_reads_its_proposals_once_it_is_restored() -> Result<()> {
+    let kitchen = Kitchen::in_memory().await?;
+    let mut people = with_a_kettle(&kitchen, [("ann", Role::Reviewer), ("bob", Role::Contributor)]).await?;
+    people[1].propose("kettle", "pricing", json!("free")).await?;
+    settle(&mut people).await?;
+    people[0].accept().await?;
+    settle(&mut people).await?;
+    let record = people[0].record("kettle")?;
+    people[0].delete("kettle").await?;
+    settle(&mut people).await?;
+
+    let mut dora = kitchen.person("dora", Role::Reader).await?;
+    let report = dora.sync().await?;
+    ensure!(report.invalid == 0, "{report:?}");
+    ensure!(dora.library.proposals(None).await?.is_empty());
+
+    let restore = Write::Restore { id: record.id.clone(), card: Box::new(record.card()), vectors: None };
+    people[0].library.commit(&people[0].meta(Operation::Restore, "Needed again"), &[restore]).await?;
+    settle(&mut people).await?;
+    dora.sync().await?;
+    let decided = dora.library.proposals(Some(ProposalState::Accepted)).await?;
+    ensure!(decided.len() == 1 && decided[0].accepted == ["pricing"], "{decided:#?}");
     Ok(())
 }

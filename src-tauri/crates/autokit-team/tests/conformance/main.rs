@@ -36,6 +36,7 @@ conformance! {
     cards::writers_at_the_same_time_lose_nothing,
     cards::a_replica_reads_page_by_page,
     cards::vectors_are_kept_once,
+    cards::texts_that_are_too_large_are_refused,
     members::an_invitation_is_used_once,
     members::a_team_keeps_an_administrator,
     members::a_removed_member_reads_nothing_more,
