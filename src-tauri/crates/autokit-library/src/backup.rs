@@ -31,8 +31,7 @@ use crate::problems::{Problem, Verified};
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
 use crate::store::Library;
-use autokit_store::DataDir;
-use autokit_store::Database;
+use autokit_store::{DataDir, Database};
 
 /// Tables included in a backup.
 const BACKED_UP: [&str; 26] = [

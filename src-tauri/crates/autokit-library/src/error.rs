@@ -186,7 +186,7 @@ impl From<StoreError> for LibraryError {
 
 impl From<HeadError> for LibraryError {
     fn from(error: HeadError) -> LibraryError {
-        LibraryError::io(&error.path, error.source)
+        StoreError::from(error).into()
     }
 }
 

@@ -165,20 +165,5 @@ impl Step {
 
 /// Splits rows into as few parts as possible that each fit into one transaction.
 pub(crate) fn parts<T>(rows: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
-    let mut all: Vec<Vec<T>> = Vec::new();
-    let mut room = 0;
-    for row in rows {
-        let size = bytes(&row);
-        match all.last_mut() {
-            Some(part) if part.len() < ROWS && size <= room => {
-                room -= size;
-                part.push(row);
-            }
-            _ => {
-                room = BYTES.saturating_sub(size);
-                all.push(vec![row]);
-            }
-        }
-    }
-    all
+    autokit_store::parts(rows, ROWS, BYTES, bytes)
 }

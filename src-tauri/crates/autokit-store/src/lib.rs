@@ -15,7 +15,7 @@ pub use data_dir::{DataDir, Ownership};
 pub use database::{Database, Instance, ReadOnlyReason, connect};
 pub use error::{Result, StoreError};
 pub use files::copy_tree;
-pub use size::{bytes_of, id_bytes, value_bytes};
+pub use size::{bytes_of, id_bytes, parts};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;

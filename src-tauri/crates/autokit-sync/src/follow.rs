@@ -211,7 +211,7 @@ impl Follower {
         loop {
             let round = self.begin();
             let report = sync.sync().await?;
-            let (now, unsent, problem) = (self.clock.stamp(), sync.unsent_count(), sync.problem());
+            let (now, (unsent, problem)) = (self.clock.stamp(), sync.behind());
             // Not for each look at a library in which nothing changed: that would write all day.
             if report != Report::default() || self.state.borrow().synced_at.is_none() {
                 sync.note_synced(now).await?;

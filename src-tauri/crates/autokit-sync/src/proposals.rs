@@ -374,12 +374,7 @@ impl TeamSync {
             Ok(_) => Ok(true),
             // The card is received first.
             Err(error) if error.code == Code::Changed => Ok(false),
-            Err(error)
-                if matches!(
-                    error.code,
-                    Code::NotAllowed | Code::NotFound | Code::Decided | Code::OwnProposal | Code::TooLarge
-                ) =>
-            {
+            Err(error) if error.code.is_refusal() || error.code == Code::NotFound => {
                 tracing::info!(proposal = %proposal.id, %error, "the team refused what was done here");
                 self.refused.extend(key.map(ProposalKey::new));
                 Ok(false)
@@ -478,8 +473,7 @@ impl TeamSync {
                 let step = Step::Comment { proposal: ProposalKey::new(key), text };
                 match self.session.send(&request(step, String::new(), comment.at)).await {
                     Ok(_) => sent = true,
-                    Err(error)
-                        if matches!(error.code, Code::NotAllowed | Code::NotFound | Code::TooLarge) => {}
+                    Err(error) if error.code.is_refusal() || error.code == Code::NotFound => {}
                     Err(error) => return Err(error.into()),
                 }
             } else if self.links.contains_key(&id) {

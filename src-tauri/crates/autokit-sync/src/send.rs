@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
 use autokit_library::{Library, Replica, SharedState};
+use autokit_store::parts;
 use autokit_team::{CardKey, CardWrite, Code, MAX_TEXT, Request, Step, Written};
 use autokit_toolcard::{CardId, Operation, ProposalState, Revision};
 use sha2::{Digest as _, Sha256};
@@ -66,26 +67,10 @@ fn newer_than(library: &Library, shared: &HashMap<CardId, SharedState>) -> Vec<C
 impl Change {
     /// Splits a change that is too large for one request.
     fn parts(self) -> Vec<Change> {
-        let mut parts: Vec<Change> = Vec::new();
-        let mut room = 0;
-        for revision in self.revisions {
-            let size = revision.body.as_ref().map_or(0, String::len);
-            match parts.last_mut() {
-                Some(part) if part.revisions.len() < STEPS && size <= room => {
-                    room -= size;
-                    part.revisions.push(revision);
-                }
-                _ => {
-                    room = BYTES.saturating_sub(size);
-                    parts.push(Change {
-                        reason: self.reason.clone(),
-                        revisions: vec![revision],
-                        accepts: self.accepts.clone(),
-                    });
-                }
-            }
-        }
-        parts
+        let Change { reason, revisions, accepts } = self;
+        let size = |revision: &Revision| revision.body.as_ref().map_or(0, String::len);
+        let part = |revisions| Change { reason: reason.clone(), revisions, accepts: accepts.clone() };
+        parts(revisions, STEPS, BYTES, size).into_iter().map(part).collect()
     }
 }
 
@@ -154,13 +139,13 @@ impl TeamSync {
 
     /// Says what cannot be sent, if there is something.
     pub fn problem(&self) -> Option<String> {
-        too_large(&large_names(&self.library, &self.newer().1), self.too_large.len())
+        self.behind().1
     }
 
-    /// Number of cards that the team does not have as they are here.
-    pub(crate) fn unsent_count(&self) -> usize {
-        let (newer, too_large) = self.newer();
-        newer.len() + too_large.len()
+    /// Number of cards that the team does not have as they are here, and [`TeamSync::problem`].
+    pub(crate) fn behind(&self) -> (usize, Option<String>) {
+        let (newer, large) = self.newer();
+        (newer.len() + large.len(), too_large(&large_names(&self.library, &large), self.too_large.len()))
     }
 
     /// Sends local changes, oldest first.
@@ -249,14 +234,7 @@ impl TeamSync {
             // More reviewers have to accept it.
             Ok(_) => None,
             Err(error) if matches!(error.code, Code::Changed | Code::NotFound) => return Ok(Sent::Outdated),
-            Err(error)
-                if matches!(
-                    error.code,
-                    Code::Decided | Code::OwnProposal | Code::NotAllowed | Code::TooLarge
-                ) =>
-            {
-                Some(error)
-            }
+            Err(error) if error.code.is_refusal() => Some(error),
             Err(error) => return Err(SyncError::Team(error)),
         };
         tracing::info!(proposal = %accepted.proposal.id, ?refused, "an acceptance is taken back");

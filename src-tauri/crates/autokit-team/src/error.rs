@@ -47,6 +47,11 @@ pub enum Code {
 }
 
 impl Code {
+    /// Whether the team does not take what was asked for, whatever is received first.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Code::NotAllowed | Code::Decided | Code::OwnProposal | Code::TooLarge)
+    }
+
     /// Whether the server answered, and would answer the same again.
     pub fn is_answer(self) -> bool {
         !matches!(self, Code::Unreachable | Code::SignIn | Code::TooMany | Code::Locked | Code::Database)

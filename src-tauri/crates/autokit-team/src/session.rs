@@ -436,15 +436,7 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn history(&self, card: &CardKey) -> Result<Vec<SharedCard>> {
-        let query = self
-            .db()
-            .query(
-                "SELECT card AS id, number, card.visible_to AS visible_to, at AS written_at, body, author, operation,
-                    reason, at FROM revision WHERE card = $card ORDER BY number",
-            )
-            .bind(("card", card.record()));
-        let rows: Vec<CardRow> = self.client.answer(query).await?.take(0)?;
-        rows.into_iter().map(SharedCard::try_from).collect()
+        self.revisions(card, "ORDER BY number").await
     }
 
     /// Returns the newest state of a card; `None` for one that this member does not see.
@@ -452,15 +444,19 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn newest(&self, card: &CardKey) -> Result<Option<SharedCard>> {
+        Ok(self.revisions(card, "ORDER BY number DESC LIMIT 1").await?.pop())
+    }
+
+    async fn revisions(&self, card: &CardKey, which: &str) -> Result<Vec<SharedCard>> {
         let query = self
             .db()
-            .query(
+            .query(format!(
                 "SELECT card AS id, number, card.visible_to AS visible_to, at AS written_at, body, author, operation,
-                    reason, at FROM revision WHERE card = $card ORDER BY number DESC LIMIT 1",
-            )
+                    reason, at FROM revision WHERE card = $card {which}"
+            ))
             .bind(("card", card.record()));
         let rows: Vec<CardRow> = self.client.answer(query).await?.take(0)?;
-        rows.into_iter().next().map(SharedCard::try_from).transpose()
+        rows.into_iter().map(SharedCard::try_from).collect()
     }
 
     /// Returns what this member may do, and what changes whenever they may see less than before.
