@@ -3,6 +3,8 @@
 //! Rules read from the text what they would read from a documentation page; a language model adds fields the
 //! rules miss, and of those only what occurs in the text is kept.
 
+use autokit_facts::{Facts, is_name};
+use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Model, Request, Usage};
 use autokit_toolcard::{Draft, Evidence, Origin, ProposedField, Timestamp, fields, is_web_address};
 use autokit_web::extract;
@@ -10,8 +12,6 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use crate::ask::ground::Sources;
-use autokit_facts::{Facts, is_name};
-use autokit_llm::prompts::{self, Prompts};
 
 /// Evidence source for text a person provided.
 const SOURCE: &str = "a description";

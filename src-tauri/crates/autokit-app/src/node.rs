@@ -16,7 +16,7 @@ use autokit_api::commands::{Command, Context, dispatch, is_repeatable};
 use autokit_api::{Client, Event, Role};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::transport::BoxedStream;
-use autokit_library::{DataDir, LibraryError, Ownership, place_backup};
+use autokit_library::{DataDir, LibraryError, Ownership, StoreError, place_backup};
 use autokit_membership::others::OtherLibraries;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -338,11 +338,11 @@ impl Inner {
                 return self.own_or_open_read_only(owned, None).await;
             }
             let mut unwritable = None;
-            match self.dir.try_own().map_err(LibraryError::from) {
+            match self.dir.try_own() {
                 Ok(owned) => return self.own_or_open_read_only(owned, None).await,
-                Err(LibraryError::Owned { .. }) => {}
+                Err(StoreError::Owned { .. }) => {}
                 Err(error) => {
-                    let error = ApiError::from(error);
+                    let error = ApiError::from(LibraryError::from(error));
                     if !is_unwritable(error.code) {
                         return Err(error);
                     }

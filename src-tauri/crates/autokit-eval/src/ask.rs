@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use autokit_app::engine::Vectors;
+use autokit_app::starter;
 use autokit_embed::Embedder;
 use autokit_embed::encoder::Precision;
 use autokit_error::{ApiError, ErrorCode, Result};
@@ -18,8 +20,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::inputs::{embedder, fetcher_for, unreadable};
-use autokit_app::engine::Vectors;
-use autokit_app::starter;
 
 /// Number of results that are judged.
 const RESULTS: usize = 5;

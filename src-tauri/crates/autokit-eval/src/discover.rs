@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autokit_agent::discover::{Discovered, Discovery, KnownCard};
+use autokit_app::engine::Vectors;
+use autokit_app::starter::vocabulary;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_metrics as retrieve;
 use autokit_pages::{PageCache, PageReader};
@@ -12,10 +14,7 @@ use autokit_search::ToolText;
 use autokit_web::search::{Provider, Service};
 use serde::{Deserialize, Serialize};
 
-use autokit_app::starter::vocabulary;
-
 use crate::inputs::{embedder, fetcher_for, unreadable};
-use autokit_app::engine::Vectors;
 
 /// A need with the pages that satisfy it.
 #[derive(Clone, Debug, Deserialize)]

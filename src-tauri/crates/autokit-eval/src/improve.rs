@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use autokit_app::engine::Vectors;
 use autokit_error::Result;
 use autokit_metrics::{self as retrieve, AskReport, AskSet, Embedder as Embeddings, evaluate_ask};
 use autokit_search::ToolText;
@@ -11,7 +12,6 @@ use serde_json::{Map, Value};
 
 use crate::inputs::{embedder, unreadable};
 use crate::setup::EvalEngine;
-use autokit_app::engine::Vectors;
 
 /// The output of `autokit eval improve`: the same questions over the original and the improved cards.
 #[derive(Clone, Debug, Serialize)]

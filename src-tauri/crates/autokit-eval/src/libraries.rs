@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use autokit_app::engine::Vectors;
 use autokit_embed::Embedder;
 use autokit_error::{ApiError, Result};
 use autokit_metrics::measures::{Interval, bootstrap};
@@ -14,7 +15,6 @@ use serde_json::{Map, Value};
 
 use crate::ask::searcher_over;
 use crate::inputs::{embedder, unreadable};
-use autokit_app::engine::Vectors;
 
 /// Number of results that are judged.
 const RESULTS: usize = 5;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use autokit_app::engine::Vectors;
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_toolcard::fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::setup::EvalEngine;
-use autokit_app::engine::Vectors;
 
 /// A card as the user has it.
 #[derive(Clone, Debug, Deserialize)]

@@ -14,10 +14,10 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Checks};
 use autokit_toolcard::{Problem, check};
 use autokit_workspace::cards::{detail, summary};
+use autokit_workspace::collections::Collections;
 use autokit_workspace::workspace::Workspace;
 
 use crate::starter_code::starter_code;
-use autokit_workspace::collections::Collections;
 
 /// Most rows in one response.
 pub(crate) const PAGE_ROWS: u32 = 1000;

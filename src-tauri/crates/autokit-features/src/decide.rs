@@ -20,6 +20,7 @@ use autokit_toolcard::{
     Author, CardId, Draft, Operation, Proposal, ProposalId, ProposalState, Risk, diff_cards, fields,
     is_confirmed_address,
 };
+use autokit_upstream::servers::KnownServers;
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::models::{BATCH, Models};
 use autokit_workspace::workspace::Workspace;
@@ -29,7 +30,6 @@ use tokio::sync::Mutex;
 
 use crate::pages::Pages;
 use crate::review::Proposals;
-use autokit_upstream::servers::KnownServers;
 
 /// Most approvals a policy can require of one proposal; more is a mistake in the setting.
 const MAX_APPROVALS: u32 = 9;
@@ -191,7 +191,7 @@ impl Decisions {
             } else {
                 match self.workspace.library.acceptance(&proposal, &Selection::default()).await {
                     Ok(acceptance) => Ok(acceptance),
-                    Err(error @ LibraryError::Database(_)) => return Err(error.into()),
+                    Err(error @ LibraryError::Store(_)) => return Err(error.into()),
                     Err(error) => Err(error.to_string()),
                 }
             };

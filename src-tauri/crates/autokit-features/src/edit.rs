@@ -15,6 +15,7 @@ use autokit_api::{
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{CardRecord, Committed, LibraryError, Meta, PackedVectors, PutMode, Write};
 use autokit_toolcard::{Author, CardId, Operation, Toolcard, diff_cards, fields, marks_in_field};
+use autokit_upstream::servers::KnownServers;
 use autokit_workspace::cards::detail;
 use autokit_workspace::models::Models;
 use autokit_workspace::workspace::Workspace;
@@ -22,7 +23,6 @@ use serde_json::{Map, Value};
 
 use crate::duplicates::{Duplicate, Duplicates};
 use crate::flagged::has_new_flagged_text;
-use autokit_upstream::servers::KnownServers;
 
 /// Makes a card of the fields that a person entered.
 ///

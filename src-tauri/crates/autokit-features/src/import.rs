@@ -28,10 +28,14 @@ use autokit_api::{
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{LibraryImport, PackedVectors};
 use autokit_toolcard::{Author, CardKey, Kind, MatchKey};
+use autokit_upstream::servers::KnownServers;
 use autokit_workspace::background::in_background;
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::models::Models;
 use autokit_workspace::workspace::Workspace;
+use batch::ImportBatch;
+use options::ImportOptions;
+use plan::{ImportPlan, PlanCache};
 
 use crate::catalogue::PAGE_ROWS;
 use crate::duplicates::Duplicates;
@@ -39,10 +43,6 @@ use crate::incoming::Incoming;
 use crate::keys::SignedBy;
 use crate::sources::Sources;
 use crate::vocabulary::{NamesAndSynonyms, parse_entries};
-use autokit_upstream::servers::KnownServers;
-use batch::ImportBatch;
-use options::ImportOptions;
-use plan::{ImportPlan, PlanCache};
 
 /// Imports cards. Clones share state.
 #[derive(Clone, Debug)]

@@ -22,14 +22,14 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_gateway::configured::{ConfiguredReach, parse_servers};
 use autokit_mcp_client::ServerTools;
 use autokit_toolcard::{Author, Toolcard};
+use autokit_upstream::servers::KnownServers;
+use autokit_upstream::tools::{SavedServer, Upstream, choice, proposer, read_tools};
 use autokit_workspace::jobs::{Outcome, Progress};
 use autokit_workspace::workspace::Workspace;
 
 use crate::import::Imports;
 use crate::import::options::ImportOptions;
 use crate::incoming::Incoming;
-use autokit_upstream::servers::KnownServers;
-use autokit_upstream::tools::{SavedServer, Upstream, choice, proposer, read_tools};
 
 /// Most characters in a server's name.
 const MAX_NAME_CHARS: usize = 40;

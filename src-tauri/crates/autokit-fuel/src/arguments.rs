@@ -3,13 +3,12 @@
 use std::sync::LazyLock;
 
 use autokit_facts::placeholders;
+use autokit_pages::{Page, Subject};
 use autokit_toolcard::fields;
 use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::claims::{Claim, PageUsage};
-use autokit_pages::Page;
-use autokit_pages::Subject;
 
 /// Compares the card's arguments with those its classes are constructed with on the page.
 pub(crate) fn init_args(subject: &Subject, page: &Page, shown: &PageUsage<'_>) -> Option<Claim> {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use autokit_facts::{Import, Price, sentences, words};
+use autokit_pages::{Page, PageFeature, PageFeatures, Subject, agreement, content_words, likeness};
 use autokit_toolcard::fields;
 use autokit_web::Block;
 use serde::{Deserialize, Serialize};
@@ -10,10 +11,6 @@ use serde_json::Value;
 use ts_rs::TS;
 
 use crate::arguments::init_args;
-use autokit_pages::Page;
-use autokit_pages::Subject;
-use autokit_pages::content_words;
-use autokit_pages::{PageFeature, PageFeatures, agreement, likeness};
 
 /// What the page says about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use autokit_pages::{PageFeature, Result, Subject, run_blocking};
 use autokit_toolcard::{CardId, CardState, Timestamp, Toolcard};
 use futures_util::future::BoxFuture;
 
@@ -12,8 +13,6 @@ use crate::link::{LinkHealth, LinkState};
 use crate::report::{Examination, Judgement, PageSearchOutcome, Report, ScoredPage};
 use crate::seek::{Candidate, SearchStatus, rank};
 use crate::settle::draft_unverified;
-use autokit_pages::{PageFeature, Subject};
-use autokit_pages::{Result, run_blocking};
 
 /// Least probability at which a page is accepted as the right one. The right pages have 0.5 or more, but up
 /// to 0.6 so do two in five hundred pages that only look right.

@@ -1,22 +1,20 @@
 //! Improves descriptions (FUEL, toolcard improver): adds what the page says a tool does, in the page's words.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use autokit_facts::sentences;
-use autokit_llm::Request;
-use autokit_llm::prompts;
+use autokit_llm::{Request, prompts};
+use autokit_pages::{Page, Subject, content_words};
 use autokit_search::{QueryEmbedder, dot};
 use autokit_toolcard::Toolcard;
 use autokit_web::Block;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use crate::asks_for::AskWithQuote;
 use crate::model::{Advisor, shown_card, shown_page};
-use autokit_pages::Page;
-use autokit_pages::Subject;
-use autokit_pages::content_words;
 
 /// An improved description, with the page's sentences that support it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Model, React, Request, RunOutcome, Tool};
-use autokit_pages::{Page, WebTools, content_words, distinctive_words};
+use autokit_pages::{Page, Subject, WebTools, content_words, distinctive_words};
 use autokit_toolcard::{Toolcard, fields};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::claims::{Claim, ClaimVerdict};
 use crate::fuel::Fuel;
-use autokit_pages::Subject;
 
 /// Most characters of a page shown to a model.
 const SHOWN: usize = 12_000;

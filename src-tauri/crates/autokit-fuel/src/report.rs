@@ -1,5 +1,6 @@
 //! Results of examining a card.
 
+use autokit_pages::PageFeatures;
 use autokit_toolcard::{CardState, Draft};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -8,7 +9,6 @@ use ts_rs::TS;
 use crate::claims::Claim;
 use crate::condition::Condition;
 use crate::link::LinkHealth;
-use autokit_pages::PageFeatures;
 
 /// Judgement whether a page is about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]

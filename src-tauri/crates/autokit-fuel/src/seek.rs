@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autokit_facts::words;
-use autokit_pages::{FusedHits, HITS, Page, Result, distinctive_words, run_blocking, without_fragment};
+use autokit_pages::{
+    FusedHits, HITS, Page, PageFeatures, Result, Subject, agreement, distinctive_words, run_blocking,
+    without_fragment,
+};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
 
 use crate::fuel::Fuel;
-use autokit_pages::Subject;
-use autokit_pages::{PageFeatures, agreement};
 
 /// Most pages found by searching that are read for one card.
 const PAGES: usize = 24;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use autokit_pages::{Page, Result, Subject, run_blocking, without_fragment};
 use autokit_toolcard::{
     CardState, Draft, Evidence, Origin, PageCandidate, ProposedField, Timestamp, Visit, fields,
 };
@@ -16,8 +17,6 @@ use crate::report::{Examination, Report};
 use crate::repository::topics;
 use crate::seek::Candidate;
 use crate::usage::{UsageExample, usage};
-use autokit_pages::Subject;
-use autokit_pages::{Page, Result, run_blocking, without_fragment};
 
 /// Claims that need support for a card to count as verified, where the card makes them.
 const ESSENTIAL: [&str; 4] = [fields::NAME, fields::DESCRIPTION, fields::MODULE, fields::CLASS];

@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use autokit_store::{DataDir, Database};
 use autokit_toolcard::{Clock, Timestamp};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -31,7 +32,6 @@ use crate::problems::{Problem, Verified};
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
 use crate::store::Library;
-use autokit_store::{DataDir, Database};
 
 /// Tables included in a backup.
 const BACKED_UP: [&str; 26] = [

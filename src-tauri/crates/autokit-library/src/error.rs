@@ -1,7 +1,7 @@
 //! Errors of the store, each with a code to branch on and a remedy to show.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use autokit_commit_log::HeadError;
 use autokit_error::{ApiError, ErrorCode};
@@ -44,26 +44,9 @@ pub enum Code {
 /// An error of the library.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
-    /// The directory cannot be written.
-    #[error("the data directory {} cannot be written: {source}", path.display())]
-    ReadOnly {
-        /// The directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// No disk space is left.
-    #[error("the disk that holds {} is full; the last change was not saved", path.display())]
-    DiskFull {
-        /// A directory on the full disk.
-        path: PathBuf,
-    },
-    /// Another process has the lock.
-    #[error("the library in {} is in use by another process", path.display())]
-    Owned {
-        /// The directory.
-        path: PathBuf,
-    },
+    /// The data directory or its database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Written by a later version of AutoKit.
     #[error("the library in {} has schema {found}; this version supports up to {known}", path.display())]
     NewerSchema {
@@ -73,14 +56,6 @@ pub enum LibraryError {
         found: u32,
         /// Newest schema version this program knows.
         known: u32,
-    },
-    /// The store cannot be read.
-    #[error("the library in {} cannot be read: {reason}", path.display())]
-    Damaged {
-        /// The directory.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
     },
     /// No such card.
     #[error("card {:?} not found", .0.as_str())]
@@ -167,21 +142,6 @@ pub enum LibraryError {
     /// The caller cancelled the operation; nothing was done.
     #[error("stopped")]
     Stopped,
-    /// The database failed.
-    #[error("database error: {0}")]
-    Database(String),
-}
-
-impl From<StoreError> for LibraryError {
-    fn from(error: StoreError) -> LibraryError {
-        match error {
-            StoreError::ReadOnly { path, source } => LibraryError::ReadOnly { path, source },
-            StoreError::DiskFull { path } => LibraryError::DiskFull { path },
-            StoreError::Owned { path } => LibraryError::Owned { path },
-            StoreError::Damaged { path, reason } => LibraryError::Damaged { path, reason },
-            StoreError::Database(reason) => LibraryError::Database(reason),
-        }
-    }
 }
 
 impl From<HeadError> for LibraryError {
@@ -194,11 +154,12 @@ impl LibraryError {
     /// Returns the error's code.
     pub fn code(&self) -> Code {
         match self {
-            LibraryError::ReadOnly { .. } => Code::ReadOnly,
-            LibraryError::DiskFull { .. } => Code::DiskFull,
-            LibraryError::Owned { .. } => Code::Owned,
+            LibraryError::Store(StoreError::ReadOnly { .. }) => Code::ReadOnly,
+            LibraryError::Store(StoreError::DiskFull { .. }) => Code::DiskFull,
+            LibraryError::Store(StoreError::Owned { .. }) => Code::Owned,
+            LibraryError::Store(StoreError::Database(_)) => Code::Database,
             LibraryError::NewerSchema { .. } => Code::NewerSchema,
-            LibraryError::Damaged { .. }
+            LibraryError::Store(StoreError::Damaged { .. })
             | LibraryError::Incomplete { .. }
             | LibraryError::BadBackup { .. } => Code::Damaged,
             LibraryError::NoCard(_)
@@ -214,7 +175,6 @@ impl LibraryError {
             LibraryError::Duplicate { .. } => Code::Duplicate,
             LibraryError::Invalid(_) => Code::Invalid,
             LibraryError::Stopped => Code::Stopped,
-            LibraryError::Database(_) => Code::Database,
         }
     }
 
@@ -251,13 +211,18 @@ impl LibraryError {
         }
     }
 
+    /// Something in the database is not what this program stores there.
+    pub fn malformed(what: impl fmt::Display) -> LibraryError {
+        StoreError::Database(what.to_string()).into()
+    }
+
     /// Maps an I/O error in the data directory.
     pub(crate) fn io(path: &Path, source: io::Error) -> LibraryError {
         StoreError::io(path, source).into()
     }
 
     /// Maps a database error.
-    pub(crate) fn database(path: Option<&Path>, error: &dyn std::fmt::Display) -> LibraryError {
+    pub(crate) fn database(path: Option<&Path>, error: &dyn fmt::Display) -> LibraryError {
         StoreError::database(path, error).into()
     }
 }

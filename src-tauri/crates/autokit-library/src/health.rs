@@ -16,7 +16,7 @@ impl VerificationRow {
     fn into_verification(self) -> Result<Verification> {
         let card = CardId::new(key_text(&self.id));
         let unreadable = |what: &dyn std::fmt::Display| {
-            LibraryError::Database(format!("the verification of {card} cannot be read: {what}"))
+            LibraryError::malformed(format!("the verification of {card} cannot be read: {what}"))
         };
         let report = match &self.report {
             None => Value::Null,

@@ -12,7 +12,7 @@ pub(crate) const MANY: usize = 500;
 
 /// Parses stored revision ids.
 pub(crate) fn revision_ids(texts: Vec<String>) -> Result<Vec<RevisionId>> {
-    texts.into_iter().map(|text| RevisionId::try_from(text).map_err(LibraryError::Database)).collect()
+    texts.into_iter().map(|text| RevisionId::try_from(text).map_err(LibraryError::malformed)).collect()
 }
 
 /// A card before and after an edit, as JSON texts.
@@ -29,7 +29,7 @@ pub struct EditedCard {
 impl RevisionRow {
     pub(crate) fn into_revision(self) -> Result<Revision> {
         let unreadable =
-            |what: &str| LibraryError::Database(format!("revision {} has no {what}", key_text(&self.id)));
+            |what: &str| LibraryError::malformed(format!("revision {} has no {what}", key_text(&self.id)));
         Ok(Revision {
             seq: key_text(&self.id).parse().map_err(|_| unreadable("sequence number"))?,
             operation: Operation::parse(&self.operation).ok_or_else(|| unreadable("known operation"))?,
@@ -40,7 +40,7 @@ impl RevisionRow {
             reason: self.reason,
             at: timestamp(&self.at).map_err(|_| unreadable("readable time"))?,
             body: self.body,
-            id: self.uid.map(RevisionId::try_from).transpose().map_err(LibraryError::Database)?,
+            id: self.uid.map(RevisionId::try_from).transpose().map_err(LibraryError::malformed)?,
             merged: revision_ids(self.merged.unwrap_or_default())?,
         })
     }

@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
+use autokit_commit_log::RowChange;
+use autokit_store::{bytes_of, crash};
 use autokit_toolcard::{
     Author, CardId, CardKey, Draft, LineageEntry, Operation, RevisionId, Timestamp, lineage,
 };
@@ -22,9 +24,6 @@ use crate::rows::{RevisionRow, key_text, seq_text};
 use crate::step::{Step, parts};
 use crate::store::Library;
 use crate::vectors::PackedVectors;
-use autokit_commit_log::RowChange;
-use autokit_store::bytes_of;
-use autokit_store::crash;
 
 /// Cards staged in one transaction.
 const BATCH: usize = 250;
@@ -151,7 +150,7 @@ struct CardRowId {
 impl ForeignRow {
     fn into_foreign(self) -> Result<ForeignState> {
         Ok(ForeignState {
-            id: RevisionId::try_from(key_text(&self.id)).map_err(LibraryError::Database)?,
+            id: RevisionId::try_from(key_text(&self.id)).map_err(LibraryError::malformed)?,
             card: CardId::new(self.card),
             body: self.body,
             ancestors: revision_ids(self.before)?,
@@ -211,7 +210,7 @@ impl Library {
         self.recover_state().await?;
         let request = input.request.as_deref().map(|key| format!("import {key}"));
         if let Some(text) = self.outcome_text(request.as_deref()).await? {
-            return serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()));
+            return serde_json::from_str(&text).map_err(|error| LibraryError::malformed(error));
         }
         let PlannedProposals { proposals, events, ignored } = self.plan_proposals(input.drafts, by).await?;
         if input.cards.is_empty() && proposals.is_empty() {

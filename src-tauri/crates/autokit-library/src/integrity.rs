@@ -6,6 +6,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use autokit_commit_log::{
+    CommitRecord, Expected, Head, LOGGED, Loss, PROTECTED, RowChange, RowDigest, Tip, digest, row_name,
+};
+use autokit_replica::CardRecord;
+use autokit_store::StoreError;
 use autokit_toolcard::{CardId, Timestamp};
 use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, SurrealValue, Value};
@@ -15,11 +20,6 @@ use crate::problems::{Problem, Verified};
 use crate::rows::key_text;
 use crate::snapshot::Snapshot;
 use crate::store::Library;
-use autokit_commit_log::{
-    CommitRecord, Expected, LOGGED, PROTECTED, RowChange, RowDigest, Tip, digest, row_name,
-};
-use autokit_commit_log::{Head, Loss};
-use autokit_replica::CardRecord;
 
 /// Rows checked when a library opens; the rest is left to [`Library::verify`].
 const ROWS_AT_OPENING: usize = 200;
@@ -213,7 +213,7 @@ impl Library {
     /// Compares everything in the store with what was acknowledged.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] while a failed write could not be recovered from. Unreadable data is a
+    /// [`StoreError::DiskFull`] while a failed write could not be recovered from. Unreadable data is a
     /// problem in the report, not an error.
     pub async fn verify(&self) -> Result<Verified> {
         let (snapshot, cards) = {
@@ -236,7 +236,9 @@ impl Library {
         let compared = compare_all(&snapshot, &cards, &mut report).await;
         snapshot.end().await;
         match compared {
-            Err(LibraryError::Database(reason)) => report.add(Problem::Unreadable { reason }),
+            Err(LibraryError::Store(StoreError::Database(reason))) => {
+                report.add(Problem::Unreadable { reason })
+            }
             other => other?,
         }
         self.problems.lock().expect("no holder panics").clone_from(&report.problems);

@@ -36,7 +36,7 @@ mod vocabulary;
 mod write;
 
 pub use autokit_replica::{CardRecord, Checks, HealthCounts, HealthDay, LastCheck, Replica, Verification};
-pub use autokit_store::{DataDir, Ownership};
+pub use autokit_store::{DataDir, Ownership, StoreError};
 pub use autokit_toolcard::Clock;
 
 pub use autokit_commit_log::Loss;

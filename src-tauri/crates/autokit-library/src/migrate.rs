@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use autokit_store::{DataDir, StoreError, copy_tree};
 use autokit_toolcard::Timestamp;
 use serde::{Deserialize, Serialize};
 use surrealdb::Surreal;
@@ -15,8 +16,6 @@ use surrealdb::types::SurrealValue;
 
 use crate::backup::file_stamp;
 use crate::error::{LibraryError, Result};
-use autokit_store::DataDir;
-use autokit_store::copy_tree;
 
 /// The schema version this program writes.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
@@ -100,20 +99,16 @@ struct VersionRow {
 /// Reads the version file; a directory without one is new.
 pub(crate) fn version_on_disk(dir: &DataDir) -> Result<Option<u32>> {
     let path = dir.schema_file();
+    let damaged = |reason| StoreError::Damaged { path: dir.root().to_owned(), reason };
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
-            return Err(LibraryError::Damaged {
-                path: dir.root().to_owned(),
-                reason: format!("schema.json: {error}"),
-            });
+            return Err(damaged(format!("schema.json: {error}")).into());
         }
     };
-    let file: SchemaFile = serde_json::from_str(&text).map_err(|error| LibraryError::Damaged {
-        path: dir.root().to_owned(),
-        reason: format!("schema.json does not contain a version: {error}"),
-    })?;
+    let file: SchemaFile = serde_json::from_str(&text)
+        .map_err(|error| damaged(format!("schema.json does not contain a version: {error}")))?;
     refuse_newer(dir.root(), file.schema)?;
     Ok(Some(file.schema))
 }

@@ -5,32 +5,32 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Instant;
 
+use autokit_commit_log::{Head, HeadFile};
+use autokit_store::{DataDir, Database, Ownership, ReadOnlyReason, StoreError};
 use autokit_toolcard::Clock;
 
 use crate::error::{LibraryError, Result};
 use crate::migrate;
 use crate::restore::finish_restore;
 use crate::store::{Library, Storage};
-use autokit_commit_log::{Head, HeadFile};
-use autokit_store::{DataDir, Ownership};
-use autokit_store::{Database, ReadOnlyReason};
 
 impl Library {
     /// Opens a library, migrating an older one, and loads its cards into memory.
     ///
     /// # Errors
     /// [`LibraryError::NewerSchema`] for a store of a later version, which is left untouched;
-    /// [`LibraryError::ReadOnly`], [`LibraryError::DiskFull`] or [`LibraryError::Damaged`] when the directory
+    /// [`LibraryError::Store`] when the directory
     /// cannot be used.
     pub async fn open(storage: Storage, clock: Clock) -> Result<Library> {
         let root = storage.root().map(Path::to_owned);
         // The database panics on some kinds of damage.
         match tokio::spawn(Library::open_storage(storage, clock)).await {
             Ok(opened) => opened,
-            Err(broken) => Err(LibraryError::Damaged {
+            Err(broken) => Err(StoreError::Damaged {
                 path: root.unwrap_or_default(),
                 reason: format!("the database failed while opening: {broken}"),
-            }),
+            }
+            .into()),
         }
     }
 
@@ -61,8 +61,8 @@ impl Library {
                     Ok(library)
                 };
                 opened.await.map_err(|error| match error {
-                    LibraryError::Database(reason) => {
-                        LibraryError::Damaged { path: dir.root().to_owned(), reason }
+                    LibraryError::Store(StoreError::Database(reason)) => {
+                        StoreError::Damaged { path: dir.root().to_owned(), reason }.into()
                     }
                     sorted => sorted,
                 })

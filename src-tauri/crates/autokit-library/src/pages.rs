@@ -75,7 +75,7 @@ impl Page {
     fn from_row(row: PageRow) -> Result<Page> {
         let card = CardId::new(key_text(&row.id));
         let unreadable = |error: &dyn std::fmt::Display| {
-            LibraryError::Database(format!("the page of {card} cannot be read: {error}"))
+            LibraryError::malformed(format!("the page of {card} cannot be read: {error}"))
         };
         let chunks = serde_json::from_str(&row.chunks).map_err(|error| unreadable(&error))?;
         let fetched_at = timestamp(&row.fetched_at).map_err(|error| unreadable(&error))?;
@@ -94,8 +94,7 @@ impl Page {
     }
 
     fn row(&self) -> Result<Object> {
-        let chunks =
-            serde_json::to_string(&self.chunks).map_err(|error| LibraryError::Database(error.to_string()))?;
+        let chunks = serde_json::to_string(&self.chunks).map_err(|error| LibraryError::malformed(error))?;
         Ok(object! {
             id: RecordId::new("page", self.card.as_str()),
             url: self.url.clone(),

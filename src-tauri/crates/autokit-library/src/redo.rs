@@ -8,14 +8,14 @@
 
 use std::sync::atomic::Ordering;
 
+use autokit_commit_log::{CommitRecord, RowChange, Tip};
+use autokit_store::crash;
 use surrealdb::types::{Object, RecordId, SurrealValue, Value, object};
 
 use crate::error::{LibraryError, Result};
 use crate::rows::{key_text, seq_text};
 use crate::step::{BYTES, ROWS, Step};
 use crate::store::Library;
-use autokit_commit_log::{CommitRecord, RowChange, Tip};
-use autokit_store::crash;
 
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
@@ -142,7 +142,7 @@ impl Library {
     /// Applies a step and removes it from the redo log.
     async fn apply_step(&self, id: RecordId, kind: &str, rows: Value) -> Result<()> {
         let statement = Step::statement(kind, "rows")
-            .ok_or_else(|| LibraryError::Database(format!("a change contains the unknown step `{kind}`")))?;
+            .ok_or_else(|| LibraryError::malformed(format!("a change contains the unknown step `{kind}`")))?;
         let query = format!("BEGIN; {statement} DELETE $id RETURN NONE; COMMIT;");
         let mut variables = object! { id: id };
         variables.insert("rows", rows);

@@ -8,6 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use autokit_commit_log::{HeadFile, StoreState};
+use autokit_store::{DataDir, Ownership, connect, crash};
 use autokit_toolcard::Clock;
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +17,6 @@ use crate::backup::{Backup, Header, backup_file, describe, file_stamp, load, ver
 use crate::error::{LibraryError, Result};
 use crate::migrate;
 use crate::stored_replica::remove_snapshots_of;
-use autokit_commit_log::{HeadFile, StoreState};
-use autokit_store::connect;
-use autokit_store::crash;
-use autokit_store::{DataDir, Ownership};
 
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -207,7 +207,7 @@ pub(crate) struct SessionRow {
 
 /// Parses a stored time.
 pub(crate) fn timestamp(text: &str) -> Result<Timestamp> {
-    text.parse().map_err(|_| LibraryError::Database(format!("{text:?} is not a time")))
+    text.parse().map_err(|_| LibraryError::malformed(format!("{text:?} is not a time")))
 }
 
 /// Converts a proposal's id to how columns of other tables store it.

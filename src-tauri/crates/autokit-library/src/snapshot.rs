@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use autokit_commit_log::{CommitRecord, Head, Tip, row_name};
+use autokit_store::Instance;
 use surrealdb::engine::local::Db;
 use surrealdb::method::Transaction;
 use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
@@ -11,9 +13,6 @@ use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, SurrealV
 use crate::error::Result;
 use crate::rows::seq_text;
 use crate::store::Library;
-use autokit_commit_log::Head;
-use autokit_commit_log::{CommitRecord, Tip, row_name};
-use autokit_store::Instance;
 
 /// Rows read at a time.
 const WINDOW: u64 = 1_000;
@@ -34,7 +33,7 @@ impl Library {
     /// store but not yet in memory.
     ///
     /// # Errors
-    /// [`crate::LibraryError::DiskFull`] while a failed write could not be recovered from.
+    /// [`autokit_store::StoreError::DiskFull`] while a failed write could not be recovered from.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot<'_>> {
         let instance = self.database.ready(|| self.mark_stale()).await?;
         let transaction = instance.db().clone().begin().await.map_err(|error| self.failed(&error))?;

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
+use autokit_commit_log::Tip;
 use autokit_replica::{CardRecord, Checks, Replica, Snapshots};
+use autokit_store::{DataDir, Database, Instance, Ownership, StoreError};
 use autokit_toolcard::{CardId, Clock, Timestamp, Toolcard};
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
@@ -18,9 +20,6 @@ use crate::problems::{Problem, Verified};
 use crate::queue::Queue;
 use crate::rows::{CardRow, TombstoneRow, key_text, timestamp};
 use crate::step::Step;
-use autokit_commit_log::Tip;
-use autokit_store::{DataDir, Ownership};
-use autokit_store::{Database, Instance};
 
 /// Where a library is stored.
 #[derive(Debug)]
@@ -132,7 +131,7 @@ impl Library {
     /// Checks that a change, however small, would not be refused now.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] or [`LibraryError::ReadOnly`].
+    /// [`StoreError::DiskFull`] or [`StoreError::ReadOnly`].
     pub fn ensure_writable(&self) -> Result<()> {
         Ok(self.database.check_space(0)?)
     }
@@ -179,7 +178,7 @@ impl Library {
     /// Returns the database to query.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] while a failed write could not be recovered from.
+    /// [`StoreError::DiskFull`] while a failed write could not be recovered from.
     pub(crate) async fn db(&self) -> Result<DbHandle> {
         Ok(DbHandle(self.database.ready(|| self.mark_stale()).await?))
     }
@@ -202,7 +201,7 @@ impl Library {
     /// [`Library::commit`] only: this is for the tables of others.
     ///
     /// # Errors
-    /// [`LibraryError::DiskFull`] when there is not enough space, or the failure, in which case nothing of
+    /// [`StoreError::DiskFull`] when there is not enough space, or the failure, in which case nothing of
     /// the write remains.
     pub async fn execute(&self, query: &str, variables: Object) -> Result<()> {
         Ok(self.database.execute(query, variables, || self.mark_stale()).await?)
@@ -316,10 +315,8 @@ impl Library {
     }
 
     fn damaged(&self, card: &CardId, reason: &dyn fmt::Display) -> LibraryError {
-        LibraryError::Damaged {
-            path: self.root().map(Path::to_owned).unwrap_or_default(),
-            reason: format!("card {card}: {reason}"),
-        }
+        let path = self.root().map(Path::to_owned).unwrap_or_default();
+        StoreError::Damaged { path, reason: format!("card {card}: {reason}") }.into()
     }
 }
 

@@ -5,15 +5,15 @@
 //! and are those of one clean close: once a process has opened the library without closing it, of whatever version, they
 //! are ignored. They never decide anything: without one, the store is read.
 
+use autokit_commit_log::{Head, HeadFile, StoreState};
 use autokit_replica::snapshot::{self, Content};
 use autokit_replica::{REPLICA_FORMAT, Replica, Snapshots};
+use autokit_store::DataDir;
 use tokio::sync::MutexGuard;
 
 use crate::error::{LibraryError, Result};
 use crate::migrate::SCHEMA_VERSION;
 use crate::store::{Library, NewestRevision};
-use autokit_commit_log::{Head, HeadFile, StoreState};
-use autokit_store::DataDir;
 
 /// Name of their folder in the data directory.
 const FOLDER: &str = "snapshots";
@@ -106,8 +106,7 @@ impl HeldChanges<'_> {
         {
             return Ok(());
         }
-        let cards =
-            library.read(Replica::encode).map_err(|error| LibraryError::Database(error.to_string()))?;
+        let cards = library.read(Replica::encode).map_err(|error| LibraryError::malformed(error))?;
         let bytes: usize = others.iter().map(|(_, _, content)| content.len()).sum();
         // What is left of a disk is for what people write.
         library.database.check_space(cards.len() + bytes)?;

@@ -83,7 +83,7 @@ pub(crate) fn packed(values: &[f32]) -> Bytes {
 /// Unpacks numbers from bytes that hold whole rows of `dim` numbers.
 pub(crate) fn unpacked(card: &str, dim: usize, bytes: &[u8]) -> Result<Vec<f32>> {
     if dim == 0 || !bytes.len().is_multiple_of(4 * dim) {
-        return Err(LibraryError::Database(format!(
+        return Err(LibraryError::malformed(format!(
             "the vectors of {card} have {} bytes, which is not a multiple of 4 × {dim}",
             bytes.len()
         )));

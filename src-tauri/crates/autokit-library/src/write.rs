@@ -551,10 +551,8 @@ impl Library {
     /// When the database fails.
     pub async fn outcome_of(&self, request: Option<&str>) -> Result<Option<Committed>> {
         let text = self.outcome_text(request).await?;
-        text.map(|text| {
-            serde_json::from_str(&text).map_err(|error| LibraryError::Database(error.to_string()))
-        })
-        .transpose()
+        text.map(|text| serde_json::from_str(&text).map_err(|error| LibraryError::malformed(error)))
+            .transpose()
     }
 
     pub(crate) async fn outcome_text(&self, request: Option<&str>) -> Result<Option<String>> {

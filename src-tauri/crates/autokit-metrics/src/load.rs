@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use autokit_search::{ToolText, parameter_texts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::EvalError;
-use autokit_search::{ToolText, parameter_texts};
 
 /// A query with its relevant tools.
 #[derive(Clone, Debug, PartialEq, Eq)]

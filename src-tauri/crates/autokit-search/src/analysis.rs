@@ -2,11 +2,12 @@
 //!
 //! Nothing here depends on the index, so that many documents can be analyzed in parallel.
 
-use crate::directions::{DirectionReader, Directions};
-use crate::document::{Document, Field};
 use autokit_vocabulary::Vocabulary;
 use autokit_vocabulary::synonyms::Reader;
 use autokit_vocabulary::text::{Analyzer, each_word};
+
+use crate::directions::{DirectionReader, Directions};
+use crate::document::{Document, Field};
 
 /// Counts of a term in the seven fields, four bits each, saturating at 15.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

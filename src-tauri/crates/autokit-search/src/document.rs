@@ -1,10 +1,10 @@
 //! The documents of the index.
 
+use autokit_vocabulary::{Vocabulary, name_words};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::traits::Traits;
-use autokit_vocabulary::{Vocabulary, name_words};
 
 /// A parameter of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

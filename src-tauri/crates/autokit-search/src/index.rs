@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autokit_vocabulary::Vocabulary;
+use autokit_vocabulary::synonyms::MARK;
+use autokit_vocabulary::text::Analyzer;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -24,8 +26,6 @@ use crate::names::{NameIndex, NameMatch};
 use crate::query::QueryPlan;
 use crate::traits::Traits;
 use crate::vector::{Exactness, VectorIndex, check_vector};
-use autokit_vocabulary::synonyms::MARK;
-use autokit_vocabulary::text::Analyzer;
 
 /// Ranking mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]

@@ -23,6 +23,8 @@
 
 use std::sync::Arc;
 
+use autokit_vocabulary::synonyms::MARK;
+use autokit_vocabulary::text::QueryTerm;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -32,8 +34,6 @@ use crate::bitset::BitSet;
 use crate::document::Field;
 use crate::query::QueryConcept;
 use crate::stored::{Plain, packed};
-use autokit_vocabulary::synonyms::MARK;
-use autokit_vocabulary::text::QueryTerm;
 
 /// Saturation of term counts.
 const K1: f32 = 1.2;

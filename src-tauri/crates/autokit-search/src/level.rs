@@ -15,12 +15,12 @@
 
 use std::sync::LazyLock;
 
+use autokit_vocabulary::text::entry_lines;
 use rayon::prelude::*;
 
 use crate::candidates::FEWEST_FOR_BACKGROUND;
 use crate::index::{Mode, Query, SearchIndex};
 use crate::verdict::background_shift;
-use autokit_vocabulary::text::entry_lines;
 
 /// One a line.
 const REQUESTS: &str = include_str!("unservable.txt");

@@ -10,11 +10,11 @@
 //! for `x`; if its name has nothing but the verb, if its description mentions `x`. Where nothing searches, tools that
 //! list `x` count. Tools without a provider belong together: mostly they are those of one service.
 
+use autokit_vocabulary::text::{Analyzer, fold, parts};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::document::Document;
-use autokit_vocabulary::text::{Analyzer, fold, parts};
 
 /// Words for finding one thing among many by what is known about it.
 const SEARCH: [&str; 6] = ["autocomplete", "find", "lookup", "query", "resolve", "search"];

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use autokit_vocabulary::Vocabulary;
+use autokit_vocabulary::synonyms::{Reader, Thesaurus};
+use autokit_vocabulary::text::{Analyzer, QueryTerm, Word, is_stop_word, parts, query_terms, words};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::constraints::{Constraint, ParsedRequest, is_company};
 use crate::directions::{DirectionReader, Directions};
-use autokit_vocabulary::Vocabulary;
-use autokit_vocabulary::synonyms::{Reader, Thesaurus};
-use autokit_vocabulary::text::{Analyzer, QueryTerm, Word, is_stop_word, parts, query_terms, words};
 
 /// Number of clauses from which on a request is also searched for clause by clause. Two halves joined by an
 /// "and" are usually one thing ("read and write files").

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use autokit_commit_log::{HeadFile, LogPosition, StoreState};
 use futures_util::future::BoxFuture;
 use surrealdb::Surreal;
 use surrealdb::engine::local::Db;
@@ -35,7 +36,6 @@ use crate::files::{
 };
 use crate::size::bytes_of;
 use crate::space::Space;
-use autokit_commit_log::{HeadFile, LogPosition, StoreState};
 
 /// Time limit of a write, plus one second for each MiB.
 const LONGEST_WRITE: Duration = Duration::from_secs(30);

@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autokit_commit_log::LogPosition;
 use tempfile::TempDir;
 
 use crate::data_dir::DataDir;
-use autokit_commit_log::LogPosition;
 
 /// Copies a store to wherever there is space: the system's temporary folder, or memory.
 pub(crate) fn copy_to_temp(store: &Path) -> io::Result<TempDir> {

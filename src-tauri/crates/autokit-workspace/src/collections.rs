@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::workspace::{CachedSetting, Workspace};
 use async_trait::async_trait;
 use autokit_api::commands::{
     ChangeCollection, Context, Handle, ListCollections, RemoveCollection, RenameCollection,
@@ -14,6 +13,8 @@ use autokit_api::{
 };
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_toolcard::CardId;
+
+use crate::workspace::{CachedSetting, Workspace};
 
 /// Most characters of a name.
 const NAME_CHARS: usize = 60;

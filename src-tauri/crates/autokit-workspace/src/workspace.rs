@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use autokit_api::{Event, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_library::{CardRecord, Clock, Committed, Library, LibraryError, Meta, Problem, Replica, Write};
+use autokit_library::{
+    CardRecord, Clock, Committed, Library, LibraryError, Meta, Problem, Replica, StoreError, Write,
+};
 use autokit_toolcard::CardId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -93,7 +95,9 @@ impl Workspace {
     pub fn read_only_reason(&self) -> Option<&'static str> {
         match self.library.ensure_writable() {
             Ok(()) => None,
-            Err(LibraryError::DiskFull { .. }) => Some("the disk is full; changes are not saved"),
+            Err(LibraryError::Store(StoreError::DiskFull { .. })) => {
+                Some("the disk is full; changes are not saved")
+            }
             Err(_) => Some("the library is read-only; changes are not saved"),
         }
     }

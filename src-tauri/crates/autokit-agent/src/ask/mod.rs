@@ -16,14 +16,14 @@ mod run;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autokit_llm::prompts::Prompts;
 use autokit_llm::{Limits, Model};
 use autokit_toolcard::{CardId, Stub};
 use futures_util::future::BoxFuture;
+use ground::Sources;
 
 use crate::discover::{Discovery, Finding};
 use crate::error::Result;
-use autokit_llm::prompts::Prompts;
-use ground::Sources;
 
 pub use crate::rerank::CANDIDATES as MAX_CANDIDATES;
 pub use answer::{AgentAnswer, Citation, Phase, Ranked, Retrieval, Retrieved, StepEvent};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{Model, Request, Usage};
 use autokit_toolcard::Stub;
 use serde::Deserialize;
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::answer::{Ranked, Retrieved};
 use crate::rerank::{self, Candidate};
-use autokit_llm::prompts::{self, Prompts};
 
 type ModelResult<T> = autokit_llm::Result<(T, Usage)>;
 

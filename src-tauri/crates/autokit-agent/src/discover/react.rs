@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use autokit_llm::prompts::{self, Prompts};
 use autokit_llm::{GaveUp, Model, Observation, React, Request, RunOutcome, Step, Tool, Toolbox, Usage};
 use autokit_pages::{Opened, PageFeature, PagePart, ParsedRequest, WebTools, text_tool};
 use autokit_search::{Mode, Query, QueryPlan, SearchIndex};
@@ -18,7 +19,6 @@ use super::{CandidatePool, Discovered, Discovery, Finding, Trace};
 use crate::ask::ground::Sources;
 use crate::error::{Error, Result};
 use crate::outlier::OUTLIER;
-use autokit_llm::prompts::{self, Prompts};
 
 /// The tools available to the model.
 struct Web<'a> {

@@ -9,11 +9,11 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_mcp_client::market::{Listing, Registry, Transport};
 use autokit_search::{Scored, dot, is_generic_word, is_stop_word, score_of_evidence};
 use autokit_toolcard::CardKey;
+use autokit_upstream::tools::SavedServer;
 use autokit_workspace::background::in_background;
 use futures_util::future::join_all;
 
 use super::{Market, shared};
-use autokit_upstream::tools::SavedServer;
 
 /// How long an answer is cached.
 const ANSWER_TTL: Duration = Duration::from_mins(5);

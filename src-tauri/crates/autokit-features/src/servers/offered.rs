@@ -6,13 +6,13 @@ use std::sync::Arc;
 use autokit_api::{ExistingCards, JobKind, JobRef, Landing, ServerReach};
 use autokit_error::Result;
 use autokit_toolcard::{Author, ReadCards, Toolcard};
+use autokit_upstream::tools::{SavedServer, read_tools};
 use autokit_workspace::jobs::{Outcome, Progress};
 use rmcp::model::Tool;
 
 use super::Servers;
 use crate::import::options::ImportOptions;
 use crate::incoming::Incoming;
-use autokit_upstream::tools::{SavedServer, read_tools};
 
 impl Servers {
     async fn import_offered_tools(

@@ -191,7 +191,7 @@ impl Library {
             reopened.proposals.push(proposal.id);
         }
         reopened.decisions =
-            serde_json::to_string(&decisions).map_err(|error| LibraryError::Database(error.to_string()))?;
+            serde_json::to_string(&decisions).map_err(|error| LibraryError::malformed(error))?;
         Ok(reopened)
     }
 
@@ -205,7 +205,7 @@ impl Library {
         by: &Author,
     ) -> Result<Vec<Object>> {
         let decisions: Vec<Decision> =
-            serde_json::from_str(decisions).map_err(|error| LibraryError::Database(error.to_string()))?;
+            serde_json::from_str(decisions).map_err(|error| LibraryError::malformed(error))?;
         let at = self.clock.stamp();
         let mut rows = Vec::new();
         for decision in decisions {

@@ -52,7 +52,7 @@ struct Review {
 impl ProposalRow {
     fn into_proposal(self) -> Result<Proposal> {
         let unreadable = |what: &dyn std::fmt::Display| {
-            LibraryError::Database(format!("proposal {} cannot be read: {what}", key_text(&self.id)))
+            LibraryError::malformed(format!("proposal {} cannot be read: {what}", key_text(&self.id)))
         };
         let review: Review = match &self.review {
             None => Review::default(),
@@ -91,8 +91,7 @@ pub(crate) fn record(id: ProposalId) -> RecordId {
 
 /// Creates the row of a proposal; `change` is the change that accepting it made.
 pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
-    let text =
-        |json: serde_json::Result<String>| json.map_err(|error| LibraryError::Database(error.to_string()));
+    let text = |json: serde_json::Result<String>| json.map_err(|error| LibraryError::malformed(error));
     let review = Review {
         decisions: proposal.decisions.clone(),
         approvals: proposal.approvals.clone(),
@@ -203,7 +202,7 @@ impl Library {
         let rows: Vec<ProposalEventRow> = response.take(0).map_err(|error| self.failed(&error))?;
         let event = |row: ProposalEventRow| -> Result<ProposalEvent> {
             let kind = ProposalEventKind::parse(&row.what)
-                .ok_or_else(|| LibraryError::Database(format!("{:?} is not an event", row.what)))?;
+                .ok_or_else(|| LibraryError::malformed(format!("{:?} is not an event", row.what)))?;
             Ok(ProposalEvent { at: timestamp(&row.at)?, by: row.by, kind, why: row.why })
         };
         rows.into_iter().map(event).collect()

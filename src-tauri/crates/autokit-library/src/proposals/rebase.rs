@@ -177,7 +177,7 @@ impl Library {
                 Entry::Vacant(entry) => {
                     let body = self.revision(&id, base).await?.body.unwrap_or_else(|| "{}".to_owned());
                     entry.insert(serde_json::from_str(&body).map_err(|error| {
-                        LibraryError::Database(format!("revision {base} of {id} cannot be read: {error}"))
+                        LibraryError::malformed(format!("revision {base} of {id} cannot be read: {error}"))
                     })?)
                 }
             };

@@ -121,7 +121,7 @@ impl Library {
     pub async fn proposal_links(&self) -> Result<HashMap<ProposalId, ProposalLink>> {
         let rows: Vec<LinkRow> = self.select("SELECT * FROM shared_proposal", Object::new()).await?;
         let link = |row: LinkRow| {
-            let unreadable = || LibraryError::Database(format!("{:?} cannot be read", row.id));
+            let unreadable = || LibraryError::malformed(format!("{:?} cannot be read", row.id));
             let id = key_text(&row.id).parse().map_err(|_| unreadable())?;
             let link = ProposalLink {
                 state: ProposalState::parse(&row.state).ok_or_else(unreadable)?,

@@ -12,6 +12,8 @@ mod token;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use autokit_policy::audit::REDACTED;
+use autokit_policy::{Need, Secret};
 use autokit_web::{ApiAnswer, ApiRequest, Fetcher};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,8 +24,6 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::{Call, CallError, Credential, Credentials, HttpRequest, Requirement, Scheme};
-use autokit_policy::audit::REDACTED;
-use autokit_policy::{Need, Secret};
 
 pub use error::RestError;
 use token::Tokens;
