@@ -249,7 +249,11 @@ fn a_kind_that_does_not_exist_and_a_source_that_does_not_are_refused() -> Result
     assert_eq!((code, error["code"].as_str()), (2, Some("bad_request")), "{error}");
     let output = place.run(&["cards", "edit", "kettle", "--set", "descripton=Boils water."])?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.contains("Did you mean `description`?"), "{said}");
+    assert!(output.status.success() && said.contains("Did you mean \"description\"?"), "{said}");
+    let (code, error) = place.failure(&["cards", "show", "ketle"])?;
+    assert_eq!((code, error["remedy"].as_str()), (3, Some("Did you mean \"kettle\"?")), "{error}");
+    let (_, error) = place.failure(&["clients", "show", "Curser"])?;
+    assert_eq!(error["remedy"], "Did you mean \"Cursor\"?", "{error}");
 
     let missing = place.path("missing.toolcards").display().to_string();
     let (code, error) = place.failure(&["bundle", "subscribe", &missing])?;
@@ -304,6 +308,10 @@ fn invalid_commands_are_refused_with_a_remedy_for_the_terminal() -> Result<()> {
     assert!(remedy(&["providers", "search", "searxng", "--url", "javascript:1"], 2)?.contains("--url"));
     assert!(remedy(&["providers", "llm", "openai"], 2)?.contains("--model"));
     assert_eq!(place.json(&["providers", "show"])?["settings"]["search"]["kind"], "none");
+
+    let endless = "kettle ".repeat(2_000);
+    assert!(remedy(&["search", &endless], 2)?.contains("fewer words"));
+    assert!(remedy(&["ask", &endless], 2)?.contains("fewer words"));
 
     place.json(&["cards", "add", "--set", "name=One to export"])?;
     // Places of the window have their commands here.

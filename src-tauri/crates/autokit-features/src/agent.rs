@@ -20,7 +20,7 @@ use autokit_library::Feedback;
 use autokit_toolcard::{Author, CardId, Timestamp};
 use autokit_workspace::models::Models;
 use autokit_workspace::providers::Providers;
-use autokit_workspace::search::Search;
+use autokit_workspace::search::{Search, check_query};
 use autokit_workspace::workspace::Workspace;
 
 use crate::library_retriever::{AgentCaller, DEADLINE, DiscoveryCache, LibraryRetriever};
@@ -288,6 +288,7 @@ impl Agent {
         request: AgentQuestion,
         kind: TurnKind,
     ) -> Result<SessionRef> {
+        check_query(&request.question)?;
         let candidates = request.limit.map(|limit| limit as usize);
         if candidates.is_some_and(|limit| !(1..=MAX_CANDIDATES).contains(&limit)) {
             return Err(ApiError::new(

@@ -13,6 +13,7 @@ use autokit_api::{
     CardsQuery, HealthFilter, ImportView, Nothing, RevisionView, UndoOutcome, UndoRequest,
 };
 use autokit_error::{ApiError, ErrorCode};
+use autokit_text::did_you_mean;
 use autokit_toolcard::{ChangeKind, FieldDiff, Kind, SpanOp, fields};
 use clap::{Args, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -362,10 +363,10 @@ fn apply(card: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
             .into());
         }
         if !card.contains_key(field) && !known_fields().any(|known| known == field) {
-            let meant = known_fields().find(|known| is_misspelled(field, known));
-            let remedy = meant.map_or("It is saved as a field of your own.".to_owned(), |known| {
-                format!("Did you mean `{known}`? Remove it with `--unset {field}`.")
-            });
+            let remedy = did_you_mean(field, known_fields())
+                .map_or("It is saved as a field of your own.".to_owned(), |meant| {
+                    format!("{meant} Remove it with `--unset {field}`.")
+                });
             // A closed stderr does not fail the command.
             let _ = output::warn(&format!("`{field}` is not a field that AutoKit knows"), &remedy);
         }
@@ -385,11 +386,6 @@ fn apply(card: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
 
 fn known_fields() -> impl Iterator<Item = &'static str> {
     fields::ALL.into_iter().chain(fields::CALLS)
-}
-
-/// Whether a name differs from a known one by a typing error or two.
-fn is_misspelled(name: &str, known: &str) -> bool {
-    known.len() > 3 && strsim::damerau_levenshtein(name, known) <= 2
 }
 
 fn read_object(path: &Path) -> Result<Map<String, Value>> {

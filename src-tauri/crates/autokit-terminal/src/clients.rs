@@ -6,6 +6,7 @@ use autokit_api::Client;
 use autokit_api::commands::{ConnectAgent, DisconnectAgent, ListClients};
 use autokit_api::{AgentClient, ChangedLine, ConnectClient, LineChange, Nothing};
 use autokit_error::{ApiError, ErrorCode};
+use autokit_text::did_you_mean;
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 
@@ -58,13 +59,13 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: ClientsComm
         ClientsCommand::Disconnect { program, yes } => (program, Some((ConnectionChange::Disconnect, yes))),
     };
     let id = program.replace([' ', '-'], "_").to_lowercase();
-    let found =
-        clients.into_iter().find(|client| client.id == id || client.name.eq_ignore_ascii_case(&program));
-    let client = found.ok_or_else(|| {
+    let found = clients.iter().find(|client| client.id == id || client.name.eq_ignore_ascii_case(&program));
+    let client = found.cloned().ok_or_else(|| {
         ApiError::new(
             ErrorCode::NotFound,
             format!("unknown client {program:?}"),
-            "Check the list of MCP clients.",
+            did_you_mean(&program, clients.iter().map(|client| client.name.as_str()))
+                .unwrap_or_else(|| "See `autokit clients list`.".to_owned()),
         )
     })?;
     let Some((action, yes)) = action else {

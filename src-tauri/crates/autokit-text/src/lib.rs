@@ -1,9 +1,11 @@
-//! Texts: their size in tokens and bytes, and how alike two of them are.
+//! Texts: their size in tokens and bytes, how alike two of them are, and names that resemble one.
 
 mod bleu;
 pub mod output;
+mod similar;
 
 pub use bleu::bleu;
+pub use similar::did_you_mean;
 
 /// Formats a number of bytes for people.
 pub fn format_bytes(count: u64) -> String {

@@ -23,6 +23,8 @@ use crate::workspace::{CachedSetting, Workspace};
 
 /// Most results of one search.
 const MAX_RESULTS: u32 = 200;
+/// Longest query, in characters: each word is looked up.
+const MAX_QUERY: usize = 10_000;
 
 /// Ranks cards for all features. Clones share state.
 #[derive(Clone, Debug)]
@@ -39,6 +41,21 @@ struct KnownProfiles {
     by_name: HashMap<String, Arc<Personal>>,
     /// How often it changed. What was read while it did may be older, and is not cached.
     changes: u64,
+}
+
+/// Refuses a query that is too long.
+///
+/// # Errors
+/// `bad_request`.
+pub fn check_query(query: &str) -> Result<()> {
+    if query.chars().nth(MAX_QUERY).is_none() {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::BadRequest,
+        format!("the query has more than {MAX_QUERY} characters"),
+        "Describe what you need in fewer words.",
+    ))
 }
 
 impl Search {
@@ -58,6 +75,7 @@ impl Search {
                 "Request fewer.",
             ));
         }
+        check_query(&request.query)?;
         let model = self.models.wait_until_ready().await;
         let searcher = Arc::clone(self.models.searcher());
         in_background(move || {

@@ -8,6 +8,7 @@ use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::{
     CardRecord, Clock, Committed, Library, LibraryError, Meta, Problem, Replica, StoreError, Write,
 };
+use autokit_text::did_you_mean;
 use autokit_toolcard::CardId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -223,7 +224,8 @@ fn find_card(replica: &Replica, text: &str) -> Result<Arc<CardRecord>> {
         [] => Err(ApiError::new(
             ErrorCode::NotFound,
             format!("card {text:?} not found"),
-            "Look it up in the Library.",
+            did_you_mean(text, replica.iter().map(|record| record.key.name.as_str()))
+                .unwrap_or_else(|| "Look it up in the Library.".to_owned()),
         )),
         several => {
             let ids: Vec<String> = several.iter().map(|record| record.id.to_string()).collect();
