@@ -202,7 +202,7 @@ async fn main() -> Result<()> {
     );
 
     // Everybody follows.
-    let mut followers = Vec::new();
+    let (mut followers, mut states) = (Vec::new(), Vec::new());
     for (membership, library, arrivals) in &libraries {
         library.set_observer(arrivals.clone());
         let follower =
@@ -210,6 +210,7 @@ async fn main() -> Result<()> {
         let mut state = follower.state();
         followers.push(tokio::spawn(async move { follower.run().await }));
         state.wait_for(|state| state.synced_at.is_some()).await?;
+        states.push(state);
     }
     println!("{members} replicas follow; server {} MiB", resident(&server)?);
 
@@ -232,6 +233,19 @@ async fn main() -> Result<()> {
     let (times, joined) = tokio::try_join!(accepted, more)?;
     println!("{proposals} accepted proposals at {members} replicas: {}", summary(times));
     println!("one more replica from empty meanwhile: {:.1} s", joined.as_secs_f64());
+
+    // One card is hidden from everybody who follows.
+    let (hidden, _) = known.get(proposals).context("fewer proposals than cards")?;
+    let share = Step::Share { card: hidden.clone(), visible_to: Visibility::Role(Role::Admin) };
+    let began = Instant::now();
+    reviewer.send(&request("hide".to_owned(), vec![share])).await?;
+    let hid = began.elapsed();
+    let forgotten = states.iter_mut().map(|state| async {
+        state.wait_for(|state| state.total.purged > 0).await?;
+        anyhow::Ok(began.elapsed())
+    });
+    let forgotten = tokio::time::timeout(PATIENCE, try_join_all(forgotten)).await??;
+    println!("a card is hidden from {members} replicas: {}; the request {hid:.0?}", summary(forgotten));
     println!("server {} MiB at the end", resident(&server)?);
     for follower in followers {
         follower.abort();

@@ -19,6 +19,7 @@ use autokit_team::{
 };
 use autokit_test_server::{PASSWORD, Server, USER};
 use autokit_tests::{SeededRng, on_deep_stack};
+use surrealdb::types::Value;
 
 /// Cards that are hidden, and as many that do not exist.
 const CARDS: usize = 200;
@@ -38,23 +39,55 @@ fn write(card: Option<CardKey>, visible_to: Option<Visibility>) -> CardWrite {
     CardWrite { card, base, operation: operation.to_owned(), body, visible_to }
 }
 
-/// What a member asks about a card.
+/// How a member asks about a card.
 #[derive(Clone, Copy, Debug)]
 enum Question {
+    /// For its history.
     History,
+    /// With a statement that names the member's own audiences.
     Statement,
+    /// With a statement that names the audience of the hidden cards, whose key only those who once saw some of them know.
+    KnownAudience,
+    /// To change it, with a statement.
+    Update,
+    /// To change it, with a request.
     Write,
 }
 
-async fn ask(session: &Session, question: Question, card: &CardKey, number: usize) -> Result<f64> {
+/// Keys of audiences.
+struct Keys {
+    own: Value,
+    hidden: Value,
+}
+
+impl Question {
+    const ALL: [Question; 5] =
+        [Question::History, Question::Statement, Question::KnownAudience, Question::Update, Question::Write];
+}
+
+async fn ask(
+    session: &Session,
+    question: Question,
+    card: &CardKey,
+    number: usize,
+    keys: &Keys,
+) -> Result<f64> {
     let statement = "SELECT * FROM type::record('card', $card)";
+    let audiences = if matches!(question, Question::KnownAudience) { &keys.hidden } else { &keys.own };
+    let audiences = audiences.clone();
     let request = request(&format!("write {number}"), vec![write(Some(card.clone()), None)]);
     let start = Instant::now();
     match question {
         Question::History => ensure!(session.history(card).await?.is_empty()),
-        Question::Statement => {
-            let mut answer = session.db().query(statement).bind(("card", card.as_str().to_owned())).await?;
-            ensure!(answer.take::<Vec<surrealdb::types::Value>>(0)?.is_empty());
+        Question::Statement | Question::KnownAudience => {
+            let query = session.db().query(statement).bind(("card", card.as_str().to_owned()));
+            let mut answer = query.bind(("audiences", audiences)).await?;
+            ensure!(answer.take::<Vec<Value>>(0)?.is_empty());
+        }
+        Question::Update => {
+            let update = "UPDATE type::record('card', $card) SET number = 2";
+            let mut answer = session.db().query(update).bind(("card", card.as_str().to_owned())).await?;
+            ensure!(answer.take::<Vec<Value>>(0)?.is_empty());
         }
         Question::Write => ensure!(session.send(&request).await.is_err()),
     }
@@ -104,13 +137,19 @@ fn main() -> Result<()> {
         };
         let absent: Vec<CardKey> = (0..CARDS).map(|_| absent()).collect();
         let mut random = SeededRng::new(2);
-        for question in [Question::History, Question::Statement, Question::Write] {
+        let mut keys =
+            admin.db().query("LET $audiences = $auth.audiences; SELECT VALUE audience FROM card").await?;
+        let hidden_keys: Vec<Value> = keys.take(1)?;
+        let own: Value = bob.db().query("RETURN $auth.audiences").await?.take(0)?;
+        let keys =
+            Keys { own, hidden: Value::Array(hidden_keys.into_iter().take(1).collect::<Vec<_>>().into()) };
+        for question in Question::ALL {
             let mut times = [Vec::new(), Vec::new()];
             for number in 0..requests {
                 let is_hidden = random.below(2) == 0;
                 let cards = if is_hidden { &hidden } else { &absent };
                 let card = &cards[random.below(CARDS as u64) as usize];
-                let took = ask(&bob, question, card, number).await?;
+                let took = ask(&bob, question, card, number, &keys).await?;
                 times[usize::from(is_hidden)].push(took);
             }
             let median = |times: &[f64]| {

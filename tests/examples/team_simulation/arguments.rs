@@ -49,13 +49,13 @@ inputs! {
         scan_us 10.0 "ESTIMATE: read one row and check its permission, as in the overlap"
         name_us 20.0 "ESTIMATE: one row of the list of members, read by a new connection and after a member changed"
         request_us 3_000.0 "ESTIMATE: one request (write), without notifications"
-        page_us 60_000.0 "ESTIMATE: one page of 1,000 cards of a first sync"
+        page_us 60_000.0 "ESTIMATE: one page of 100 cards of a first sync"
         fsync_us 1_000.0 "ESTIMATE: one commit on the disk"
         tikv_get_us 500.0 "ESTIMATE: one read of TiKV over the network"
         tikv_raft_us 2_000.0 "ESTIMATE: network and fsync of a majority, of which a commit takes three"
-        client_page_ms 200.0 "ESTIMATE: a replica writes and indexes 1,000 cards"
+        client_page_ms 200.0 "ESTIMATE: a replica writes and indexes 100 cards"
         ram_card 300.0 "ESTIMATE: bytes of the server's memory of a card, besides its cache"
-        ram_connection 2e5 "ESTIMATE: bytes of the server's memory of a connection with four live queries"
+        ram_connection 2e5 "ESTIMATE: bytes of the server's memory of a connection with its live queries"
         round_trip_ms 20.0 "between a member and the server"
         edits 4.0 "direct edits and proposals of a member a day"
         accepts 2.0 "accepted proposals of a member a day"
@@ -67,10 +67,8 @@ inputs! {
     }
     flags {
         delta "who is told asks for what is new only: no standing query, no overlap"
-        ordered "a page is read in the order of an index, instead of all that comes after the cursor"
         named "of the list of members only what changed is read"
-        partial "a replica holds no more cards than it may"
-        listed "a revocation is told to whom it concerns only, and says which 1,000 cards"
+        listed "who is taken from a group is told which 1,000 cards that hides, and nobody else is told"
         router "notifications are made after the commit (SURREAL_LIVE_QUERY_ENGINE=router)"
         tikv "on TiKV instead of SurrealKV"
     }

@@ -3,9 +3,15 @@
 use crate::arguments::Inputs;
 
 /// Cards in one answer.
-pub(crate) const PAGE: f64 = 1_000.0;
+pub(crate) const PAGE: f64 = 100.0;
+/// Cards in one answer that has only their ids.
+pub(crate) const IDS: f64 = 10_000.0;
+/// Cards that a revocation names in one answer, where it does.
+const LISTED: f64 = 1_000.0;
 /// Cards that a replica may have.
 pub(crate) const REPLICA_CARDS: f64 = 200_000.0;
+/// Live queries of a connection.
+pub(crate) const LIVE_QUERIES: f64 = 5.0;
 pub(crate) const US: f64 = 1e-6;
 /// Seconds in which a member does what it does in a day.
 const WORKDAY: f64 = 8.0 * 3_600.0;
@@ -15,7 +21,7 @@ const GROUP: f64 = 0.05;
 impl Inputs {
     /// Cards that a replica gets.
     pub(crate) fn kept(&self) -> f64 {
-        if self.partial { self.cards.min(REPLICA_CARDS) } else { self.cards }
+        self.cards.min(REPLICA_CARDS)
     }
 
     /// Members from whom the group is taken.
@@ -54,28 +60,32 @@ impl Inputs {
         (standing + self.changes(rows) + list) * US
     }
 
-    /// The next page of a first sync that has so many cards.
-    pub(crate) fn page(&self, had: f64) -> f64 {
-        let after = if self.ordered { 0.0 } else { self.kept() - had };
-        (self.page_us + after * self.scan_us) * US
+    /// The next page of a first sync.
+    pub(crate) fn page(&self) -> f64 {
+        self.page_us * US
     }
 
-    /// The ids of all that may be seen, or the cards that a revocation says.
+    /// The next ids of all cards that may be seen, or the cards that a revocation says.
     pub(crate) fn purge(&self) -> f64 {
-        US * if self.listed { self.changes(PAGE) } else { self.changes_us + self.kept() * self.scan_us }
+        let rows = self.cards.min(IDS) * self.scan_us;
+        US * if self.listed { self.changes(LISTED) } else { self.changes_us + rows }
+    }
+
+    /// Answers in which all ids come.
+    pub(crate) fn purges(&self) -> f64 {
+        if self.listed { 1.0 } else { (self.cards / IDS).ceil() }
     }
 
     /// On an idle server.
     pub(crate) fn first_sync(&self) -> f64 {
-        let page = self.page(self.kept() / 2.0)
-            + self.reads(PAGE)
-            + (self.round_trip_ms + self.client_page_ms) * 1e-3;
-        (self.kept() / PAGE).ceil() * page
+        let read = self.page() + self.reads(PAGE) + self.trip();
+        let write = self.client_page_ms * 1e-3;
+        // The next page is read while one is written.
+        (self.kept() / PAGE).ceil() * read.max(write) + read.min(write)
     }
 
-    /// Hiding one card from all but the group writes each member's row and tells each member of each.
+    /// Hiding one card from all but the group writes one row, of which each member is told, as of the card.
     pub(crate) fn hide(&self) -> f64 {
-        let hidden = if self.listed { 1.0 } else { self.members * (1.0 - GROUP) };
-        (self.request_us + hidden * (self.changes_us + self.members * self.notify_us)) * US
+        (self.request_us + 2.0 * self.members * self.notify_us) * US
     }
 }

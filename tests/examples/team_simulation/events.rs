@@ -40,7 +40,7 @@ impl Kind {
 #[derive(Clone, Copy)]
 pub(crate) enum Step {
     SignIn,
-    /// Registers the four live queries.
+    /// Registers the live queries.
     Live,
     Round,
     Page,

@@ -1,6 +1,6 @@
 //! Members: how they connect, follow the server, and lose the connection.
 
-use crate::costs::PAGE;
+use crate::costs::{LIVE_QUERIES, PAGE};
 use crate::events::{Commit, Event, Kind, Part, Session, Step};
 use crate::model::{MEASURED, REVOKED, SIGNED_IN, Simulation};
 
@@ -27,7 +27,11 @@ pub(crate) struct Member {
     pub(crate) knows_members: bool,
     /// Cards that it has of a first sync.
     pub(crate) first: Option<f64>,
+    /// When the page is written that is being written.
+    writing_until: f64,
     pub(crate) has_to_purge: bool,
+    /// Answers with ids that it has of a purge.
+    purged: f64,
     pub(crate) began: f64,
     pause: f64,
 }
@@ -108,22 +112,29 @@ impl Simulation {
                 // Without what was committed before.
                 (person.is_live, person.seen) = (true, self.commits.len());
                 let step = if person.first.is_some() { Step::Page } else { Step::Round };
-                self.defined = now + 4.0 * self.inputs.commit();
-                self.ask(member, step, later + 4.0 * self.inputs.trip());
+                self.defined = now + LIVE_QUERIES * self.inputs.commit();
+                self.ask(member, step, later + LIVE_QUERIES * self.inputs.trip());
             }
             Step::Page => {
                 let had = person.first.unwrap_or(0.0) + PAGE;
                 person.first = (had < self.inputs.kept()).then_some(had);
                 person.seen = self.commits.len();
                 let step = if person.first.is_some() { Step::Page } else { Step::Round };
-                let later = later + self.inputs.client_page_ms * 1e-3;
+                // The next page is read while this one is written.
+                let begun = (now + later).max(person.writing_until);
+                person.writing_until = begun + self.inputs.client_page_ms * 1e-3;
+                let later = if person.first.is_some() { begun } else { person.writing_until } - now;
                 if person.first.is_none() && self.probe == Some(member) {
                     self.outcome.first_sync.get_or_insert(now + later - MEASURED.start);
                 }
                 self.ask(member, step, later);
             }
+            Step::Purge if person.purged + 1.0 < self.inputs.purges() => {
+                person.purged += 1.0;
+                self.ask(member, Step::Purge, later);
+            }
             Step::Purge => {
-                person.has_to_purge = false;
+                (person.has_to_purge, person.purged) = (false, 0.0);
                 self.purging -= 1;
                 self.outcome.purge = (self.purging == 0).then_some(now + later - REVOKED);
                 self.ask(member, Step::Round, later);
@@ -173,6 +184,7 @@ impl Simulation {
         person.session += 1;
         person.pause = (person.pause * 2.0).min(LONGEST_PAUSE);
         (person.is_busy, person.was_told, person.knows_members) = (true, false, false);
+        person.purged = 0.0;
         let (followed, seen) = (person.follows(), person.seen);
         (person.is_live, person.cause) = (false, Part::SignIn);
         self.agenda.after(person.pause, Event::Begin(Session { member, number: person.session }));

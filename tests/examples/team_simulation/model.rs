@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::arguments::Inputs;
-use crate::costs::{PAGE, US};
+use crate::costs::{IDS, LIVE_QUERIES, PAGE, US};
 use crate::events::{Change, Commit, Event, Kind, Outcome, Part, Session, Step, Task};
 use crate::members::Member;
 use crate::queue::{Agenda, Chance, Cores};
@@ -24,9 +24,9 @@ const PASS: f64 = 0.1;
 const PEAK: f64 = 2.0;
 /// Proposals that are accepted in the measured time at least, however few a small team has.
 const ACCEPTED: f64 = 60.0;
-/// Estimates, in microseconds: one password (argon2id, 19 MiB, 2 passes); the registration of four live queries.
+/// Estimates, in microseconds: one password (argon2id, 19 MiB, 2 passes); the registration of a live query.
 const ARGON: f64 = 25_000.0;
-const LIVE: f64 = 1_200.0;
+const LIVE: f64 = 300.0;
 /// Bytes of a row on the network.
 const CARD_BYTES: f64 = 1_500.0;
 
@@ -220,12 +220,12 @@ impl Simulation {
         let (inputs, person) = (&self.inputs, &self.people[member]);
         let (service, rows) = match step {
             Step::SignIn => ((ARGON + inputs.changes_us) * US, 0.0),
-            Step::Live => (LIVE * US, 0.0),
+            Step::Live => (LIVE_QUERIES * LIVE * US, 0.0),
             Step::Round => {
                 let rows = self.rows(member);
                 (inputs.round(rows, self.is_delta(member), person.knows_members), rows)
             }
-            Step::Page => (inputs.page(person.first.unwrap_or(0.0)), PAGE),
+            Step::Page => (inputs.page(), PAGE),
             Step::Purge => (inputs.purge(), 0.0),
         };
         let part = if person.first.is_some() { Part::FirstSync } else { person.cause };
@@ -238,11 +238,11 @@ impl Simulation {
     /// Seconds that storage takes without a core: reads that wait for each other, and commits.
     fn storage(&self, member: usize, step: Step) -> f64 {
         self.inputs.reads(match step {
-            Step::Live => return 4.0 * self.inputs.commit(),
+            Step::Live => return LIVE_QUERIES * self.inputs.commit(),
             Step::SignIn => 3.0,
             Step::Round => 6.0 + self.rows(member),
             Step::Page => PAGE,
-            Step::Purge => self.inputs.kept() / PAGE,
+            Step::Purge => self.inputs.cards.min(IDS) / PAGE,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Rows of tables in Markdown.
 
 use crate::arguments::Inputs;
-use crate::costs::{PAGE, REPLICA_CARDS};
+use crate::costs::PAGE;
 use crate::model::{END, MEASURED, PATIENCE, REVOKED, Simulation};
 
 /// Estimates, in bytes: the server's memory without members and cards; its disk of a card with its revisions, proposals
@@ -25,7 +25,7 @@ pub(crate) fn header() -> String {
 pub(crate) fn row(way: &str, inputs: &Inputs) -> String {
     let outcome = Simulation::new(inputs).run();
     let least = inputs.first_sync().max(REVOKED - MEASURED.start);
-    let first_sync = known_or(outcome.first_sync, least, inputs.page(0.0) + inputs.reads(PAGE));
+    let first_sync = known_or(outcome.first_sync, least, inputs.page() + inputs.reads(PAGE));
     let purge = known_or(outcome.purge, END - REVOKED, inputs.purge());
     let [most, all] =
         outcome.took.each_ref().map(|took| [0.5, 0.95, 0.99].map(|share| quantile(took, share)));
@@ -39,7 +39,6 @@ pub(crate) fn row(way: &str, inputs: &Inputs) -> String {
         ("purge", purge.0 / SYNC),
         ("hide", inputs.hide() / PATIENCE),
         ("RAM", ram / (64.0 * 1024.0_f64.powi(3))),
-        ("replica", kept / REPLICA_CARDS),
     ];
     limits.sort_by(|one, other| other.1.total_cmp(&one.1));
     let breaks = limits.iter().filter(|limit| limit.1 > 1.0).map(|(name, times)| match *times {

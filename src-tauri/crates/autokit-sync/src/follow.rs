@@ -207,7 +207,8 @@ impl Follower {
     async fn follow(&self) -> Result<()> {
         let mut sync = self.membership.sync_of(&self.library, self.embedding.clone()).await?;
         let changes = sync.session().watch().await?;
-        let mut changes = std::pin::pin!(changes.ready_chunks(usize::from(u8::MAX)));
+        let mut watched = sync.narrowed();
+        let mut changes = changes.ready_chunks(usize::from(u8::MAX)).boxed();
         loop {
             let round = self.begin();
             let report = sync.sync().await?;
@@ -224,6 +225,12 @@ impl Follower {
                 state.unsent = unsent;
                 state.total.add(&report);
             });
+            if sync.narrowed() != watched {
+                // It was told of what could be seen when it began to listen.
+                watched = sync.narrowed();
+                changes = sync.session().watch().await?.ready_chunks(usize::from(u8::MAX)).boxed();
+                continue;
+            }
             tokio::select! {
                 told = changes.next() => match told {
                     Some(told) => {

@@ -21,6 +21,8 @@ pub(crate) struct Position {
     pub(crate) commented: Option<Timestamp>,
     /// When the replica and the team's library were the same last.
     pub(crate) synced_at: Option<Timestamp>,
+    /// Cards hidden before it are forgotten here.
+    pub(crate) hidden: Cursor,
     /// [`autokit_team::Standing::narrowed`] when the cards here were last compared with what may be seen.
     pub(crate) narrowed: Option<String>,
     /// The filter with which the cards here were read.
@@ -52,6 +54,8 @@ struct Stored {
     commented: Option<Timestamp>,
     #[serde(default)]
     synced_at: Option<Timestamp>,
+    #[serde(default)]
+    hidden: String,
     narrowed: Option<String>,
     #[serde(default)]
     filter: CardFilter,
@@ -75,6 +79,7 @@ impl Position {
                 proposals: stored.proposals.parse().ok()?,
                 commented: stored.commented,
                 synced_at: stored.synced_at,
+                hidden: stored.hidden.parse().ok()?,
                 narrowed: stored.narrowed,
                 filter: stored.filter,
                 is_incomplete: stored.is_incomplete,
@@ -94,6 +99,7 @@ impl Position {
             proposals: self.proposals.to_string(),
             commented: self.commented,
             synced_at: self.synced_at,
+            hidden: self.hidden.to_string(),
             narrowed: self.narrowed.clone(),
             filter: self.filter.clone(),
             is_incomplete: self.is_incomplete,

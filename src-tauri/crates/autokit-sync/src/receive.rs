@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use autokit_bundle::merge::merge;
 use autokit_library::{LibraryError, Made, PackedVectors, Received, Replica, SharedState, TeamNote, Write};
-use autokit_team::{CardKey, Changes, Cursor, SharedCard};
+use autokit_team::{CardFilter, CardKey, Changes, Cursor, Session, SharedCard};
 use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
 use serde_json::{Map, Value};
 
@@ -53,95 +53,107 @@ struct Planned {
     disputed: Option<(Draft, Author)>,
 }
 
+/// Reads cards that the team changed, as many as are written here at once.
+async fn read(session: &Session, cursor: &Cursor, filter: &CardFilter) -> Result<Changes> {
+    let mut read = Changes { cards: Vec::new(), left_out: Vec::new(), cursor: cursor.clone(), more: true };
+    let mut bytes = 0;
+    while read.more && read.cards.len() + read.left_out.len() < CARDS && bytes < BYTES {
+        let next = session.changes(&read.cursor, filter).await?;
+        // A card that was written again meanwhile counts as it is now.
+        let again: HashSet<&CardKey> =
+            next.cards.iter().map(|card| &card.card).chain(&next.left_out).collect();
+        read.cards.retain(|card| !again.contains(&card.card));
+        read.left_out.retain(|card| !again.contains(card));
+        bytes += next.cards.iter().filter_map(|card| card.body.as_ref()).map(String::len).sum::<usize>();
+        read.cards.extend(next.cards);
+        read.left_out.extend(next.left_out);
+        (read.cursor, read.more) = (next.cursor, next.more);
+    }
+    Ok(read)
+}
+
 impl TeamSync {
     /// Writes what the team changed since the last time.
     pub(crate) async fn receive(&mut self, report: &mut Report) -> Result<()> {
         let mut stored = self.position.clone();
+        let mut changes = read(&self.session, &self.position.cursor, &self.position.filter).await?;
         loop {
-            let changes = self.read().await?;
-            let (mut theirs, mut shared) = (Vec::new(), Vec::new());
-            let mut late = self.position.late.clone();
-            let mut left_out = changes.left_out;
-            let mut room = self.limit.saturating_sub(self.library.read(Replica::len));
-            let mut cards = self.leave_out(&left_out, report).await?;
-            cards.extend(changes.cards);
-            for card in cards {
-                let known = self.by_key.get(card.card.as_str()).and_then(|id| self.shared.get(id));
-                let is_known = known.is_some_and(|state| state.number >= card.number);
-                let shown = to_text(&card.visible_to);
-                if let Some((id, state)) = self.by_key.get(card.card.as_str()).zip(known)
-                    && state.number == card.number
-                    && state.visible_to.as_ref() != Some(&shown)
-                {
-                    shared.push((id.clone(), SharedState { visible_to: Some(shown), ..state.clone() }));
-                }
-                // What was deleted before it was ever here is nothing to write.
-                if is_known || known.is_none() && card.body.is_none() {
-                    continue;
-                }
-                if known.is_none() {
-                    if room == 0 {
-                        report.left_out += 1;
-                        left_out.push(card.card);
-                        continue;
-                    }
-                    room -= 1;
-                    // One that was deleted and is restored has proposals from before.
-                    if card.number > 1 && self.position.proposals != Cursor::default() {
-                        late.push(card.card.as_str().to_owned());
-                    }
-                }
-                match self.theirs(card).await? {
-                    Some(card) => theirs.push(card),
-                    None => report.invalid += 1,
-                }
-            }
-            if !shared.is_empty() {
-                self.library.set_shared(&shared).await?;
-                report.shown += shared.len();
-                for (card, state) in shared {
-                    self.set_shared(card, state);
-                }
-            }
-            self.take_vectors(&mut theirs).await?;
-            let is_incomplete = self.position.is_incomplete || !left_out.is_empty();
-            let position = Position { cursor: changes.cursor, is_incomplete, late, ..self.position.clone() };
-            if !theirs.is_empty() || !changes.more && position != stored {
-                self.write(&theirs, &position, report).await?;
-                stored = self.position.clone();
-            } else {
-                // What was written lately is read again each time: where it stops in between is nothing to write down.
-                self.position = position;
-            }
-            report.received += theirs.len();
-            if !changes.more {
-                return Ok(());
+            let (session, filter) = (self.session.clone(), self.position.filter.clone());
+            let (cursor, more) = (changes.cursor.clone(), changes.more);
+            // The server reads the next ones while these are written here.
+            let next = async { if more { Some(read(&session, &cursor, &filter).await) } else { None } };
+            let (taken, next) = tokio::join!(self.take_cards(changes, &mut stored, report), next);
+            taken?;
+            match next {
+                Some(next) => changes = next?,
+                None => return Ok(()),
             }
         }
     }
 
-    /// Reads cards that the team changed, as many as are written here at once.
-    async fn read(&self) -> Result<Changes> {
-        let mut read = Changes {
-            cards: Vec::new(),
-            left_out: Vec::new(),
-            cursor: self.position.cursor.clone(),
-            more: true,
-        };
-        let mut bytes = 0;
-        while read.more && read.cards.len() + read.left_out.len() < CARDS && bytes < BYTES {
-            let next = self.session.changes(&read.cursor, &self.position.filter).await?;
-            // A card that was written again meanwhile counts as it is now.
-            let again: HashSet<&CardKey> =
-                next.cards.iter().map(|card| &card.card).chain(&next.left_out).collect();
-            read.cards.retain(|card| !again.contains(&card.card));
-            read.left_out.retain(|card| !again.contains(card));
-            bytes += next.cards.iter().filter_map(|card| card.body.as_ref()).map(String::len).sum::<usize>();
-            read.cards.extend(next.cards);
-            read.left_out.extend(next.left_out);
-            (read.cursor, read.more) = (next.cursor, next.more);
+    /// Writes changes that were read. `stored` is the position that is written down.
+    async fn take_cards(
+        &mut self,
+        changes: Changes,
+        stored: &mut Position,
+        report: &mut Report,
+    ) -> Result<()> {
+        let (mut theirs, mut shared) = (Vec::new(), Vec::new());
+        let mut late = self.position.late.clone();
+        let mut left_out = changes.left_out;
+        let mut room = self.limit.saturating_sub(self.library.read(Replica::len));
+        let mut cards = self.leave_out(&left_out, report).await?;
+        cards.extend(changes.cards);
+        for card in cards {
+            let known = self.by_key.get(card.card.as_str()).and_then(|id| self.shared.get(id));
+            let is_known = known.is_some_and(|state| state.number >= card.number);
+            let shown = to_text(&card.visible_to);
+            if let Some((id, state)) = self.by_key.get(card.card.as_str()).zip(known)
+                && state.number == card.number
+                && state.visible_to.as_ref() != Some(&shown)
+            {
+                shared.push((id.clone(), SharedState { visible_to: Some(shown), ..state.clone() }));
+            }
+            // What was deleted before it was ever here is nothing to write.
+            if is_known || known.is_none() && card.body.is_none() {
+                continue;
+            }
+            if known.is_none() {
+                if room == 0 {
+                    report.left_out += 1;
+                    left_out.push(card.card);
+                    continue;
+                }
+                room -= 1;
+                // One that was deleted and is restored has proposals from before.
+                if card.number > 1 && self.position.proposals != Cursor::default() {
+                    late.push(card.card.as_str().to_owned());
+                }
+            }
+            match self.theirs(card).await? {
+                Some(card) => theirs.push(card),
+                None => report.invalid += 1,
+            }
         }
-        Ok(read)
+        if !shared.is_empty() {
+            self.library.set_shared(&shared).await?;
+            report.shown += shared.len();
+            for (card, state) in shared {
+                self.set_shared(card, state);
+            }
+        }
+        self.take_vectors(&mut theirs).await?;
+        let is_incomplete = self.position.is_incomplete || !left_out.is_empty();
+        let position = Position { cursor: changes.cursor, is_incomplete, late, ..self.position.clone() };
+        if !theirs.is_empty() || !changes.more && position != *stored {
+            self.write(&theirs, &position, report).await?;
+            *stored = self.position.clone();
+        } else {
+            // What was written lately is read again each time: where it stops in between is nothing to write down.
+            self.position = position;
+        }
+        report.received += theirs.len();
+        Ok(())
     }
 
     /// Takes the team's vectors of these cards; of the others, what is computed here may be new to the team.

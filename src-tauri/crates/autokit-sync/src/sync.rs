@@ -198,6 +198,11 @@ impl TeamSync {
         Ok(report)
     }
 
+    /// [`Standing::narrowed`] when the member was last looked at.
+    pub(crate) fn narrowed(&self) -> Option<String> {
+        self.position.narrowed.clone()
+    }
+
     /// Reads the members and groups again in the next round.
     pub(crate) fn heed_members(&mut self) {
         self.is_directory_current = false;
@@ -214,7 +219,9 @@ impl TeamSync {
 
     /// Forgets cards that this member may not see any more, and reads everything again if there are others instead.
     async fn forget(&mut self, report: &mut Report) -> Result<()> {
-        let standing = match self.session.standing().await {
+        let (standing, hidden) =
+            tokio::join!(self.session.standing(), self.session.hidden(&self.position.hidden));
+        let standing = match standing {
             Err(error) if error.code == Code::Removed => {
                 forget_team(&self.library).await?;
                 self.shared.clear();
@@ -229,13 +236,26 @@ impl TeamSync {
         if !self.is_directory_current {
             self.read_directory().await?;
         }
-        if self.position.narrowed.as_ref() == Some(&standing.narrowed) {
+        let mut hidden = hidden?;
+        loop {
+            let cards: Vec<CardId> =
+                hidden.cards.iter().filter_map(|card| self.by_key.get(card.as_str()).cloned()).collect();
+            self.forget_cards(&cards, &[]).await?;
+            report.purged += cards.len();
+            if !hidden.more {
+                break;
+            }
+            hidden = self.session.hidden(&hidden.cursor).await?;
+        }
+        let is_compared = self.position.narrowed.as_ref() == Some(&standing.narrowed);
+        if is_compared && self.position.hidden == hidden.cursor {
             return Ok(());
         }
-        if self.position.narrowed.is_some() {
+        if !is_compared && self.position.narrowed.is_some() {
             self.forget_hidden(report).await?;
         }
-        let position = Position { narrowed: Some(standing.narrowed), ..self.position.clone() };
+        let (narrowed, hidden) = (Some(standing.narrowed), hidden.cursor);
+        let position = Position { narrowed, hidden, ..self.position.clone() };
         self.library.receive(&meta("Compare with the team's library"), &[], &position.to_text()).await?;
         self.position = position;
         Ok(())

@@ -25,7 +25,7 @@ const BYTES: usize = 16 << 20;
 /// Most bytes of a line: a card is far shorter.
 const LONGEST_LINE: u64 = 64 << 20;
 /// What is exported; wrong passwords are not. The row of the team comes last: without it, there is none.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 13] = [
     "group",
     "member",
     "invitation",
@@ -35,6 +35,7 @@ const TABLES: [&str; 12] = [
     "vector",
     "proposal",
     "comment",
+    "revocation",
     "request",
     "audit",
     "team",
@@ -203,6 +204,9 @@ impl Owner {
         let lifetimes = self.lifetimes().await?;
         self.define(lifetimes).await?;
         self.ensure_team().await?;
+        if header.schema < schema::WITH_AUDIENCES {
+            self.note_audiences(None).await?;
+        }
         let update = "UPDATE ONLY team:one SET schema = $schema";
         self.answer(self.db().query(update).bind(("schema", schema::VERSION))).await?.check()?;
         Ok(rows)

@@ -17,8 +17,6 @@ use crate::schema;
 pub const INVITATION_LIFETIME: Duration = Duration::from_hours(7 * 24);
 /// Longest that an upgrade or an export holds the team: what is not done by then was given up.
 const LEASE: Duration = Duration::from_mins(10);
-/// Most hours for which a token or a session is valid.
-const MOST_HOURS: u16 = 720;
 /// Longest name of a team's database.
 const MAX_DATABASE: usize = 40;
 
@@ -148,42 +146,6 @@ impl Owner {
         &self.database
     }
 
-    /// Defines the tables of this version of AutoKit, and makes new keys for signing tokens: who has one has to sign in
-    /// again once its connection ends. Meanwhile nobody changes anything. Running it again changes nothing else.
-    ///
-    /// # Errors
-    /// `NotFound` for a database that is no team's; `Locked` when somebody else upgrades or exports the team; `NewerSchema`
-    /// when a newer version of AutoKit defined the tables; `Invalid` for lifetimes out of range.
-    pub async fn upgrade(&self, lifetimes: Option<Lifetimes>) -> Result<()> {
-        let hours = lifetimes.map(|lifetimes| [lifetimes.token_hours, lifetimes.session_hours]);
-        if hours.is_some_and(|hours| hours.iter().any(|hours| !(1..=MOST_HOURS).contains(hours))) {
-            let message = format!("a token or session is valid for 1 to {MOST_HOURS} hours");
-            return Err(TeamError::new(Code::Invalid, message));
-        }
-        self.ensure_team().await?;
-        let lock = self.lock().await?;
-        let outcome = self.apply(lifetimes).await;
-        self.unlock(lock, "upgraded", outcome).await
-    }
-
-    async fn apply(&self, lifetimes: Option<Lifetimes>) -> Result<()> {
-        let lifetimes = match lifetimes {
-            Some(lifetimes) => lifetimes,
-            None => self.lifetimes().await?,
-        };
-        self.define(lifetimes).await?;
-        let update = self
-            .db()
-            .query(
-                "UPDATE ONLY team:one SET schema = $schema, token_hours = $of_token, session_hours = $of_session",
-            )
-            .bind(("schema", schema::VERSION))
-            .bind(("of_token", i64::from(lifetimes.token_hours)))
-            .bind(("of_session", i64::from(lifetimes.session_hours)));
-        self.client.answer(update).await?.check()?;
-        Ok(())
-    }
-
     /// Returns for how long members are signed in.
     ///
     /// # Errors
@@ -209,8 +171,8 @@ impl Owner {
         Ok(())
     }
 
-    /// Checks that the database is a team's, of a version that this program knows.
-    pub(crate) async fn ensure_team(&self) -> Result<()> {
+    /// Checks that the database is a team's, of a version that this program knows. Returns the version.
+    pub(crate) async fn ensure_team(&self) -> Result<i64> {
         self.enter().await?;
         let query = self.db().query("SELECT VALUE schema FROM ONLY team:one");
         // Without such a table, the statement fails.
@@ -221,7 +183,7 @@ impl Owner {
                 let message = "the team was set up by a newer version of AutoKit";
                 Err(TeamError::new(Code::NewerSchema, message))
             }
-            Some(_) => Ok(()),
+            Some(version) => Ok(version),
         }
     }
 

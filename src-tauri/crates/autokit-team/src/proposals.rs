@@ -157,8 +157,7 @@ impl Session {
     pub async fn proposal_changes(&self, before: &Cursor) -> Result<ProposalChanges> {
         let (since, proposal) = before.position("proposal");
         let query = self
-            .db()
-            .query(
+            .reading(
                 "SELECT * FROM proposal WHERE written_at >= $since
                     AND (written_at != $since OR $proposal = NONE OR id > $proposal)
                  ORDER BY written_at, id LIMIT $limit",
@@ -166,7 +165,7 @@ impl Session {
             .bind(("since", since))
             .bind(("proposal", proposal))
             .bind(("limit", PAGE as i64));
-        let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(0)?;
+        let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(1)?;
         let more = rows.len() == PAGE;
         let last = rows
             .last()
@@ -186,8 +185,8 @@ impl Session {
         let mut proposals = Vec::with_capacity(keys.len());
         for keys in keys.chunks(PAGE) {
             let ids: Vec<Value> = keys.iter().map(|key| Value::RecordId(key.record())).collect();
-            let query = self.db().query("SELECT * FROM $ids").bind(("ids", ids));
-            let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(0)?;
+            let query = self.reading("SELECT * FROM $ids").bind(("ids", ids));
+            let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(1)?;
             for row in rows {
                 proposals.push(SharedProposal::try_from(row)?);
             }
@@ -201,9 +200,8 @@ impl Session {
     /// When the server does not answer.
     pub async fn proposals_about(&self, cards: &[CardKey]) -> Result<Vec<ProposalKey>> {
         let ids: Vec<Value> = cards.iter().map(|card| Value::RecordId(card.record())).collect();
-        let query =
-            self.db().query("SELECT VALUE id FROM proposal WHERE card IN $cards").bind(("cards", ids));
-        let ids: Vec<Value> = self.client.answer(query).await?.take(0)?;
+        let query = self.reading("SELECT VALUE id FROM proposal WHERE card IN $cards").bind(("cards", ids));
+        let ids: Vec<Value> = self.client.answer(query).await?.take(1)?;
         ids.iter().map(ProposalKey::of).collect()
     }
 
@@ -232,8 +230,8 @@ impl Session {
     pub async fn comments(&self, proposals: &[ProposalKey]) -> Result<Vec<Comment>> {
         let ids: Vec<Value> = proposals.iter().map(|key| Value::RecordId(key.record())).collect();
         let select = "SELECT * FROM comment WHERE proposal IN $proposals ORDER BY written_at, id";
-        let query = self.db().query(select).bind(("proposals", ids));
-        let rows: Vec<CommentRow> = self.client.answer(query).await?.take(0)?;
+        let query = self.reading(select).bind(("proposals", ids));
+        let rows: Vec<CommentRow> = self.client.answer(query).await?.take(1)?;
         let comment = |row: CommentRow| {
             Ok(Comment {
                 proposal: ProposalKey::of(&row.proposal)?,

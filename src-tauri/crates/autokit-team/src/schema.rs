@@ -3,16 +3,26 @@
 use crate::owner::Lifetimes;
 
 /// Version of the tables; a database with a higher one was made by a newer AutoKit.
-pub(crate) const VERSION: i64 = 4;
+pub(crate) const VERSION: i64 = 5;
+/// The first version whose rows have audiences.
+pub(crate) const WITH_AUDIENCES: i64 = 5;
 
 /// Most bytes of a card or proposal: an answer with a page of them still fits into one message of the server.
 pub const MAX_TEXT: usize = 256 << 10;
 /// Most bytes of a reason.
 pub(crate) const MAX_REASON: usize = 16 << 10;
 
+/// Whether a row is shown to a member: their statement names its audience in `$audiences`, and the audience is theirs.
+///
+/// A row of another audience is passed over by the first part, which reads nothing: as fast as one that does not exist, so
+/// that the time does not tell the two apart. Only who was told the key of an audience can name it. (`CONTAINSANY`, since
+/// `IN` also takes a range, which includes keys that nobody was told.)
+const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND audience IN $auth.audiences";
+
 /// The statements that define the tables, with a hash that no password has in place of `$decoy`.
 pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
     include_str!("schema.surql")
+        .replace("$is_visible", IS_VISIBLE)
         .replace("$max_text", &MAX_TEXT.to_string())
         .replace("$max_reason", &MAX_REASON.to_string())
         .replace("$decoy", &format!("'{decoy}'"))

@@ -53,8 +53,8 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<CardVectors>> {
-        let query = self.db().query("SELECT * FROM $ids").bind(("ids", records(cards, recipe)));
-        let rows: Vec<VectorRow> = self.client.answer(query).await?.take(0)?;
+        let query = self.reading("SELECT * FROM $ids").bind(("ids", records(cards, recipe)));
+        let rows: Vec<VectorRow> = self.client.answer(query).await?.take(1)?;
         let vectors = |row: VectorRow| {
             Ok(CardVectors {
                 card: CardKey::of(&row.card)?,
@@ -72,8 +72,8 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn with_vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<(CardKey, u32)>> {
-        let query = self.db().query("SELECT card, number FROM $ids").bind(("ids", records(cards, recipe)));
-        let rows: Vec<NumberRow> = self.client.answer(query).await?.take(0)?;
+        let query = self.reading("SELECT card, number FROM $ids").bind(("ids", records(cards, recipe)));
+        let rows: Vec<NumberRow> = self.client.answer(query).await?.take(1)?;
         rows.into_iter().map(|row| Ok((CardKey::of(&row.card)?, row.number as u32))).collect()
     }
 }

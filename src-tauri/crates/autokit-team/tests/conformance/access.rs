@@ -41,8 +41,9 @@ async fn put(place: &Place, author: &Session, body: &str, to: &Visibility) -> Re
         .db()
         .query(
             "LET $card = CREATE ONLY card SET number = 1, visible_to = $to;
-             CREATE type::record('revision', [$card.id, 1]) SET card = $card.id, number = 1, operation = 'create',
-                author = $author, reason = $body, at = time::now(), body = $body, source = 'owner', position = 0;
+             CREATE type::record('revision', [$card.id, 1]) SET card = $card.id, audience = $card.audience, number = 1,
+                operation = 'create', author = $author, reason = $body, at = time::now(), body = $body,
+                source = 'owner', position = 0;
              RETURN $card.id;",
         )
         .bind(("to", value_of(to)))
@@ -82,8 +83,31 @@ fn value_of(to: &Visibility) -> Value {
     Value::Object(object)
 }
 
+/// The keys of a member's audiences, as they read them.
+async fn own_audiences(session: &Session) -> Result<Value> {
+    Ok(session.db().query("RETURN $auth.audiences").await?.take::<Value>(0)?)
+}
+
+/// The keys of all audiences that a card has.
+async fn all_audiences(place: &Place) -> Result<Value> {
+    let keys: Vec<Value> = place.owner.db().query("SELECT VALUE audience FROM card").await?.take(0)?;
+    Ok(Value::Array(keys.into()))
+}
+
+/// The key of a card's audience.
+async fn audience_of(place: &Place, card: &CardKey) -> Result<Value> {
+    let query = place.owner.db().query("SELECT VALUE audience FROM ONLY $card");
+    let key: Option<Value> = query.bind(("card", RecordId::new("card", card.as_str()))).await?.take(0)?;
+    key.context("a key")
+}
+
 /// Checks everything a member can read against the rules.
-async fn check_reads(session: &Session, member: &Member, cards: &[(CardKey, Visibility)]) -> Result<()> {
+async fn check_reads(
+    place: &Place,
+    session: &Session,
+    member: &Member,
+    cards: &[(CardKey, Visibility)],
+) -> Result<()> {
     let mut expected: Vec<&CardKey> =
         cards.iter().filter(|(_, to)| is_shown(member, to)).map(|(card, _)| card).collect();
     expected.sort_unstable();
@@ -97,11 +121,18 @@ async fn check_reads(session: &Session, member: &Member, cards: &[(CardKey, Visi
         let history = session.history(card).await?;
         ensure!(history.len() == usize::from(is_shown(member, to)), "{member:?}: {to:?}: {history:?}");
     }
-    let mut counts =
-        session.db().query("RETURN count(SELECT * FROM card); RETURN count(SELECT * FROM revision)").await?;
-    for statement in 0..2 {
-        let count: Option<i64> = counts.take(statement)?;
-        ensure!(count == Some(expected.len() as i64), "{member:?} counts {count:?}");
+    // Whatever audiences somebody names: none, their own, and as if they knew the keys of all.
+    let counts = "RETURN count(SELECT * FROM card); RETURN count(SELECT * FROM revision)";
+    for (audiences, seen) in [
+        (Value::None, 0),
+        (own_audiences(session).await?, expected.len()),
+        (all_audiences(place).await?, expected.len()),
+    ] {
+        let mut counts = session.db().query(counts).bind(("audiences", audiences)).await?;
+        for statement in 0..2 {
+            let count: Option<i64> = counts.take(statement)?;
+            ensure!(count == Some(seen as i64), "{member:?} counts {count:?}");
+        }
     }
     Ok(())
 }
@@ -128,7 +159,7 @@ pub(crate) async fn roles_and_visibilities_decide_what_is_seen(place: &Place) ->
     let of =
         |session: &Session| members.iter().find(|member| member.key == *session.member()).context("a member");
     for session in sessions.iter().chain([&admin]) {
-        check_reads(session, of(session)?, &cards).await?;
+        check_reads(place, session, of(session)?, &cards).await?;
     }
     // Who may change what they see: reviewers and administrators, and nothing else.
     for session in &sessions {
@@ -221,7 +252,7 @@ pub(crate) async fn random_grants_leak_nothing(place: &Place) -> Result<()> {
         let members = admin.members().await?;
         for session in sessions.iter().chain([&admin]) {
             let member = members.iter().find(|member| member.key == *session.member()).context("a member")?;
-            check_reads(session, member, &cards).await.with_context(|| format!("round {round}"))?;
+            check_reads(place, session, member, &cards).await.with_context(|| format!("round {round}"))?;
         }
     }
     Ok(())
@@ -233,6 +264,9 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
     let hidden_body = format!("{{\"name\":\"{SECRET}\"}}");
     let hidden = put(place, &admin, &hidden_body, &Visibility::Group(cooks.clone())).await?;
     put(place, &admin, "toast", &Visibility::Team).await?;
+    // As if somebody knew the key of the hidden card's audience.
+    let audiences = all_audiences(place).await?;
+    let key_of_hidden = format!("{:?}", audience_of(place, &hidden).await?);
     for role in Role::ALL {
         let session = place.member(&format!("a_{role}"), role).await?;
         let card = format!("card:{hidden}");
@@ -262,7 +296,12 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
             format!("INSERT INTO card {{ id: {card}, number: 1 }} ON DUPLICATE KEY UPDATE number = 1"),
             format!("INSERT INTO revision {{ id: [{card}, 1], body: 'x' }} ON DUPLICATE KEY UPDATE body = body"),
             format!("RELATE {card}->seen->{card}"),
-            format!("RETURN fn::sees({card}.visible_to)"),
+            format!("RETURN fn::sees({card}.audience)"),
+            format!("LET $audiences = [..]; SELECT * FROM {card}"),
+            format!("LET $audiences = ..; SELECT * FROM {card}"),
+            format!("LET $audiences = [/.*/]; SELECT * FROM {card}"),
+            "RETURN fn::audience({ kind: 'team' })".to_owned(),
+            "SELECT secret, audiences FROM team, member".to_owned(),
             "RETURN fn::write({}, {}, 0)".to_owned(),
             "INFO FOR DB".to_owned(),
             "INFO FOR TABLE card".to_owned(),
@@ -290,11 +329,13 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
         ];
         for statement in &statements {
             // What is not allowed is an error, and an error tells nothing either.
-            let said = match session.db().query(statement.as_str()).await {
+            let query = session.db().query(statement.as_str()).bind(("audiences", audiences.clone()));
+            let said = match query.await {
                 Ok(response) => format!("{response:?}"),
                 Err(error) => error.to_string(),
             };
             ensure!(!said.contains(SECRET), "{role}: {statement}: {said}");
+            ensure!(!said.contains(&key_of_hidden), "{role}: {statement}: {said}");
             let shows_key = said.replace(statement.as_str(), "").contains("visible_to")
                 && said.contains(hidden.as_str())
                 && !statement.contains(hidden.as_str());
@@ -305,7 +346,8 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
             let rows: Vec<Value> = listed.take(at).unwrap_or_default();
             ensure!(rows.is_empty(), "{role}: {rows:?}");
         }
-        let sessions = session.db().query("SELECT * FROM card").await?;
+        let sessions =
+            session.db().query("SELECT * FROM card").bind(("audiences", audiences.clone())).await?;
         ensure!(!format!("{sessions:?}").contains(hidden.as_str()), "{role}: {sessions:?}");
     }
     // All of it is as it was.
@@ -326,6 +368,7 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
     let cooks = admin.create_group("cooks").await?.key;
     let hidden = put(place, &admin, SECRET, &Visibility::Group(cooks)).await?;
     let absent = CardKey::new("a".repeat(hidden.as_str().len()));
+    let audiences = all_audiences(place).await?;
     let ann = place.member("ann", Role::Reviewer).await?;
     let said = async |card: &CardKey| -> Result<Vec<String>> {
         let mut said = Vec::new();
@@ -347,6 +390,7 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
             "SELECT * FROM type::record('revision', [$card, 1])",
         ] {
             let query = ann.db().query(statement).bind(("card", RecordId::new("card", card.as_str())));
+            let query = query.bind(("audiences", audiences.clone()));
             let outcome = match query.await?.take::<Value>(0) {
                 Ok(value) => format!("{value:?}"),
                 Err(error) => error.to_string(),
@@ -370,7 +414,8 @@ pub(crate) async fn a_member_hears_of_what_they_see(place: &Place) -> Result<()>
     let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
     admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
     let mut heard = bob.watch().await?;
-    let mut notes = bob.db().select::<Vec<Value>>("card").live().await?;
+    let listen = "LET $audiences = $auth.audiences; LIVE SELECT * FROM card WHERE $audiences != NONE";
+    let mut notes = bob.db().query(listen).await?.stream::<surrealdb::Notification<Value>>(1)?;
     let hidden =
         cook.send(&request("one", vec![new_card(SECRET, Visibility::Group(cooks))])).await?.remove(0).card;
     let shown = cook.send(&request("two", vec![new_card("toast", Visibility::Team)])).await?.remove(0).card;
@@ -396,25 +441,36 @@ pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Resu
     let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
     admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
     let card = cook.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0).card;
-    let marks = async || anyhow::Ok([cook.standing().await?.narrowed, bob.standing().await?.narrowed]);
-
-    let before = marks().await?;
+    let hidden = async || {
+        let start = Cursor::default();
+        anyhow::Ok([cook.hidden(&start).await?.cards, bob.hidden(&start).await?.cards])
+    };
+    let mut heard = bob.watch().await?;
     // Only the cooks from now on: Bob loses it.
     let mut narrower = edit(&card, 1, Some("kettle"));
     narrower.visible_to = Some(Visibility::Group(cooks.clone()));
     cook.send(&request("two", vec![narrower])).await?;
-    let after = marks().await?;
-    ensure!(after[0] == before[0] && after[1] != before[1], "{before:?} {after:?}");
+    let after = hidden().await?;
+    ensure!(after == [vec![], vec![card.clone()]], "{after:?}");
+    let changed = tokio::time::timeout(PATIENCE, heard.next()).await?.context("a change")??;
+    ensure!(changed == Changed::Cards, "{changed:?}");
     ensure!(bob.visible().await?.is_empty() && bob.history(&card).await?.is_empty());
 
     // What Bob never saw is none of his business.
+    let told = bob.hidden(&Cursor::default()).await?.cursor;
     let mut next = edit(&card, 2, Some("kettle"));
     next.visible_to = Some(Visibility::Person(cook.member().clone()));
     cook.send(&request("three", vec![next])).await?;
-    ensure!(marks().await? == after);
+    ensure!(hidden().await? == after && bob.hidden(&Cursor::default()).await?.cursor == told);
+    // Shown to the team again, it is hidden from nobody.
+    let mut wider = edit(&card, 3, Some("kettle"));
+    wider.visible_to = Some(Visibility::Team);
+    cook.send(&request("four", vec![wider])).await?;
+    ensure!(hidden().await? == [vec![], vec![]] && bob.visible().await?.len() == 1);
     // A group less is less to see.
+    let before = cook.standing().await?.narrowed;
     admin.set_groups(cook.member(), &[]).await?;
-    ensure!(marks().await?[0] != after[0]);
+    ensure!(cook.standing().await?.narrowed != before);
     Ok(())
 }
 

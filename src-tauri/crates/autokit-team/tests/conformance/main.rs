@@ -43,6 +43,7 @@ conformance! {
     members::passwords_are_reset_and_never_shown,
     members::passwords_are_not_guessed_for_long,
     members::a_team_is_upgraded_while_nobody_writes,
+    members::rows_of_an_earlier_version_are_shown_after_an_upgrade,
     members::a_team_is_exported_and_made_anew,
     members::a_newer_team_is_not_touched,
     proposals::a_proposal_is_made_discussed_and_accepted,

@@ -2,10 +2,11 @@
 
 use anyhow::{Result, ensure};
 use autokit_team::{
-    CardFilter, Code, Cursor, INVITATION_LIFETIME, Invitation, Lifetimes, Owner, Role, Session, Visibility,
+    CardFilter, CardVectors, Code, Cursor, INVITATION_LIFETIME, Invitation, Lifetimes, NewProposal, Owner,
+    Role, Session, Step, Visibility,
 };
 
-use crate::cards::{all, edit, new_card, request};
+use crate::cards::{all, edit, new_card, request, steps};
 use crate::place::{Place, credentials};
 
 pub(crate) async fn an_invitation_is_used_once(place: &Place) -> Result<()> {
@@ -192,6 +193,43 @@ pub(crate) async fn a_team_is_upgraded_while_nobody_writes(place: &Place) -> Res
     ensure!(refused.as_ref().is_err_and(|error| error.code == Code::Invalid), "{refused:?}");
     Session::sign_in(&place.connection, "kitchen", "admin", "admin").await?;
     ensure!(admin.audit(1).await?[0].what == "signed_in" && admin.audit(2).await?[1].what == "upgraded");
+    Ok(())
+}
+
+pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place: &Place) -> Result<()> {
+    let (admin, ann) =
+        (place.member("admin", Role::Admin).await?, place.member("ann", Role::Reviewer).await?);
+    let shown = admin.send(&request("one", vec![new_card("kettle", Visibility::Team)])).await?.remove(0).card;
+    admin.send(&request("two", vec![new_card("safe", Visibility::Role(Role::Admin))])).await?;
+    let propose = Step::Propose(NewProposal {
+        card: Some(shown.clone()),
+        visible_to: None,
+        draft: "{}".to_owned(),
+        fingerprint: "one".to_owned(),
+        risk: "low".to_owned(),
+    });
+    ann.send(&steps("three", vec![propose])).await?;
+    let proposal = ann.proposal_changes(&Cursor::default()).await?.proposals[0].key.clone();
+    ann.send(&steps("four", vec![Step::Comment { proposal: proposal.clone(), text: "why?".to_owned() }]))
+        .await?;
+    let vectors =
+        CardVectors { card: shown.clone(), number: 1, recipe: "one".to_owned(), dim: 1, data: vec![0; 4] };
+    ann.send(&steps("five", vec![Step::Vectors(vectors)])).await?;
+    // The version before this one knew no audiences.
+    let earlier = "DEFINE FIELD OVERWRITE audience ON card TYPE option<bytes>;
+        DEFINE FIELD OVERWRITE secret ON team TYPE option<string>;
+        UPDATE card, revision, vector, proposal, comment SET audience = NONE;
+        UPDATE member SET audiences = NONE;
+        UPDATE team:one SET secret = NONE, schema = 4";
+    place.owner.db().query(earlier).await?.check()?;
+    ensure!(ann.visible().await?.is_empty());
+
+    place.owner.upgrade(None).await?;
+    ensure!(ann.visible().await? == [(shown.clone(), 1)] && admin.visible().await?.len() == 2);
+    ensure!(ann.history(&shown).await?.len() == 1 && all(&ann).await?.len() == 1);
+    ensure!(ann.visible_proposals().await? == [proposal.clone()]);
+    ensure!(ann.comments(&[proposal]).await?.len() == 1);
+    ensure!(ann.vectors(&[shown], "one").await?.len() == 1);
     Ok(())
 }
 
