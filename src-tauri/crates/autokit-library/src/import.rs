@@ -210,7 +210,7 @@ impl Library {
         self.recover_state().await?;
         let request = input.request.as_deref().map(|key| format!("import {key}"));
         if let Some(text) = self.outcome_text(request.as_deref()).await? {
-            return serde_json::from_str(&text).map_err(|error| LibraryError::malformed(error));
+            return serde_json::from_str(&text).map_err(LibraryError::malformed);
         }
         let PlannedProposals { proposals, events, ignored } = self.plan_proposals(input.drafts, by).await?;
         if input.cards.is_empty() && proposals.is_empty() {

@@ -237,7 +237,7 @@ impl Library {
         snapshot.end().await;
         match compared {
             Err(LibraryError::Store(StoreError::Database(reason))) => {
-                report.add(Problem::Unreadable { reason })
+                report.add(Problem::Unreadable { reason });
             }
             other => other?,
         }

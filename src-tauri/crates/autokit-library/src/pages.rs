@@ -94,7 +94,7 @@ impl Page {
     }
 
     fn row(&self) -> Result<Object> {
-        let chunks = serde_json::to_string(&self.chunks).map_err(|error| LibraryError::malformed(error))?;
+        let chunks = serde_json::to_string(&self.chunks).map_err(LibraryError::malformed)?;
         Ok(object! {
             id: RecordId::new("page", self.card.as_str()),
             url: self.url.clone(),

@@ -183,7 +183,7 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn team_rules(&self) -> Result<Option<TeamRules>> {
-        let read = |text: String| serde_json::from_str(&text).map_err(|error| LibraryError::malformed(error));
+        let read = |text: String| serde_json::from_str(&text).map_err(LibraryError::malformed);
         self.team_note(TeamNote::Rules).await?.map(read).transpose()
     }
 
@@ -192,7 +192,7 @@ impl Library {
     /// # Errors
     /// When the database fails.
     pub async fn set_team_rules(&self, rules: &TeamRules) -> Result<()> {
-        let text = serde_json::to_string(rules).map_err(|error| LibraryError::malformed(error))?;
+        let text = serde_json::to_string(rules).map_err(LibraryError::malformed)?;
         self.set_team_note(TeamNote::Rules, &text).await
     }
 

@@ -106,7 +106,7 @@ impl HeldChanges<'_> {
         {
             return Ok(());
         }
-        let cards = library.read(Replica::encode).map_err(|error| LibraryError::malformed(error))?;
+        let cards = library.read(Replica::encode).map_err(LibraryError::malformed)?;
         let bytes: usize = others.iter().map(|(_, _, content)| content.len()).sum();
         // What is left of a disk is for what people write.
         library.database.check_space(cards.len() + bytes)?;

@@ -551,8 +551,7 @@ impl Library {
     /// When the database fails.
     pub async fn outcome_of(&self, request: Option<&str>) -> Result<Option<Committed>> {
         let text = self.outcome_text(request).await?;
-        text.map(|text| serde_json::from_str(&text).map_err(|error| LibraryError::malformed(error)))
-            .transpose()
+        text.map(|text| serde_json::from_str(&text).map_err(LibraryError::malformed)).transpose()
     }
 
     pub(crate) async fn outcome_text(&self, request: Option<&str>) -> Result<Option<String>> {

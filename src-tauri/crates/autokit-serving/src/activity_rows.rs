@@ -62,7 +62,7 @@ pub async fn record_activity(
     let rows: Vec<Object> = match done.last() {
         None => Vec::new(),
         Some(last) => {
-            let text = serde_json::to_string(done).map_err(|error| LibraryError::malformed(error))?;
+            let text = serde_json::to_string(done).map_err(LibraryError::malformed)?;
             vec![object! { id: RecordId::new("activity", key), at: last.at.to_string(), done: text }]
         }
     };
@@ -108,8 +108,7 @@ pub async fn activity_since(library: &Library, at: Timestamp) -> Result<Vec<Acti
     let rows: Vec<Row> = library.select(query, object! { at: at.to_string() }).await?;
     let mut all = Vec::new();
     for row in rows {
-        let done: Vec<Activity> =
-            serde_json::from_str(&row.done).map_err(|error| LibraryError::malformed(error))?;
+        let done: Vec<Activity> = serde_json::from_str(&row.done).map_err(LibraryError::malformed)?;
         // A row carries the time of its last event, so earlier events in it are filtered out here.
         all.extend(done.into_iter().filter(|done| done.at >= at));
     }

@@ -130,11 +130,11 @@ pub(crate) fn to_text(visible_to: &Visibility) -> String {
 async fn noted<T: DeserializeOwned>(library: &Library, about: TeamNote) -> Result<Option<T>> {
     let text = library.team_note(about).await?;
     let read = text.map(|text| serde_json::from_str(&text)).transpose();
-    Ok(read.map_err(|error| LibraryError::malformed(error))?)
+    Ok(read.map_err(LibraryError::malformed)?)
 }
 
 pub(crate) async fn note<T: Serialize>(library: &Library, about: TeamNote, value: &T) -> Result<()> {
-    let text = serde_json::to_string(value).map_err(|error| LibraryError::malformed(error))?;
+    let text = serde_json::to_string(value).map_err(LibraryError::malformed)?;
     Ok(library.set_team_note(about, &text).await?)
 }
 

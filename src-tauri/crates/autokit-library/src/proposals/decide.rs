@@ -190,8 +190,7 @@ impl Library {
             reopened.rows.push(self.event(proposal.id, at, &by.0, kind, ""));
             reopened.proposals.push(proposal.id);
         }
-        reopened.decisions =
-            serde_json::to_string(&decisions).map_err(|error| LibraryError::malformed(error))?;
+        reopened.decisions = serde_json::to_string(&decisions).map_err(LibraryError::malformed)?;
         Ok(reopened)
     }
 
@@ -204,8 +203,7 @@ impl Library {
         except: &[CardId],
         by: &Author,
     ) -> Result<Vec<Object>> {
-        let decisions: Vec<Decision> =
-            serde_json::from_str(decisions).map_err(|error| LibraryError::malformed(error))?;
+        let decisions: Vec<Decision> = serde_json::from_str(decisions).map_err(LibraryError::malformed)?;
         let at = self.clock.stamp();
         let mut rows = Vec::new();
         for decision in decisions {

@@ -91,7 +91,7 @@ pub(crate) fn record(id: ProposalId) -> RecordId {
 
 /// Creates the row of a proposal; `change` is the change that accepting it made.
 pub(crate) fn row(proposal: &Proposal, change: Option<&str>) -> Result<Object> {
-    let text = |json: serde_json::Result<String>| json.map_err(|error| LibraryError::malformed(error));
+    let text = |json: serde_json::Result<String>| json.map_err(LibraryError::malformed);
     let review = Review {
         decisions: proposal.decisions.clone(),
         approvals: proposal.approvals.clone(),
