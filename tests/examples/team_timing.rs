@@ -137,9 +137,8 @@ fn main() -> Result<()> {
         };
         let absent: Vec<CardKey> = (0..CARDS).map(|_| absent()).collect();
         let mut random = SeededRng::new(2);
-        let mut keys =
-            admin.db().query("LET $audiences = $auth.audiences; SELECT VALUE audience FROM card").await?;
-        let hidden_keys: Vec<Value> = keys.take(1)?;
+        let mut keys = owner.db().query("SELECT VALUE audience FROM card").await?;
+        let hidden_keys: Vec<Value> = keys.take(0)?;
         let own: Value = bob.db().query("RETURN $auth.audiences").await?.take(0)?;
         let keys =
             Keys { own, hidden: Value::Array(hidden_keys.into_iter().take(1).collect::<Vec<_>>().into()) };

@@ -38,6 +38,8 @@ pub enum Code {
     Locked,
     /// The database was made by a newer version of AutoKit.
     NewerSchema,
+    /// The database has to be upgraded before this version of AutoKit reads it.
+    OlderSchema,
     /// A card or proposal has more than [`crate::MAX_TEXT`] bytes, or a proposal too many comments.
     TooLarge,
     /// The address or a value is not valid.
@@ -54,7 +56,15 @@ impl Code {
 
     /// Whether the server answered, and would answer the same again.
     pub fn is_answer(self) -> bool {
-        !matches!(self, Code::Unreachable | Code::SignIn | Code::TooMany | Code::Locked | Code::Database)
+        !matches!(
+            self,
+            Code::Unreachable
+                | Code::SignIn
+                | Code::TooMany
+                | Code::Locked
+                | Code::OlderSchema
+                | Code::Database
+        )
     }
 }
 
@@ -98,6 +108,9 @@ impl TeamError {
             Code::TooMany => "Wait 15 minutes and try again.",
             Code::Locked => "Wait until it is done. Changes are kept until then.",
             Code::NewerSchema => "Update AutoKit.",
+            Code::OlderSchema => {
+                "Whoever runs the server runs `autokit team upgrade`. Changes are kept until then."
+            }
             Code::TooLarge => "Shorten it, and link to the rest.",
             Code::Invalid => "Correct it and try again.",
             Code::Database => "Try again. If it keeps happening, ask whoever runs the server.",
@@ -121,7 +134,9 @@ impl From<TeamError> for ApiError {
             Code::SignIn | Code::Removed | Code::Invitation => ErrorCode::Unauthorized,
             Code::NotAllowed | Code::OwnProposal => ErrorCode::Refused,
             Code::NotFound => ErrorCode::NotFound,
-            Code::Changed | Code::Decided | Code::LastAdmin | Code::Locked => ErrorCode::Conflict,
+            Code::Changed | Code::Decided | Code::LastAdmin | Code::Locked | Code::OlderSchema => {
+                ErrorCode::Conflict
+            }
             Code::Taken => ErrorCode::Duplicate,
             Code::NewerSchema => ErrorCode::NewerSchema,
             Code::Invalid | Code::TooLarge => ErrorCode::Invalid,

@@ -85,15 +85,18 @@ impl Owner {
     /// `NotFound` for a database that is no team's; `Locked` when somebody else upgrades or exports the team; `Invalid`
     /// when the file cannot be written.
     pub async fn export(&self, out: &mut (impl Write + Send)) -> Result<u64> {
-        self.ensure_team().await?;
+        let version = self.ensure_team().await?;
         let lock = self.lock().await?;
-        let outcome = self.write_rows(out, &lock).await;
+        let outcome = self.write_rows(out, version, &lock).await;
         self.unlock(lock, "exported", outcome).await
     }
 
-    async fn write_rows(&self, out: &mut (impl Write + Send), lock: &Lock) -> Result<u64> {
+    async fn write_rows(&self, out: &mut (impl Write + Send), version: i64, lock: &Lock) -> Result<u64> {
+        // Earlier versions have no such table.
+        let define = "DEFINE TABLE IF NOT EXISTS revocation PERMISSIONS NONE";
+        self.answer(self.db().query(define)).await?.check()?;
         let (mut rows, mut hasher) = (0, Sha256::new());
-        let header = Header { format: FORMAT.to_owned(), schema: schema::VERSION };
+        let header = Header { format: FORMAT.to_owned(), schema: version };
         write_line(out, &mut hasher, &header)?;
         for table in TABLES {
             let most =

@@ -17,6 +17,10 @@ pub struct Hidden {
     pub more: bool,
 }
 
+/// How far before the newest row the next answer begins, in seconds. Longer than a request may take: what is missed here is
+/// kept for good.
+const OVERLAP_SECONDS: i64 = 60;
+
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct RevocationRow {
@@ -52,13 +56,16 @@ impl Session {
             .bind(("since", since))
             .bind(("revocation", revocation))
             .bind(("limit", IDS as i64));
-        let mut answers = self.client.answer(query).await?;
+        let mut answers = self.client.answer(query).await?.check()?;
         let rows: Vec<RevocationRow> = answers.take(2)?;
         let seen: Vec<Value> = answers.take(3)?;
         let more = rows.len() == IDS;
         let last = rows.last();
         let last = last.map(|row| Ok::<_, TeamError>((row.written_at, key_of(&row.id)?))).transpose()?;
-        let cursor = last.map_or_else(|| before.at_end(), |(at, key)| Cursor::after(at, key, more));
+        let cursor = last.map_or_else(
+            || before.at_end(OVERLAP_SECONDS),
+            |(at, key)| Cursor::after(at, key, more, OVERLAP_SECONDS),
+        );
         let hidden = rows.iter().map(|row| &row.card).filter(|card| !seen.contains(card));
         let mut cards = hidden.map(CardKey::of).collect::<Result<Vec<_>>>()?;
         cards.sort_unstable();

@@ -5,7 +5,7 @@ use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
 use crate::error::{Code, Result, TeamError};
-use crate::session::{Cursor, IDS, Session, timestamp};
+use crate::session::{Cursor, IDS, OVERLAP_SECONDS, Session, timestamp};
 
 /// Proposals in one answer: fewer than of cards, since each has the approvals and the outcome as well.
 const PAGE: usize = 20;
@@ -171,8 +171,10 @@ impl Session {
             .last()
             .map(|row| Ok::<_, TeamError>((row.written_at, ProposalKey::of(&row.id)?)))
             .transpose()?;
-        let cursor = last
-            .map_or_else(|| before.at_end(), |(at, key)| Cursor::after(at, key.as_str().to_owned(), more));
+        let cursor = last.map_or_else(
+            || before.at_end(OVERLAP_SECONDS),
+            |(at, key)| Cursor::after(at, key.as_str().to_owned(), more, OVERLAP_SECONDS),
+        );
         let proposals = rows.into_iter().map(SharedProposal::try_from).collect::<Result<Vec<_>>>()?;
         Ok(ProposalChanges { proposals, cursor, more })
     }

@@ -22,7 +22,7 @@ use crate::error::{Code, Result, TeamError};
 use crate::filter::CardFilter;
 use crate::owner::Invitation;
 use crate::request::{Request, Written};
-use crate::schema::MAX_REASON;
+use crate::schema::{MAX_REASON, WITH_AUDIENCES};
 
 /// Cards in one answer: as many of the largest fit into a message, of which clients take 64 MiB.
 const PAGE: u32 = 100;
@@ -32,7 +32,7 @@ pub(crate) const IDS: usize = 10_000;
 const ATTEMPTS: usize = 10;
 /// How far before the newest card seen the next answer begins, in seconds: a request that takes so long becomes visible
 /// after later ones. What is seen twice is the same.
-const OVERLAP_SECONDS: i64 = 10;
+pub(crate) const OVERLAP_SECONDS: i64 = 10;
 
 /// A signed-in member.
 #[derive(Clone, Debug)]
@@ -111,22 +111,20 @@ impl FromStr for Cursor {
 
 impl Cursor {
     /// Where the next answer begins after one without further rows.
-    pub(crate) fn at_end(&self) -> Cursor {
+    pub(crate) fn at_end(&self, overlap: i64) -> Cursor {
         match &self.0 {
-            Some((at, Some(key))) => Cursor::after(*at, key.clone(), false),
+            Some((at, Some(key))) => Cursor::after(*at, key.clone(), false, overlap),
             _ => self.clone(),
         }
     }
 
-    /// Where the next answer begins after one that ended with the row of this key.
-    pub(crate) fn after(written_at: Datetime, key: String, more: bool) -> Cursor {
+    /// Where the next answer begins after one that ended with the row of this key: without more rows, so many seconds before.
+    pub(crate) fn after(written_at: Datetime, key: String, more: bool, overlap: i64) -> Cursor {
         if more {
             return Cursor(Some((written_at, Some(key))));
         }
-        let earlier = Datetime::from_timestamp(
-            written_at.timestamp() - OVERLAP_SECONDS,
-            written_at.timestamp_subsec_nanos(),
-        );
+        let earlier =
+            Datetime::from_timestamp(written_at.timestamp() - overlap, written_at.timestamp_subsec_nanos());
         Cursor(Some((earlier.unwrap_or(written_at), None)))
     }
 
@@ -264,7 +262,8 @@ impl Session {
     /// Signs in.
     ///
     /// # Errors
-    /// `SignIn` for a wrong name or password; `Removed` for a member that was removed and knows the password.
+    /// `SignIn` for a wrong name or password; `Removed` for a member that was removed and knows the password; `OlderSchema`
+    /// before the team was upgraded.
     pub async fn sign_in(
         connection: &Connection,
         database: &str,
@@ -281,7 +280,13 @@ impl Session {
     }
 
     async fn of(client: Client, database: &str) -> Result<Session> {
-        let me: Option<Value> = client.answer(client.db.query("RETURN $auth")).await?.take(0)?;
+        let query = client.db.query("RETURN $auth; SELECT VALUE schema FROM ONLY team:one");
+        let mut answers = client.answer(query).await?;
+        let (me, version): (Option<Value>, Option<i64>) = (answers.take(0)?, answers.take(1)?);
+        if version.is_some_and(|version| version < WITH_AUDIENCES) {
+            let message = "the tables of the team are of an earlier version than this AutoKit reads";
+            return Err(TeamError::new(Code::OlderSchema, message));
+        }
         let member = MemberKey::of(&me.unwrap_or_default())?;
         Ok(Session { client: Arc::new(client), database: database.to_owned(), member })
     }
@@ -393,8 +398,10 @@ impl Session {
         let more = rows.len() as u32 == PAGE;
         let last =
             rows.last().map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?))).transpose()?;
-        let cursor = last
-            .map_or_else(|| before.at_end(), |(at, card)| Cursor::after(at, card.as_str().to_owned(), more));
+        let cursor = last.map_or_else(
+            || before.at_end(OVERLAP_SECONDS),
+            |(at, card)| Cursor::after(at, card.as_str().to_owned(), more, OVERLAP_SECONDS),
+        );
         let (mut cards, mut left_out) = (Vec::new(), Vec::new());
         for row in rows {
             match row.read(filter)? {

@@ -11,17 +11,15 @@ use crate::session::rows_after;
 const MOST_HOURS: u16 = 720;
 /// Rows that are brought up to date at once, of which each is written anew.
 const ROWS: usize = 100;
-/// Where audiences are noted, each after what it takes them from.
+/// Where audiences are noted. What belongs to a card comes before it, since replicas read a card with its newest revision;
+/// members come last, and see nothing before.
 const AUDIENCES: [(&str, &str); 6] = [
-    ("member", "audiences = fn::audiences($this) WHERE audiences = NONE"),
-    ("card", "number = number WHERE audience = NONE"),
-    ("revision", "audience = card.audience WHERE audience = NONE"),
-    ("vector", "audience = card.audience WHERE audience = NONE"),
-    (
-        "proposal",
-        "audience = IF card = NONE { fn::audience(visible_to) } ELSE { card.audience } WHERE audience = NONE",
-    ),
+    ("revision", "audience = fn::audience(card.visible_to) WHERE audience = NONE"),
+    ("vector", "audience = fn::audience(card.visible_to) WHERE audience = NONE"),
+    ("proposal", "audience = fn::audience(card.visible_to ?? visible_to) WHERE audience = NONE"),
     ("comment", "audience = proposal.audience WHERE audience = NONE"),
+    ("card", "number = number WHERE audience = NONE"),
+    ("member", "audiences = fn::audiences($this) WHERE audiences = NONE"),
 ];
 
 impl Owner {

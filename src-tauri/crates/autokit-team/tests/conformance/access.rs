@@ -408,6 +408,55 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
     Ok(())
 }
 
+pub(crate) async fn what_a_request_says_of_a_card_is_not_believed(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let hidden = put(place, &admin, SECRET, &Visibility::Group(cooks.clone())).await?;
+    let (rev, cat) =
+        (place.member("rev", Role::Reviewer).await?, place.member("cat", Role::Contributor).await?);
+    let own = rev.send(&request("own", vec![new_card("toast", Visibility::Team)])).await?.remove(0).card;
+    let card = format!("card:{hidden}");
+    let own_key = "$auth.audiences[0]";
+    let mut told = Vec::new();
+    for (number, (who, step)) in [
+        // An object in place of the card, with a key of one's own.
+        (&rev, format!("{{ kind: 'share', card: {{ id: {card}, audience: {own_key} }}, visible_to: {{ kind: 'team' }} }}")),
+        (&rev, format!("{{ kind: 'share', card: [{card}], visible_to: {{ kind: 'team' }} }}")),
+        (&rev, format!("{{ kind: 'share', card: [card:{own}, {card}], visible_to: {{ kind: 'team' }} }}")),
+        (&rev, "{ kind: 'share', card: card:.., visible_to: { kind: 'team' } }".to_owned()),
+        (&rev, format!("{{ kind: 'share', card: {{ id: {card}, audience: {own_key} }}, visible_to: {{ kind: 'team' }} }}")),
+        (&rev, format!(
+            "{{ kind: 'write', card: {{ id: {card}, audience: {own_key}, number: 1 }}, base: 1, operation: 'edit', body: 'x' }}"
+        )),
+        (&rev, format!("{{ kind: 'vectors', card: {{ id: {card}, audience: {own_key}, number: 1 }}, number: 1, recipe: 'x', dim: 1, data: <bytes> 'x' }}")),
+        (&cat, format!("{{ kind: 'propose', card: [{card}], draft: '', fingerprint: 'a', risk: 'low' }}")),
+        (&cat, format!("{{ kind: 'propose', card: card:{{ audience: {own_key} }}, draft: '', fingerprint: 'b', risk: 'low' }}")),
+        // Texts in place of a group.
+        (&cat, "{ kind: 'propose', visible_to: { kind: 'group', group: 'team' }, draft: '', fingerprint: 'c', risk: 'low' }".to_owned()),
+        (&cat, format!("{{ kind: 'propose', visible_to: {{ kind: 'group', group: 'group:{cooks}' }}, draft: '', fingerprint: 'd', risk: 'low' }}")),
+        (&cat, "{ kind: 'propose', visible_to: { kind: 'role', role: ['reader'] }, draft: '', fingerprint: 'e', risk: 'low' }".to_owned()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let create = format!(
+            "CREATE request SET id = [$auth.id, '{number}'], key = '{number}', member = $auth.id, reason = '',
+                at = time::now(), steps = [{step}]"
+        );
+        let said = match who.db().query(&create).await?.check() {
+            Ok(_) => anyhow::bail!("{step} was carried out"),
+            Err(error) => error.to_string(),
+        };
+        told.push(said.replace(&step, ""));
+    }
+    // None of it says anything, and the card is as it was.
+    let key = format!("{:?}", audience_of(place, &hidden).await?);
+    ensure!(told.iter().all(|said| !said.contains(&key) && !said.contains(SECRET)), "{told:#?}");
+    ensure!(rev.visible().await? == [(own, 1)] && rev.visible_proposals().await?.is_empty());
+    ensure!(admin_number(place, &hidden).await? == 1);
+    Ok(())
+}
+
 pub(crate) async fn a_member_hears_of_what_they_see(place: &Place) -> Result<()> {
     let admin = place.member("admin", Role::Admin).await?;
     let cooks = admin.create_group("cooks").await?.key;
@@ -462,6 +511,11 @@ pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Resu
     next.visible_to = Some(Visibility::Person(cook.member().clone()));
     cook.send(&request("three", vec![next])).await?;
     ensure!(hidden().await? == after && bob.hidden(&Cursor::default()).await?.cursor == told);
+    // Nor is what was hidden before he was given his role.
+    let later = "UPDATE $member SET changed_at = time::now() + 2m";
+    let member = RecordId::new("member", bob.member().as_str());
+    place.owner.db().query(later).bind(("member", member)).await?.check()?;
+    ensure!(bob.hidden(&Cursor::default()).await?.cards.is_empty());
     // Shown to the team again, it is hidden from nobody.
     let mut wider = edit(&card, 3, Some("kettle"));
     wider.visible_to = Some(Visibility::Team);

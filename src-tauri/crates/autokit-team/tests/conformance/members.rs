@@ -223,11 +223,20 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
         UPDATE team:one SET secret = NONE, schema = 4";
     place.owner.db().query(earlier).await?.check()?;
     ensure!(ann.visible().await?.is_empty());
+    let refused = Session::sign_in(&place.connection, "kitchen", "ann", "ann").await;
+    ensure!(refused.as_ref().is_err_and(|error| error.code == Code::OlderSchema), "{refused:?}");
+    // An export of it is one of that version.
+    let mut file = Vec::new();
+    place.owner.export(&mut file).await?;
+    let other = Owner::sign_in(&place.connection, &credentials(), "canteen").await?;
+    other.import(&mut file.as_slice()).await?;
+    let guest = Session::sign_in(&place.connection, "canteen", "ann", "ann").await?;
+    ensure!(guest.visible().await? == [(shown.clone(), 1)] && guest.history(&shown).await?.len() == 1);
 
     place.owner.upgrade(None).await?;
     ensure!(ann.visible().await? == [(shown.clone(), 1)] && admin.visible().await?.len() == 2);
     ensure!(ann.history(&shown).await?.len() == 1 && all(&ann).await?.len() == 1);
-    ensure!(ann.visible_proposals().await? == [proposal.clone()]);
+    ensure!(ann.visible_proposals().await? == std::slice::from_ref(&proposal));
     ensure!(ann.comments(&[proposal]).await?.len() == 1);
     ensure!(ann.vectors(&[shown], "one").await?.len() == 1);
     Ok(())
