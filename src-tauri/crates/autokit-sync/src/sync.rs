@@ -254,8 +254,8 @@ impl TeamSync {
         if !is_compared && self.position.narrowed.is_some() {
             self.forget_hidden(report).await?;
         }
-        let (narrowed, hidden) = (Some(standing.narrowed), hidden.cursor);
-        let position = Position { narrowed, hidden, ..self.position.clone() };
+        let (hidden, narrowed) = (hidden.cursor, Some(standing.narrowed));
+        let position = Position { hidden, narrowed, ..self.position.clone() };
         self.library.receive(&meta("Compare with the team's library"), &[], &position.to_text()).await?;
         self.position = position;
         Ok(())
