@@ -25,9 +25,10 @@ const BYTES: usize = 16 << 20;
 /// Most bytes of a line: a card is far shorter.
 const LONGEST_LINE: u64 = 64 << 20;
 /// What is exported; wrong passwords are not. The row of the team comes last: without it, there is none.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "group",
     "member",
+    "identity",
     "invitation",
     "policy",
     "card",
@@ -92,8 +93,9 @@ impl Owner {
     }
 
     async fn write_rows(&self, out: &mut (impl Write + Send), version: i64, lock: &Lock) -> Result<u64> {
-        // Earlier versions have no such table.
-        let define = "DEFINE TABLE IF NOT EXISTS revocation PERMISSIONS NONE";
+        // Earlier versions have no such tables.
+        let define = "DEFINE TABLE IF NOT EXISTS revocation PERMISSIONS NONE;
+            DEFINE TABLE IF NOT EXISTS identity PERMISSIONS NONE;";
         self.answer(self.db().query(define)).await?.check()?;
         let (mut rows, mut hasher) = (0, Sha256::new());
         let header = Header { format: FORMAT.to_owned(), schema: version };

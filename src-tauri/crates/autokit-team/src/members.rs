@@ -149,7 +149,8 @@ impl Session {
     /// `NotAllowed` for others than administrators, and for one's own role; `LastAdmin`.
     pub async fn set_role(&self, member: &MemberKey, role: Role) -> Result<()> {
         let wanted = Value::String(role.as_str().to_owned());
-        self.set(member, "UPDATE $member SET role = $to WHERE id != $auth.id RETURN VALUE role", wanted).await
+        self.set(member, "UPDATE $member SET role = $to WHERE id != $auth.member RETURN VALUE role", wanted)
+            .await
     }
 
     /// Puts a member in groups, and in no others.
@@ -170,7 +171,7 @@ impl Session {
     pub async fn set_active(&self, member: &MemberKey, active: bool) -> Result<()> {
         self.set(
             member,
-            "UPDATE $member SET active = $to WHERE id != $auth.id RETURN VALUE active",
+            "UPDATE $member SET active = $to WHERE id != $auth.member RETURN VALUE active",
             Value::Bool(active),
         )
         .await

@@ -17,12 +17,17 @@ pub(crate) const MAX_REASON: usize = 16 << 10;
 /// A row of another audience is passed over by the first part, which reads nothing: about as fast as one that does not exist,
 /// so that the time of this program's questions does not tell the two apart. (Statements of one's own that name very many
 /// audiences make the difference visible.) `CONTAINSANY`, since `IN` also takes a range, which includes every key.
-const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND audience IN $auth.audiences";
+const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND $is_identity AND audience IN $auth.audiences";
+
+/// Whether `$auth` may be somebody's identity: no object that a statement put in its place, and no id that says what its row
+/// would.
+const IS_IDENTITY: &str = "type::is_record($auth, 'identity') AND type::is_string(record::id($auth))";
 
 /// The statements that define the tables, with a hash that no password has in place of `$decoy`.
 pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
     include_str!("schema.surql")
         .replace("$is_visible", IS_VISIBLE)
+        .replace("$is_identity", IS_IDENTITY)
         .replace("$max_text", &MAX_TEXT.to_string())
         .replace("$max_reason", &MAX_REASON.to_string())
         .replace("$decoy", &format!("'{decoy}'"))

@@ -280,7 +280,7 @@ impl Session {
     }
 
     async fn of(client: Client, database: &str) -> Result<Session> {
-        let query = client.db.query("RETURN $auth; SELECT VALUE schema FROM ONLY team:one");
+        let query = client.db.query("RETURN $auth.member; SELECT VALUE schema FROM ONLY team:one");
         let mut answers = client.answer(query).await?;
         let (me, version): (Option<Value>, Option<i64>) = (answers.take(0)?, answers.take(1)?);
         if version.is_some_and(|version| version < WITH_AUDIENCES) {
@@ -335,7 +335,7 @@ impl Session {
         let created = retried(move || {
             let created = db
                 .query(
-                    "CREATE ONLY type::record('request', [$auth.id, $key]) SET member = $auth.id, key = $key,
+                    "CREATE ONLY type::record('request', [$auth.member, $key]) SET member = $auth.member, key = $key,
                         reason = $reason, at = <datetime> $at, steps = $steps RETURN VALUE key",
                 )
                 .bind(("key", request.key.clone()))
@@ -351,7 +351,7 @@ impl Session {
         }
         let query = self
             .reading(
-                "SELECT card, number, position FROM revision WHERE author = $auth.id AND source = $key
+                "SELECT card, number, position FROM revision WHERE author = $auth.member AND source = $key
                     ORDER BY position",
             )
             .bind(("key", request.key.clone()));
@@ -477,7 +477,7 @@ impl Session {
     /// `Removed` for a member that was removed; `SignIn` when the session expired; when the server does not answer.
     pub async fn standing(&self) -> Result<Standing> {
         let query = self.db().query(
-            "RETURN $auth; SELECT name, role, narrowed FROM ONLY $auth; SELECT risk, approvals FROM policy",
+            "RETURN $auth.member; SELECT name, role, narrowed FROM ONLY $auth.member; SELECT risk, approvals FROM policy",
         );
         let mut answers = self.client.answer(query).await?;
         // Without a session nobody is asked for: that says nothing about the member.

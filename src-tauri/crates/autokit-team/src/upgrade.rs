@@ -14,12 +14,18 @@ const ROWS: usize = 100;
 /// Where audiences are noted. What belongs to a card comes before it, since replicas read a card with its newest revision;
 /// members come last, and see nothing before.
 const AUDIENCES: [(&str, &str); 6] = [
-    ("revision", "audience = fn::audience(card.visible_to) WHERE audience = NONE"),
-    ("vector", "audience = fn::audience(card.visible_to) WHERE audience = NONE"),
-    ("proposal", "audience = fn::audience(card.visible_to ?? visible_to) WHERE audience = NONE"),
-    ("comment", "audience = proposal.audience WHERE audience = NONE"),
-    ("card", "number = number WHERE audience = NONE"),
-    ("member", "audiences = fn::audiences($this) WHERE audiences = NONE"),
+    (
+        "revision",
+        "UPDATE $ids SET audience = fn::audience(card.visible_to) WHERE audience = NONE RETURN NONE",
+    ),
+    ("vector", "UPDATE $ids SET audience = fn::audience(card.visible_to) WHERE audience = NONE RETURN NONE"),
+    (
+        "proposal",
+        "UPDATE $ids SET audience = fn::audience(card.visible_to ?? visible_to) WHERE audience = NONE RETURN NONE",
+    ),
+    ("comment", "UPDATE $ids SET audience = proposal.audience WHERE audience = NONE RETURN NONE"),
+    ("card", "UPDATE $ids SET number = number WHERE audience = NONE RETURN NONE"),
+    ("member", "FOR $member IN (SELECT * FROM $ids WHERE identity = NONE) { fn::identify($member) }"),
 ];
 
 impl Owner {
@@ -79,7 +85,7 @@ impl Owner {
                     .bind(("limit", ROWS as i64));
                 let ids: Vec<RecordId> = self.answer(query).await?.take(0)?;
                 let Some(end) = ids.last().cloned() else { break };
-                let update = self.db().query(format!("UPDATE $ids SET {note} RETURN NONE"));
+                let update = self.db().query(note);
                 self.answer(update.bind(("ids", ids))).await?.check()?;
                 last = Some(end);
             }

@@ -320,7 +320,7 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
             "RETURN $session".to_owned(),
             "RETURN $token".to_owned(),
             format!(
-                "CREATE request SET id = [$auth.id, 'x'], key = 'x', member = $auth.id, reason = '', at = time::now(),
+                "CREATE request SET id = [$auth.member, 'x'], key = 'x', member = $auth.member, reason = '', at = time::now(),
                     steps = [{{ kind: 'write', card: {card}, base: 1, operation: 'edit', body: 'y', visible_to: {{ kind: 'team' }} }}]"
             ),
             "CREATE request SET id = [member:admin, 'x'], key = 'x', member = member:admin, reason = '',
@@ -408,6 +408,49 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
     Ok(())
 }
 
+pub(crate) async fn nobody_poses_as_somebody_else(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
+    admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
+    put(place, &admin, SECRET, &Visibility::Group(cooks)).await?;
+    let audiences = all_audiences(place).await?;
+    let me = format!("member:{}", bob.member());
+    let mut names = vec![
+        // Objects and ids that say of themselves what an identity says.
+        format!("{{ id: $auth, member: {me}, active: true, role: 'admin', audiences: $audiences }}"),
+        format!("identity:{{ member: {me}, active: true, role: 'admin', audiences: $audiences }}"),
+        format!("identity:[{{ member: {me}, active: true, role: 'admin', audiences: $audiences }}]"),
+        "identity:..".to_owned(),
+        "(SELECT VALUE identity FROM member)[0]".to_owned(),
+        "(SELECT VALUE id FROM identity)[1]".to_owned(),
+    ];
+    names.extend([&admin, &cook].map(|other| format!("member:{}", other.member())));
+    for name in names {
+        for session in ["$session", "{ rd: $auth }"] {
+            for tried in [
+                "RETURN (SELECT * FROM revision)".to_owned(),
+                "RETURN $auth.*".to_owned(),
+                "RETURN (SELECT *, audiences, groups FROM member)".to_owned(),
+                format!("RETURN (UPDATE {me} SET role = 'admin')"),
+                format!("RETURN (UPDATE {me} SET groups = <set> (SELECT VALUE id FROM group))"),
+            ] {
+                let statement =
+                    format!("RETURN [{name}].map(|$auth| [{session}].map(|$session| {{ {tried} }}))");
+                let said =
+                    format!("{:?}", bob.db().query(&statement).bind(("audiences", audiences.clone())).await?);
+                ensure!(!said.contains(SECRET) && !said.contains("cooks"), "{statement}: {said}");
+                let block = format!("FOR $auth IN [{name}] {{ FOR $session IN [{session}] {{ {tried} }} }}");
+                bob.db().query(&block).bind(("audiences", audiences.clone())).await?;
+            }
+        }
+    }
+    let standing = bob.standing().await?;
+    ensure!(standing.role == Role::Reader, "{standing:?}");
+    ensure!(bob.groups().await?.is_empty() && bob.visible().await?.is_empty());
+    Ok(())
+}
+
 pub(crate) async fn what_a_request_says_of_a_card_is_not_believed(place: &Place) -> Result<()> {
     let admin = place.member("admin", Role::Admin).await?;
     let cooks = admin.create_group("cooks").await?.key;
@@ -440,7 +483,7 @@ pub(crate) async fn what_a_request_says_of_a_card_is_not_believed(place: &Place)
     .enumerate()
     {
         let create = format!(
-            "CREATE request SET id = [$auth.id, '{number}'], key = '{number}', member = $auth.id, reason = '',
+            "CREATE request SET id = [$auth.member, '{number}'], key = '{number}', member = $auth.member, reason = '',
                 at = time::now(), steps = [{step}]"
         );
         let said = match who.db().query(&create).await?.check() {
@@ -512,7 +555,8 @@ pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Resu
     cook.send(&request("three", vec![next])).await?;
     ensure!(hidden().await? == after && bob.hidden(&Cursor::default()).await?.cursor == told);
     // Nor is what was hidden before he was given his role.
-    let later = "UPDATE $member SET changed_at = time::now() + 2m";
+    let later = "DEFINE FIELD OVERWRITE changed_at ON identity TYPE datetime;
+        UPDATE identity SET changed_at = time::now() + 2m WHERE member = $member";
     let member = RecordId::new("member", bob.member().as_str());
     place.owner.db().query(later).bind(("member", member)).await?.check()?;
     ensure!(bob.hidden(&Cursor::default()).await?.cards.is_empty());

@@ -245,7 +245,7 @@ pub(crate) async fn texts_that_are_too_large_are_refused(place: &Place) -> Resul
     // A reason is shortened.
     cat.send(&Request { reason: more.clone(), ..steps("wordy", vec![propose("{}")]) }).await?;
     // Whoever sees a new card says nothing else.
-    let statement = "CREATE type::record('request', [$auth.id, 'raw']) SET member = $auth.id, key = 'raw', reason = '',
+    let statement = "CREATE type::record('request', [$auth.member, 'raw']) SET member = $auth.member, key = 'raw', reason = '',
         at = time::now(), steps = [{ kind: 'propose', position: 0, draft: '{}', fingerprint: 'raw', risk: 'low',
         visible_to: { kind: 'team', role: $more, note: $more } }]";
     cat.db().query(statement).bind(("more", more)).await?.check()?;

@@ -54,6 +54,7 @@ conformance! {
     access::random_grants_leak_nothing,
     access::statements_of_a_member_reveal_nothing_hidden,
     access::a_card_that_is_hidden_reads_as_one_that_does_not_exist,
+    access::nobody_poses_as_somebody_else,
     access::what_a_request_says_of_a_card_is_not_believed,
     access::a_member_hears_of_what_they_see,
     access::who_sees_less_is_told_and_nobody_else,

@@ -215,11 +215,14 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
     let vectors =
         CardVectors { card: shown.clone(), number: 1, recipe: "one".to_owned(), dim: 1, data: vec![0; 4] };
     ann.send(&steps("five", vec![Step::Vectors(vectors)])).await?;
-    // The version before this one knew no audiences.
-    let earlier = "DEFINE FIELD OVERWRITE audience ON card TYPE option<bytes>;
+    // The version before this one knew no audiences and identities.
+    let earlier = "DEFINE TABLE OVERWRITE team SCHEMAFULL PERMISSIONS FOR select FULL;
+        DEFINE ACCESS OVERWRITE member ON DATABASE TYPE RECORD SIGNIN (SELECT * FROM member WHERE name = $name);
+        DEFINE FIELD OVERWRITE audience ON card TYPE option<bytes>;
         DEFINE FIELD OVERWRITE secret ON team TYPE option<string>;
         UPDATE card, revision, vector, proposal, comment SET audience = NONE;
-        UPDATE member SET audiences = NONE;
+        UPDATE member SET audiences = NONE, identity = NONE;
+        DELETE identity;
         UPDATE team:one SET secret = NONE, schema = 4";
     place.owner.db().query(earlier).await?.check()?;
     ensure!(ann.visible().await?.is_empty());
@@ -234,6 +237,9 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
     ensure!(guest.visible().await? == [(shown.clone(), 1)] && guest.history(&shown).await?.len() == 1);
 
     place.owner.upgrade(None).await?;
+    // Sessions are given the identity that the upgrade made when they begin.
+    let sign_in = async |name: &str| Session::sign_in(&place.connection, "kitchen", name, name).await;
+    let (admin, ann) = (sign_in("admin").await?, sign_in("ann").await?);
     ensure!(ann.visible().await? == [(shown.clone(), 1)] && admin.visible().await?.len() == 2);
     ensure!(ann.history(&shown).await?.len() == 1 && all(&ann).await?.len() == 1);
     ensure!(ann.visible_proposals().await? == std::slice::from_ref(&proposal));
