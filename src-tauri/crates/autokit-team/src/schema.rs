@@ -23,11 +23,16 @@ const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND $is_identity AND
 /// would.
 const IS_IDENTITY: &str = "type::is_record($auth, 'identity') AND type::is_string(record::id($auth))";
 
+/// Whether a member writes by a statement, and not by the condition of a live query: the database evaluates that for each
+/// change of a row, before it asks whether the row is shown to whoever listens.
+const IS_ASKED: &str = "$event = NONE";
+
 /// The statements that define the tables, with a hash that no password has in place of `$decoy`.
 pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
     include_str!("schema.surql")
         .replace("$is_visible", IS_VISIBLE)
         .replace("$is_identity", IS_IDENTITY)
+        .replace("$is_asked", IS_ASKED)
         .replace("$max_text", &MAX_TEXT.to_string())
         .replace("$max_reason", &MAX_REASON.to_string())
         .replace("$decoy", &format!("'{decoy}'"))

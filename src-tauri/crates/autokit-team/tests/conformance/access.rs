@@ -527,6 +527,28 @@ pub(crate) async fn a_member_hears_of_what_they_see(place: &Place) -> Result<()>
     }
 }
 
+pub(crate) async fn nobody_writes_down_what_is_hidden_while_listening(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
+    admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
+    let mut streams = Vec::new();
+    for (key, value) in [("own", "body"), ("all", "<string> $value")] {
+        let listen = format!(
+            "LIVE SELECT id FROM revision WHERE $audiences != NONE AND
+                (CREATE request SET id = [$auth.member, '{key}'], key = '{key}', member = $auth.member,
+                    reason = {value}, at = time::now(), steps = [])"
+        );
+        let query = bob.db().query(listen).bind(("audiences", all_audiences(place).await?));
+        streams.push(query.await?.stream::<surrealdb::Notification<Value>>(0)?);
+    }
+    cook.send(&request("one", vec![new_card(SECRET, Visibility::Group(cooks))])).await?;
+    let mut requests = bob.db().query("SELECT * FROM request").await?;
+    let rows: Vec<Value> = requests.take(0)?;
+    ensure!(rows.is_empty(), "{rows:?}");
+    Ok(())
+}
+
 pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Result<()> {
     let admin = place.member("admin", Role::Admin).await?;
     let cooks = admin.create_group("cooks").await?.key;
