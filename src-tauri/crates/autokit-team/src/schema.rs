@@ -15,7 +15,7 @@ pub(crate) const MAX_REASON: usize = 16 << 10;
 /// Whether a row is shown to a member: their statement names its audience in `$audiences`, and the audience is theirs.
 ///
 /// A row of another audience is passed over by the first part, which reads nothing: about as fast as one that does not exist,
-/// so that the time of this program's questions does not tell the two apart. (Statements of one's own that name very many
+/// so that the time of this program's questions hardly tells the two apart. (Statements of one's own that name very many
 /// audiences make the difference visible.) `CONTAINSANY`, since `IN` also takes a range, which includes every key.
 const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND $is_identity AND audience IN $auth.audiences";
 
