@@ -60,12 +60,8 @@ impl Session {
         let rows: Vec<RevocationRow> = answers.take(2)?;
         let seen: Vec<Value> = answers.take(3)?;
         let more = rows.len() == IDS;
-        let last = rows.last();
-        let last = last.map(|row| Ok::<_, TeamError>((row.written_at, key_of(&row.id)?))).transpose()?;
-        let cursor = last.map_or_else(
-            || before.at_end(OVERLAP_SECONDS),
-            |(at, key)| Cursor::after(at, key, more, OVERLAP_SECONDS),
-        );
+        let last = rows.last().map(|row| Ok::<_, TeamError>((row.written_at, key_of(&row.id)?)));
+        let cursor = before.next(last.transpose()?, more, OVERLAP_SECONDS);
         let hidden = rows.iter().map(|row| &row.card).filter(|card| !seen.contains(card));
         let mut cards = hidden.map(CardKey::of).collect::<Result<Vec<_>>>()?;
         cards.sort_unstable();

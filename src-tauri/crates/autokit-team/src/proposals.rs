@@ -169,12 +169,8 @@ impl Session {
         let more = rows.len() == PAGE;
         let last = rows
             .last()
-            .map(|row| Ok::<_, TeamError>((row.written_at, ProposalKey::of(&row.id)?)))
-            .transpose()?;
-        let cursor = last.map_or_else(
-            || before.at_end(OVERLAP_SECONDS),
-            |(at, key)| Cursor::after(at, key.as_str().to_owned(), more, OVERLAP_SECONDS),
-        );
+            .map(|row| Ok::<_, TeamError>((row.written_at, ProposalKey::of(&row.id)?.as_str().to_owned())));
+        let cursor = before.next(last.transpose()?, more, OVERLAP_SECONDS);
         let proposals = rows.into_iter().map(SharedProposal::try_from).collect::<Result<Vec<_>>>()?;
         Ok(ProposalChanges { proposals, cursor, more })
     }

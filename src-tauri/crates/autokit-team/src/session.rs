@@ -110,22 +110,20 @@ impl FromStr for Cursor {
 }
 
 impl Cursor {
-    /// Where the next answer begins after one without further rows.
-    pub(crate) fn at_end(&self, overlap: i64) -> Cursor {
-        match &self.0 {
-            Some((at, Some(key))) => Cursor::after(*at, key.clone(), false, overlap),
-            _ => self.clone(),
-        }
-    }
-
-    /// Where the next answer begins after one that ended with the row of this key: without more rows, so many seconds before.
-    pub(crate) fn after(written_at: Datetime, key: String, more: bool, overlap: i64) -> Cursor {
+    /// Where the next answer begins after one whose last row was written then and has this key: without more rows, so many
+    /// seconds before.
+    pub(crate) fn next(&self, last: Option<(Datetime, String)>, more: bool, overlap: i64) -> Cursor {
+        let (at, key) = match (last, &self.0) {
+            (Some(last), _) => last,
+            // Nothing came after a row in the middle.
+            (None, Some((at, Some(key)))) => (*at, key.clone()),
+            (None, _) => return self.clone(),
+        };
         if more {
-            return Cursor(Some((written_at, Some(key))));
+            return Cursor(Some((at, Some(key))));
         }
-        let earlier =
-            Datetime::from_timestamp(written_at.timestamp() - overlap, written_at.timestamp_subsec_nanos());
-        Cursor(Some((earlier.unwrap_or(written_at), None)))
+        let earlier = Datetime::from_timestamp(at.timestamp() - overlap, at.timestamp_subsec_nanos());
+        Cursor(Some((earlier.unwrap_or(at), None)))
     }
 
     /// The time, and the row of this table after which the next answer begins.
@@ -396,12 +394,10 @@ impl Session {
             .bind(("limit", i64::from(PAGE)));
         let rows: Vec<ChangedRow> = self.client.answer(query).await?.take(1)?;
         let more = rows.len() as u32 == PAGE;
-        let last =
-            rows.last().map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?))).transpose()?;
-        let cursor = last.map_or_else(
-            || before.at_end(OVERLAP_SECONDS),
-            |(at, card)| Cursor::after(at, card.as_str().to_owned(), more, OVERLAP_SECONDS),
-        );
+        let last = rows
+            .last()
+            .map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?.as_str().to_owned())));
+        let cursor = before.next(last.transpose()?, more, OVERLAP_SECONDS);
         let (mut cards, mut left_out) = (Vec::new(), Vec::new());
         for row in rows {
             match row.read(filter)? {
@@ -466,7 +462,7 @@ impl Session {
                 "SELECT card AS id, number, card.visible_to AS visible_to, at AS written_at, body, author, operation,
                     reason, at FROM $revisions {which}"
             ))
-            .bind(("revisions", rows_of(card, "revision")));
+            .bind(("revisions", revisions_of(card)));
         let rows: Vec<CardRow> = self.client.answer(query).await?.take(1)?;
         rows.into_iter().map(SharedCard::try_from).collect()
     }
@@ -557,17 +553,14 @@ pub(crate) fn rows_after(table: &str, last: Option<&RecordIdKey>) -> RecordId {
     RecordId::new(table, RecordIdKey::Range(Box::new(range)))
 }
 
-/// The rows of a table that are of this card, whose ids begin with it.
-fn rows_of(card: &CardKey, table: &str) -> RecordId {
-    let key = |second: Option<Value>| {
-        RecordIdKey::Array(Array::from(
-            [Some(Value::RecordId(card.record())), second].into_iter().flatten().collect::<Vec<_>>(),
-        ))
-    };
-    // An array sorts after every number and text.
-    let end = key(Some(Value::Array(Array::new())));
-    let range = RecordIdKeyRange { start: Bound::Included(key(None)), end: Bound::Excluded(end) };
-    RecordId::new(table, RecordIdKey::Range(Box::new(range)))
+/// The revisions of a card, whose ids begin with it.
+fn revisions_of(card: &CardKey) -> RecordId {
+    let card = Value::RecordId(card.record());
+    let start = RecordIdKey::Array(Array::from(vec![card.clone()]));
+    // An array sorts after every number.
+    let end = RecordIdKey::Array(Array::from(vec![card, Value::Array(Array::new())]));
+    let range = RecordIdKeyRange { start: Bound::Included(start), end: Bound::Excluded(end) };
+    RecordId::new("revision", RecordIdKey::Range(Box::new(range)))
 }
 
 /// Runs statements again that failed only because others wrote the same rows at the same time.
