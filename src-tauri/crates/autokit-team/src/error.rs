@@ -109,7 +109,7 @@ impl TeamError {
             Code::Locked => "Wait until it is done. Changes are kept until then.",
             Code::NewerSchema => "Update AutoKit.",
             Code::OlderSchema => {
-                "Whoever runs the server runs `autokit team upgrade`. Changes are kept until then."
+                "Ask whoever runs the server to upgrade the team's tables. Changes are kept until then."
             }
             Code::TooLarge => "Shorten it, and link to the rest.",
             Code::Invalid => "Correct it and try again.",

@@ -76,6 +76,7 @@ const REPLACEMENTS: &[(&str, &str)] = &[
     ("Check the list of backups", "Run `autokit backup list`"),
     ("another data directory", "another --data-dir"),
     ("find tools in Discover", "find tools with `autokit discover`"),
+    ("to upgrade the team's tables", "to run `autokit team upgrade`"),
 ];
 
 /// Replaces the locations in a remedy by commands.
