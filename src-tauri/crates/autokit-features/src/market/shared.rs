@@ -40,6 +40,15 @@ pub(super) async fn offers(
     if incoming.entries.len() > MAX_CARDS {
         notes.push(format!("only the first {MAX_CARDS} cards of {} are searched", source.url));
     }
+    if let Some(first) = incoming.rejected.first() {
+        let (count, position, url) = (incoming.rejected.len(), first.position, &source.url);
+        notes.push(match count {
+            1 => format!("card {position} of {url} is invalid and not searched"),
+            _ => format!(
+                "{count} cards of {url} are invalid and not searched, the first of them card {position}"
+            ),
+        });
+    }
     let cards = incoming.entries.iter().take(MAX_CARDS);
     Ok((cards.map(|entry| offer_of(source, &entry.card)).collect(), notes))
 }

@@ -210,6 +210,7 @@ async fn a_card_of_a_published_bundle_is_imported_into_review() {
     let cards = json!([
         {"name": "Mailbox", "provider": "Acme", "description": "Reads mail.", "pricing": "free"},
         {"name": "Weather", "provider": "Acme", "description": "Forecasts."},
+        {"name": "", "provider": "Acme", "description": "Has no name."},
     ]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/team.toolcards", listener.local_addr().unwrap());
@@ -219,6 +220,7 @@ async fn a_card_of_a_published_bundle_is_imported_into_review() {
     assert_eq!(source.kind, MarketKind::Bundle);
     let found = search(&setup, "read a mailbox").await;
     assert_eq!((found.offers.len(), found.offers[0].price.as_deref()), (1, Some("free")), "{found:?}");
+    assert_eq!(found.notes, [format!("card 3 of {url} is invalid and not searched")]);
     let request = MarketRef { source: source.id, id: found.offers[0].id.clone() };
     let install = Handle::<InstallFromMarket>::handle(&setup.market, &context(), request).await.unwrap();
     let MarketInstall::Card { import, .. } = install else { panic!("{install:?}") };
@@ -233,7 +235,7 @@ async fn a_card_of_a_published_bundle_is_imported_into_review() {
                 .await
                 .unwrap();
         if job.state != autokit_api::JobState::Running {
-            assert_eq!(job.summary.as_deref(), Some("1 pending review, 1 unchanged"), "{job:?}");
+            assert_eq!(job.summary.as_deref(), Some("1 pending review, 1 unchanged, 1 rejected"), "{job:?}");
             break;
         }
         wait.after = job.version;
