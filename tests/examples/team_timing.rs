@@ -1,7 +1,7 @@
 //! Whether the time of an answer tells a member that a card exists which they may not see: `team_timing [REQUESTS]`.
 //!
-//! A server in a process of its own has cards of a group. A member outside it asks, in random order, for those and for
-//! cards that do not exist. Printed is the area under the curve of telling them apart by the time alone: 0.5 is chance.
+//! A server in a process of its own has cards of administrators. A member who is none knows their keys, and asks, in random
+//! order, for those and for cards that do not exist. Printed is the area under the curve of telling them apart by the time alone: 0.5 is chance.
 //!
 //! ```sh
 //! cargo build --package autokit-test-server
@@ -44,9 +44,11 @@ fn write(card: Option<CardKey>, visible_to: Option<Visibility>) -> CardWrite {
 enum Question {
     /// For its history.
     History,
-    /// With a statement that names the member's own audiences.
+    /// With a statement, for the ids that it would have in the member's own audiences.
     Statement,
-    /// With a statement that names the audience of the hidden cards, whose key only those who once saw some of them know.
+    /// With a statement that searches all cards.
+    Search,
+    /// With a statement, for its id in the audience of the hidden cards, whose key only those who once saw some of them know.
     KnownAudience,
     /// To change it, with a statement.
     Update,
@@ -61,8 +63,14 @@ struct Keys {
 }
 
 impl Question {
-    const ALL: [Question; 5] =
-        [Question::History, Question::Statement, Question::KnownAudience, Question::Update, Question::Write];
+    const ALL: [Question; 6] = [
+        Question::History,
+        Question::Statement,
+        Question::Search,
+        Question::KnownAudience,
+        Question::Update,
+        Question::Write,
+    ];
 }
 
 async fn ask(
@@ -72,22 +80,21 @@ async fn ask(
     number: usize,
     keys: &Keys,
 ) -> Result<f64> {
-    let statement = "SELECT * FROM type::record('card', $card)";
     let audiences = if matches!(question, Question::KnownAudience) { &keys.hidden } else { &keys.own };
-    let audiences = audiences.clone();
+    let statement = match question {
+        Question::Update => "UPDATE $ids SET number = 2",
+        Question::Search => "SELECT * FROM card WHERE record::id(id)[1] = $card",
+        _ => "SELECT * FROM $ids",
+    };
+    let ids = "LET $ids = $audiences.map(|$audience| type::record('card', [$audience, $card]))";
     let request = request(&format!("write {number}"), vec![write(Some(card.clone()), None)]);
     let start = Instant::now();
     match question {
         Question::History => ensure!(session.history(card).await?.is_empty()),
-        Question::Statement | Question::KnownAudience => {
-            let query = session.db().query(statement).bind(("card", card.as_str().to_owned()));
-            let mut answer = query.bind(("audiences", audiences)).await?;
-            ensure!(answer.take::<Vec<Value>>(0)?.is_empty());
-        }
-        Question::Update => {
-            let update = "UPDATE type::record('card', $card) SET number = 2";
-            let mut answer = session.db().query(update).bind(("card", card.as_str().to_owned())).await?;
-            ensure!(answer.take::<Vec<Value>>(0)?.is_empty());
+        Question::Statement | Question::Search | Question::KnownAudience | Question::Update => {
+            let query = session.db().query(ids).query(statement).bind(("card", card.as_str().to_owned()));
+            let mut answer = query.bind(("audiences", audiences.clone())).await?;
+            ensure!(answer.take::<Vec<Value>>(1)?.is_empty());
         }
         Question::Write => ensure!(session.send(&request).await.is_err()),
     }

@@ -47,8 +47,8 @@ impl fmt::Display for Role {
     }
 }
 
-macro_rules! record_key {
-    ($(#[$doc:meta])* $name:ident, $table:literal) => {
+macro_rules! key {
+    ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(String);
@@ -63,7 +63,22 @@ macro_rules! record_key {
             pub fn as_str(&self) -> &str {
                 &self.0
             }
+        }
 
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+/// The key is the row's id.
+macro_rules! record_key {
+    ($(#[$doc:meta])* $name:ident, $table:literal) => {
+        key!($(#[$doc])* $name);
+
+        impl $name {
             pub(crate) fn record(&self) -> RecordId {
                 RecordId::new($table, self.0.as_str())
             }
@@ -77,10 +92,31 @@ macro_rules! record_key {
                 }
             }
         }
+    };
+}
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+/// The row's id is the key of its audience and this one.
+macro_rules! audience_key {
+    ($(#[$doc:meta])* $name:ident, $table:literal) => {
+        key!($(#[$doc])* $name);
+
+        impl $name {
+            /// Reads the id of a row, or the key as other rows name it.
+            pub(crate) fn of(value: &Value) -> Result<$name> {
+                match value {
+                    Value::String(key) => Ok($name(key.clone())),
+                    Value::RecordId(RecordId { table, key: RecordIdKey::Array(parts) }) if table.as_str() == $table => {
+                        match parts.get(1) {
+                            Some(Value::String(key)) => Ok($name(key.clone())),
+                            _ => Err(unexpected($table, value)),
+                        }
+                    }
+                    other => Err(unexpected($table, other)),
+                }
+            }
+
+            pub(crate) fn value(&self) -> Value {
+                Value::String(self.0.clone())
             }
         }
     };
@@ -96,13 +132,13 @@ record_key!(
     GroupKey,
     "group"
 );
-record_key!(
+audience_key!(
     /// Key of a card in the team's database, which gives it.
     CardKey,
     "card"
 );
 
-record_key!(
+audience_key!(
     /// Key of a proposal in the team's database.
     ProposalKey,
     "proposal"

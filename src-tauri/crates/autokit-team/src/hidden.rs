@@ -1,10 +1,16 @@
 //! Cards that were hidden from members who saw them.
 
-use surrealdb::types::{Datetime, RecordId, RecordIdKey, SurrealValue, Value};
+use std::collections::HashSet;
 
-use crate::access::{CardKey, unexpected};
-use crate::error::{Result, TeamError};
-use crate::session::{Cursor, IDS, Session};
+use surrealdb::types::{Datetime, SurrealValue, Value};
+
+use crate::access::CardKey;
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::session::Session;
+
+/// Rows in one answer: each is looked up in every audience of the member.
+const PAGE: usize = 1_000;
 
 /// Cards that were hidden since a cursor.
 #[derive(Clone, Debug)]
@@ -29,13 +35,6 @@ struct RevocationRow {
     written_at: Datetime,
 }
 
-fn key_of(id: &Value) -> Result<String> {
-    match id {
-        Value::RecordId(RecordId { key: RecordIdKey::String(key), .. }) => Ok(key.clone()),
-        other => Err(unexpected("revocation", other)),
-    }
-}
-
 impl Session {
     /// Returns the cards that were hidden from an audience of this member since a cursor.
     ///
@@ -51,19 +50,22 @@ impl Session {
                     ORDER BY written_at, id LIMIT $limit
                 );
                 RETURN $rows;
-                SELECT VALUE id FROM array::distinct($rows.card)",
+                LET $ids = array::flatten(array::distinct($rows.card).map(|$card|
+                    $audiences.map(|$audience| type::record('card', [$audience, $card]))));
+                SELECT VALUE id FROM $ids",
             )
             .bind(("since", since))
             .bind(("revocation", revocation))
-            .bind(("limit", IDS as i64));
+            .bind(("limit", PAGE as i64));
         let mut answers = self.client.answer(query).await?.check()?;
         let rows: Vec<RevocationRow> = answers.take(2)?;
-        let seen: Vec<Value> = answers.take(3)?;
-        let more = rows.len() == IDS;
-        let last = rows.last().map(|row| Ok::<_, TeamError>((row.written_at, key_of(&row.id)?)));
-        let cursor = before.next(last.transpose()?, more, OVERLAP_SECONDS);
-        let hidden = rows.iter().map(|row| &row.card).filter(|card| !seen.contains(card));
-        let mut cards = hidden.map(CardKey::of).collect::<Result<Vec<_>>>()?;
+        let seen: Vec<Value> = answers.take(4)?;
+        let seen = seen.iter().map(CardKey::of).collect::<Result<HashSet<_>>>()?;
+        let more = rows.len() == PAGE;
+        let last = rows.last().map(|row| (row.written_at, &row.id));
+        let cursor = before.next(last, more, OVERLAP_SECONDS)?;
+        let mut cards = rows.iter().map(|row| CardKey::of(&row.card)).collect::<Result<Vec<_>>>()?;
+        cards.retain(|card| !seen.contains(card));
         cards.sort_unstable();
         cards.dedup();
         Ok(Hidden { cards, cursor, more })

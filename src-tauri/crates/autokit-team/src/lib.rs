@@ -7,6 +7,7 @@
 
 mod access;
 mod connection;
+mod cursor;
 mod error;
 mod export;
 mod filter;
@@ -23,6 +24,7 @@ mod vectors;
 
 pub use access::{CardKey, GroupKey, MemberKey, ProposalKey, Role, Visibility};
 pub use connection::{Address, Connection, Credentials};
+pub use cursor::Cursor;
 pub use error::{Code, Result, TeamError};
 pub use filter::CardFilter;
 pub use hidden::Hidden;
@@ -32,7 +34,7 @@ pub use owner::{INVITATION_LIFETIME, Invitation, Lifetimes, Owner};
 pub use proposals::{Comment, Given, ProposalChanges, SharedProposal};
 pub use request::{Approval, CardWrite, NewProposal, Request, Step, Written};
 pub use schema::MAX_TEXT;
-pub use session::{Changes, Cursor, Session, SharedCard, Standing};
+pub use session::{Changes, Session, SharedCard, Standing};
 pub use vectors::CardVectors;
 
 // Unifies the features of dependencies across the workspace; it exports nothing.

@@ -75,7 +75,7 @@ struct AuditRow {
     by: Option<Value>,
     what: String,
     about: String,
-    subject: Option<Value>,
+    card: Option<String>,
 }
 
 impl TryFrom<MemberRow> for Member {
@@ -214,8 +214,7 @@ impl Session {
                 by: row.by.as_ref().map(MemberKey::of).transpose()?,
                 what: row.what,
                 about: row.about,
-                // The proposal of a new card is none.
-                card: row.subject.as_ref().and_then(|subject| CardKey::of(subject).ok()),
+                card: row.card.map(CardKey::new),
             })
         };
         rows.into_iter().map(entry).collect()

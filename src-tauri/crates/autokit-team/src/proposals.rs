@@ -4,8 +4,9 @@ use autokit_toolcard::Timestamp;
 use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
+use crate::cursor::{Cursor, OVERLAP_SECONDS};
 use crate::error::{Code, Result, TeamError};
-use crate::session::{Cursor, IDS, OVERLAP_SECONDS, Session, timestamp};
+use crate::session::{Session, timestamp};
 
 /// Proposals in one answer: fewer than of cards, since each has the approvals and the outcome as well.
 const PAGE: usize = 20;
@@ -149,6 +150,10 @@ impl TryFrom<ProposalRow> for SharedProposal {
     }
 }
 
+fn values(proposals: &[ProposalKey]) -> Vec<Value> {
+    proposals.iter().map(ProposalKey::value).collect()
+}
+
 impl Session {
     /// Returns the proposals written since a cursor that this member sees: made, discussed or decided.
     ///
@@ -167,10 +172,8 @@ impl Session {
             .bind(("limit", PAGE as i64));
         let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(1)?;
         let more = rows.len() == PAGE;
-        let last = rows
-            .last()
-            .map(|row| Ok::<_, TeamError>((row.written_at, ProposalKey::of(&row.id)?.as_str().to_owned())));
-        let cursor = before.next(last.transpose()?, more, OVERLAP_SECONDS);
+        let last = rows.last().map(|row| (row.written_at, &row.id));
+        let cursor = before.next(last, more, OVERLAP_SECONDS)?;
         let proposals = rows.into_iter().map(SharedProposal::try_from).collect::<Result<Vec<_>>>()?;
         Ok(ProposalChanges { proposals, cursor, more })
     }
@@ -182,9 +185,14 @@ impl Session {
     pub async fn proposals(&self, keys: &[ProposalKey]) -> Result<Vec<SharedProposal>> {
         let mut proposals = Vec::with_capacity(keys.len());
         for keys in keys.chunks(PAGE) {
-            let ids: Vec<Value> = keys.iter().map(|key| Value::RecordId(key.record())).collect();
-            let query = self.reading("SELECT * FROM $ids").bind(("ids", ids));
-            let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(1)?;
+            let query = self
+                .reading(
+                    "LET $ids = array::flatten($proposals.map(|$proposal|
+                        $audiences.map(|$audience| type::record('proposal', [$audience, $proposal]))));
+                    SELECT * FROM $ids",
+                )
+                .bind(("proposals", values(keys)));
+            let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(2)?;
             for row in rows {
                 proposals.push(SharedProposal::try_from(row)?);
             }
@@ -197,8 +205,15 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn proposals_about(&self, cards: &[CardKey]) -> Result<Vec<ProposalKey>> {
-        let ids: Vec<Value> = cards.iter().map(|card| Value::RecordId(card.record())).collect();
-        let query = self.reading("SELECT VALUE id FROM proposal WHERE card IN $cards").bind(("cards", ids));
+        let cards: Vec<Value> = cards.iter().map(CardKey::value).collect();
+        // A closure has the audiences only because it names them.
+        let query = self
+            .reading(
+                "RETURN array::flatten(array::flatten($cards.map(|$card| $audiences.map(|$audience|
+                    (SELECT VALUE id FROM proposal
+                        WHERE audience = $audience AND card = $card AND $audiences != NONE)))))",
+            )
+            .bind(("cards", cards));
         let ids: Vec<Value> = self.client.answer(query).await?.take(1)?;
         ids.iter().map(ProposalKey::of).collect()
     }
@@ -208,27 +223,23 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn visible_proposals(&self) -> Result<Vec<ProposalKey>> {
-        let mut proposals: Vec<ProposalKey> = Vec::new();
-        loop {
-            let last = proposals.last().map(|proposal| proposal.record().key);
-            let ids: Vec<Value> = self.rows("VALUE id", "proposal", last.as_ref()).await?;
-            for id in &ids {
-                proposals.push(ProposalKey::of(id)?);
-            }
-            if ids.len() < IDS {
-                return Ok(proposals);
-            }
-        }
+        let ids: Vec<Value> = self.rows("VALUE id", "proposal", |id: &Value| id).await?;
+        ids.iter().map(ProposalKey::of).collect()
     }
 
-    /// Returns the comments on proposals, oldest first; none on one that this member does not see.
+    /// Returns the comments on proposals, those on each oldest first; none on one that this member does not see.
     ///
     /// # Errors
     /// When the server does not answer.
     pub async fn comments(&self, proposals: &[ProposalKey]) -> Result<Vec<Comment>> {
-        let ids: Vec<Value> = proposals.iter().map(|key| Value::RecordId(key.record())).collect();
-        let select = "SELECT * FROM comment WHERE proposal IN $proposals ORDER BY written_at, id";
-        let query = self.reading(select).bind(("proposals", ids));
+        // Their ids are in the order of their times. A closure has the audiences only because it names them.
+        let query = self
+            .reading(
+                "RETURN array::flatten(array::flatten($proposals.map(|$proposal| $audiences.map(|$audience|
+                    (SELECT * FROM comment:[$audience, $proposal, NONE]..[$audience, $proposal, []]
+                        WHERE $audiences != NONE)))))",
+            )
+            .bind(("proposals", values(proposals)));
         let rows: Vec<CommentRow> = self.client.answer(query).await?.take(1)?;
         let comment = |row: CommentRow| {
             Ok(Comment {

@@ -133,7 +133,7 @@ fn object(kind: &str) -> Object {
 
 fn about(kind: &str, proposal: &ProposalKey) -> Object {
     let mut object = object(kind);
-    object.insert("proposal", proposal.record());
+    object.insert("proposal", proposal.value());
     object
 }
 
@@ -149,7 +149,7 @@ impl Step {
         let mut object = match self {
             Step::Write(write) => {
                 let mut object = object("write");
-                set(&mut object, "card", write.card.as_ref().map(CardKey::record));
+                set(&mut object, "card", write.card.as_ref().map(CardKey::value));
                 object.insert("base", i64::from(write.base));
                 object.insert("operation", write.operation.clone());
                 set(&mut object, "labels", write.body.as_deref().and_then(labels));
@@ -159,7 +159,7 @@ impl Step {
             }
             Step::Propose(new) => {
                 let mut object = object("propose");
-                set(&mut object, "card", new.card.as_ref().map(CardKey::record));
+                set(&mut object, "card", new.card.as_ref().map(CardKey::value));
                 set(&mut object, "visible_to", new.visible_to.as_ref().map(Visibility::to_value));
                 object.insert("draft", new.draft.clone());
                 object.insert("fingerprint", new.fingerprint.clone());
@@ -168,7 +168,7 @@ impl Step {
             }
             Step::Accept(approval) => {
                 let mut write = Object::new();
-                set(&mut write, "card", approval.card.as_ref().map(CardKey::record));
+                set(&mut write, "card", approval.card.as_ref().map(CardKey::value));
                 write.insert("base", i64::from(approval.base));
                 set(&mut write, "labels", approval.body.as_deref().and_then(labels));
                 set(&mut write, "body", approval.body.clone());
@@ -190,13 +190,13 @@ impl Step {
             Step::Reopen(proposal) => about("reopen", proposal),
             Step::Share { card, visible_to } => {
                 let mut object = object("share");
-                object.insert("card", card.record());
+                object.insert("card", card.value());
                 object.insert("visible_to", visible_to.to_value());
                 object
             }
             Step::Vectors(vectors) => {
                 let mut object = object("vectors");
-                object.insert("card", vectors.card.record());
+                object.insert("card", vectors.card.value());
                 object.insert("number", i64::from(vectors.number));
                 object.insert("recipe", vectors.recipe.clone());
                 object.insert("dim", i64::from(vectors.dim));

@@ -4,7 +4,7 @@ use crate::owner::Lifetimes;
 
 /// Version of the tables; a database with a higher one was made by a newer AutoKit.
 pub(crate) const VERSION: i64 = 5;
-/// The first version whose rows have audiences.
+/// The first version whose rows have audiences, with which their ids begin.
 pub(crate) const WITH_AUDIENCES: i64 = 5;
 
 /// Most bytes of a card or proposal: an answer with a page of them still fits into one message of the server.
@@ -14,9 +14,9 @@ pub(crate) const MAX_REASON: usize = 16 << 10;
 
 /// Whether a row is shown to a member: their statement names its audience in `$audiences`, and the audience is theirs.
 ///
-/// A row of another audience is passed over by the first part, which reads nothing: about as fast as one that does not exist,
-/// so that the time of this program's questions hardly tells the two apart. (Statements of one's own that name very many
-/// audiences make the difference visible.) `CONTAINSANY`, since `IN` also takes a range, which includes every key.
+/// The first part reads nothing, so that reading a table passes over rows of other audiences quickly. (A single row of another
+/// audience cannot even be named: its id begins with a key that only the audience has.) `CONTAINSANY`, since `IN` also takes a
+/// range, which includes every key.
 const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND $is_identity AND audience IN $auth.audiences";
 
 /// Whether `$auth` may be somebody's identity: no object that a statement put in its place, and no id that says what its row

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Bound;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use autokit_toolcard::Timestamp;
@@ -14,10 +12,11 @@ use surrealdb::Surreal;
 use surrealdb::engine::any::Any;
 use surrealdb::method::Query;
 use surrealdb::opt::auth::Record;
-use surrealdb::types::{Array, Datetime, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
+use surrealdb::types::{Datetime, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
 
-use crate::access::{CardKey, MemberKey, Role, Visibility};
+use crate::access::{CardKey, MemberKey, Role, Visibility, unexpected};
 use crate::connection::{Client, Connection, NAMESPACE};
+use crate::cursor::{Cursor, OVERLAP_SECONDS};
 use crate::error::{Code, Result, TeamError};
 use crate::filter::CardFilter;
 use crate::owner::Invitation;
@@ -27,13 +26,9 @@ use crate::schema::{MAX_REASON, WITH_AUDIENCES};
 /// Cards in one answer: as many of the largest fit into a message, of which clients take 64 MiB.
 const PAGE: u32 = 100;
 /// Rows in one answer that has little more than their ids.
-pub(crate) const IDS: usize = 10_000;
+const IDS: usize = 10_000;
 /// How often a request is repeated that met another one writing the same rows.
 const ATTEMPTS: usize = 10;
-/// How far before the newest card seen the next answer begins, in seconds: a request that takes so long becomes visible
-/// after later ones. What is seen twice is the same.
-pub(crate) const OVERLAP_SECONDS: i64 = 10;
-
 /// A signed-in member.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -75,65 +70,6 @@ pub struct Standing {
     pub narrowed: String,
     /// How many reviewers have to accept changes of each risk; 1 for a risk that is not in it.
     pub approvals: BTreeMap<String, u32>,
-}
-
-/// Up to where a replica has read cards or proposals: the time and, within a row of answers, the last of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cursor(Option<(Datetime, Option<String>)>);
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            None => Ok(()),
-            Some((at, None)) => write!(f, "{at}"),
-            Some((at, Some(key))) => write!(f, "{at} {key}"),
-        }
-    }
-}
-
-impl FromStr for Cursor {
-    type Err = TeamError;
-
-    fn from_str(text: &str) -> Result<Cursor> {
-        if text.is_empty() {
-            return Ok(Cursor::default());
-        }
-        let (at, key) = match text.split_once(' ') {
-            Some((at, key)) => (at, Some(key.to_owned())),
-            None => (text, None),
-        };
-        let at = at.parse().map_err(|_| {
-            TeamError::new(Code::Invalid, format!("{text:?} is no position in a team's library"))
-        })?;
-        Ok(Cursor(Some((at, key))))
-    }
-}
-
-impl Cursor {
-    /// Where the next answer begins after one whose last row was written then and has this key: without more rows, so many
-    /// seconds before.
-    pub(crate) fn next(&self, last: Option<(Datetime, String)>, more: bool, overlap: i64) -> Cursor {
-        let (at, key) = match (last, &self.0) {
-            (Some(last), _) => last,
-            // Nothing came after a row in the middle.
-            (None, Some((at, Some(key)))) => (*at, key.clone()),
-            (None, _) => return self.clone(),
-        };
-        if more {
-            return Cursor(Some((at, Some(key))));
-        }
-        let earlier = Datetime::from_timestamp(at.timestamp() - overlap, at.timestamp_subsec_nanos());
-        Cursor(Some((earlier.unwrap_or(at), None)))
-    }
-
-    /// The time, and the row of this table after which the next answer begins.
-    pub(crate) fn position(&self, table: &'static str) -> (Datetime, Value) {
-        match &self.0 {
-            Some((at, Some(key))) => (*at, Value::RecordId(RecordId::new(table, key.as_str()))),
-            Some((at, None)) => (*at, Value::None),
-            None => (Datetime::MIN_UTC, Value::None),
-        }
-    }
 }
 
 /// Cards written since a cursor.
@@ -314,10 +250,10 @@ impl Session {
         &self.client.db
     }
 
-    /// Begins a query that reads what not everybody sees: its answer is the one after the first. The database passes over
-    /// what has none of the audiences that are named, as fast as over what does not exist.
+    /// Begins a query that reads what not everybody sees, with the keys of this member's audiences in `$audiences`: its answers
+    /// are the ones after the first.
     pub(crate) fn reading<'a>(&'a self, statement: impl Into<Cow<'a, str>>) -> Query<'a, Any> {
-        self.db().query("LET $audiences = $auth.audiences").query(statement)
+        self.db().query("LET $audiences = $auth.audiences ?? []").query(statement)
     }
 
     /// Carries out a request, wholly or not at all; returns the cards it wrote, as far as this member sees them.
@@ -377,7 +313,7 @@ impl Session {
                 "SELECT id, number, visible_to, written_at,
                     IF $all OR labels = NONE OR labels.provider IN $providers OR labels.kind IN $kinds
                         OR (labels.tags ?? []) CONTAINSANY $tags {
-                        type::record('revision', [id, number]).{body, author, operation, reason, at}
+                        type::record('revision', array::append(record::id(id), number)).{body, author, operation, reason, at}
                     } AS newest
                 FROM (
                     SELECT id, number, visible_to, written_at, labels
@@ -394,10 +330,8 @@ impl Session {
             .bind(("limit", i64::from(PAGE)));
         let rows: Vec<ChangedRow> = self.client.answer(query).await?.take(1)?;
         let more = rows.len() as u32 == PAGE;
-        let last = rows
-            .last()
-            .map(|row| Ok::<_, TeamError>((row.written_at, CardKey::of(&row.id)?.as_str().to_owned())));
-        let cursor = before.next(last.transpose()?, more, OVERLAP_SECONDS);
+        let last = rows.last().map(|row| (row.written_at, &row.id));
+        let cursor = before.next(last, more, OVERLAP_SECONDS)?;
         let (mut cards, mut left_out) = (Vec::new(), Vec::new());
         for row in rows {
             match row.read(filter)? {
@@ -413,31 +347,34 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn visible(&self) -> Result<Vec<(CardKey, u32)>> {
-        let mut cards: Vec<(CardKey, u32)> = Vec::new();
-        loop {
-            let last = cards.last().map(|(card, _)| card.record().key);
-            let rows: Vec<NumberedRow> = self.rows("id, number", "card", last.as_ref()).await?;
-            let is_last = rows.len() < IDS;
-            for row in rows {
-                cards.push((CardKey::of(&row.id)?, row.number as u32));
-            }
-            if is_last {
-                return Ok(cards);
-            }
-        }
+        let rows: Vec<NumberedRow> = self.rows("id, number", "card", |row: &NumberedRow| &row.id).await?;
+        rows.into_iter().map(|row| Ok((CardKey::of(&row.id)?, row.number as u32))).collect()
     }
 
-    /// Returns columns of the next [`IDS`] rows of a table that this member sees, by id: a table may be too large for one
-    /// answer.
+    /// Returns columns of the rows of a table that this member sees, by id, [`IDS`] at a time: a table may be too large for
+    /// one answer.
     pub(crate) async fn rows<T: SurrealValue>(
         &self,
         columns: &str,
         table: &'static str,
-        last: Option<&RecordIdKey>,
+        id: impl Fn(&T) -> &Value,
     ) -> Result<Vec<T>> {
-        let query = self.reading(format!("SELECT {columns} FROM $rows LIMIT $limit"));
-        let query = query.bind(("rows", rows_after(table, last))).bind(("limit", IDS as i64));
-        Ok(self.client.answer(query).await?.take(1)?)
+        let mut rows: Vec<T> = Vec::new();
+        loop {
+            let last = match rows.last().map(&id) {
+                None => None,
+                Some(Value::RecordId(id)) => Some(&id.key),
+                Some(other) => return Err(unexpected(table, other)),
+            };
+            let query = self.reading(format!("SELECT {columns} FROM $rows LIMIT $limit"));
+            let query = query.bind(("rows", rows_after(table, last))).bind(("limit", IDS as i64));
+            let more: Vec<T> = self.client.answer(query).await?.take(1)?;
+            let is_last = more.len() < IDS;
+            rows.extend(more);
+            if is_last {
+                return Ok(rows);
+            }
+        }
     }
 
     /// Returns the revisions of a card, oldest first; none for a card that this member does not see.
@@ -457,13 +394,17 @@ impl Session {
     }
 
     async fn revisions(&self, card: &CardKey, which: &str) -> Result<Vec<SharedCard>> {
+        // The revisions are a range of ids, which ends before arrays: those sort after every number.
         let query = self
             .reading(format!(
-                "SELECT card AS id, number, card.visible_to AS visible_to, at AS written_at, body, author, operation,
-                    reason, at FROM $revisions {which}"
+                "LET $ids = $audiences.map(|$audience| type::record('card', [$audience, $card]));
+                LET $found = (SELECT id, visible_to FROM $ids)[0];
+                LET $audience = IF $found != NONE {{ record::id($found.id)[0] }};
+                SELECT $found.id AS id, number, $found.visible_to AS visible_to, at AS written_at, body, author, operation,
+                    reason, at FROM revision:[$audience, $card, NONE]..[$audience, $card, []] {which}"
             ))
-            .bind(("revisions", revisions_of(card)));
-        let rows: Vec<CardRow> = self.client.answer(query).await?.take(1)?;
+            .bind(("card", card.value()));
+        let rows: Vec<CardRow> = self.client.answer(query).await?.check()?.take(4)?;
         rows.into_iter().map(SharedCard::try_from).collect()
     }
 
@@ -551,16 +492,6 @@ pub(crate) fn rows_after(table: &str, last: Option<&RecordIdKey>) -> RecordId {
     let start = last.map_or(Bound::Unbounded, |key| Bound::Excluded(key.clone()));
     let range = RecordIdKeyRange { start, end: Bound::Unbounded };
     RecordId::new(table, RecordIdKey::Range(Box::new(range)))
-}
-
-/// The revisions of a card, whose ids begin with it.
-fn revisions_of(card: &CardKey) -> RecordId {
-    let card = Value::RecordId(card.record());
-    let start = RecordIdKey::Array(Array::from(vec![card.clone()]));
-    // An array sorts after every number.
-    let end = RecordIdKey::Array(Array::from(vec![card, Value::Array(Array::new())]));
-    let range = RecordIdKeyRange { start: Bound::Included(start), end: Bound::Excluded(end) };
-    RecordId::new("revision", RecordIdKey::Range(Box::new(range)))
 }
 
 /// Runs statements again that failed only because others wrote the same rows at the same time.

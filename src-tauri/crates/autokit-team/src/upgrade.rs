@@ -11,21 +11,87 @@ use crate::session::rows_after;
 const MOST_HOURS: u16 = 720;
 /// Rows that are brought up to date at once, of which each is written anew.
 const ROWS: usize = 100;
-/// Where audiences are noted. What belongs to a card comes before it, since replicas read a card with its newest revision;
-/// members come last, and see nothing before.
-const AUDIENCES: [(&str, &str); 6] = [
+/// Tables whose rows are given an id that begins with the key of their audience, and how: their names for each other were ids
+/// before. What belongs to a card comes before it, since replicas read a card with its newest revision; members come last, and
+/// see nothing before.
+const AUDIENCES: [(&str, &str); 7] = [
     (
         "revision",
-        "UPDATE $ids SET audience = fn::audience(card.visible_to) WHERE audience = NONE RETURN NONE",
+        "LET $rows = (SELECT * FROM $ids);
+        FOR $one IN $rows {
+            IF type::is_record($one.card) {
+                LET $audience = fn::audience($one.card.visible_to);
+                LET $card = record::id($one.card);
+                LET $id = type::record('revision', [$audience, $card, $one.number]);
+                CREATE $id CONTENT object::extend($one, { id: $id, card: $card, audience: $audience }) RETURN NONE;
+                DELETE $one.id RETURN NONE;
+            };
+        }",
     ),
-    ("vector", "UPDATE $ids SET audience = fn::audience(card.visible_to) WHERE audience = NONE RETURN NONE"),
+    (
+        "vector",
+        "LET $rows = (SELECT * FROM $ids);
+        FOR $one IN $rows {
+            IF type::is_record($one.card) {
+                LET $audience = fn::audience($one.card.visible_to);
+                LET $card = record::id($one.card);
+                LET $id = type::record('vector', [$audience, $card, $one.recipe]);
+                CREATE $id CONTENT object::extend($one, { id: $id, card: $card, audience: $audience }) RETURN NONE;
+                DELETE $one.id RETURN NONE;
+            };
+        }",
+    ),
+    (
+        "comment",
+        "LET $rows = (SELECT * FROM $ids);
+        FOR $one IN $rows {
+            IF type::is_record($one.proposal) {
+                LET $audience = fn::audience($one.proposal.card.visible_to ?? $one.proposal.visible_to);
+                LET $proposal = record::id($one.proposal);
+                LET $id = type::record('comment', [$audience, $proposal, $one.written_at, record::id($one.id)]);
+                CREATE $id CONTENT object::extend($one, { id: $id, proposal: $proposal, audience: $audience }) RETURN NONE;
+                DELETE $one.id RETURN NONE;
+            };
+        }",
+    ),
+    (
+        "audit",
+        "LET $rows = (SELECT * FROM $ids);
+        FOR $one IN $rows {
+            IF $one.subject != NONE {
+                LET $card = IF record::tb($one.subject) = 'card' { $one.subject } ELSE { $one.subject.card };
+                LET $audience = fn::audience($card.visible_to ?? $one.subject.visible_to);
+                UPDATE $one.id REPLACE { at: $one.at, by: $one.by, what: $one.what, about: $one.about,
+                    card: IF $card != NONE { record::id($card) }, audience: $audience } RETURN NONE;
+            };
+        }",
+    ),
     (
         "proposal",
-        "UPDATE $ids SET audience = fn::audience(card.visible_to ?? visible_to) WHERE audience = NONE RETURN NONE",
+        "LET $rows = (SELECT * FROM $ids);
+        FOR $one IN $rows {
+            IF type::is_string(record::id($one.id)) {
+                LET $audience = fn::audience($one.card.visible_to ?? $one.visible_to);
+                LET $id = type::record('proposal', [$audience, record::id($one.id)]);
+                LET $card = IF $one.card != NONE { record::id($one.card) };
+                CREATE $id CONTENT object::extend($one, { id: $id, card: $card, audience: $audience }) RETURN NONE;
+                DELETE $one.id RETURN NONE;
+            };
+        }",
     ),
-    ("comment", "UPDATE $ids SET audience = proposal.audience WHERE audience = NONE RETURN NONE"),
-    ("card", "UPDATE $ids SET number = number WHERE audience = NONE RETURN NONE"),
-    ("member", "FOR $member IN (SELECT * FROM $ids WHERE identity = NONE) { fn::identify($member) }"),
+    (
+        "card",
+        "LET $rows = (SELECT * FROM $ids);
+        FOR $one IN $rows {
+            IF type::is_string(record::id($one.id)) {
+                LET $audience = fn::audience($one.visible_to);
+                LET $id = type::record('card', [$audience, record::id($one.id)]);
+                CREATE $id CONTENT object::extend($one, { id: $id, audience: $audience }) RETURN NONE;
+                DELETE $one.id RETURN NONE;
+            };
+        }",
+    ),
+    ("member", "LET $rows = (SELECT * FROM $ids WHERE identity = NONE); FOR $one IN $rows { fn::identify($one) }"),
 ];
 
 impl Owner {
@@ -54,7 +120,7 @@ impl Owner {
         };
         self.define(lifetimes).await?;
         if version < schema::WITH_AUDIENCES {
-            self.note_audiences(Some(lock)).await?;
+            self.give_audiences(Some(lock)).await?;
         }
         let update = self
             .db()
@@ -68,11 +134,11 @@ impl Owner {
         Ok(())
     }
 
-    /// Notes the audience of rows that a version before [`schema::WITH_AUDIENCES`] wrote, which nobody sees before.
-    pub(crate) async fn note_audiences(&self, lock: Option<&Lock>) -> Result<()> {
+    /// Gives the rows that a version before [`schema::WITH_AUDIENCES`] wrote an audience, without which nobody sees them.
+    pub(crate) async fn give_audiences(&self, lock: Option<&Lock>) -> Result<()> {
         // Makes the secret, if there is none.
         self.answer(self.db().query("UPDATE team:one SET name = name")).await?.check()?;
-        for (table, note) in AUDIENCES {
+        for (table, give) in AUDIENCES {
             let mut last: Option<RecordId> = None;
             loop {
                 if let Some(lock) = lock {
@@ -85,7 +151,7 @@ impl Owner {
                     .bind(("limit", ROWS as i64));
                 let ids: Vec<RecordId> = self.answer(query).await?.take(0)?;
                 let Some(end) = ids.last().cloned() else { break };
-                let update = self.db().query(note);
+                let update = self.db().query(give);
                 self.answer(update.bind(("ids", ids))).await?.check()?;
                 last = Some(end);
             }

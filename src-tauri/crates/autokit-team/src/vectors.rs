@@ -1,6 +1,6 @@
 //! Vectors of cards, computed once by whoever writes them.
 
-use surrealdb::types::{Array, Bytes, RecordId, RecordIdKey, SurrealValue, Value};
+use surrealdb::types::{Bytes, SurrealValue, Value};
 
 use crate::access::CardKey;
 use crate::error::Result;
@@ -38,14 +38,13 @@ struct NumberRow {
     number: i64,
 }
 
-fn record(card: &CardKey, recipe: &str) -> Value {
-    let key = Array::from(vec![Value::RecordId(card.record()), Value::String(recipe.to_owned())]);
-    Value::RecordId(RecordId::new("vector", RecordIdKey::Array(key)))
+fn keys(cards: &[CardKey]) -> Vec<Value> {
+    cards.iter().map(CardKey::value).collect()
 }
 
-fn records(cards: &[CardKey], recipe: &str) -> Vec<Value> {
-    cards.iter().map(|card| record(card, recipe)).collect()
-}
+/// Makes `$ids` of `$cards` and `$recipe`: the ids that their vectors have in the member's audiences.
+const IDS: &str = "LET $ids = array::flatten($cards.map(|$card|
+    $audiences.map(|$audience| type::record('vector', [$audience, $card, $recipe]))));";
 
 impl Session {
     /// Returns the vectors of these cards that were made with a recipe; cards without any are left out.
@@ -53,8 +52,9 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<CardVectors>> {
-        let query = self.reading("SELECT * FROM $ids").bind(("ids", records(cards, recipe)));
-        let rows: Vec<VectorRow> = self.client.answer(query).await?.take(1)?;
+        let query = self.reading(format!("{IDS} SELECT * FROM $ids")).bind(("cards", keys(cards)));
+        let query = query.bind(("recipe", recipe.to_owned()));
+        let rows: Vec<VectorRow> = self.client.answer(query).await?.take(2)?;
         let vectors = |row: VectorRow| {
             Ok(CardVectors {
                 card: CardKey::of(&row.card)?,
@@ -72,8 +72,9 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn with_vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<(CardKey, u32)>> {
-        let query = self.reading("SELECT card, number FROM $ids").bind(("ids", records(cards, recipe)));
-        let rows: Vec<NumberRow> = self.client.answer(query).await?.take(1)?;
+        let query = self.reading(format!("{IDS} SELECT card, number FROM $ids")).bind(("cards", keys(cards)));
+        let query = query.bind(("recipe", recipe.to_owned()));
+        let rows: Vec<NumberRow> = self.client.answer(query).await?.take(2)?;
         rows.into_iter().map(|row| Ok((CardKey::of(&row.card)?, row.number as u32))).collect()
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use async_trait::async_trait;
 use autokit_library::PackedVectors;
 use autokit_sync::Embedding;
-use autokit_team::{CardKey, Role};
+use autokit_team::Role;
 use autokit_toolcard::{CardId, Toolcard};
 use serde_json::json;
 
@@ -87,10 +87,11 @@ async fn vectors_are_computed_once_for_each_recipe() -> Result<()> {
 
     // What is not what it is said to be is not used.
     let states = ann.library.shared_states(None).await?;
-    let key = CardKey::new(states[&id].key.as_str());
+    let key = states[&id].key.clone();
     let lie = "UPDATE vector SET data = <bytes> 'notnumbers?????!' WHERE card = $card";
-    let record = surrealdb::types::RecordId::new("card", key.as_str());
-    kitchen.owner.db().query(lie).bind(("card", record)).await?.check()?;
+    let changed: Vec<String> =
+        kitchen.owner.db().query(format!("{lie} RETURN VALUE card")).bind(("card", key)).await?.take(0)?;
+    ensure!(!changed.is_empty());
     let mut eve = kitchen.person("eve", Role::Reader).await?.embedding("letters");
     eve.sync().await?;
     ensure!(eve.vectors("kettle", "letters").await?.is_none() && eve.record("kettle").is_ok());

@@ -6,6 +6,7 @@ mod members;
 mod place;
 mod proposals;
 mod servers;
+mod statements;
 
 use place::Place;
 
@@ -52,12 +53,12 @@ conformance! {
     proposals::proposals_are_as_hidden_as_their_cards,
     access::roles_and_visibilities_decide_what_is_seen,
     access::random_grants_leak_nothing,
-    access::statements_of_a_member_reveal_nothing_hidden,
-    access::a_card_that_is_hidden_reads_as_one_that_does_not_exist,
-    access::nobody_poses_as_somebody_else,
-    access::what_a_request_says_of_a_card_is_not_believed,
+    statements::statements_of_a_member_reveal_nothing_hidden,
+    statements::a_card_that_is_hidden_reads_as_one_that_does_not_exist,
+    statements::nobody_poses_as_somebody_else,
+    statements::what_a_request_says_of_a_card_is_not_believed,
     access::a_member_hears_of_what_they_see,
-    access::nobody_writes_down_what_is_hidden_while_listening,
+    statements::nobody_writes_down_what_is_hidden_while_listening,
     access::who_sees_less_is_told_and_nobody_else,
     access::a_reviewer_says_who_sees_a_card,
     access::decisions_are_audited_where_their_card_is_seen,

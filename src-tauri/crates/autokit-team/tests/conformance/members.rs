@@ -210,17 +210,44 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
     });
     ann.send(&steps("three", vec![propose])).await?;
     let proposal = ann.proposal_changes(&Cursor::default()).await?.proposals[0].key.clone();
-    ann.send(&steps("four", vec![Step::Comment { proposal: proposal.clone(), text: "why?".to_owned() }]))
-        .await?;
+    let said = ["why?", "because", "I see"];
+    let comment = |text: &str| Step::Comment { proposal: proposal.clone(), text: text.to_owned() };
+    ann.send(&steps("four", said.map(comment).to_vec())).await?;
+    let everyone = Step::Share { card: shown.clone(), visible_to: Visibility::Everyone };
+    admin.send(&steps("share", vec![everyone])).await?;
     let vectors =
         CardVectors { card: shown.clone(), number: 1, recipe: "one".to_owned(), dim: 1, data: vec![0; 4] };
     ann.send(&steps("five", vec![Step::Vectors(vectors)])).await?;
-    // The version before this one knew no audiences and identities.
-    let earlier = "DEFINE TABLE OVERWRITE team SCHEMAFULL PERMISSIONS FOR select FULL;
+    // The version before this one knew no audiences and identities: rows had ids of their own, by which others named them.
+    let earlier = "LET $rows = {
+            card: (SELECT * FROM card).map(|$one| object::extend($one, { id: type::record('card', record::id($one.id)[1]) })),
+            proposal: (SELECT * FROM proposal).map(|$one| object::extend($one, {
+                id: type::record('proposal', record::id($one.id)[1]),
+                card: IF $one.card != NONE { type::record('card', $one.card) } })),
+            revision: (SELECT * FROM revision).map(|$one| object::extend($one, {
+                id: type::record('revision', [type::record('card', $one.card), $one.number]),
+                card: type::record('card', $one.card) })),
+            vector: (SELECT * FROM vector).map(|$one| object::extend($one, {
+                id: type::record('vector', [type::record('card', $one.card), $one.recipe]),
+                card: type::record('card', $one.card) })),
+            comment: (SELECT * FROM comment).map(|$one| object::extend($one, {
+                id: type::record('comment', rand::string(20)), proposal: type::record('proposal', $one.proposal) })),
+            audit: (SELECT * FROM audit).map(|$one| IF $one.card = NONE { $one } ELSE {
+                object::extend($one, { subject: type::record('card', $one.card) }) }),
+        };
+        REMOVE TABLE card; REMOVE TABLE proposal; REMOVE TABLE revision; REMOVE TABLE vector; REMOVE TABLE comment;
+        REMOVE TABLE audit;
+        INSERT INTO card $rows.card.map(|$one| object::extend($one, { audience: NONE }));
+        INSERT INTO proposal $rows.proposal.map(|$one| object::extend($one, { audience: NONE }));
+        INSERT INTO revision $rows.revision.map(|$one| object::extend($one, { audience: NONE }));
+        INSERT INTO vector $rows.vector.map(|$one| object::extend($one, { audience: NONE }));
+        INSERT INTO comment $rows.comment.map(|$one| object::extend($one, { audience: NONE }));
+        INSERT INTO audit $rows.audit.map(|$one| object::extend($one, { audience: NONE, card: NONE }));
+        DEFINE FIELD at ON audit TYPE datetime VALUE $value ?? time::now();
+        REMOVE TABLE revocation;
+        DEFINE TABLE OVERWRITE team SCHEMAFULL PERMISSIONS FOR select FULL;
         DEFINE ACCESS OVERWRITE member ON DATABASE TYPE RECORD SIGNIN (SELECT * FROM member WHERE name = $name);
-        DEFINE FIELD OVERWRITE audience ON card TYPE option<bytes>;
         DEFINE FIELD OVERWRITE secret ON team TYPE option<string>;
-        UPDATE card, revision, vector, proposal, comment SET audience = NONE;
         UPDATE member SET audiences = NONE, identity = NONE;
         DELETE identity;
         UPDATE team:one SET secret = NONE, schema = 4";
@@ -243,7 +270,10 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
     ensure!(ann.visible().await? == [(shown.clone(), 1)] && admin.visible().await?.len() == 2);
     ensure!(ann.history(&shown).await?.len() == 1 && all(&ann).await?.len() == 1);
     ensure!(ann.visible_proposals().await? == std::slice::from_ref(&proposal));
-    ensure!(ann.comments(&[proposal]).await?.len() == 1);
+    let comments = ann.comments(&[proposal]).await?;
+    ensure!(comments.iter().map(|one| one.text.as_str()).eq(said), "{comments:?}");
+    let audit = admin.audit(50).await?;
+    ensure!(audit.iter().any(|one| one.what == "shared" && one.card.as_ref() == Some(&shown)), "{audit:?}");
     ensure!(ann.vectors(&[shown], "one").await?.len() == 1);
     Ok(())
 }

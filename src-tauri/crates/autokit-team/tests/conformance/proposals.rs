@@ -209,5 +209,17 @@ pub(crate) async fn proposals_are_as_hidden_as_their_cards(place: &Place) -> Res
     let assign = Step::Assign { proposal: proposals[0].key.clone(), to: Some(bob.member().clone()) };
     let refused = cook.send(&steps("six", vec![assign])).await;
     ensure!(refused.as_ref().is_err_and(|error| error.code == Code::NotAllowed), "{refused:?}");
+    // A card that is shown to the team brings its proposals and what was said of them along, and nothing of others.
+    let shown = Step::Share { card: card.clone(), visible_to: Visibility::Team };
+    cook.send(&steps("seven", vec![shown])).await?;
+    let about = bob.proposals_about(std::slice::from_ref(&card)).await?;
+    ensure!(about.len() == 1 && bob.proposals(&about).await?.len() == 1, "{about:?}");
+    let keys: Vec<ProposalKey> = proposals.into_iter().map(|one| one.key).collect();
+    let comments = bob.comments(&keys).await?;
+    ensure!(comments.len() == 1 && comments[0].proposal == about[0], "{comments:?}");
+    bob.send(&steps("eight", vec![comment(&about[0]), accept(&about[0], 1)])).await?;
+    ensure!(
+        cook.comments(&about).await?.len() == 2 && cook.newest(&card).await?.context("a card")?.number == 2
+    );
     Ok(())
 }

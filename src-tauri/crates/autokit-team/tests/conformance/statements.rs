@@ -1,0 +1,288 @@
+//! What a member tries with statements of their own, knowing the keys of cards and audiences that are hidden from them.
+
+use anyhow::{Result, ensure};
+use autokit_team::{CardKey, Role, Visibility};
+use surrealdb::types::{Array, RecordId, RecordIdKey, Value};
+
+use crate::access::{SECRET, admin_number, all_audiences, audience_of, put};
+use crate::cards::{edit, new_card, request};
+use crate::place::Place;
+
+pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let hidden_body = format!("{{\"name\":\"{SECRET}\"}}");
+    let hidden = put(place, &admin, &hidden_body, &Visibility::Group(cooks.clone())).await?;
+    put(place, &admin, "toast", &Visibility::Team).await?;
+    // As if somebody knew the key of the hidden card's audience.
+    let audiences = all_audiences(place).await?;
+    let audience_of_hidden = audience_of(place, &hidden).await?;
+    let key_of_hidden = format!("{audience_of_hidden:?}");
+    for role in Role::ALL {
+        let session = place.member(&format!("a_{role}"), role).await?;
+        let card = format!("card:[$audience, '{hidden}']");
+        let statements = [
+            "SELECT * FROM card, revision, request, audit, invitation, member, group, team".to_owned(),
+            "SELECT * FROM card FETCH visible_to.group".to_owned(),
+            format!("SELECT * FROM {card}"),
+            format!("RETURN {card}.*"),
+            format!("RETURN {card}.visible_to"),
+            format!("RETURN record::exists({card})"),
+            format!("SELECT * FROM revision:[$audience, '{hidden}', 1]"),
+            format!("RETURN revision:[$audience, '{hidden}', 1].body"),
+            format!("SELECT * FROM revision:[$audience, '{hidden}', NONE]..[$audience, '{hidden}', []]"),
+            format!("SELECT * FROM revision WHERE card = '{hidden}'"),
+            format!("SELECT * FROM card WHERE record::id(id)[1] = '{hidden}'"),
+            format!("SELECT * FROM proposal WHERE audience = $audience AND card = '{hidden}'"),
+            format!("RETURN fn::ids('card', '{hidden}')"),
+            format!("RETURN fn::find('{hidden}')"),
+            format!("RETURN fn::show({card}.*, {{ kind: 'team' }})"),
+            format!("SELECT * FROM revision WHERE string::contains(body, '{}')", &SECRET[..5]),
+            "SELECT count() FROM revision GROUP ALL".to_owned(),
+            "SELECT * FROM revision WITH NOINDEX".to_owned(),
+            "SELECT * FROM revision WITH INDEX revision_of_source WHERE author != NONE".to_owned(),
+            "SELECT *, <-?, ->? FROM card".to_owned(),
+            "SELECT * FROM card ORDER BY written_at EXPLAIN FULL".to_owned(),
+            format!("UPDATE {card} SET number = number RETURN BEFORE"),
+            "UPDATE card SET number = number RETURN BEFORE".to_owned(),
+            "UPDATE revision SET body = body RETURN BEFORE".to_owned(),
+            format!("UPSERT {card} SET number = 9"),
+            format!("DELETE {card} RETURN BEFORE"),
+            "DELETE revision RETURN BEFORE".to_owned(),
+            format!("CREATE {card} SET number = 1, visible_to = {{ kind: 'team' }}"),
+            format!("INSERT INTO card {{ id: {card}, number: 1 }} ON DUPLICATE KEY UPDATE number = 1"),
+            format!(
+                "INSERT INTO revision {{ id: [$audience, '{hidden}', 1], body: 'x' }} ON DUPLICATE KEY UPDATE body = body"
+            ),
+            format!("RELATE {card}->seen->{card}"),
+            format!("RETURN fn::sees({card}.audience)"),
+            format!("LET $audiences = [..]; SELECT * FROM {card}"),
+            format!("LET $audiences = ..; SELECT * FROM {card}"),
+            format!("LET $audiences = [/.*/]; SELECT * FROM {card}"),
+            "RETURN fn::audience({ kind: 'team' })".to_owned(),
+            "SELECT secret, audiences FROM team, member".to_owned(),
+            "RETURN fn::write({}, {}, 0)".to_owned(),
+            "INFO FOR DB".to_owned(),
+            "INFO FOR TABLE card".to_owned(),
+            "INFO FOR ROOT".to_owned(),
+            "SHOW CHANGES FOR TABLE revision SINCE 0".to_owned(),
+            "DEFINE FUNCTION fn::sees($to: any) { RETURN true }".to_owned(),
+            "DEFINE TABLE OVERWRITE card PERMISSIONS FULL".to_owned(),
+            "DEFINE TABLE mirror AS SELECT * FROM revision".to_owned(),
+            "DEFINE EVENT peek ON revision THEN { CREATE seen SET body = $after.body }".to_owned(),
+            "DEFINE USER me ON DATABASE PASSWORD 'x' ROLES OWNER".to_owned(),
+            "DEFINE ACCESS mine ON DATABASE TYPE RECORD".to_owned(),
+            "REMOVE TABLE revision".to_owned(),
+            "REBUILD INDEX card_written ON card".to_owned(),
+            "USE NS other DB other; SELECT * FROM revision".to_owned(),
+            "LET $auth = member:admin; RETURN $auth".to_owned(),
+            "RETURN $session".to_owned(),
+            "RETURN $token".to_owned(),
+            format!(
+                "CREATE request SET id = [$auth.member, 'x'], key = 'x', member = $auth.member, reason = '', at = time::now(),
+                    steps = [{{ kind: 'write', card: '{hidden}', base: 1, operation: 'edit', body: 'y', visible_to: {{ kind: 'team' }} }}]"
+            ),
+            "CREATE request SET id = [member:admin, 'x'], key = 'x', member = member:admin, reason = '',
+                at = time::now(), steps = []"
+                .to_owned(),
+        ];
+        for statement in &statements {
+            // What is not allowed is an error, and an error tells nothing either.
+            let query = session.db().query(statement.as_str()).bind(("audiences", audiences.clone()));
+            let said = match query.bind(("audience", audience_of_hidden.clone())).await {
+                Ok(response) => format!("{response:?}"),
+                Err(error) => error.to_string(),
+            };
+            ensure!(!said.contains(SECRET), "{role}: {statement}: {said}");
+            ensure!(
+                statement.contains("$audience,") || !said.contains(&key_of_hidden),
+                "{role}: {statement}: {said}"
+            );
+            let shows_key = said.replace(statement.as_str(), "").contains("visible_to")
+                && said.contains(hidden.as_str())
+                && !statement.contains(hidden.as_str());
+            ensure!(!shows_key, "{role}: {statement}: {said}");
+        }
+        let mut listed = session.db().query("SELECT VALUE id FROM seen; SELECT VALUE id FROM mirror").await?;
+        for at in 0..2 {
+            let rows: Vec<Value> = listed.take(at).unwrap_or_default();
+            ensure!(rows.is_empty(), "{role}: {rows:?}");
+        }
+        let sessions =
+            session.db().query("SELECT * FROM card").bind(("audiences", audiences.clone())).await?;
+        ensure!(!format!("{sessions:?}").contains(hidden.as_str()), "{role}: {sessions:?}");
+    }
+    // All of it is as it was.
+    let mut rows = place
+        .owner
+        .db()
+        .query("SELECT VALUE body FROM revision ORDER BY body; SELECT VALUE number FROM card; INFO FOR DB")
+        .await?;
+    let bodies: Vec<String> = rows.take(0)?;
+    ensure!(bodies == ["toast".to_owned(), hidden_body], "{bodies:?}");
+    let numbers: Vec<i64> = rows.take(1)?;
+    ensure!(numbers == [1, 1], "{numbers:?}");
+    Ok(())
+}
+
+pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let hidden = put(place, &admin, SECRET, &Visibility::Group(cooks)).await?;
+    let absent = CardKey::new("a".repeat(hidden.as_str().len()));
+    let audiences = all_audiences(place).await?;
+    let audience = audience_of(place, &hidden).await?;
+    let ann = place.member("ann", Role::Reviewer).await?;
+    let said = async |card: &CardKey| -> Result<Vec<String>> {
+        let mut said = Vec::new();
+        for base in [0, 1, 2] {
+            let wrote = ann.send(&request(&format!("{base}"), vec![edit(card, base, Some("x"))])).await;
+            said.push(format!("{wrote:?}"));
+        }
+        said.push(format!("{:?}", ann.history(card).await?));
+        for statement in [
+            "SELECT * FROM $card",
+            "RETURN $card.number",
+            "RETURN record::exists($card)",
+            "UPDATE $card SET number = 2",
+            "UPSERT $card SET number = 2",
+            "DELETE $card RETURN BEFORE",
+            "CREATE $card SET number = 1, visible_to = { kind: 'team' }",
+            "CREATE type::record('revision', array::append(record::id($card), 1)) SET card = record::id($card)[1], number = 1",
+            "INSERT INTO card { id: $card, number: 1, visible_to: { kind: 'team' } }",
+            "SELECT * FROM type::record('revision', array::append(record::id($card), 1))",
+        ] {
+            // As if somebody knew the key of its audience.
+            let id = Array::from(vec![audience.clone(), Value::String(card.as_str().to_owned())]);
+            let id = RecordId::new("card", RecordIdKey::Array(id));
+            let query = ann.db().query(statement).bind(("card", id)).bind(("audiences", audiences.clone()));
+            let outcome = match query.await?.take::<Value>(0) {
+                Ok(value) => format!("{value:?}"),
+                Err(error) => error.to_string(),
+            };
+            said.push(format!("{statement}: {}", outcome.replace(card.as_str(), "KEY")));
+        }
+        Ok(said)
+    };
+    let (of_hidden, of_absent) = (said(&hidden).await?, said(&absent).await?);
+    ensure!(of_hidden == of_absent, "{of_hidden:#?}\n{of_absent:#?}");
+    // A card of the same name and provider is made beside it.
+    let named = put(place, &admin, "{\"name\":\"kettle\"}", &Visibility::Role(Role::Admin)).await?;
+    let own = ann.send(&request("named", vec![new_card("{\"name\":\"kettle\"}", Visibility::Team)])).await?;
+    ensure!(own[0].card != named && own[0].number == 1, "{own:?}");
+    Ok(())
+}
+
+pub(crate) async fn nobody_poses_as_somebody_else(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
+    admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
+    put(place, &admin, SECRET, &Visibility::Group(cooks)).await?;
+    let audiences = all_audiences(place).await?;
+    let me = format!("member:{}", bob.member());
+    let mut names = vec![
+        // Objects and ids that say of themselves what an identity says.
+        format!("{{ id: $auth, member: {me}, active: true, role: 'admin', audiences: $audiences }}"),
+        format!("identity:{{ member: {me}, active: true, role: 'admin', audiences: $audiences }}"),
+        format!("identity:[{{ member: {me}, active: true, role: 'admin', audiences: $audiences }}]"),
+        "identity:..".to_owned(),
+        "(SELECT VALUE identity FROM member)[0]".to_owned(),
+        "(SELECT VALUE id FROM identity)[1]".to_owned(),
+    ];
+    names.extend([&admin, &cook].map(|other| format!("member:{}", other.member())));
+    for name in names {
+        for session in ["$session", "{ rd: $auth }"] {
+            for tried in [
+                "RETURN (SELECT * FROM revision)".to_owned(),
+                "RETURN $auth.*".to_owned(),
+                "RETURN (SELECT *, audiences, groups FROM member)".to_owned(),
+                format!("RETURN (UPDATE {me} SET role = 'admin')"),
+                format!("RETURN (UPDATE {me} SET groups = <set> (SELECT VALUE id FROM group))"),
+            ] {
+                let statement =
+                    format!("RETURN [{name}].map(|$auth| [{session}].map(|$session| {{ {tried} }}))");
+                let said =
+                    format!("{:?}", bob.db().query(&statement).bind(("audiences", audiences.clone())).await?);
+                ensure!(!said.contains(SECRET) && !said.contains("cooks"), "{statement}: {said}");
+                let block = format!("FOR $auth IN [{name}] {{ FOR $session IN [{session}] {{ {tried} }} }}");
+                bob.db().query(&block).bind(("audiences", audiences.clone())).await?;
+            }
+        }
+    }
+    let standing = bob.standing().await?;
+    ensure!(standing.role == Role::Reader, "{standing:?}");
+    ensure!(bob.groups().await?.is_empty() && bob.visible().await?.is_empty());
+    Ok(())
+}
+
+pub(crate) async fn what_a_request_says_of_a_card_is_not_believed(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let hidden = put(place, &admin, SECRET, &Visibility::Group(cooks.clone())).await?;
+    let (rev, cat) =
+        (place.member("rev", Role::Reviewer).await?, place.member("cat", Role::Contributor).await?);
+    let own = rev.send(&request("own", vec![new_card("toast", Visibility::Team)])).await?.remove(0).card;
+    let card = format!("'{hidden}'");
+    let own_key = "$auth.audiences[0]";
+    let mut told = Vec::new();
+    for (number, (who, step)) in [
+        // An object in place of the card, with a key of one's own.
+        (&rev, format!("{{ kind: 'share', card: {{ id: {card}, audience: {own_key} }}, visible_to: {{ kind: 'team' }} }}")),
+        (&rev, format!("{{ kind: 'share', card: [{card}], visible_to: {{ kind: 'team' }} }}")),
+        (&rev, format!("{{ kind: 'share', card: ['{own}', {card}], visible_to: {{ kind: 'team' }} }}")),
+        (&rev, "{ kind: 'share', card: card:.., visible_to: { kind: 'team' } }".to_owned()),
+        (&rev, format!("{{ kind: 'share', card: {{ id: {card}, audience: {own_key} }}, visible_to: {{ kind: 'team' }} }}")),
+        (&rev, format!(
+            "{{ kind: 'write', card: {{ id: {card}, audience: {own_key}, number: 1 }}, base: 1, operation: 'edit', body: 'x' }}"
+        )),
+        (&rev, format!("{{ kind: 'vectors', card: {{ id: {card}, audience: {own_key}, number: 1 }}, number: 1, recipe: 'x', dim: 1, data: <bytes> 'x' }}")),
+        (&cat, format!("{{ kind: 'propose', card: [{card}], draft: '', fingerprint: 'a', risk: 'low' }}")),
+        (&cat, format!("{{ kind: 'propose', card: card:{{ audience: {own_key} }}, draft: '', fingerprint: 'b', risk: 'low' }}")),
+        // Texts in place of a group.
+        (&cat, "{ kind: 'propose', visible_to: { kind: 'group', group: 'team' }, draft: '', fingerprint: 'c', risk: 'low' }".to_owned()),
+        (&cat, format!("{{ kind: 'propose', visible_to: {{ kind: 'group', group: 'group:{cooks}' }}, draft: '', fingerprint: 'd', risk: 'low' }}")),
+        (&cat, "{ kind: 'propose', visible_to: { kind: 'role', role: ['reader'] }, draft: '', fingerprint: 'e', risk: 'low' }".to_owned()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let create = format!(
+            "CREATE request SET id = [$auth.member, '{number}'], key = '{number}', member = $auth.member, reason = '',
+                at = time::now(), steps = [{step}]"
+        );
+        let said = match who.db().query(&create).await?.check() {
+            Ok(_) => anyhow::bail!("{step} was carried out"),
+            Err(error) => error.to_string(),
+        };
+        told.push(said.replace(&step, ""));
+    }
+    // None of it says anything, and the card is as it was.
+    let key = format!("{:?}", audience_of(place, &hidden).await?);
+    ensure!(told.iter().all(|said| !said.contains(&key) && !said.contains(SECRET)), "{told:#?}");
+    ensure!(rev.visible().await? == [(own, 1)] && rev.visible_proposals().await?.is_empty());
+    ensure!(admin_number(place, &hidden).await? == 1);
+    Ok(())
+}
+
+pub(crate) async fn nobody_writes_down_what_is_hidden_while_listening(place: &Place) -> Result<()> {
+    let admin = place.member("admin", Role::Admin).await?;
+    let cooks = admin.create_group("cooks").await?.key;
+    let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
+    admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
+    let mut streams = Vec::new();
+    for (key, value) in [("own", "body"), ("all", "<string> $value")] {
+        let listen = format!(
+            "LIVE SELECT id FROM revision WHERE $audiences != NONE AND
+                (CREATE request SET id = [$auth.member, '{key}'], key = '{key}', member = $auth.member,
+                    reason = {value}, at = time::now(), steps = [])"
+        );
+        let query = bob.db().query(listen).bind(("audiences", all_audiences(place).await?));
+        streams.push(query.await?.stream::<surrealdb::Notification<Value>>(0)?);
+    }
+    cook.send(&request("one", vec![new_card(SECRET, Visibility::Group(cooks))])).await?;
+    let mut requests = bob.db().query("SELECT * FROM request").await?;
+    let rows: Vec<Value> = requests.take(0)?;
+    ensure!(rows.is_empty(), "{rows:?}");
+    Ok(())
+}
