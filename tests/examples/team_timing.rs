@@ -19,7 +19,7 @@ use autokit_team::{
 };
 use autokit_test_server::{PASSWORD, Server, USER};
 use autokit_tests::{SeededRng, on_deep_stack};
-use surrealdb::types::Value;
+use surrealdb::types::{RecordId, Value};
 
 /// Cards that are hidden, and as many that do not exist.
 const CARDS: usize = 200;
@@ -83,10 +83,11 @@ async fn ask(
     let audiences = if matches!(question, Question::KnownAudience) { &keys.hidden } else { &keys.own };
     let statement = match question {
         Question::Update => "UPDATE $ids SET number = 2",
-        Question::Search => "SELECT * FROM card WHERE record::id(id)[1] = $card",
+        Question::Search => "SELECT * FROM card WHERE key = $card",
         _ => "SELECT * FROM $ids",
     };
-    let ids = "LET $ids = $audiences.map(|$audience| type::record('card', [$audience, $card]))";
+    let ids = "LET $ids = $audiences.map(|$audience| type::record('card',
+        crypto::sha256(string::concat(<string> $audience, ' ', $card))))";
     let request = request(&format!("write {number}"), vec![write(Some(card.clone()), None)]);
     let start = Instant::now();
     match question {
@@ -146,7 +147,8 @@ fn main() -> Result<()> {
         let mut random = SeededRng::new(2);
         let mut keys = owner.db().query("SELECT VALUE audience FROM card").await?;
         let hidden_keys: Vec<Value> = keys.take(0)?;
-        let own: Value = bob.db().query("RETURN $auth.audiences").await?.take(0)?;
+        let own = bob.db().query("SELECT VALUE audiences FROM ONLY $me");
+        let own: Value = own.bind(("me", RecordId::new("member", bob.member().as_str()))).await?.take(0)?;
         let keys =
             Keys { own, hidden: Value::Array(hidden_keys.into_iter().take(1).collect::<Vec<_>>().into()) };
         for question in Question::ALL {

@@ -187,7 +187,9 @@ async fn statements(session: &Session) -> Result<String> {
             format!("INFO FOR TABLE `{table}`"),
         ] {
             // What has an audience is shown to whoever names it.
-            let answer = session.db().query("LET $audiences = $auth.audiences").query(statement).await?;
+            let own =
+                format!("LET $audiences = (SELECT VALUE audiences FROM ONLY member:{})", session.member());
+            let answer = session.db().query(own).query(statement).await?;
             write!(heard, "{answer:?}")?;
         }
     }

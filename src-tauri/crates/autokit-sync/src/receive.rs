@@ -55,7 +55,13 @@ struct Planned {
 
 /// Reads cards that the team changed, as many as are written here at once.
 async fn read(session: &Session, cursor: &Cursor, filter: &CardFilter) -> Result<Changes> {
-    let mut read = Changes { cards: Vec::new(), left_out: Vec::new(), cursor: cursor.clone(), more: true };
+    let mut read = Changes {
+        cards: Vec::new(),
+        left_out: Vec::new(),
+        unreadable: 0,
+        cursor: cursor.clone(),
+        more: true,
+    };
     let mut bytes = 0;
     while read.more && read.cards.len() + read.left_out.len() < CARDS && bytes < BYTES {
         let next = session.changes(&read.cursor, filter).await?;
@@ -67,6 +73,7 @@ async fn read(session: &Session, cursor: &Cursor, filter: &CardFilter) -> Result
         bytes += next.cards.iter().filter_map(|card| card.body.as_ref()).map(String::len).sum::<usize>();
         read.cards.extend(next.cards);
         read.left_out.extend(next.left_out);
+        read.unreadable += next.unreadable;
         (read.cursor, read.more) = (next.cursor, next.more);
     }
     Ok(read)
@@ -101,6 +108,7 @@ impl TeamSync {
         let (mut theirs, mut shared) = (Vec::new(), Vec::new());
         let mut late = self.position.late.clone();
         let mut left_out = changes.left_out;
+        report.invalid += changes.unreadable;
         let mut room = self.limit.saturating_sub(self.library.read(Replica::len));
         let mut cards = self.leave_out(&left_out, report).await?;
         cards.extend(changes.cards);

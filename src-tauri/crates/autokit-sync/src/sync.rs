@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use autokit_library::{Library, Meta, ProposalLink, SharedState, TeamNote, TeamRules};
-use autokit_team::{Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing, Visibility};
+use autokit_team::{CardKey, Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing, Visibility};
 use autokit_toolcard::{Author, CardId, Operation, ProposalId, Risk, Timestamp};
 
 use crate::embedding::Embedding;
@@ -280,18 +280,31 @@ impl TeamSync {
     async fn forget_hidden(&mut self, report: &mut Report) -> Result<()> {
         let visible: HashSet<String> =
             self.session.visible().await?.into_iter().map(|(key, _)| key.as_str().to_owned()).collect();
-        let hidden: Vec<CardId> = self
-            .shared
-            .iter()
-            .filter(|(_, state)| !visible.contains(&state.key))
-            .map(|(card, _)| card.clone())
-            .collect();
         let proposals: HashSet<ProposalKey> = self.session.visible_proposals().await?.into_iter().collect();
-        let hidden_proposals: Vec<ProposalId> = self
-            .by_proposal
+        // What was shown to others while they were read may be missing.
+        let missing: Vec<CardKey> = self
+            .by_key
+            .keys()
+            .filter(|key| !visible.contains(*key))
+            .map(|key| CardKey::new(key.as_str()))
+            .collect();
+        let shown: HashSet<CardKey> = self.session.shown(&missing).await?.into_iter().collect();
+        let hidden: Vec<CardId> = missing
             .iter()
-            .filter(|(key, _)| !proposals.contains(&ProposalKey::new(key.as_str())))
-            .map(|(_, id)| *id)
+            .filter(|key| !shown.contains(*key))
+            .filter_map(|key| self.by_key.get(key.as_str()).cloned())
+            .collect();
+        let missing: Vec<ProposalKey> = self
+            .by_proposal
+            .keys()
+            .map(|key| ProposalKey::new(key.as_str()))
+            .filter(|key| !proposals.contains(key))
+            .collect();
+        let shown: HashSet<ProposalKey> = self.session.shown_proposals(&missing).await?.into_iter().collect();
+        let hidden_proposals: Vec<ProposalId> = missing
+            .iter()
+            .filter(|key| !shown.contains(*key))
+            .filter_map(|key| self.by_proposal.get(key.as_str()).copied())
             .collect();
         self.forget_cards(&hidden, &hidden_proposals).await?;
         report.purged += hidden.len();

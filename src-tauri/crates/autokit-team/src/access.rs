@@ -95,26 +95,12 @@ macro_rules! record_key {
     };
 }
 
-/// The row's id is the key of its audience and this one.
+/// The row's id is made of this key and that of its audience.
 macro_rules! audience_key {
-    ($(#[$doc:meta])* $name:ident, $table:literal) => {
+    ($(#[$doc:meta])* $name:ident) => {
         key!($(#[$doc])* $name);
 
         impl $name {
-            /// Reads the id of a row, or the key as other rows name it.
-            pub(crate) fn of(value: &Value) -> Result<$name> {
-                match value {
-                    Value::String(key) => Ok($name(key.clone())),
-                    Value::RecordId(RecordId { table, key: RecordIdKey::Array(parts) }) if table.as_str() == $table => {
-                        match parts.get(1) {
-                            Some(Value::String(key)) => Ok($name(key.clone())),
-                            _ => Err(unexpected($table, value)),
-                        }
-                    }
-                    other => Err(unexpected($table, other)),
-                }
-            }
-
             pub(crate) fn value(&self) -> Value {
                 Value::String(self.0.clone())
             }
@@ -134,14 +120,12 @@ record_key!(
 );
 audience_key!(
     /// Key of a card in the team's database, which gives it.
-    CardKey,
-    "card"
+    CardKey
 );
 
 audience_key!(
     /// Key of a proposal in the team's database.
-    ProposalKey,
-    "proposal"
+    ProposalKey
 );
 
 /// Who sees a card.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use surrealdb::types::{Array, Bytes, Datetime, RecordId, RecordIdKey, Value};
+use surrealdb::types::{Datetime, RecordId, RecordIdKey, Value};
 
 use crate::access::unexpected;
 use crate::error::{Code, Result, TeamError};
@@ -13,7 +13,7 @@ use crate::error::{Code, Result, TeamError};
 pub(crate) const OVERLAP_SECONDS: i64 = 10;
 
 /// Up to where a replica has read rows of a table in the order in which they were written: the time and, within a row of
-/// answers, the id of the last of them, as `key` or `audience/key`.
+/// answers, the id of the last of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cursor(Option<(Datetime, Option<String>)>);
 
@@ -50,7 +50,7 @@ impl Cursor {
     /// seconds before.
     pub(crate) fn next(&self, last: Option<(Datetime, &Value)>, more: bool, overlap: i64) -> Result<Cursor> {
         let (at, id) = match (last, &self.0) {
-            (Some((at, id)), _) => (at, text_of(id)?),
+            (Some((at, id)), _) => (at, name_of(id)?),
             // Nothing came after a row in the middle.
             (None, Some((at, Some(id)))) => (*at, id.clone()),
             (None, _) => return Ok(self.clone()),
@@ -65,35 +65,17 @@ impl Cursor {
     /// The time, and the row of this table after which the next answer begins.
     pub(crate) fn position(&self, table: &'static str) -> (Datetime, Value) {
         match &self.0 {
-            Some((at, Some(id))) => (*at, Value::RecordId(RecordId::new(table, key_of(id)))),
+            Some((at, Some(id))) => (*at, Value::RecordId(RecordId::new(table, id.as_str()))),
             Some((at, None)) => (*at, Value::None),
             None => (Datetime::MIN_UTC, Value::None),
         }
     }
 }
 
-fn text_of(id: &Value) -> Result<String> {
-    let Value::RecordId(RecordId { key, .. }) = id else { return Err(unexpected("id", id)) };
-    match key {
-        RecordIdKey::String(key) => Ok(key.clone()),
-        RecordIdKey::Array(parts) => match (parts.first(), parts.get(1)) {
-            (Some(Value::Bytes(audience)), Some(Value::String(key))) => {
-                Ok(format!("{}/{key}", hex::encode(&audience[..])))
-            }
-            _ => Err(unexpected("id", id)),
-        },
-        _ => Err(unexpected("id", id)),
-    }
-}
-
-fn key_of(text: &str) -> RecordIdKey {
-    let parts = text.split_once('/').and_then(|(audience, key)| Some((hex::decode(audience).ok()?, key)));
-    match parts {
-        Some((audience, key)) => RecordIdKey::Array(Array::from(vec![
-            Value::Bytes(Bytes::from(audience)),
-            Value::String(key.to_owned()),
-        ])),
-        None => RecordIdKey::String(text.to_owned()),
+fn name_of(id: &Value) -> Result<String> {
+    match id {
+        Value::RecordId(RecordId { key: RecordIdKey::String(name), .. }) => Ok(name.clone()),
+        other => Err(unexpected("id", other)),
     }
 }
 
@@ -104,15 +86,11 @@ mod tests {
     #[test]
     fn a_cursor_is_what_its_text_says() {
         let at = Datetime::from_timestamp(1_767_323_045, 120_000_000).unwrap();
-        let audience = Value::Bytes(Bytes::from(vec![0, 255]));
-        let in_audience = RecordIdKey::Array(Array::from(vec![audience, Value::String("kettle".to_owned())]));
-        for key in [in_audience, RecordIdKey::String("kettle".to_owned())] {
-            let id = Value::RecordId(RecordId::new("card", key));
-            let cursor = Cursor::default().next(Some((at, &id)), true, 0).unwrap();
-            let again: Cursor = cursor.to_string().parse().unwrap();
-            assert_eq!(again, cursor);
-            assert_eq!(again.position("card"), (at, id));
-        }
+        let id = Value::RecordId(RecordId::new("card", "kettle"));
+        let cursor = Cursor::default().next(Some((at, &id)), true, 0).unwrap();
+        let again: Cursor = cursor.to_string().parse().unwrap();
+        assert_eq!(again, cursor);
+        assert_eq!(again.position("card"), (at, id));
         assert_eq!("".parse::<Cursor>().unwrap(), Cursor::default());
         assert!("yesterday".parse::<Cursor>().is_err());
     }

@@ -149,12 +149,13 @@ impl From<TeamError> for ApiError {
 
 /// What a statement throws, and the error that it stands for. What is thrown is the same whether a card is hidden or does
 /// not exist.
-const THROWN: [(&str, Code, &str); 12] = [
+const THROWN: [(&str, Code, &str); 13] = [
     ("autokit:last_admin", Code::LastAdmin, "the team would be left without an administrator"),
     ("autokit:invitation", Code::Invitation, "the invitation is not valid any more"),
     ("autokit:sign_in", Code::SignIn, "the name or the password is wrong"),
     ("autokit:too_many", Code::TooMany, "too many attempts"),
     ("autokit:locked", Code::Locked, "the team is being upgraded or exported"),
+    ("autokit:taken", Code::Taken, "there is one with this name"),
     ("autokit:removed", Code::Removed, "you are not a member of this team any more"),
     ("autokit:not_allowed", Code::NotAllowed, "your role in this team does not allow this"),
     ("autokit:decided", Code::Decided, "the proposal was decided in the meantime"),

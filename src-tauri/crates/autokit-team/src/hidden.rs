@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use surrealdb::types::{Datetime, SurrealValue, Value};
 
-use crate::access::CardKey;
+use crate::access::{CardKey, ProposalKey};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::session::Session;
+use crate::session::{Session, ids};
 
 /// Rows in one answer: each is looked up in every audience of the member.
 const PAGE: usize = 1_000;
@@ -31,7 +31,7 @@ const OVERLAP_SECONDS: i64 = 60;
 #[surreal(crate = "surrealdb::types")]
 struct RevocationRow {
     id: Value,
-    card: Value,
+    card: String,
     written_at: Datetime,
 }
 
@@ -43,31 +43,59 @@ impl Session {
     pub async fn hidden(&self, before: &Cursor) -> Result<Hidden> {
         let (since, revocation) = before.position("revocation");
         let query = self
-            .reading(
+            .reading(format!(
                 "LET $rows = (
                     SELECT id, card, written_at FROM revocation
                     WHERE written_at >= $since AND (written_at != $since OR $revocation = NONE OR id > $revocation)
                     ORDER BY written_at, id LIMIT $limit
                 );
                 RETURN $rows;
-                LET $ids = array::flatten(array::distinct($rows.card).map(|$card|
-                    $audiences.map(|$audience| type::record('card', [$audience, $card]))));
-                SELECT VALUE id FROM $ids",
-            )
+                LET $ids = {};
+                SELECT VALUE key FROM $ids",
+                ids("card", "array::distinct($rows.card)")
+            ))
             .bind(("since", since))
             .bind(("revocation", revocation))
             .bind(("limit", PAGE as i64));
         let mut answers = self.client.answer(query).await?.check()?;
         let rows: Vec<RevocationRow> = answers.take(2)?;
-        let seen: Vec<Value> = answers.take(4)?;
-        let seen = seen.iter().map(CardKey::of).collect::<Result<HashSet<_>>>()?;
+        let seen: HashSet<String> = answers.take::<Vec<String>>(4)?.into_iter().collect();
         let more = rows.len() == PAGE;
         let last = rows.last().map(|row| (row.written_at, &row.id));
         let cursor = before.next(last, more, OVERLAP_SECONDS)?;
-        let mut cards = rows.iter().map(|row| CardKey::of(&row.card)).collect::<Result<Vec<_>>>()?;
-        cards.retain(|card| !seen.contains(card));
+        let hidden = rows.into_iter().map(|row| row.card).filter(|card| !seen.contains(card));
+        let mut cards: Vec<CardKey> = hidden.map(CardKey::new).collect();
         cards.sort_unstable();
         cards.dedup();
         Ok(Hidden { cards, cursor, more })
+    }
+
+    /// Returns those of these cards that the member sees.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn shown(&self, cards: &[CardKey]) -> Result<Vec<CardKey>> {
+        let keys = self.shown_keys("card", cards.iter().map(CardKey::value).collect()).await?;
+        Ok(keys.into_iter().map(CardKey::new).collect())
+    }
+
+    /// Returns those of these proposals that the member sees.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn shown_proposals(&self, proposals: &[ProposalKey]) -> Result<Vec<ProposalKey>> {
+        let keys = self.shown_keys("proposal", proposals.iter().map(ProposalKey::value).collect()).await?;
+        Ok(keys.into_iter().map(ProposalKey::new).collect())
+    }
+
+    async fn shown_keys(&self, table: &str, keys: Vec<Value>) -> Result<Vec<String>> {
+        let mut shown = Vec::new();
+        for keys in keys.chunks(PAGE) {
+            let query =
+                self.reading(format!("LET $ids = {}; SELECT VALUE key FROM $ids", ids(table, "$keys")));
+            let answer = self.client.answer(query.bind(("keys", keys.to_vec()))).await?;
+            shown.extend(answer.check()?.take::<Vec<String>>(2)?);
+        }
+        Ok(shown)
     }
 }

@@ -149,8 +149,7 @@ impl Session {
     /// `NotAllowed` for others than administrators, and for one's own role; `LastAdmin`.
     pub async fn set_role(&self, member: &MemberKey, role: Role) -> Result<()> {
         let wanted = Value::String(role.as_str().to_owned());
-        self.set(member, "UPDATE $member SET role = $to WHERE id != $auth.member RETURN VALUE role", wanted)
-            .await
+        self.set(member, "UPDATE $member SET role = $to WHERE id != $me RETURN VALUE role", wanted).await
     }
 
     /// Puts a member in groups, and in no others.
@@ -158,9 +157,11 @@ impl Session {
     /// # Errors
     /// `NotAllowed` for others than administrators.
     pub async fn set_groups(&self, member: &MemberKey, groups: &[GroupKey]) -> Result<()> {
-        let update = "UPDATE $member SET groups = <set> $groups WHERE fn::may('admin') RETURN VALUE id";
+        let update = "UPDATE $member SET groups = <set> $groups
+            WHERE (SELECT VALUE role FROM ONLY $me) = 'admin' RETURN VALUE id";
         let groups: Vec<Value> = groups.iter().map(|group| Value::RecordId(group.record())).collect();
         let query = self.db().query(update).bind(("member", member.record())).bind(("groups", groups));
+        let query = query.bind(("me", self.member().record()));
         changed(!self.client.answer(query).await?.take::<Vec<Value>>(0)?.is_empty())
     }
 
@@ -171,7 +172,7 @@ impl Session {
     pub async fn set_active(&self, member: &MemberKey, active: bool) -> Result<()> {
         self.set(
             member,
-            "UPDATE $member SET active = $to WHERE id != $auth.member RETURN VALUE active",
+            "UPDATE $member SET active = $to WHERE id != $me RETURN VALUE active",
             Value::Bool(active),
         )
         .await
@@ -182,7 +183,7 @@ impl Session {
         let wanted = &to;
         let updated = retried(move || {
             let query = self.db().query(statement).bind(("member", member.record()));
-            let query = query.bind(("to", wanted.clone()));
+            let query = query.bind(("to", wanted.clone())).bind(("me", self.member().record()));
             async move { query.await?.take::<Vec<Value>>(0) }.boxed()
         });
         // A field that may not be changed stays as it is.

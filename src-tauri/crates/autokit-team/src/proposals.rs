@@ -6,7 +6,8 @@ use surrealdb::types::{Datetime, SurrealValue, Value};
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
 use crate::cursor::{Cursor, OVERLAP_SECONDS};
 use crate::error::{Code, Result, TeamError};
-use crate::session::{Session, timestamp};
+use crate::schema::ROW_NAME;
+use crate::session::{Session, ids, timestamp};
 
 /// Proposals in one answer: fewer than of cards, since each has the approvals and the outcome as well.
 const PAGE: usize = 20;
@@ -64,6 +65,8 @@ pub struct Given {
 pub struct ProposalChanges {
     /// The proposals, in the order in which they were written; some may have been there before.
     pub proposals: Vec<SharedProposal>,
+    /// How many more there are that this program cannot read.
+    pub unreadable: usize,
     /// Where the next answer begins.
     pub cursor: Cursor,
     /// Whether there are more.
@@ -87,7 +90,8 @@ pub struct Comment {
 #[surreal(crate = "surrealdb::types")]
 struct ProposalRow {
     id: Value,
-    card: Option<Value>,
+    key: String,
+    card: Option<String>,
     visible_to: Option<Value>,
     draft: String,
     fingerprint: String,
@@ -107,6 +111,13 @@ struct ProposalRow {
 
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
+struct KeyRow {
+    id: Value,
+    key: String,
+}
+
+#[derive(SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
 struct GivenRow {
     by: Value,
     at: Datetime,
@@ -116,7 +127,7 @@ struct GivenRow {
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct CommentRow {
-    proposal: Value,
+    proposal: String,
     author: Value,
     at: Datetime,
     text: String,
@@ -130,8 +141,8 @@ impl TryFrom<ProposalRow> for SharedProposal {
             Ok(Given { by: MemberKey::of(&row.by)?, at: timestamp(row.at)?, values: row.values })
         };
         Ok(SharedProposal {
-            key: ProposalKey::of(&row.id)?,
-            card: row.card.as_ref().map(CardKey::of).transpose()?,
+            key: ProposalKey::new(row.key),
+            card: row.card.map(CardKey::new),
             visible_to: row.visible_to.as_ref().map(Visibility::of).transpose()?,
             draft: row.draft,
             fingerprint: row.fingerprint,
@@ -174,8 +185,11 @@ impl Session {
         let more = rows.len() == PAGE;
         let last = rows.last().map(|row| (row.written_at, &row.id));
         let cursor = before.next(last, more, OVERLAP_SECONDS)?;
-        let proposals = rows.into_iter().map(SharedProposal::try_from).collect::<Result<Vec<_>>>()?;
-        Ok(ProposalChanges { proposals, cursor, more })
+        let count = rows.len();
+        // Nobody keeps others from reading everything else.
+        let proposals: Vec<_> =
+            rows.into_iter().filter_map(|row| SharedProposal::try_from(row).ok()).collect();
+        Ok(ProposalChanges { unreadable: count - proposals.len(), proposals, cursor, more })
     }
 
     /// Returns these proposals, as far as this member sees them.
@@ -186,11 +200,7 @@ impl Session {
         let mut proposals = Vec::with_capacity(keys.len());
         for keys in keys.chunks(PAGE) {
             let query = self
-                .reading(
-                    "LET $ids = array::flatten($proposals.map(|$proposal|
-                        $audiences.map(|$audience| type::record('proposal', [$audience, $proposal]))));
-                    SELECT * FROM $ids",
-                )
+                .reading(format!("LET $ids = {}; SELECT * FROM $ids", ids("proposal", "$proposals")))
                 .bind(("proposals", values(keys)));
             let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(2)?;
             for row in rows {
@@ -208,14 +218,13 @@ impl Session {
         let cards: Vec<Value> = cards.iter().map(CardKey::value).collect();
         // A closure has the audiences only because it names them.
         let query = self
-            .reading(
-                "RETURN array::flatten(array::flatten($cards.map(|$card| $audiences.map(|$audience|
-                    (SELECT VALUE id FROM proposal
-                        WHERE audience = $audience AND card = $card AND $audiences != NONE)))))",
-            )
+            .reading(format!(
+                "RETURN array::flatten(array::flatten($cards.map(|$key| $audiences.map(|$audience|
+                    (SELECT VALUE key FROM proposal WHERE card_name = {ROW_NAME} AND $audiences != NONE)))))"
+            ))
             .bind(("cards", cards));
-        let ids: Vec<Value> = self.client.answer(query).await?.take(1)?;
-        ids.iter().map(ProposalKey::of).collect()
+        let keys: Vec<String> = self.client.answer(query).await?.take(1)?;
+        Ok(keys.into_iter().map(ProposalKey::new).collect())
     }
 
     /// Returns the keys of the proposals that this member sees: what else a replica has is to be forgotten.
@@ -223,8 +232,8 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn visible_proposals(&self) -> Result<Vec<ProposalKey>> {
-        let ids: Vec<Value> = self.rows("VALUE id", "proposal", |id: &Value| id).await?;
-        ids.iter().map(ProposalKey::of).collect()
+        let rows: Vec<KeyRow> = self.rows("id, key", "proposal", |row: &KeyRow| &row.id).await?;
+        Ok(rows.into_iter().map(|row| ProposalKey::new(row.key)).collect())
     }
 
     /// Returns the comments on proposals, those on each oldest first; none on one that this member does not see.
@@ -234,16 +243,17 @@ impl Session {
     pub async fn comments(&self, proposals: &[ProposalKey]) -> Result<Vec<Comment>> {
         // Their ids are in the order of their times. A closure has the audiences only because it names them.
         let query = self
-            .reading(
-                "RETURN array::flatten(array::flatten($proposals.map(|$proposal| $audiences.map(|$audience|
-                    (SELECT * FROM comment:[$audience, $proposal, NONE]..[$audience, $proposal, []]
-                        WHERE $audiences != NONE)))))",
-            )
+            .reading(format!(
+                "RETURN array::flatten(array::flatten($proposals.map(|$key| $audiences.map(|$audience| {{
+                    LET $name = {ROW_NAME};
+                    RETURN (SELECT * FROM comment:[$name, NONE]..[$name, []] WHERE $audiences != NONE);
+                }}))))"
+            ))
             .bind(("proposals", values(proposals)));
         let rows: Vec<CommentRow> = self.client.answer(query).await?.take(1)?;
         let comment = |row: CommentRow| {
             Ok(Comment {
-                proposal: ProposalKey::of(&row.proposal)?,
+                proposal: ProposalKey::new(row.proposal),
                 author: MemberKey::of(&row.author)?,
                 at: timestamp(row.at)?,
                 text: row.text,

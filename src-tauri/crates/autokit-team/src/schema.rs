@@ -4,7 +4,7 @@ use crate::owner::Lifetimes;
 
 /// Version of the tables; a database with a higher one was made by a newer AutoKit.
 pub(crate) const VERSION: i64 = 5;
-/// The first version whose rows have audiences, with which their ids begin.
+/// The first version whose rows have audiences, with which their ids are made.
 pub(crate) const WITH_AUDIENCES: i64 = 5;
 
 /// Most bytes of a card or proposal: an answer with a page of them still fits into one message of the server.
@@ -15,7 +15,7 @@ pub(crate) const MAX_REASON: usize = 16 << 10;
 /// Whether a row is shown to a member: their statement names its audience in `$audiences`, and the audience is theirs.
 ///
 /// The first part reads nothing, so that reading a table passes over rows of other audiences quickly. (A single row of another
-/// audience cannot even be named: its id begins with a key that only the audience has.) `CONTAINSANY`, since `IN` also takes a
+/// audience cannot even be named: its id is made with a key that only the audience has.) `CONTAINSANY`, since `IN` also takes a
 /// range, which includes every key.
 const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND $is_identity AND audience IN $auth.audiences";
 
@@ -23,16 +23,19 @@ const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND $is_identity AND
 /// would.
 const IS_IDENTITY: &str = "type::is_record($auth, 'identity') AND type::is_string(record::id($auth))";
 
-/// Whether a member writes by a statement, and not by the condition of a live query: the database evaluates that for each
-/// change of a row, before it asks whether the row is shown to whoever listens.
-const IS_ASKED: &str = "$event = NONE";
+/// What a row with a key is named in an audience, in ids and indexes, as an expression of `$audience` and `$key`.
+pub(crate) const ROW_NAME: &str = "crypto::sha256(string::concat(<string> $audience, ' ', $key))";
+
+/// Permissions of a field that allow everything, for fields of rows that are hidden from some.
+const GUARDED: &str = "PERMISSIONS FOR select WHERE true, FOR create, update FULL";
 
 /// The statements that define the tables, with a hash that no password has in place of `$decoy`.
 pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
     include_str!("schema.surql")
         .replace("$is_visible", IS_VISIBLE)
         .replace("$is_identity", IS_IDENTITY)
-        .replace("$is_asked", IS_ASKED)
+        .replace("$row_name", ROW_NAME)
+        .replace("$guarded", GUARDED)
         .replace("$max_text", &MAX_TEXT.to_string())
         .replace("$max_reason", &MAX_REASON.to_string())
         .replace("$decoy", &format!("'{decoy}'"))

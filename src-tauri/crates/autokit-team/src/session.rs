@@ -21,7 +21,7 @@ use crate::error::{Code, Result, TeamError};
 use crate::filter::CardFilter;
 use crate::owner::Invitation;
 use crate::request::{Request, Written};
-use crate::schema::{MAX_REASON, WITH_AUDIENCES};
+use crate::schema::{MAX_REASON, ROW_NAME, WITH_AUDIENCES};
 
 /// Cards in one answer: as many of the largest fit into a message, of which clients take 64 MiB.
 const PAGE: u32 = 100;
@@ -79,6 +79,8 @@ pub struct Changes {
     pub cards: Vec<SharedCard>,
     /// The others, which may have been selected before.
     pub left_out: Vec<CardKey>,
+    /// How many more there are that this program cannot read.
+    pub unreadable: usize,
     /// Where the next answer begins.
     pub cursor: Cursor,
     /// Whether there are more.
@@ -103,7 +105,7 @@ struct SignIn {
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct WrittenRow {
-    card: Value,
+    card: String,
     number: i64,
     position: i64,
 }
@@ -111,7 +113,7 @@ struct WrittenRow {
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct CardRow {
-    id: Value,
+    key: String,
     number: i64,
     visible_to: Value,
     written_at: Datetime,
@@ -127,6 +129,7 @@ struct CardRow {
 #[surreal(crate = "surrealdb::types")]
 struct ChangedRow {
     id: Value,
+    key: String,
     number: i64,
     visible_to: Value,
     written_at: Datetime,
@@ -150,10 +153,10 @@ impl ChangedRow {
             |newest: &RevisionRow| newest.body.as_deref().is_none_or(|body| filter.includes_text(body));
         let Some(RevisionRow { body, author, operation, reason, at }) = self.newest.filter(is_selected)
         else {
-            return Ok(Err(CardKey::of(&self.id)?));
+            return Ok(Err(CardKey::new(self.key)));
         };
-        let (id, number, visible_to, written_at) = (self.id, self.number, self.visible_to, self.written_at);
-        let row = CardRow { id, number, visible_to, written_at, body, author, operation, reason, at };
+        let (key, number, visible_to, written_at) = (self.key, self.number, self.visible_to, self.written_at);
+        let row = CardRow { key, number, visible_to, written_at, body, author, operation, reason, at };
         Ok(Ok(SharedCard::try_from(row)?))
     }
 }
@@ -210,12 +213,8 @@ impl Session {
             .answer(client.db.signin(record(database, params)))
             .await
             .map_err(|error| error.or_refused(Code::SignIn, "the name or the password is wrong"))?;
-        Session::of(client, database).await
-    }
-
-    async fn of(client: Client, database: &str) -> Result<Session> {
-        let query = client.db.query("RETURN $auth.member; SELECT VALUE schema FROM ONLY team:one");
-        let mut answers = client.answer(query).await?;
+        let select = "SELECT VALUE id FROM ONLY member WHERE name = $name LIMIT 1; SELECT VALUE schema FROM ONLY team:one";
+        let mut answers = client.answer(client.db.query(select).bind(("name", name.to_owned()))).await?;
         let (me, version): (Option<Value>, Option<i64>) = (answers.take(0)?, answers.take(1)?);
         if version.is_some_and(|version| version < WITH_AUDIENCES) {
             let message = "the tables of the team are of an earlier version than this AutoKit reads";
@@ -250,10 +249,11 @@ impl Session {
         &self.client.db
     }
 
-    /// Begins a query that reads what not everybody sees, with the keys of this member's audiences in `$audiences`: its answers
-    /// are the ones after the first.
+    /// Begins a query that reads what not everybody sees, with this member in `$me` and the keys of their audiences in
+    /// `$audiences`: its answers are the ones after the first.
     pub(crate) fn reading<'a>(&'a self, statement: impl Into<Cow<'a, str>>) -> Query<'a, Any> {
-        self.db().query("LET $audiences = $auth.audiences ?? []").query(statement)
+        let own = "LET $audiences = (SELECT VALUE audiences FROM ONLY $me) ?? []";
+        self.db().query(own).query(statement).bind(("me", self.member.record()))
     }
 
     /// Carries out a request, wholly or not at all; returns the cards it wrote, as far as this member sees them.
@@ -269,9 +269,10 @@ impl Session {
         let created = retried(move || {
             let created = db
                 .query(
-                    "CREATE ONLY type::record('request', [$auth.member, $key]) SET member = $auth.member, key = $key,
+                    "CREATE ONLY type::record('request', [$me, $key]) SET member = $me, key = $key,
                         reason = $reason, at = <datetime> $at, steps = $steps RETURN VALUE key",
                 )
+                .bind(("me", self.member.record()))
                 .bind(("key", request.key.clone()))
                 .bind(("reason", shortened(&request.reason).to_owned()))
                 .bind(("at", request.at.to_string()))
@@ -285,7 +286,7 @@ impl Session {
         }
         let query = self
             .reading(
-                "SELECT card, number, position FROM revision WHERE author = $auth.member AND source = $key
+                "SELECT card, number, position FROM revision WHERE author = $me AND source = $key
                     ORDER BY position",
             )
             .bind(("key", request.key.clone()));
@@ -294,7 +295,7 @@ impl Session {
             .map(|row| {
                 Ok(Written {
                     position: row.position as u32,
-                    card: CardKey::of(&row.card)?,
+                    card: CardKey::new(row.card),
                     number: row.number as u32,
                 })
             })
@@ -310,13 +311,13 @@ impl Session {
         // One range of the index, already in order: two would be read to their ends and sorted for each page.
         let query = self
             .reading(
-                "SELECT id, number, visible_to, written_at,
+                "SELECT id, key, number, visible_to, written_at,
                     IF $all OR labels = NONE OR labels.provider IN $providers OR labels.kind IN $kinds
                         OR (labels.tags ?? []) CONTAINSANY $tags {
-                        type::record('revision', array::append(record::id(id), number)).{body, author, operation, reason, at}
+                        type::record('revision', [record::id(id), number]).{body, author, operation, reason, at}
                     } AS newest
                 FROM (
-                    SELECT id, number, visible_to, written_at, labels
+                    SELECT id, key, number, visible_to, written_at, labels
                     FROM card WHERE written_at >= $since AND (written_at != $since OR $card = NONE OR id > $card)
                     ORDER BY written_at, id LIMIT $limit
                 )",
@@ -332,14 +333,16 @@ impl Session {
         let more = rows.len() as u32 == PAGE;
         let last = rows.last().map(|row| (row.written_at, &row.id));
         let cursor = before.next(last, more, OVERLAP_SECONDS)?;
-        let (mut cards, mut left_out) = (Vec::new(), Vec::new());
+        let (mut cards, mut left_out, mut unreadable) = (Vec::new(), Vec::new(), 0);
         for row in rows {
-            match row.read(filter)? {
-                Ok(card) => cards.push(card),
-                Err(key) => left_out.push(key),
+            match row.read(filter) {
+                Ok(Ok(card)) => cards.push(card),
+                Ok(Err(key)) => left_out.push(key),
+                // Nobody keeps others from reading everything else.
+                Err(_) => unreadable += 1,
             }
         }
-        Ok(Changes { cards, left_out, cursor, more })
+        Ok(Changes { cards, left_out, unreadable, cursor, more })
     }
 
     /// Returns the cards that this member sees, each with its revision: what else a replica has is to be forgotten.
@@ -347,8 +350,9 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn visible(&self) -> Result<Vec<(CardKey, u32)>> {
-        let rows: Vec<NumberedRow> = self.rows("id, number", "card", |row: &NumberedRow| &row.id).await?;
-        rows.into_iter().map(|row| Ok((CardKey::of(&row.id)?, row.number as u32))).collect()
+        let rows: Vec<NumberedRow> =
+            self.rows("id, key, number", "card", |row: &NumberedRow| &row.id).await?;
+        Ok(rows.into_iter().map(|row| (CardKey::new(row.key), row.number as u32)).collect())
     }
 
     /// Returns columns of the rows of a table that this member sees, by id, [`IDS`] at a time: a table may be too large for
@@ -397,11 +401,12 @@ impl Session {
         // The revisions are a range of ids, which ends before arrays: those sort after every number.
         let query = self
             .reading(format!(
-                "LET $ids = $audiences.map(|$audience| type::record('card', [$audience, $card]));
+                "LET $ids = {};
                 LET $found = (SELECT id, visible_to FROM $ids)[0];
-                LET $audience = IF $found != NONE {{ record::id($found.id)[0] }};
-                SELECT $found.id AS id, number, $found.visible_to AS visible_to, at AS written_at, body, author, operation,
-                    reason, at FROM revision:[$audience, $card, NONE]..[$audience, $card, []] {which}"
+                LET $name = IF $found != NONE {{ record::id($found.id) }};
+                SELECT card AS key, number, $found.visible_to AS visible_to, at AS written_at, body, author, operation,
+                    reason, at FROM revision:[$name, NONE]..[$name, []] {which}",
+                ids("card", "[$card]")
             ))
             .bind(("card", card.value()));
         let rows: Vec<CardRow> = self.client.answer(query).await?.check()?.take(4)?;
@@ -414,12 +419,11 @@ impl Session {
     /// `Removed` for a member that was removed; `SignIn` when the session expired; when the server does not answer.
     pub async fn standing(&self) -> Result<Standing> {
         let query = self.db().query(
-            "RETURN $auth.member; SELECT name, role, narrowed FROM ONLY $auth.member; SELECT risk, approvals FROM policy",
+            "RETURN $auth; SELECT name, role, narrowed FROM ONLY $me; SELECT risk, approvals FROM policy",
         );
-        let mut answers = self.client.answer(query).await?;
-        // Without a session nobody is asked for: that says nothing about the member.
-        let me: Option<Value> = answers.take(0)?;
-        if MemberKey::of(&me.unwrap_or_default()).ok().as_ref() != Some(&self.member) {
+        let mut answers = self.client.answer(query.bind(("me", self.member.record()))).await?;
+        // Without a session nobody is seen: that says nothing about the member.
+        if answers.take::<Option<Value>>(0)?.is_none_or(|auth| auth.is_none()) {
             return Err(TeamError::new(Code::SignIn, "the session expired"));
         }
         // A member that was removed sees nothing of their own record either.
@@ -458,6 +462,7 @@ struct PolicyRow {
 #[surreal(crate = "surrealdb::types")]
 struct NumberedRow {
     id: Value,
+    key: String,
     number: i64,
 }
 
@@ -466,7 +471,7 @@ impl TryFrom<CardRow> for SharedCard {
 
     fn try_from(row: CardRow) -> Result<SharedCard> {
         Ok(SharedCard {
-            card: CardKey::of(&row.id)?,
+            card: CardKey::new(row.key),
             number: row.number as u32,
             body: row.body,
             visible_to: Visibility::of(&row.visible_to)?,
@@ -485,6 +490,13 @@ fn shortened(reason: &str) -> &str {
         end -= 1;
     }
     &reason[..end]
+}
+
+/// An expression: the ids that rows of a table with these keys, an expression of texts, have in the member's audiences.
+pub(crate) fn ids(table: &str, keys: &str) -> String {
+    format!(
+        "array::flatten({keys}.map(|$key| $audiences.map(|$audience| type::record('{table}', {ROW_NAME}))))"
+    )
 }
 
 /// The rows of a table after this one, by id.

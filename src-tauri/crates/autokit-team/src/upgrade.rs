@@ -11,7 +11,7 @@ use crate::session::rows_after;
 const MOST_HOURS: u16 = 720;
 /// Rows that are brought up to date at once, of which each is written anew.
 const ROWS: usize = 100;
-/// Tables whose rows are given an id that begins with the key of their audience, and how: their names for each other were ids
+/// Tables whose rows are given an id that is made with the key of their audience, and how: their names for each other were ids
 /// before. What belongs to a card comes before it, since replicas read a card with its newest revision; members come last, and
 /// see nothing before.
 const AUDIENCES: [(&str, &str); 7] = [
@@ -20,9 +20,9 @@ const AUDIENCES: [(&str, &str); 7] = [
         "LET $rows = (SELECT * FROM $ids);
         FOR $one IN $rows {
             IF type::is_record($one.card) {
-                LET $audience = fn::audience($one.card.visible_to);
+                LET $audience = fn::audience($one.card.visible_to) ?? fn::nobody();
                 LET $card = record::id($one.card);
-                LET $id = type::record('revision', [$audience, $card, $one.number]);
+                LET $id = type::record('revision', [fn::name($audience, $card), $one.number]);
                 CREATE $id CONTENT object::extend($one, { id: $id, card: $card, audience: $audience }) RETURN NONE;
                 DELETE $one.id RETURN NONE;
             };
@@ -33,9 +33,9 @@ const AUDIENCES: [(&str, &str); 7] = [
         "LET $rows = (SELECT * FROM $ids);
         FOR $one IN $rows {
             IF type::is_record($one.card) {
-                LET $audience = fn::audience($one.card.visible_to);
+                LET $audience = fn::audience($one.card.visible_to) ?? fn::nobody();
                 LET $card = record::id($one.card);
-                LET $id = type::record('vector', [$audience, $card, $one.recipe]);
+                LET $id = type::record('vector', [fn::name($audience, $card), $one.recipe]);
                 CREATE $id CONTENT object::extend($one, { id: $id, card: $card, audience: $audience }) RETURN NONE;
                 DELETE $one.id RETURN NONE;
             };
@@ -46,9 +46,9 @@ const AUDIENCES: [(&str, &str); 7] = [
         "LET $rows = (SELECT * FROM $ids);
         FOR $one IN $rows {
             IF type::is_record($one.proposal) {
-                LET $audience = fn::audience($one.proposal.card.visible_to ?? $one.proposal.visible_to);
+                LET $audience = fn::audience($one.proposal.card.visible_to ?? $one.proposal.visible_to) ?? fn::nobody();
                 LET $proposal = record::id($one.proposal);
-                LET $id = type::record('comment', [$audience, $proposal, $one.written_at, record::id($one.id)]);
+                LET $id = type::record('comment', [fn::name($audience, $proposal), $one.written_at, record::id($one.id)]);
                 CREATE $id CONTENT object::extend($one, { id: $id, proposal: $proposal, audience: $audience }) RETURN NONE;
                 DELETE $one.id RETURN NONE;
             };
@@ -59,10 +59,11 @@ const AUDIENCES: [(&str, &str); 7] = [
         "LET $rows = (SELECT * FROM $ids);
         FOR $one IN $rows {
             IF $one.subject != NONE {
-                LET $card = IF record::tb($one.subject) = 'card' { $one.subject } ELSE { $one.subject.card };
-                LET $audience = fn::audience($card.visible_to ?? $one.subject.visible_to);
-                UPDATE $one.id REPLACE { at: $one.at, by: $one.by, what: $one.what, about: $one.about,
-                    card: IF $card != NONE { record::id($card) }, audience: $audience } RETURN NONE;
+                LET $row = IF record::tb($one.subject) = 'card' { $one.subject } ELSE { $one.subject.card };
+                LET $audience = fn::audience($row.visible_to ?? $one.subject.visible_to) ?? fn::nobody();
+                LET $card = IF $row != NONE { record::id($row) };
+                UPDATE $one.id REPLACE { at: $one.at, by: $one.by, what: $one.what, about: $one.about, card: $card,
+                    card_name: IF $card != NONE { fn::name($audience, $card) }, audience: $audience } RETURN NONE;
             };
         }",
     ),
@@ -70,11 +71,16 @@ const AUDIENCES: [(&str, &str); 7] = [
         "proposal",
         "LET $rows = (SELECT * FROM $ids);
         FOR $one IN $rows {
-            IF type::is_string(record::id($one.id)) {
-                LET $audience = fn::audience($one.card.visible_to ?? $one.visible_to);
-                LET $id = type::record('proposal', [$audience, record::id($one.id)]);
+            IF $one.key = NONE {
+                LET $audience = fn::audience($one.card.visible_to ?? $one.visible_to) ?? fn::nobody();
+                LET $key = record::id($one.id);
+                LET $id = type::record('proposal', fn::name($audience, $key));
                 LET $card = IF $one.card != NONE { record::id($one.card) };
-                CREATE $id CONTENT object::extend($one, { id: $id, card: $card, audience: $audience }) RETURN NONE;
+                LET $approvals = $one.approvals.filter(|$given| type::is_array($given.values)
+                    AND array::all($given.values, |$value| type::is_string($value)));
+                CREATE $id CONTENT object::extend($one, { id: $id, key: $key, card: $card, audience: $audience,
+                    approvals: $approvals, card_name: IF $card != NONE { fn::name($audience, $card) },
+                    same: fn::name($audience, $one.fingerprint) }) RETURN NONE;
                 DELETE $one.id RETURN NONE;
             };
         }",
@@ -83,15 +89,20 @@ const AUDIENCES: [(&str, &str); 7] = [
         "card",
         "LET $rows = (SELECT * FROM $ids);
         FOR $one IN $rows {
-            IF type::is_string(record::id($one.id)) {
-                LET $audience = fn::audience($one.visible_to);
-                LET $id = type::record('card', [$audience, record::id($one.id)]);
-                CREATE $id CONTENT object::extend($one, { id: $id, audience: $audience }) RETURN NONE;
+            IF $one.key = NONE {
+                LET $audience = fn::audience($one.visible_to) ?? fn::nobody();
+                LET $key = record::id($one.id);
+                LET $id = type::record('card', fn::name($audience, $key));
+                CREATE $id CONTENT object::extend($one, { id: $id, key: $key, audience: $audience }) RETURN NONE;
                 DELETE $one.id RETURN NONE;
             };
         }",
     ),
-    ("member", "LET $rows = (SELECT * FROM $ids WHERE identity = NONE); FOR $one IN $rows { fn::identify($one) }"),
+    (
+        "member",
+        "LET $rows = (SELECT * FROM $ids WHERE identity = NONE);
+        FOR $one IN $rows { fn::identify($one) }",
+    ),
 ];
 
 impl Owner {

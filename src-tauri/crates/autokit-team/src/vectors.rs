@@ -4,6 +4,7 @@ use surrealdb::types::{Bytes, SurrealValue, Value};
 
 use crate::access::CardKey;
 use crate::error::Result;
+use crate::schema::ROW_NAME;
 use crate::session::Session;
 
 /// The vectors of a card in one of its states.
@@ -24,7 +25,7 @@ pub struct CardVectors {
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct VectorRow {
-    card: Value,
+    card: String,
     number: i64,
     recipe: String,
     dim: i64,
@@ -34,7 +35,7 @@ struct VectorRow {
 #[derive(SurrealValue)]
 #[surreal(crate = "surrealdb::types")]
 struct NumberRow {
-    card: Value,
+    card: String,
     number: i64,
 }
 
@@ -42,9 +43,13 @@ fn keys(cards: &[CardKey]) -> Vec<Value> {
     cards.iter().map(CardKey::value).collect()
 }
 
-/// Makes `$ids` of `$cards` and `$recipe`: the ids that their vectors have in the member's audiences.
-const IDS: &str = "LET $ids = array::flatten($cards.map(|$card|
-    $audiences.map(|$audience| type::record('vector', [$audience, $card, $recipe]))));";
+/// The ids that vectors of `$cards` with `$recipe` have in the member's audiences.
+fn ids() -> String {
+    format!(
+        "LET $ids = array::flatten($cards.map(|$key|
+            $audiences.map(|$audience| type::record('vector', [{ROW_NAME}, $recipe]))));"
+    )
+}
 
 impl Session {
     /// Returns the vectors of these cards that were made with a recipe; cards without any are left out.
@@ -52,12 +57,12 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<CardVectors>> {
-        let query = self.reading(format!("{IDS} SELECT * FROM $ids")).bind(("cards", keys(cards)));
+        let query = self.reading(format!("{} SELECT * FROM $ids", ids())).bind(("cards", keys(cards)));
         let query = query.bind(("recipe", recipe.to_owned()));
         let rows: Vec<VectorRow> = self.client.answer(query).await?.take(2)?;
         let vectors = |row: VectorRow| {
             Ok(CardVectors {
-                card: CardKey::of(&row.card)?,
+                card: CardKey::new(row.card),
                 number: row.number as u32,
                 recipe: row.recipe,
                 dim: row.dim as u32,
@@ -72,9 +77,10 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn with_vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<(CardKey, u32)>> {
-        let query = self.reading(format!("{IDS} SELECT card, number FROM $ids")).bind(("cards", keys(cards)));
+        let query =
+            self.reading(format!("{} SELECT card, number FROM $ids", ids())).bind(("cards", keys(cards)));
         let query = query.bind(("recipe", recipe.to_owned()));
         let rows: Vec<NumberRow> = self.client.answer(query).await?.take(2)?;
-        rows.into_iter().map(|row| Ok((CardKey::of(&row.card)?, row.number as u32))).collect()
+        Ok(rows.into_iter().map(|row| (CardKey::new(row.card), row.number as u32)).collect())
     }
 }

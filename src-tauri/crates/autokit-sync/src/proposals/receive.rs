@@ -47,6 +47,7 @@ impl TeamSync {
         }
         loop {
             let changes = self.session.proposal_changes(&self.position.proposals).await?;
+            report.invalid += changes.unreadable;
             let position = Position { proposals: changes.cursor, ..self.position.clone() };
             self.take(changes.proposals, position, &mut stored, false, report).await?;
             if !changes.more {

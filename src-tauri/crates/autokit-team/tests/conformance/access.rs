@@ -6,7 +6,7 @@ use autokit_team::{
     Visibility,
 };
 use futures_util::StreamExt as _;
-use surrealdb::types::{Object, RecordId, Value};
+use surrealdb::types::{Object, RecordId, RecordIdKey, Value};
 
 use crate::cards::{all, edit, new_card, request, steps};
 use crate::place::Place;
@@ -42,8 +42,9 @@ pub(crate) async fn put(place: &Place, author: &Session, body: &str, to: &Visibi
         .query(
             "LET $audience = fn::audience($to);
              LET $key = rand::string(20);
-             CREATE type::record('card', [$audience, $key]) SET number = 1, visible_to = $to, audience = $audience;
-             CREATE type::record('revision', [$audience, $key, 1]) SET card = $key, audience = $audience, number = 1,
+             LET $name = fn::name($audience, $key);
+             CREATE type::record('card', $name) SET key = $key, number = 1, visible_to = $to, audience = $audience;
+             CREATE type::record('revision', [$name, 1]) SET card = $key, audience = $audience, number = 1,
                 operation = 'create', author = $author, reason = $body, at = time::now(), body = $body,
                 source = 'owner', position = 0;
              RETURN $key;",
@@ -53,13 +54,13 @@ pub(crate) async fn put(place: &Place, author: &Session, body: &str, to: &Visibi
         .bind(("body", body.to_owned()))
         .await?
         .check()?;
-    let key: Option<String> = response.take(4)?;
+    let key: Option<String> = response.take(5)?;
     Ok(CardKey::new(key.context("a key")?))
 }
 
 /// The row of a card, as whoever runs the server sees it.
 async fn row(place: &Place, card: &CardKey) -> Result<Object> {
-    let query = place.owner.db().query("SELECT * FROM card WHERE record::id(id)[1] = $card");
+    let query = place.owner.db().query("SELECT * FROM card WHERE key = $card");
     let rows: Vec<Object> = query.bind(("card", card.as_str().to_owned())).await?.take(0)?;
     rows.into_iter().next().context("a card")
 }
@@ -86,14 +87,23 @@ fn value_of(to: &Visibility) -> Value {
 }
 
 /// The keys of a member's audiences, as they read them.
-async fn own_audiences(session: &Session) -> Result<Value> {
-    Ok(session.db().query("RETURN $auth.audiences").await?.take::<Value>(0)?)
+pub(crate) async fn own_audiences(session: &Session) -> Result<Value> {
+    let query = session.db().query("SELECT VALUE audiences FROM ONLY $me");
+    Ok(query.bind(("me", RecordId::new("member", session.member().as_str()))).await?.take::<Value>(0)?)
 }
 
 /// The keys of all audiences that a card has.
 pub(crate) async fn all_audiences(place: &Place) -> Result<Value> {
     let keys: Vec<Value> = place.owner.db().query("SELECT VALUE audience FROM card").await?.take(0)?;
     Ok(Value::Array(keys.into()))
+}
+
+/// What a card's row is named.
+pub(crate) async fn name_of(place: &Place, card: &CardKey) -> Result<String> {
+    match row(place, card).await?.get("id") {
+        Some(Value::RecordId(RecordId { key: RecordIdKey::String(name), .. })) => Ok(name.clone()),
+        other => anyhow::bail!("{other:?}"),
+    }
 }
 
 /// The key of a card's audience.
@@ -264,8 +274,9 @@ pub(crate) async fn a_member_hears_of_what_they_see(place: &Place) -> Result<()>
     let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
     admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
     let mut heard = bob.watch().await?;
-    let listen = "LET $audiences = $auth.audiences; LIVE SELECT * FROM card WHERE $audiences != NONE";
-    let mut notes = bob.db().query(listen).await?.stream::<surrealdb::Notification<Value>>(1)?;
+    let listen = bob.db().query("LIVE SELECT * FROM card WHERE $audiences != NONE");
+    let listen = listen.bind(("audiences", own_audiences(&bob).await?));
+    let mut notes = listen.await?.stream::<surrealdb::Notification<Value>>(0)?;
     let hidden =
         cook.send(&request("one", vec![new_card(SECRET, Visibility::Group(cooks))])).await?.remove(0).card;
     let shown = cook.send(&request("two", vec![new_card("toast", Visibility::Team)])).await?.remove(0).card;

@@ -220,10 +220,9 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
     ann.send(&steps("five", vec![Step::Vectors(vectors)])).await?;
     // The version before this one knew no audiences and identities: rows had ids of their own, by which others named them.
     let earlier = "LET $rows = {
-            card: (SELECT * FROM card).map(|$one| object::extend($one, { id: type::record('card', record::id($one.id)[1]) })),
-            proposal: (SELECT * FROM proposal).map(|$one| object::extend($one, {
-                id: type::record('proposal', record::id($one.id)[1]),
-                card: IF $one.card != NONE { type::record('card', $one.card) } })),
+            card: (SELECT * FROM card).map(|$one| object::extend($one, { id: type::record('card', $one.key), key: NONE })),
+            proposal: (SELECT * FROM proposal).map(|$one| object::extend($one, { id: type::record('proposal', $one.key),
+                card: IF $one.card != NONE { type::record('card', $one.card) }, key: NONE, card_name: NONE, same: NONE })),
             revision: (SELECT * FROM revision).map(|$one| object::extend($one, {
                 id: type::record('revision', [type::record('card', $one.card), $one.number]),
                 card: type::record('card', $one.card) })),
@@ -233,7 +232,7 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
             comment: (SELECT * FROM comment).map(|$one| object::extend($one, {
                 id: type::record('comment', rand::string(20)), proposal: type::record('proposal', $one.proposal) })),
             audit: (SELECT * FROM audit).map(|$one| IF $one.card = NONE { $one } ELSE {
-                object::extend($one, { subject: type::record('card', $one.card) }) }),
+                object::extend($one, { subject: type::record('card', $one.card), card_name: NONE }) }),
         };
         REMOVE TABLE card; REMOVE TABLE proposal; REMOVE TABLE revision; REMOVE TABLE vector; REMOVE TABLE comment;
         REMOVE TABLE audit;
@@ -244,6 +243,10 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
         INSERT INTO comment $rows.comment.map(|$one| object::extend($one, { audience: NONE }));
         INSERT INTO audit $rows.audit.map(|$one| object::extend($one, { audience: NONE, card: NONE }));
         DEFINE FIELD at ON audit TYPE datetime VALUE $value ?? time::now();
+        -- What a contributor could propose then, and what nobody could read.
+        CREATE proposal SET visible_to = { kind: 'role' }, draft = '{}', fingerprint = 'planted', risk = 'low',
+            proposed_by = (SELECT VALUE id FROM member)[0], created_at = time::now(), state = 'pending', comments = 0,
+            written_at = time::now(), approvals = [{ by: (SELECT VALUE id FROM member)[0], at: time::now(), values: [1] }];
         REMOVE TABLE revocation;
         DEFINE TABLE OVERWRITE team SCHEMAFULL PERMISSIONS FOR select FULL;
         DEFINE ACCESS OVERWRITE member ON DATABASE TYPE RECORD SIGNIN (SELECT * FROM member WHERE name = $name);

@@ -1,10 +1,10 @@
 //! What a member tries with statements of their own, knowing the keys of cards and audiences that are hidden from them.
 
 use anyhow::{Result, ensure};
-use autokit_team::{CardKey, Role, Visibility};
-use surrealdb::types::{Array, RecordId, RecordIdKey, Value};
+use autokit_team::{CardKey, Role, Session, Visibility};
+use surrealdb::types::{RecordId, Value};
 
-use crate::access::{SECRET, admin_number, all_audiences, audience_of, put};
+use crate::access::{SECRET, admin_number, all_audiences, audience_of, name_of, own_audiences, put};
 use crate::cards::{edit, new_card, request};
 use crate::place::Place;
 
@@ -18,9 +18,10 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
     let audiences = all_audiences(place).await?;
     let audience_of_hidden = audience_of(place, &hidden).await?;
     let key_of_hidden = format!("{audience_of_hidden:?}");
+    let name = name_of(place, &hidden).await?;
     for role in Role::ALL {
         let session = place.member(&format!("a_{role}"), role).await?;
-        let card = format!("card:[$audience, '{hidden}']");
+        let card = format!("card:`{name}`");
         let statements = [
             "SELECT * FROM card, revision, request, audit, invitation, member, group, team".to_owned(),
             "SELECT * FROM card FETCH visible_to.group".to_owned(),
@@ -28,12 +29,14 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
             format!("RETURN {card}.*"),
             format!("RETURN {card}.visible_to"),
             format!("RETURN record::exists({card})"),
-            format!("SELECT * FROM revision:[$audience, '{hidden}', 1]"),
-            format!("RETURN revision:[$audience, '{hidden}', 1].body"),
-            format!("SELECT * FROM revision:[$audience, '{hidden}', NONE]..[$audience, '{hidden}', []]"),
+            format!("SELECT * FROM revision:['{name}', 1]"),
+            format!("RETURN revision:['{name}', 1].body"),
+            format!("SELECT * FROM revision:['{name}', NONE]..['{name}', []]"),
             format!("SELECT * FROM revision WHERE card = '{hidden}'"),
-            format!("SELECT * FROM card WHERE record::id(id)[1] = '{hidden}'"),
-            format!("SELECT * FROM proposal WHERE audience = $audience AND card = '{hidden}'"),
+            format!("SELECT * FROM card WHERE key = '{hidden}'"),
+            format!("SELECT * FROM proposal WHERE card_name = '{name}'"),
+            "RETURN fn::name($audience, 'x')".to_owned(),
+            "SELECT * FROM identity".to_owned(),
             format!("RETURN fn::ids('card', '{hidden}')"),
             format!("RETURN fn::find('{hidden}')"),
             format!("RETURN fn::show({card}.*, {{ kind: 'team' }})"),
@@ -52,7 +55,7 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
             format!("CREATE {card} SET number = 1, visible_to = {{ kind: 'team' }}"),
             format!("INSERT INTO card {{ id: {card}, number: 1 }} ON DUPLICATE KEY UPDATE number = 1"),
             format!(
-                "INSERT INTO revision {{ id: [$audience, '{hidden}', 1], body: 'x' }} ON DUPLICATE KEY UPDATE body = body"
+                "INSERT INTO revision {{ id: ['{name}', 1], body: 'x' }} ON DUPLICATE KEY UPDATE body = body"
             ),
             format!("RELATE {card}->seen->{card}"),
             format!("RETURN fn::sees({card}.audience)"),
@@ -79,7 +82,7 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
             "RETURN $session".to_owned(),
             "RETURN $token".to_owned(),
             format!(
-                "CREATE request SET id = [$auth.member, 'x'], key = 'x', member = $auth.member, reason = '', at = time::now(),
+                "CREATE request SET id = [$me, 'x'], key = 'x', member = $me, reason = '', at = time::now(),
                     steps = [{{ kind: 'write', card: '{hidden}', base: 1, operation: 'edit', body: 'y', visible_to: {{ kind: 'team' }} }}]"
             ),
             "CREATE request SET id = [member:admin, 'x'], key = 'x', member = member:admin, reason = '',
@@ -89,15 +92,16 @@ pub(crate) async fn statements_of_a_member_reveal_nothing_hidden(place: &Place) 
         for statement in &statements {
             // What is not allowed is an error, and an error tells nothing either.
             let query = session.db().query(statement.as_str()).bind(("audiences", audiences.clone()));
-            let said = match query.bind(("audience", audience_of_hidden.clone())).await {
+            let said = match query
+                .bind(("audience", audience_of_hidden.clone()))
+                .bind(("me", RecordId::new("member", session.member().as_str())))
+                .await
+            {
                 Ok(response) => format!("{response:?}"),
                 Err(error) => error.to_string(),
             };
             ensure!(!said.contains(SECRET), "{role}: {statement}: {said}");
-            ensure!(
-                statement.contains("$audience,") || !said.contains(&key_of_hidden),
-                "{role}: {statement}: {said}"
-            );
+            ensure!(!said.contains(&key_of_hidden), "{role}: {statement}: {said}");
             let shows_key = said.replace(statement.as_str(), "").contains("visible_to")
                 && said.contains(hidden.as_str())
                 && !statement.contains(hidden.as_str());
@@ -131,9 +135,10 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
     let hidden = put(place, &admin, SECRET, &Visibility::Group(cooks)).await?;
     let absent = CardKey::new("a".repeat(hidden.as_str().len()));
     let audiences = all_audiences(place).await?;
-    let audience = audience_of(place, &hidden).await?;
+    let name_of_hidden = name_of(place, &hidden).await?;
+    let name_of_absent = "a".repeat(name_of_hidden.len());
     let ann = place.member("ann", Role::Reviewer).await?;
-    let said = async |card: &CardKey| -> Result<Vec<String>> {
+    let said = async |card: &CardKey, name: &str| -> Result<Vec<String>> {
         let mut said = Vec::new();
         for base in [0, 1, 2] {
             let wrote = ann.send(&request(&format!("{base}"), vec![edit(card, base, Some("x"))])).await;
@@ -148,23 +153,23 @@ pub(crate) async fn a_card_that_is_hidden_reads_as_one_that_does_not_exist(place
             "UPSERT $card SET number = 2",
             "DELETE $card RETURN BEFORE",
             "CREATE $card SET number = 1, visible_to = { kind: 'team' }",
-            "CREATE type::record('revision', array::append(record::id($card), 1)) SET card = record::id($card)[1], number = 1",
+            "CREATE type::record('revision', [record::id($card), 1]) SET card = record::id($card), number = 1",
             "INSERT INTO card { id: $card, number: 1, visible_to: { kind: 'team' } }",
-            "SELECT * FROM type::record('revision', array::append(record::id($card), 1))",
+            "SELECT * FROM type::record('revision', [record::id($card), 1])",
         ] {
             // As if somebody knew the key of its audience.
-            let id = Array::from(vec![audience.clone(), Value::String(card.as_str().to_owned())]);
-            let id = RecordId::new("card", RecordIdKey::Array(id));
-            let query = ann.db().query(statement).bind(("card", id)).bind(("audiences", audiences.clone()));
+            let query = ann.db().query(statement).bind(("card", RecordId::new("card", name)));
+            let query = query.bind(("audiences", audiences.clone()));
             let outcome = match query.await?.take::<Value>(0) {
                 Ok(value) => format!("{value:?}"),
                 Err(error) => error.to_string(),
             };
-            said.push(format!("{statement}: {}", outcome.replace(card.as_str(), "KEY")));
+            said.push(format!("{statement}: {}", outcome.replace(name, "NAME")));
         }
         Ok(said)
     };
-    let (of_hidden, of_absent) = (said(&hidden).await?, said(&absent).await?);
+    let of_hidden = said(&hidden, &name_of_hidden).await?;
+    let of_absent = said(&absent, &name_of_absent).await?;
     ensure!(of_hidden == of_absent, "{of_hidden:#?}\n{of_absent:#?}");
     // A card of the same name and provider is made beside it.
     let named = put(place, &admin, "{\"name\":\"kettle\"}", &Visibility::Role(Role::Admin)).await?;
@@ -224,7 +229,7 @@ pub(crate) async fn what_a_request_says_of_a_card_is_not_believed(place: &Place)
         (place.member("rev", Role::Reviewer).await?, place.member("cat", Role::Contributor).await?);
     let own = rev.send(&request("own", vec![new_card("toast", Visibility::Team)])).await?.remove(0).card;
     let card = format!("'{hidden}'");
-    let own_key = "$auth.audiences[0]";
+    let own_key = "$own[0]";
     let mut told = Vec::new();
     for (number, (who, step)) in [
         // An object in place of the card, with a key of one's own.
@@ -248,10 +253,11 @@ pub(crate) async fn what_a_request_says_of_a_card_is_not_believed(place: &Place)
     .enumerate()
     {
         let create = format!(
-            "CREATE request SET id = [$auth.member, '{number}'], key = '{number}', member = $auth.member, reason = '',
-                at = time::now(), steps = [{step}]"
+            "CREATE request SET id = [$me, '{number}'], key = '{number}', member = $me, reason = '', at = time::now(),
+                steps = [{step}]"
         );
-        let said = match who.db().query(&create).await?.check() {
+        let query = who.db().query(&create).bind(("me", RecordId::new("member", who.member().as_str())));
+        let said = match query.bind(("own", own_audiences(who).await?)).await?.check() {
             Ok(_) => anyhow::bail!("{step} was carried out"),
             Err(error) => error.to_string(),
         };
@@ -271,18 +277,32 @@ pub(crate) async fn nobody_writes_down_what_is_hidden_while_listening(place: &Pl
     let (cook, bob) = (place.member("cook", Role::Reviewer).await?, place.member("bob", Role::Reader).await?);
     admin.set_groups(cook.member(), std::slice::from_ref(&cooks)).await?;
     let mut streams = Vec::new();
-    for (key, value) in [("own", "body"), ("all", "<string> $value")] {
-        let listen = format!(
-            "LIVE SELECT id FROM revision WHERE $audiences != NONE AND
-                (CREATE request SET id = [$auth.member, '{key}'], key = '{key}', member = $auth.member,
+    let me = format!("member:{}", bob.member());
+    for (number, value) in ["body", "<string> $value"].into_iter().enumerate() {
+        for (way, rebound) in [
+            "{ $event; WRITE }",
+            "{ LET $event = NONE; WRITE }",
+            "[NONE].map(|$event| WRITE)",
+            "{ FOR $event IN [NONE] { WRITE } }",
+            "[NONE].map(|$event| (UPDATE ME SET password = crypto::argon2::generate($value.body)))",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let write = format!(
+                "(CREATE request SET id = [{me}, '{number} {way}'], key = '{number} {way}', member = {me},
                     reason = {value}, at = time::now(), steps = [])"
-        );
-        let query = bob.db().query(listen).bind(("audiences", all_audiences(place).await?));
-        streams.push(query.await?.stream::<surrealdb::Notification<Value>>(0)?);
+            );
+            let condition = rebound.replace("WRITE", &write).replace("ME", &me);
+            let listen = format!("LIVE SELECT id FROM revision WHERE $audiences != NONE AND {condition}");
+            let query = bob.db().query(listen).bind(("audiences", all_audiences(place).await?));
+            streams.push(query.await?.stream::<surrealdb::Notification<Value>>(0)?);
+        }
     }
     cook.send(&request("one", vec![new_card(SECRET, Visibility::Group(cooks))])).await?;
     let mut requests = bob.db().query("SELECT * FROM request").await?;
     let rows: Vec<Value> = requests.take(0)?;
     ensure!(rows.is_empty(), "{rows:?}");
+    Session::sign_in(&place.connection, "kitchen", "bob", "bob").await?;
     Ok(())
 }
