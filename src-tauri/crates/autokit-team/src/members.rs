@@ -127,9 +127,12 @@ impl Session {
     /// # Errors
     /// `NotAllowed` for others than administrators; `Taken`.
     pub async fn create_group(&self, name: &str) -> Result<Group> {
-        let create = "CREATE group SET name = $name";
-        let rows: Vec<GroupRow> =
-            self.client.answer(self.db().query(create).bind(("name", name.to_owned()))).await?.take(0)?;
+        // Who gives a name at the same time writes the same row.
+        let created = retried(move || {
+            let query = self.db().query("CREATE group SET name = $name").bind(("name", name.to_owned()));
+            async move { query.await?.check()?.take::<Vec<GroupRow>>(0) }.boxed()
+        });
+        let rows = self.client.answer(created).await?;
         let row = rows.into_iter().next();
         let row = row.ok_or_else(|| TeamError::new(Code::NotAllowed, "only administrators create groups"))?;
         Ok(Group { key: GroupKey::of(&row.id)?, name: row.name })
@@ -160,9 +163,13 @@ impl Session {
         let update = "UPDATE $member SET groups = <set> $groups
             WHERE (SELECT VALUE role FROM ONLY $me) = 'admin' RETURN VALUE id";
         let groups: Vec<Value> = groups.iter().map(|group| Value::RecordId(group.record())).collect();
-        let query = self.db().query(update).bind(("member", member.record())).bind(("groups", groups));
-        let query = query.bind(("me", self.member().record()));
-        changed(!self.client.answer(query).await?.take::<Vec<Value>>(0)?.is_empty())
+        let groups = &groups;
+        let updated = retried(move || {
+            let query = self.db().query(update).bind(("member", member.record()));
+            let query = query.bind(("groups", groups.clone())).bind(("me", self.member().record()));
+            async move { query.await?.check()?.take::<Vec<Value>>(0) }.boxed()
+        });
+        changed(!self.client.answer(updated).await?.is_empty())
     }
 
     /// Removes another member, who can no longer sign in or read anything, or takes them back.

@@ -17,7 +17,8 @@ pub(crate) const MAX_REASON: usize = 16 << 10;
 /// The first part reads nothing, so that reading a table passes over rows of other audiences quickly. (A single row of another
 /// audience cannot even be named: its id is made with a key that only the audience has.) `CONTAINSANY`, since `IN` also takes a
 /// range, which includes every key.
-const IS_VISIBLE: &str = "$audiences CONTAINSANY [audience] AND $is_identity AND audience IN $auth.audiences";
+const IS_VISIBLE: &str =
+    "$audiences CONTAINSANY [audience] AND $is_identity AND audience IN $auth.member.audiences";
 
 /// Whether `$auth` may be somebody's identity: no object that a statement put in its place, and no id that says what its row
 /// would.
@@ -26,8 +27,12 @@ const IS_IDENTITY: &str = "type::is_record($auth, 'identity') AND type::is_strin
 /// What a row with a key is named in an audience, in ids and indexes, as an expression of `$audience` and `$key`.
 pub(crate) const ROW_NAME: &str = "crypto::sha256(string::concat(<string> $audience, ' ', $key))";
 
-/// Permissions of a field that allow everything, for fields of rows that are hidden from some.
-const GUARDED: &str = "PERMISSIONS FOR select WHERE true, FOR create, update FULL";
+/// Permissions of fields of rows with an audience.
+const GUARDED: &str =
+    "PERMISSIONS FOR select WHERE audience IN $auth.member.audiences, FOR create, update FULL";
+
+/// Permissions of fields that allow everything, but keep conditions from being tried before the permission of the row.
+const UNTRIED: &str = "PERMISSIONS FOR select WHERE true, FOR create, update FULL";
 
 /// The statements that define the tables, with a hash that no password has in place of `$decoy`.
 pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
@@ -36,6 +41,7 @@ pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
         .replace("$is_identity", IS_IDENTITY)
         .replace("$row_name", ROW_NAME)
         .replace("$guarded", GUARDED)
+        .replace("$untried", UNTRIED)
         .replace("$max_text", &MAX_TEXT.to_string())
         .replace("$max_reason", &MAX_REASON.to_string())
         .replace("$decoy", &format!("'{decoy}'"))

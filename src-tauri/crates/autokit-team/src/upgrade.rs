@@ -23,7 +23,8 @@ const AUDIENCES: [(&str, &str); 7] = [
                 LET $audience = fn::audience($one.card.visible_to) ?? fn::nobody();
                 LET $card = record::id($one.card);
                 LET $id = type::record('revision', [fn::name($audience, $card), $one.number]);
-                CREATE $id CONTENT object::extend($one, { id: $id, card: $card, audience: $audience }) RETURN NONE;
+                CREATE $id CONTENT object::extend($one, { id: $id, card: $card, audience: $audience,
+                    at: fn::readable($one.at) }) RETURN NONE;
                 DELETE $one.id RETURN NONE;
             };
         }",
@@ -49,7 +50,8 @@ const AUDIENCES: [(&str, &str); 7] = [
                 LET $audience = fn::audience($one.proposal.card.visible_to ?? $one.proposal.visible_to) ?? fn::nobody();
                 LET $proposal = record::id($one.proposal);
                 LET $id = type::record('comment', [fn::name($audience, $proposal), $one.written_at, record::id($one.id)]);
-                CREATE $id CONTENT object::extend($one, { id: $id, proposal: $proposal, audience: $audience }) RETURN NONE;
+                CREATE $id CONTENT object::extend($one, { id: $id, proposal: $proposal, audience: $audience,
+                    at: fn::readable($one.at) }) RETURN NONE;
                 DELETE $one.id RETURN NONE;
             };
         }",
@@ -77,9 +79,11 @@ const AUDIENCES: [(&str, &str); 7] = [
                 LET $id = type::record('proposal', fn::name($audience, $key));
                 LET $card = IF $one.card != NONE { record::id($one.card) };
                 LET $approvals = $one.approvals.filter(|$given| type::is_array($given.values)
-                    AND array::all($given.values, |$value| type::is_string($value)));
+                    AND array::all($given.values, |$value| type::is_string($value)))
+                    .map(|$given| { by: $given.by, at: fn::readable($given.at), values: $given.values });
                 CREATE $id CONTENT object::extend($one, { id: $id, key: $key, card: $card, audience: $audience,
-                    approvals: $approvals, card_name: IF $card != NONE { fn::name($audience, $card) },
+                    approvals: $approvals, created_at: fn::readable($one.created_at),
+                    decided_at: fn::readable($one.decided_at), card_name: IF $card != NONE { fn::name($audience, $card) },
                     same: fn::name($audience, $one.fingerprint) }) RETURN NONE;
                 DELETE $one.id RETURN NONE;
             };

@@ -59,6 +59,7 @@ conformance! {
     statements::what_a_request_says_of_a_card_is_not_believed,
     access::a_member_hears_of_what_they_see,
     statements::nobody_writes_down_what_is_hidden_while_listening,
+    statements::no_condition_is_tried_on_hidden_rows,
     access::who_sees_less_is_told_and_nobody_else,
     access::a_reviewer_says_who_sees_a_card,
     access::decisions_are_audited_where_their_card_is_seen,

@@ -245,7 +245,7 @@ pub(crate) async fn rows_of_an_earlier_version_are_shown_after_an_upgrade(place:
         DEFINE FIELD at ON audit TYPE datetime VALUE $value ?? time::now();
         -- What a contributor could propose then, and what nobody could read.
         CREATE proposal SET visible_to = { kind: 'role' }, draft = '{}', fingerprint = 'planted', risk = 'low',
-            proposed_by = (SELECT VALUE id FROM member)[0], created_at = time::now(), state = 'pending', comments = 0,
+            proposed_by = (SELECT VALUE id FROM member)[0], created_at = time::maximum, state = 'pending', comments = 0,
             written_at = time::now(), approvals = [{ by: (SELECT VALUE id FROM member)[0], at: time::now(), values: [1] }];
         REMOVE TABLE revocation;
         DEFINE TABLE OVERWRITE team SCHEMAFULL PERMISSIONS FOR select FULL;

@@ -1,8 +1,8 @@
 //! What a member tries with statements of their own, knowing the keys of cards and audiences that are hidden from them.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use autokit_team::{CardKey, Role, Session, Visibility};
-use surrealdb::types::{RecordId, Value};
+use surrealdb::types::{Object, RecordId, Value};
 
 use crate::access::{SECRET, admin_number, all_audiences, audience_of, name_of, own_audiences, put};
 use crate::cards::{edit, new_card, request};
@@ -304,5 +304,53 @@ pub(crate) async fn nobody_writes_down_what_is_hidden_while_listening(place: &Pl
     let rows: Vec<Value> = requests.take(0)?;
     ensure!(rows.is_empty(), "{rows:?}");
     Session::sign_in(&place.connection, "kitchen", "bob", "bob").await?;
+    Ok(())
+}
+
+/// The database tries simple conditions on fields that everybody reads before it asks whether a row is shown, and those of live
+/// queries while others write: the time of an answer, or between two writes, would tell what hidden rows say.
+pub(crate) async fn no_condition_is_tried_on_hidden_rows(place: &Place) -> Result<()> {
+    let hidden = [
+        "card",
+        "revision",
+        "vector",
+        "proposal",
+        "comment",
+        "revocation",
+        "audit",
+        "request",
+        "invitation",
+        "group",
+    ];
+    for table in hidden {
+        let mut answer = place.owner.db().query(format!("INFO FOR TABLE {table} STRUCTURE")).await?;
+        let info: Object = answer.take::<Option<Object>>(0)?.context("a table")?;
+        let Some(Value::Array(fields)) = info.get("fields") else { anyhow::bail!("{info:?}") };
+        ensure!(!fields.is_empty(), "{table} has no fields");
+        for field in fields {
+            let Value::Object(field) = field else { anyhow::bail!("{field:?}") };
+            let Some(Value::Object(permissions)) = field.get("permissions") else {
+                anyhow::bail!("{field:?}")
+            };
+            let Some(Value::String(name)) = field.get("name") else { anyhow::bail!("{field:?}") };
+            let is_told = match permissions.get("select") {
+                // A condition: one that everybody passes is for what everybody may know, and for parts of other fields.
+                Some(Value::String(condition)) => {
+                    let harmless = ["number", "written_at", "at", "dim", "comments"];
+                    condition == "true" && !name.contains('.') && !harmless.contains(&name.as_str())
+                }
+                // Nobody, or everybody.
+                Some(Value::Bool(everybody)) => *everybody,
+                other => anyhow::bail!("{table}: {other:?}"),
+            };
+            ensure!(!is_told, "{table}: {field:?}");
+        }
+    }
+    // Nobody learns by ranges of ids which identities there are.
+    let bob = place.member("bob", Role::Reader).await?;
+    let mut own = bob.db().query("SELECT * FROM identity; SELECT VALUE id FROM identity:..").await?;
+    for statement in 0..2 {
+        ensure!(own.take::<Vec<Value>>(statement)?.is_empty());
+    }
     Ok(())
 }
