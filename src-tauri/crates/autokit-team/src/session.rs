@@ -494,9 +494,12 @@ fn shortened(reason: &str) -> &str {
 
 /// An expression: the ids that rows of a table with these keys, an expression of texts, have in the member's audiences.
 pub(crate) fn ids(table: &str, keys: &str) -> String {
-    format!(
-        "array::flatten({keys}.map(|$key| $audiences.map(|$audience| type::record('{table}', {ROW_NAME}))))"
-    )
+    ids_of(table, keys, ROW_NAME)
+}
+
+/// As [`ids`], for rows whose ids are more than their names: `id` is an expression of `$audience` and `$key`.
+pub(crate) fn ids_of(table: &str, keys: &str, id: &str) -> String {
+    format!("array::flatten({keys}.map(|$key| $audiences.map(|$audience| type::record('{table}', {id}))))")
 }
 
 /// The rows of a table after this one, by id.

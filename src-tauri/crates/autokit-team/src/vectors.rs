@@ -5,7 +5,7 @@ use surrealdb::types::{Bytes, SurrealValue, Value};
 use crate::access::CardKey;
 use crate::error::Result;
 use crate::schema::ROW_NAME;
-use crate::session::Session;
+use crate::session::{Session, ids_of};
 
 /// The vectors of a card in one of its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +43,9 @@ fn keys(cards: &[CardKey]) -> Vec<Value> {
     cards.iter().map(CardKey::value).collect()
 }
 
-/// The ids that vectors of `$cards` with `$recipe` have in the member's audiences.
+/// An expression: the ids that vectors of `$cards` with `$recipe` have in the member's audiences.
 fn ids() -> String {
-    format!(
-        "LET $ids = array::flatten($cards.map(|$key|
-            $audiences.map(|$audience| type::record('vector', [{ROW_NAME}, $recipe]))));"
-    )
+    ids_of("vector", "$cards", &format!("[{ROW_NAME}, $recipe]"))
 }
 
 impl Session {
@@ -57,7 +54,8 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<CardVectors>> {
-        let query = self.reading(format!("{} SELECT * FROM $ids", ids())).bind(("cards", keys(cards)));
+        let query =
+            self.reading(format!("LET $ids = {}; SELECT * FROM $ids", ids())).bind(("cards", keys(cards)));
         let query = query.bind(("recipe", recipe.to_owned()));
         let rows: Vec<VectorRow> = self.client.answer(query).await?.take(2)?;
         let vectors = |row: VectorRow| {
@@ -77,8 +75,9 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn with_vectors(&self, cards: &[CardKey], recipe: &str) -> Result<Vec<(CardKey, u32)>> {
-        let query =
-            self.reading(format!("{} SELECT card, number FROM $ids", ids())).bind(("cards", keys(cards)));
+        let query = self
+            .reading(format!("LET $ids = {}; SELECT card, number FROM $ids", ids()))
+            .bind(("cards", keys(cards)));
         let query = query.bind(("recipe", recipe.to_owned()));
         let rows: Vec<NumberRow> = self.client.answer(query).await?.take(2)?;
         Ok(rows.into_iter().map(|row| (CardKey::new(row.card), row.number as u32)).collect())
