@@ -34,6 +34,11 @@ const GUARDED: &str =
 /// Permissions of fields that allow everything, but keep conditions from being tried before the permission of the row.
 const UNTRIED: &str = "PERMISSIONS FOR select WHERE true, FOR create, update FULL";
 
+/// Permissions of fields of rows that only administrators see, that whoever asked for something sees, and of the audit.
+const TO_ADMINS: &str = "PERMISSIONS FOR select WHERE fn::may('admin'), FOR create, update FULL";
+const TO_SENDER: &str = "PERMISSIONS FOR select WHERE member = $auth.member, FOR create, update FULL";
+const TO_AUDITORS: &str = "PERMISSIONS FOR select WHERE fn::may('admin') AND (audience = NONE OR fn::sees(audience)), FOR create, update FULL";
+
 /// The statements that define the tables, with a hash that no password has in place of `$decoy`.
 pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
     include_str!("schema.surql")
@@ -42,6 +47,9 @@ pub(crate) fn statements(decoy: &str, lifetimes: Lifetimes) -> String {
         .replace("$row_name", ROW_NAME)
         .replace("$guarded", GUARDED)
         .replace("$untried", UNTRIED)
+        .replace("$to_admins", TO_ADMINS)
+        .replace("$to_sender", TO_SENDER)
+        .replace("$to_auditors", TO_AUDITORS)
         .replace("$max_text", &MAX_TEXT.to_string())
         .replace("$max_reason", &MAX_REASON.to_string())
         .replace("$decoy", &format!("'{decoy}'"))
