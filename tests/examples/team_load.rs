@@ -29,7 +29,7 @@ use tokio::sync::Notify;
 
 const DATABASE: &str = "load";
 /// Cards in one request.
-const BATCH: usize = 500;
+const BATCH: usize = 100;
 /// How long a proposal may take to reach everybody before the measurement fails.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// The field that proposals change.
@@ -164,11 +164,8 @@ async fn main() -> Result<()> {
 
     // One alone, and how much of that is the server's.
     let started = Instant::now();
-    let (mut cursor, mut more) = (Cursor::default(), true);
-    while more {
-        let changes = reviewer.changes(&cursor, &CardFilter::default()).await?;
-        (cursor, more) = (changes.cursor, changes.more);
-    }
+    let mut feed = reviewer.feed(&Cursor::default(), &CardFilter::default());
+    while feed.next().await?.more {}
     let read = started.elapsed();
     join("first", Role::Reader).await?;
     let started = Instant::now();

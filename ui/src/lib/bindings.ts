@@ -6972,7 +6972,7 @@ unsent: number,
  */
 received: number, 
 /**
- * Changes that were sent since the library was opened.
+ * Cards whose changes were sent since the library was opened.
  */
 sent: number, 
 /**

@@ -102,7 +102,7 @@ pub struct TeamState {
     pub unsent: u32,
     /// Cards of the team that were written since the library was opened.
     pub received: u32,
-    /// Changes that were sent since the library was opened.
+    /// Cards whose changes were sent since the library was opened.
     pub sent: u32,
     /// Edits that met another one, or that the role does not allow, since the library was opened: they wait in Review.
     pub conflicts: u32,

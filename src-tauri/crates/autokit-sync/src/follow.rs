@@ -11,17 +11,19 @@ use autokit_toolcard::Timestamp;
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use crate::embedding::Embedding;
 use crate::error::{Result, SyncError};
 use crate::send::unsent;
-use crate::sync::{Report, TeamSync, forget_team};
+use crate::sync::{Look, Report, TeamSync, forget_team};
 
 /// How long to wait before connecting again, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
-/// How long to hear nothing before asking: a connection that ended says nothing of it.
-const QUIET: Duration = Duration::from_secs(15);
+/// How long after looking at everything to do so again: a connection that ended says nothing of it, and what took long to
+/// write is not among the news.
+const WHOLE: Duration = Duration::from_secs(15);
 
 /// Where a team's library is, and as whom to sign in.
 #[derive(Clone)]
@@ -92,7 +94,7 @@ pub struct State {
     pub unsent: usize,
     /// What was done since the library was opened.
     pub total: Report,
-    /// Number of the round that this is the outcome of; see [`Following::next_round`].
+    /// Number of the last round that looked at everything; see [`Following::next_round`].
     pub round: u64,
 }
 
@@ -100,7 +102,7 @@ pub struct State {
 #[derive(Clone, Debug)]
 pub struct Following {
     state: watch::Receiver<State>,
-    /// Number of rounds that began.
+    /// Number of rounds that began to look at everything.
     begun: Arc<AtomicU64>,
     changed: Arc<Notify>,
 }
@@ -111,7 +113,8 @@ impl Following {
         self.state.clone()
     }
 
-    /// Returns the outcome of a round that begins after this call: one that is under way may have asked before.
+    /// Returns the outcome of a round that begins after this call and looks at everything: one that is under way may have
+    /// asked before.
     pub async fn next_round(&self) -> State {
         let next = self.begun.load(Ordering::Acquire) + 1;
         self.changed.notify_one();
@@ -209,9 +212,15 @@ impl Follower {
         let changes = sync.session().watch().await?;
         let mut watched = sync.narrowed();
         let mut changes = changes.ready_chunks(usize::from(u8::MAX)).boxed();
+        let mut look = Look::Whole;
+        let mut whole_at = Instant::now();
         loop {
-            let round = self.begin();
-            let report = sync.sync().await?;
+            let round = if look == Look::Whole { self.begin() } else { self.state.borrow().round };
+            let report = sync.round(look).await?;
+            if look == Look::Whole {
+                whole_at = Instant::now();
+            }
+            look = Look::Whole;
             let (now, (unsent, problem)) = (self.clock.stamp(), sync.behind());
             // Not for each look at a library in which nothing changed: that would write all day.
             if report != Report::default() || self.state.borrow().synced_at.is_none() {
@@ -232,10 +241,13 @@ impl Follower {
                 continue;
             }
             tokio::select! {
-                told = changes.next() => match told {
-                    Some(told) => {
-                        for one in told {
-                            if one? == Changed::Members {
+                next = changes.next() => match next {
+                    Some(next) => {
+                        look = Look::News { proposals: false };
+                        for changed in next {
+                            let changed = changed?;
+                            look = look.told(changed);
+                            if changed == Changed::Members {
                                 sync.heed_members();
                             }
                         }
@@ -243,7 +255,7 @@ impl Follower {
                     None => return Ok(()),
                 },
                 () = self.changed.notified() => {}
-                () = tokio::time::sleep(QUIET) => {}
+                () = tokio::time::sleep_until(whole_at + WHOLE) => {}
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use autokit_bundle::merge::merge;
 use autokit_library::{LibraryError, Made, PackedVectors, Received, Replica, SharedState, TeamNote, Write};
-use autokit_team::{CardFilter, CardKey, Changes, Cursor, Session, SharedCard};
+use autokit_team::{CardFeed, CardKey, Changes, Cursor, SharedCard};
 use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::error::{Result, SyncError};
 use crate::position::{Dispute, Position};
 use crate::proposals::digest;
 use crate::sharing::to_text;
-use crate::sync::{Report, TeamSync, meta};
+use crate::sync::{Look, Report, TeamSync, meta};
 
 /// Cards that are written at once, and bytes of them after which no more are read: a larger change does not fit into one
 /// transaction of the library, which writes it twice then. A card is up to six rows.
@@ -54,41 +54,44 @@ struct Planned {
 }
 
 /// Reads cards that the team changed, as many as are written here at once.
-async fn read(session: &Session, cursor: &Cursor, filter: &CardFilter) -> Result<Changes> {
-    let mut read = Changes {
-        cards: Vec::new(),
-        left_out: Vec::new(),
-        unreadable: 0,
-        cursor: cursor.clone(),
-        more: true,
+async fn read(feed: &mut CardFeed) -> Result<Changes> {
+    let mut read = feed.next().await?;
+    let size = |changes: &Changes| {
+        changes.cards.iter().filter_map(|card| card.body.as_ref()).map(String::len).sum::<usize>()
     };
-    let mut bytes = 0;
+    let mut bytes = size(&read);
     while read.more && read.cards.len() + read.left_out.len() < CARDS && bytes < BYTES {
-        let next = session.changes(&read.cursor, filter).await?;
+        let next = feed.next().await?;
         // A card that was written again meanwhile counts as it is now.
         let again: HashSet<&CardKey> =
             next.cards.iter().map(|card| &card.card).chain(&next.left_out).collect();
         read.cards.retain(|card| !again.contains(&card.card));
         read.left_out.retain(|card| !again.contains(card));
-        bytes += next.cards.iter().filter_map(|card| card.body.as_ref()).map(String::len).sum::<usize>();
+        bytes += size(&next);
         read.cards.extend(next.cards);
         read.left_out.extend(next.left_out);
         read.unreadable += next.unreadable;
-        (read.cursor, read.more) = (next.cursor, next.more);
+        (read.cursor, read.recent, read.more) = (next.cursor, next.recent, next.more);
     }
     Ok(read)
 }
 
 impl TeamSync {
     /// Writes what the team changed since the last time.
-    pub(crate) async fn receive(&mut self, report: &mut Report) -> Result<()> {
+    pub(crate) async fn receive(&mut self, look: Look, report: &mut Report) -> Result<()> {
         let mut stored = self.position.clone();
-        let mut changes = read(&self.session, &self.position.cursor, &self.position.filter).await?;
+        let from = if look == Look::Whole { &self.position.cursor } else { &self.recent.cards };
+        let mut feed = self.session.feed(from, &self.position.filter);
+        let mut changes = read(&mut feed).await?;
         loop {
-            let (session, filter) = (self.session.clone(), self.position.filter.clone());
-            let (cursor, more) = (changes.cursor.clone(), changes.more);
+            let more = changes.more;
+            if look != Look::Whole {
+                // What took long to write is still to be read.
+                changes.cursor.clone_from(&self.position.cursor);
+            }
+            self.recent.cards.clone_from(&changes.recent);
             // The server reads the next ones while these are written here.
-            let next = async { if more { Some(read(&session, &cursor, &filter).await) } else { None } };
+            let next = async { if more { Some(read(&mut feed).await) } else { None } };
             let (taken, next) = tokio::join!(self.take_cards(changes, &mut stored, report), next);
             taken?;
             match next {

@@ -14,8 +14,9 @@ use crate::proposals::AcceptedHere;
 use crate::sharing::{to_text, wanted};
 use crate::sync::{Report, TeamSync};
 
-/// Most cards in one request, which the server carries out in one transaction while others wait.
-const STEPS: usize = 500;
+/// Most cards in one request, which the server carries out in one transaction while others wait. Each of its statements copies
+/// the whole request: a card takes 1 ms among 100, and 4 ms among 800.
+const STEPS: usize = 100;
 /// Most bytes of cards in one request: far less than fits into a message to the server.
 const BYTES: usize = 16 << 20;
 
@@ -203,11 +204,11 @@ impl TeamSync {
         };
         let states: Vec<(CardId, SharedState)> = written.iter().filter_map(state).collect();
         self.library.set_shared(&states).await?;
+        report.sent += states.len();
         for (card, state) in states {
             self.unembedded.insert(card.clone());
             self.set_shared(card, state);
         }
-        report.sent += 1;
         Ok(())
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use autokit_library::{Library, Meta, ProposalLink, SharedState, TeamNote, TeamRules};
-use autokit_team::{CardKey, Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing, Visibility};
+use autokit_team::{
+    CardKey, Changed, Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing, Visibility,
+};
 use autokit_toolcard::{Author, CardId, Operation, ProposalId, Risk, Timestamp};
 
 use crate::embedding::Embedding;
@@ -43,7 +45,7 @@ pub async fn synced_at(library: &Library) -> Result<Option<Timestamp>> {
 pub struct Report {
     /// Cards of the team that were written here.
     pub received: usize,
-    /// Local changes that the team has now.
+    /// Cards whose local changes the team has now, each as often as it was sent.
     pub sent: usize,
     /// Edits that met another one and wait in Review.
     pub conflicts: usize,
@@ -79,6 +81,39 @@ impl Report {
     }
 }
 
+/// What of the team is looked at in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// What the member may do and see, cards and proposals, with what took long to write.
+    Whole,
+    /// Cards written since the last look, and proposals.
+    News {
+        /// Whether proposals are looked at.
+        proposals: bool,
+    },
+}
+
+impl Look {
+    /// What is to be looked at once this was told as well.
+    pub(crate) fn told(self, changed: Changed) -> Look {
+        match (self, changed) {
+            (look, Changed::Cards) => look,
+            // Its card is there before a proposal is.
+            (Look::News { .. }, Changed::Proposals) => Look::News { proposals: true },
+            (Look::Whole, Changed::Proposals) | (_, Changed::Hidden | Changed::Members) => Look::Whole,
+        }
+    }
+}
+
+/// Up to where a team was read in this session, without what takes long to write.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recent {
+    pub(crate) cards: Cursor,
+    pub(crate) proposals: Cursor,
+    /// Whether a round looked at everything.
+    pub(crate) is_whole: bool,
+}
+
 /// Keeps a library in step with a team's, as one member.
 #[derive(Debug)]
 pub struct TeamSync {
@@ -89,6 +124,7 @@ pub struct TeamSync {
     pub(crate) links: HashMap<ProposalId, ProposalLink>,
     pub(crate) by_proposal: HashMap<String, ProposalId>,
     pub(crate) position: Position,
+    pub(crate) recent: Recent,
     pub(crate) rules: TeamRules,
     /// Proposals that this session asked the team to make.
     pub(crate) asked: HashSet<ProposalId>,
@@ -140,6 +176,7 @@ impl TeamSync {
             by_key,
             links,
             by_proposal,
+            recent: Recent::default(),
             position,
             rules,
             asked: HashSet::new(),
@@ -170,8 +207,21 @@ impl TeamSync {
     /// # Errors
     /// When the server does not answer or the library cannot be written. Local changes stay for the next time.
     pub async fn sync(&mut self) -> Result<Report> {
+        self.round(Look::Whole).await
+    }
+
+    /// As [`TeamSync::sync`], but no more of the team is looked at unless something is to be sent, or this is the first round.
+    ///
+    /// # Errors
+    /// As [`TeamSync::sync`].
+    pub async fn round(&mut self, mut look: Look) -> Result<Report> {
         let mut report = Report::default();
-        self.forget(&mut report).await?;
+        if !self.recent.is_whole {
+            look = Look::Whole;
+        }
+        if look == Look::Whole {
+            self.forget(&mut report).await?;
+        }
         self.propose_disputed(&mut report).await?;
         if self.shared.is_empty() {
             // Nothing is here that it could leave out.
@@ -180,7 +230,7 @@ impl TeamSync {
         for _ in 0..ROUNDS {
             self.read_wanted().await?;
             let sent = self.send(&mut report).await?;
-            self.receive(&mut report).await?;
+            self.receive(look, &mut report).await?;
             let is_done = sent == Sent::Everything && self.unsent().is_empty();
             if is_done {
                 self.send_wanted().await?;
@@ -188,7 +238,11 @@ impl TeamSync {
             }
             // What is proposed is about cards that the team has.
             let discussed = is_done && self.send_proposals().await?;
-            self.receive_proposals(&mut report).await?;
+            if look != (Look::News { proposals: false }) || discussed || self.has_proposals_to_read() {
+                self.receive_proposals(look, &mut report).await?;
+            }
+            self.recent.is_whole |= look == Look::Whole;
+            look = Look::Whole;
             let is_settled = is_done && !discussed && self.early.is_empty();
             if is_settled && !self.heed_filter(&mut report).await? {
                 return Ok(report);

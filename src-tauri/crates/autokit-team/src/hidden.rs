@@ -7,9 +7,10 @@ use surrealdb::types::{Datetime, SurrealValue, Value};
 use crate::access::{CardKey, ProposalKey};
 use crate::cursor::Cursor;
 use crate::error::Result;
+use crate::listing::{LISTED, Listed, listed};
 use crate::session::{Session, ids};
 
-/// Rows in one answer: each is looked up in every audience of the member.
+/// Keys in one question: each is looked up in every audience of the member.
 const PAGE: usize = 1_000;
 
 /// Cards that were hidden since a cursor.
@@ -23,8 +24,7 @@ pub struct Hidden {
     pub more: bool,
 }
 
-/// How far before the newest row the next answer begins, in seconds. Longer than a request may take: what is missed here is
-/// kept for good.
+/// As [`crate::cursor::OVERLAP_SECONDS`], much longer than a request may take: what is missed here is kept for good.
 const OVERLAP_SECONDS: i64 = 60;
 
 #[derive(SurrealValue)]
@@ -35,38 +35,27 @@ struct RevocationRow {
     written_at: Datetime,
 }
 
+impl Listed for RevocationRow {
+    fn position(&self) -> (Datetime, &Value) {
+        (self.written_at, &self.id)
+    }
+}
+
 impl Session {
     /// Returns the cards that were hidden from an audience of this member since a cursor.
     ///
     /// # Errors
     /// When the server does not answer.
     pub async fn hidden(&self, before: &Cursor) -> Result<Hidden> {
-        let (since, revocation) = before.position("revocation");
-        let query = self
-            .reading(format!(
-                "LET $rows = (
-                    SELECT id, card, written_at FROM revocation
-                    WHERE written_at >= $since AND (written_at != $since OR $revocation = NONE OR id > $revocation)
-                    ORDER BY written_at, id LIMIT $limit
-                );
-                RETURN $rows;
-                LET $ids = {};
-                SELECT VALUE key FROM $ids",
-                ids("card", "array::distinct($rows.card)")
-            ))
-            .bind(("since", since))
-            .bind(("revocation", revocation))
-            .bind(("limit", PAGE as i64));
-        let mut answers = self.client.answer(query).await?.check()?;
-        let rows: Vec<RevocationRow> = answers.take(2)?;
-        let seen: HashSet<String> = answers.take::<Vec<String>>(4)?.into_iter().collect();
-        let more = rows.len() == PAGE;
-        let last = rows.last().map(|row| (row.written_at, &row.id));
-        let cursor = before.next(last, more, OVERLAP_SECONDS)?;
-        let hidden = rows.into_iter().map(|row| row.card).filter(|card| !seen.contains(card));
-        let mut cards: Vec<CardKey> = hidden.map(CardKey::new).collect();
+        let query = self.reading(listed("id, card, written_at", "revocation"));
+        let (now, rows): (Datetime, Vec<RevocationRow>) = self.list(query, before, "revocation").await?;
+        let more = rows.len() >= LISTED;
+        let cursor = before.next(rows.last().map(Listed::position), more, now, OVERLAP_SECONDS)?;
+        let mut cards: Vec<CardKey> = rows.into_iter().map(|row| CardKey::new(row.card)).collect();
         cards.sort_unstable();
         cards.dedup();
+        let shown: HashSet<CardKey> = self.shown(&cards).await?.into_iter().collect();
+        cards.retain(|card| !shown.contains(card));
         Ok(Hidden { cards, cursor, more })
     }
 

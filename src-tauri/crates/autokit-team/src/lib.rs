@@ -6,12 +6,14 @@
 //! tests, and where one is moved.
 
 mod access;
+mod cards;
 mod connection;
 mod cursor;
 mod error;
 mod export;
 mod filter;
 mod hidden;
+mod listing;
 mod live;
 mod members;
 mod owner;
@@ -23,6 +25,7 @@ mod upgrade;
 mod vectors;
 
 pub use access::{CardKey, GroupKey, MemberKey, ProposalKey, Role, Visibility};
+pub use cards::{CardFeed, Changes, SharedCard};
 pub use connection::{Address, Connection, Credentials};
 pub use cursor::Cursor;
 pub use error::{Code, Result, TeamError};
@@ -31,10 +34,10 @@ pub use hidden::Hidden;
 pub use live::Changed;
 pub use members::{AuditEntry, Group, Member};
 pub use owner::{INVITATION_LIFETIME, Invitation, Lifetimes, Owner};
-pub use proposals::{Comment, Given, ProposalChanges, SharedProposal};
+pub use proposals::{Comment, Given, ProposalChanges, ProposalFeed, SharedProposal};
 pub use request::{Approval, CardWrite, NewProposal, Request, Step, Written};
 pub use schema::MAX_TEXT;
-pub use session::{Changes, Session, SharedCard, Standing};
+pub use session::{Session, Standing};
 pub use vectors::CardVectors;
 
 // Unifies the features of dependencies across the workspace; it exports nothing.

@@ -11,8 +11,10 @@ use crate::session::{Session, retried};
 /// What changed, as far as a member may see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// Cards, or who sees them: [`Session::changes`] and [`Session::hidden`] return them.
+    /// Cards: [`Session::changes`] returns them.
     Cards,
+    /// Cards that this member may see no longer: [`Session::hidden`] returns them.
+    Hidden,
     /// Proposals, or comments on them.
     Proposals,
     /// Members, oneself among them: [`crate::Standing::narrowed`] says whether there is less to see.
@@ -22,7 +24,7 @@ pub enum Changed {
 /// The tables that are watched.
 const WATCHED: [(&str, Changed); 5] = [
     ("card", Changed::Cards),
-    ("revocation", Changed::Cards),
+    ("revocation", Changed::Hidden),
     ("proposal", Changed::Proposals),
     ("comment", Changed::Proposals),
     ("member", Changed::Members),

@@ -4,8 +4,9 @@ use autokit_toolcard::Timestamp;
 use surrealdb::types::{Datetime, SurrealValue, Value};
 
 use crate::access::{CardKey, MemberKey, ProposalKey, Visibility};
-use crate::cursor::{Cursor, OVERLAP_SECONDS};
+use crate::cursor::Cursor;
 use crate::error::{Code, Result, TeamError};
+use crate::listing::{Listed, Listing, Page, listed};
 use crate::schema::ROW_NAME;
 use crate::session::{Session, ids, timestamp};
 
@@ -60,7 +61,7 @@ pub struct Given {
     pub values: Vec<String>,
 }
 
-/// Proposals written since a cursor.
+/// A page of the proposals written since a cursor.
 #[derive(Clone, Debug)]
 pub struct ProposalChanges {
     /// The proposals, in the order in which they were written; some may have been there before.
@@ -69,8 +70,17 @@ pub struct ProposalChanges {
     pub unreadable: usize,
     /// Where the next answer begins.
     pub cursor: Cursor,
+    /// Where the next answer may begin instead, as in [`crate::Changes`].
+    pub recent: Cursor,
     /// Whether there are more.
     pub more: bool,
+}
+
+/// Proposals written since a cursor, page by page.
+#[derive(Debug)]
+pub struct ProposalFeed {
+    session: Session,
+    listing: Listing<ListedRow>,
 }
 
 /// A comment on a proposal.
@@ -106,6 +116,14 @@ struct ProposalRow {
     decision: Option<String>,
     outcome: Option<String>,
     comments: i64,
+    written_at: Datetime,
+}
+
+/// A proposal that was written, without what it says.
+#[derive(Debug, SurrealValue)]
+#[surreal(crate = "surrealdb::types")]
+struct ListedRow {
+    id: Value,
     written_at: Datetime,
 }
 
@@ -161,35 +179,57 @@ impl TryFrom<ProposalRow> for SharedProposal {
     }
 }
 
+impl Listed for ListedRow {
+    fn position(&self) -> (Datetime, &Value) {
+        (self.written_at, &self.id)
+    }
+}
+
+impl ProposalFeed {
+    /// Reads the next page.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn next(&mut self) -> Result<ProposalChanges> {
+        let ProposalFeed { session, listing } = self;
+        let list = async |cursor: &Cursor| {
+            session.list(session.reading(listed("id, written_at", "proposal")), cursor, "proposal").await
+        };
+        let Page { rows, cursor, recent, more } = listing.next(PAGE, list).await?;
+        let ids: Vec<Value> = rows.into_iter().map(|row| row.id).collect();
+        let rows = session.proposal_rows(ids).await?;
+        let count = rows.len();
+        // Nobody keeps others from reading everything else.
+        let proposals: Vec<_> =
+            rows.into_iter().filter_map(|row| SharedProposal::try_from(row).ok()).collect();
+        Ok(ProposalChanges { unreadable: count - proposals.len(), proposals, cursor, recent, more })
+    }
+}
+
 fn values(proposals: &[ProposalKey]) -> Vec<Value> {
     proposals.iter().map(ProposalKey::value).collect()
 }
 
 impl Session {
-    /// Returns the proposals written since a cursor that this member sees: made, discussed or decided.
+    async fn proposal_rows(&self, ids: Vec<Value>) -> Result<Vec<ProposalRow>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query = self.reading("SELECT * FROM $proposals").bind(("proposals", ids));
+        Ok(self.client.answer(query).await?.take(1)?)
+    }
+
+    /// Begins to read the proposals written since a cursor that this member sees: made, discussed or decided.
+    pub fn proposal_feed(&self, since: &Cursor) -> ProposalFeed {
+        ProposalFeed { session: self.clone(), listing: Listing::since(since.clone()) }
+    }
+
+    /// Returns the first page of the proposals written since a cursor.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn proposal_changes(&self, before: &Cursor) -> Result<ProposalChanges> {
-        let (since, proposal) = before.position("proposal");
-        let query = self
-            .reading(
-                "SELECT * FROM proposal WHERE written_at >= $since
-                    AND (written_at != $since OR $proposal = NONE OR id > $proposal)
-                 ORDER BY written_at, id LIMIT $limit",
-            )
-            .bind(("since", since))
-            .bind(("proposal", proposal))
-            .bind(("limit", PAGE as i64));
-        let rows: Vec<ProposalRow> = self.client.answer(query).await?.take(1)?;
-        let more = rows.len() == PAGE;
-        let last = rows.last().map(|row| (row.written_at, &row.id));
-        let cursor = before.next(last, more, OVERLAP_SECONDS)?;
-        let count = rows.len();
-        // Nobody keeps others from reading everything else.
-        let proposals: Vec<_> =
-            rows.into_iter().filter_map(|row| SharedProposal::try_from(row).ok()).collect();
-        Ok(ProposalChanges { unreadable: count - proposals.len(), proposals, cursor, more })
+    pub async fn proposal_changes(&self, since: &Cursor) -> Result<ProposalChanges> {
+        self.proposal_feed(since).next().await
     }
 
     /// Returns these proposals, as far as this member sees them.

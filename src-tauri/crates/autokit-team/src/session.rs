@@ -14,21 +14,18 @@ use surrealdb::method::Query;
 use surrealdb::opt::auth::Record;
 use surrealdb::types::{Datetime, RecordId, RecordIdKey, RecordIdKeyRange, SurrealValue, Value};
 
-use crate::access::{CardKey, MemberKey, Role, Visibility, unexpected};
+use crate::access::{CardKey, MemberKey, Role, unexpected};
 use crate::connection::{Client, Connection, NAMESPACE};
-use crate::cursor::{Cursor, OVERLAP_SECONDS};
 use crate::error::{Code, Result, TeamError};
-use crate::filter::CardFilter;
 use crate::owner::Invitation;
 use crate::request::{Request, Written};
 use crate::schema::{MAX_REASON, ROW_NAME, WITH_AUDIENCES};
 
-/// Cards in one answer: as many of the largest fit into a message, of which clients take 64 MiB.
-const PAGE: u32 = 100;
 /// Rows in one answer that has little more than their ids.
 const IDS: usize = 10_000;
 /// How often a request is repeated that met another one writing the same rows.
 const ATTEMPTS: usize = 10;
+
 /// A signed-in member.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -36,27 +33,6 @@ pub struct Session {
     pub(crate) client: Arc<Client>,
     database: String,
     member: MemberKey,
-}
-
-/// A card as this member sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedCard {
-    /// The card.
-    pub card: CardKey,
-    /// Its revision.
-    pub number: u32,
-    /// Its JSON text; `None` if it was deleted.
-    pub body: Option<String>,
-    /// Who sees it.
-    pub visible_to: Visibility,
-    /// Who made the revision.
-    pub author: MemberKey,
-    /// What was done.
-    pub operation: String,
-    /// The reason, in the author's words.
-    pub reason: String,
-    /// When the author did it.
-    pub at: Timestamp,
 }
 
 /// What a member may do and see.
@@ -70,21 +46,6 @@ pub struct Standing {
     pub narrowed: String,
     /// How many reviewers have to accept changes of each risk; 1 for a risk that is not in it.
     pub approvals: BTreeMap<String, u32>,
-}
-
-/// Cards written since a cursor.
-#[derive(Clone, Debug)]
-pub struct Changes {
-    /// The cards that are selected, in the order in which they were written; some may have been there before.
-    pub cards: Vec<SharedCard>,
-    /// The others, which may have been selected before.
-    pub left_out: Vec<CardKey>,
-    /// How many more there are that this program cannot read.
-    pub unreadable: usize,
-    /// Where the next answer begins.
-    pub cursor: Cursor,
-    /// Whether there are more.
-    pub more: bool,
 }
 
 #[derive(SurrealValue)]
@@ -108,57 +69,6 @@ struct WrittenRow {
     card: String,
     number: i64,
     position: i64,
-}
-
-#[derive(SurrealValue)]
-#[surreal(crate = "surrealdb::types")]
-struct CardRow {
-    key: String,
-    number: i64,
-    visible_to: Value,
-    written_at: Datetime,
-    body: Option<String>,
-    author: Value,
-    operation: String,
-    reason: String,
-    at: Datetime,
-}
-
-/// A card that was written; nothing of its revision is there unless it is selected.
-#[derive(SurrealValue)]
-#[surreal(crate = "surrealdb::types")]
-struct ChangedRow {
-    id: Value,
-    key: String,
-    number: i64,
-    visible_to: Value,
-    written_at: Datetime,
-    newest: Option<RevisionRow>,
-}
-
-#[derive(SurrealValue)]
-#[surreal(crate = "surrealdb::types")]
-struct RevisionRow {
-    body: Option<String>,
-    author: Value,
-    operation: String,
-    reason: String,
-    at: Datetime,
-}
-
-impl ChangedRow {
-    /// The card, or its key if it is not selected.
-    fn read(self, filter: &CardFilter) -> Result<std::result::Result<SharedCard, CardKey>> {
-        let is_selected =
-            |newest: &RevisionRow| newest.body.as_deref().is_none_or(|body| filter.includes_text(body));
-        let Some(RevisionRow { body, author, operation, reason, at }) = self.newest.filter(is_selected)
-        else {
-            return Ok(Err(CardKey::new(self.key)));
-        };
-        let (key, number, visible_to, written_at) = (self.key, self.number, self.visible_to, self.written_at);
-        let row = CardRow { key, number, visible_to, written_at, body, author, operation, reason, at };
-        Ok(Ok(SharedCard::try_from(row)?))
-    }
 }
 
 fn record<P: SurrealValue>(database: &str, params: P) -> Record<P> {
@@ -302,59 +212,6 @@ impl Session {
             .collect()
     }
 
-    /// Returns the cards written since a cursor that this member sees, and what they say where they are selected.
-    ///
-    /// # Errors
-    /// When the server does not answer.
-    pub async fn changes(&self, before: &Cursor, filter: &CardFilter) -> Result<Changes> {
-        let (since, card) = before.position("card");
-        // One range of the index, already in order: two would be read to their ends and sorted for each page.
-        let query = self
-            .reading(
-                "SELECT id, key, number, visible_to, written_at,
-                    IF $all OR labels = NONE OR labels.provider IN $providers OR labels.kind IN $kinds
-                        OR (labels.tags ?? []) CONTAINSANY $tags {
-                        type::record('revision', [record::id(id), number]).{body, author, operation, reason, at}
-                    } AS newest
-                FROM (
-                    SELECT id, key, number, visible_to, written_at, labels
-                    FROM card WHERE written_at >= $since AND (written_at != $since OR $card = NONE OR id > $card)
-                    ORDER BY written_at, id LIMIT $limit
-                )",
-            )
-            .bind(("all", filter.is_all()))
-            .bind(("providers", CardFilter::lower_case(&filter.providers)))
-            .bind(("kinds", filter.kind_names()))
-            .bind(("tags", CardFilter::lower_case(&filter.tags)))
-            .bind(("since", since))
-            .bind(("card", card))
-            .bind(("limit", i64::from(PAGE)));
-        let rows: Vec<ChangedRow> = self.client.answer(query).await?.take(1)?;
-        let more = rows.len() as u32 == PAGE;
-        let last = rows.last().map(|row| (row.written_at, &row.id));
-        let cursor = before.next(last, more, OVERLAP_SECONDS)?;
-        let (mut cards, mut left_out, mut unreadable) = (Vec::new(), Vec::new(), 0);
-        for row in rows {
-            match row.read(filter) {
-                Ok(Ok(card)) => cards.push(card),
-                Ok(Err(key)) => left_out.push(key),
-                // Nobody keeps others from reading everything else.
-                Err(_) => unreadable += 1,
-            }
-        }
-        Ok(Changes { cards, left_out, unreadable, cursor, more })
-    }
-
-    /// Returns the cards that this member sees, each with its revision: what else a replica has is to be forgotten.
-    ///
-    /// # Errors
-    /// When the server does not answer.
-    pub async fn visible(&self) -> Result<Vec<(CardKey, u32)>> {
-        let rows: Vec<NumberedRow> =
-            self.rows("id, key, number", "card", |row: &NumberedRow| &row.id).await?;
-        Ok(rows.into_iter().map(|row| (CardKey::new(row.key), row.number as u32)).collect())
-    }
-
     /// Returns columns of the rows of a table that this member sees, by id, [`IDS`] at a time: a table may be too large for
     /// one answer.
     pub(crate) async fn rows<T: SurrealValue>(
@@ -379,38 +236,6 @@ impl Session {
                 return Ok(rows);
             }
         }
-    }
-
-    /// Returns the revisions of a card, oldest first; none for a card that this member does not see.
-    ///
-    /// # Errors
-    /// When the server does not answer.
-    pub async fn history(&self, card: &CardKey) -> Result<Vec<SharedCard>> {
-        self.revisions(card, "ORDER BY number").await
-    }
-
-    /// Returns the newest state of a card; `None` for one that this member does not see.
-    ///
-    /// # Errors
-    /// When the server does not answer.
-    pub async fn newest(&self, card: &CardKey) -> Result<Option<SharedCard>> {
-        Ok(self.revisions(card, "ORDER BY number DESC LIMIT 1").await?.pop())
-    }
-
-    async fn revisions(&self, card: &CardKey, which: &str) -> Result<Vec<SharedCard>> {
-        // The revisions are a range of ids, which ends before arrays: those sort after every number.
-        let query = self
-            .reading(format!(
-                "LET $ids = {};
-                LET $found = (SELECT id, visible_to FROM $ids)[0];
-                LET $name = IF $found != NONE {{ record::id($found.id) }};
-                SELECT card AS key, number, $found.visible_to AS visible_to, at AS written_at, body, author, operation,
-                    reason, at FROM revision:[$name, NONE]..[$name, []] {which}",
-                ids("card", "[$card]")
-            ))
-            .bind(("card", card.value()));
-        let rows: Vec<CardRow> = self.client.answer(query).await?.check()?.take(4)?;
-        rows.into_iter().map(SharedCard::try_from).collect()
     }
 
     /// Returns what this member may do, and what changes with what they may see.
@@ -456,31 +281,6 @@ struct StandingRow {
 struct PolicyRow {
     risk: String,
     approvals: i64,
-}
-
-#[derive(SurrealValue)]
-#[surreal(crate = "surrealdb::types")]
-struct NumberedRow {
-    id: Value,
-    key: String,
-    number: i64,
-}
-
-impl TryFrom<CardRow> for SharedCard {
-    type Error = TeamError;
-
-    fn try_from(row: CardRow) -> Result<SharedCard> {
-        Ok(SharedCard {
-            card: CardKey::new(row.key),
-            number: row.number as u32,
-            body: row.body,
-            visible_to: Visibility::of(&row.visible_to)?,
-            author: MemberKey::of(&row.author)?,
-            operation: row.operation,
-            reason: row.reason,
-            at: timestamp(row.at)?,
-        })
-    }
 }
 
 /// As much of a reason as a team stores.

@@ -8,7 +8,7 @@ use super::{Outcome, SharedDraft, approved_by, is_unsent, values_digest};
 use crate::error::Result;
 use crate::notices::{Notice, NoticeKind, mentions};
 use crate::position::Position;
-use crate::sync::{Report, TeamSync};
+use crate::sync::{Look, Report, TeamSync};
 
 /// Cards whose proposals are read at once.
 const LATE: usize = 100;
@@ -26,8 +26,13 @@ fn parse_state(state: &str) -> ProposalState {
 }
 
 impl TeamSync {
+    /// Whether there are proposals that are to be read though nobody changed them.
+    pub(crate) fn has_proposals_to_read(&self) -> bool {
+        !self.refused.is_empty() || !self.early.is_empty() || !self.position.late.is_empty()
+    }
+
     /// Takes the team's proposals as they are since the last time.
-    pub(crate) async fn receive_proposals(&mut self, report: &mut Report) -> Result<()> {
+    pub(crate) async fn receive_proposals(&mut self, look: Look, report: &mut Report) -> Result<()> {
         let mut stored = self.position.clone();
         let refused: Vec<ProposalKey> = self.refused.drain().collect();
         let early: Vec<ProposalKey> = self.early.iter().cloned().collect();
@@ -45,10 +50,16 @@ impl TeamSync {
             let position = Position { late, ..self.position.clone() };
             self.take(theirs, position, &mut stored, false, report).await?;
         }
+        let from = if look == Look::Whole { &self.position.proposals } else { &self.recent.proposals };
+        let mut feed = self.session.proposal_feed(from);
         loop {
-            let changes = self.session.proposal_changes(&self.position.proposals).await?;
+            let changes = feed.next().await?;
             report.invalid += changes.unreadable;
-            let position = Position { proposals: changes.cursor, ..self.position.clone() };
+            self.recent.proposals = changes.recent;
+            let mut position = self.position.clone();
+            if look == Look::Whole {
+                position.proposals = changes.cursor;
+            }
             self.take(changes.proposals, position, &mut stored, false, report).await?;
             if !changes.more {
                 break;

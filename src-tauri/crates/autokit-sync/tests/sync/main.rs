@@ -3,6 +3,7 @@
 mod access;
 mod edits;
 mod embedding;
+mod follow;
 mod kitchen;
 mod part;
 mod proposals;

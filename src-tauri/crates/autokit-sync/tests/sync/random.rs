@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_sync::{Report, TeamSync};
+use autokit_sync::{Look, Report, TeamSync};
 use autokit_team::{Address, CardFilter, Connection, Cursor, Role, Session, SharedCard};
 use autokit_test_server::Server;
 use autokit_toolcard::ProposalState;
@@ -69,6 +69,15 @@ struct Done {
     added: usize,
     /// Cards that somebody deleted.
     deleted: HashSet<(&'static str, String)>,
+}
+
+/// What somebody looks at who was told of something, or was not.
+fn look(random: &mut Pcg64Mcg) -> Look {
+    match random.random_range(0..4) {
+        0 => Look::News { proposals: false },
+        1 => Look::News { proposals: true },
+        _ => Look::Whole,
+    }
 }
 
 /// Adds two people or more.
@@ -225,7 +234,7 @@ async fn with_cut_connections(seed: u64) -> Result<()> {
         }
         let person = &mut people[person];
         let left = random.random_range(1..200);
-        let cut = Cut { future: Box::pin(person.sync.sync()), left };
+        let cut = Cut { future: Box::pin(person.sync.round(look(&mut random))), left };
         if cut.await.transpose().with_context(|| format!("round in step {step}"))?.is_none() {
             // As after a new start: what was known in memory is gone, and the library knows the commit in which it ended.
             person.library.set_setting("started", "again").await?;
@@ -268,13 +277,14 @@ async fn a_server_that_is_killed_loses_nothing() -> Result<()> {
                 0 => {
                     // While somebody sends and receives.
                     let after = std::time::Duration::from_micros(random.random_range(0..40_000));
+                    let look = look(&mut random);
                     let kill = async {
                         tokio::time::sleep(after).await;
                         server.kill().await
                     };
                     tokio::select! {
                         // It ends before the server does, or with it: nobody answers any more.
-                        synced = people[person].sync.sync() => if let Err(error) = synced {
+                        synced = people[person].sync.round(look) => if let Err(error) = synced {
                             ensure!(error.is_unreachable(), "{error}");
                         },
                         killed = kill => killed?,
@@ -289,7 +299,7 @@ async fn a_server_that_is_killed_loses_nothing() -> Result<()> {
                     }
                 }
                 1 | 2 => {
-                    people[person].sync().await?;
+                    people[person].sync.round(look(&mut random)).await?;
                 }
                 _ => act(&people[person], &mut done, &mut random).await?,
             }
@@ -314,7 +324,7 @@ async fn proposals_that_several_decide_on_end_alike() -> Result<()> {
         for _ in 0..STEPS {
             let person = random.random_range(0..people.len());
             match random.random_range(0..4) {
-                0 => drop(people[person].sync().await?),
+                0 => drop(people[person].sync.round(look(&mut random)).await?),
                 1 | 2 => discuss(&people[person], &mut done, &mut random).await?,
                 _ => act(&people[person], &mut done, &mut random).await?,
             }
