@@ -230,6 +230,9 @@ fn tarball(folder: &Path, stage: &Path, files: &[Installed], release: bool) -> R
     exec(command("tar").env("XZ_OPT", "-9e").arg("-C").arg(stage).arg("-cJf").arg(&archive).arg(&name))
 }
 
+/// Version of what is packaged.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// How the names of packages end, and what the updater calls a package of that kind, after system and processor; empty for
 /// those it does not install.
 const PACKAGES: &[(&str, &str)] = &[
@@ -286,6 +289,9 @@ pub(crate) fn write_manifest(options: &ManifestOptions) -> Result<()> {
     for name in names.iter().filter_map(|name| name.strip_suffix(".sig")) {
         let platform =
             platform_of(name).with_context(|| format!("{name} is a package of no known system"))?;
+        if version_of(name).is_some_and(|version| version != VERSION) {
+            bail!("{name} is not of version {VERSION}: remove it from {}", options.folder.display());
+        }
         let signature = fs::read_to_string(options.folder.join(format!("{name}.sig")))?;
         let url = format!("{}/{name}", options.address.trim_end_matches('/'));
         platforms.insert(platform, json!({ "signature": signature.trim(), "url": url }));
@@ -293,9 +299,15 @@ pub(crate) fn write_manifest(options: &ManifestOptions) -> Result<()> {
     if platforms.is_empty() {
         bail!("there is no signed package in {}", options.folder.display());
     }
-    let manifest = json!({ "version": env!("CARGO_PKG_VERSION"), "platforms": platforms });
+    let manifest = json!({ "version": VERSION, "platforms": platforms });
     fs::write(options.folder.join("latest.json"), serde_json::to_string_pretty(&manifest)?)?;
     Ok(())
+}
+
+/// Returns the version in the name of a package; those of macOS have none.
+fn version_of(name: &str) -> Option<&str> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.split(['_', '-']).find(|part| part.split('.').count() == 3 && part.split('.').all(is_number))
 }
 
 /// Returns what the updater calls the kind of a package, e.g. `linux-x86_64-deb`.
@@ -316,34 +328,44 @@ fn platform_of(name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn options(folder: &Path) -> ManifestOptions {
+        ManifestOptions { folder: folder.to_owned(), address: format!("https://updates.example/v{VERSION}/") }
+    }
+
+    #[test]
+    fn a_package_of_another_version_is_in_no_manifest() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let old = "AutoKit-0.0.1-1.x86_64.rpm";
+        fs::write(folder.path().join(format!("{old}.sig")), "signed").expect("written");
+        let error = write_manifest(&options(folder.path())).expect_err("an old package");
+        assert!(error.to_string().contains(old), "{error}");
+        assert!(!folder.path().join("latest.json").exists());
+    }
+
     #[test]
     fn the_manifest_names_every_signed_package() {
         let folder = tempfile::tempdir().expect("a folder");
         let names = [
-            ("AutoKit_0.2.0_amd64.deb", "linux-x86_64-deb"),
-            ("AutoKit-0.2.0-1.x86_64.rpm", "linux-x86_64-rpm"),
-            ("AutoKit_0.2.0_amd64.AppImage", "linux-x86_64-appimage"),
-            ("AutoKit.app.tar.gz", "darwin-aarch64-app"),
-            ("AutoKit_0.2.0_x64-setup.exe", "windows-x86_64-nsis"),
+            (format!("AutoKit_{VERSION}_amd64.deb"), "linux-x86_64-deb"),
+            (format!("AutoKit-{VERSION}-1.x86_64.rpm"), "linux-x86_64-rpm"),
+            (format!("AutoKit_{VERSION}_amd64.AppImage"), "linux-x86_64-appimage"),
+            ("AutoKit.app.tar.gz".to_owned(), "darwin-aarch64-app"),
+            (format!("AutoKit_{VERSION}_x64-setup.exe"), "windows-x86_64-nsis"),
         ];
-        for (name, platform) in names {
+        for (name, platform) in &names {
             fs::write(folder.path().join(name), "").expect("written");
             fs::write(folder.path().join(format!("{name}.sig")), format!("of {platform}\n"))
                 .expect("written");
         }
         fs::write(folder.path().join("AutoKit_0.2.0_aarch64.dmg"), "").expect("written");
-        let options = ManifestOptions {
-            folder: folder.path().to_owned(),
-            address: "https://updates.example/v0.2.0/".to_owned(),
-        };
-        write_manifest(&options).expect("a manifest");
+        write_manifest(&options(folder.path())).expect("a manifest");
         let read = fs::read_to_string(folder.path().join("latest.json")).expect("written");
         let manifest: Value = serde_json::from_str(&read).expect("JSON");
         let platforms = manifest["platforms"].as_object().expect("an object");
         assert_eq!(platforms.len(), names.len());
-        for (name, platform) in names {
-            let url = format!("https://updates.example/v0.2.0/{name}");
-            assert_eq!(platforms[platform], json!({ "signature": format!("of {platform}"), "url": url }));
+        for (name, platform) in &names {
+            let url = format!("https://updates.example/v{VERSION}/{name}");
+            assert_eq!(platforms[*platform], json!({ "signature": format!("of {platform}"), "url": url }));
         }
     }
 }
