@@ -1,8 +1,10 @@
 //! Starts the server of this package in a process of its own, kills it and starts it again.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -39,6 +41,21 @@ pub struct Server {
     process: Option<Child>,
 }
 
+/// Ports that this process chose. The system offers one again that no server listens on yet, and what waits for one server
+/// would take another one for it.
+static CHOSEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+
+/// Returns a port of this machine that is free and that no other server of this process has.
+fn free_port() -> Result<u16> {
+    let mut chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        if chosen.insert(port) {
+            return Ok(port);
+        }
+    }
+}
+
 /// The program is built into the folder above that of the tests.
 fn program() -> Result<PathBuf> {
     let test = std::env::current_exe()?;
@@ -56,7 +73,7 @@ impl Server {
     pub async fn start(folder: &Path, certificate: Option<Certificate>) -> Result<Server> {
         let mut server = Server { folder: folder.to_owned(), certificate, port: 0, process: None };
         for _ in 0..ATTEMPTS {
-            server.port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+            server.port = free_port()?;
             if server.run().await? {
                 return Ok(server);
             }
