@@ -49,11 +49,11 @@ inputs! {
         scan_us 10.0 "ESTIMATE: read one row and check its permission, as in the overlap"
         name_us 20.0 "ESTIMATE: one row of the list of members, read by a new connection and after a member changed"
         request_us 3_000.0 "ESTIMATE: one request (write), without notifications"
-        page_us 47_000.0 "measured, dev profile: one page of 100 cards of a first sync"
+        page_us 12_000.0 "measured: one page of 100 cards of a first sync"
         fsync_us 1_000.0 "ESTIMATE: one commit on the disk"
         tikv_get_us 500.0 "ESTIMATE: one read of TiKV over the network"
         tikv_raft_us 2_000.0 "ESTIMATE: network and fsync of a majority, of which a commit takes three"
-        client_page_ms 118.0 "measured, dev profile: a replica writes and indexes 100 cards"
+        client_page_ms 48.0 "measured: a replica writes and indexes 100 cards"
         ram_card 300.0 "ESTIMATE: bytes of the server's memory of a card, besides its cache"
         ram_connection 2e5 "ESTIMATE: bytes of the server's memory of a connection with its live queries"
         round_trip_ms 20.0 "between a member and the server"
@@ -62,11 +62,11 @@ inputs! {
         comments 1.0 "comments of a member a day"
         drops 4.0 "lost connections of a member a day"
         joins 0.01 "share of the members who begin with an empty replica, a day"
-        quiet_s 15.0 "how long a member hears nothing before asking"
+        quiet_s 15.0 "how long after looking at everything a member does so again"
         collect_s 0.0 "how long a member collects notifications before asking"
     }
     flags {
-        delta "who is told asks for what is new only: no standing query, no overlap"
+        whole "who is told looks at everything: with the standing query and what was written slowly"
         named "of the list of members only what changed is read"
         listed "who is taken from a group is told which 1,000 cards that hides, and nobody else is told"
         router "notifications are made after the commit (SURREAL_LIVE_QUERY_ENGINE=router)"
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn arguments_are_names_with_numbers() {
         let parsed = |text: &str| parse(Inputs::default(), text.split(' ').map(str::to_owned));
-        let expected = Inputs { notify_us: 41.5, delta: true, ..Inputs::default() };
-        assert_eq!(parsed("--notify-us 41.5 --delta 1"), Ok(expected));
+        let expected = Inputs { notify_us: 41.5, whole: true, ..Inputs::default() };
+        assert_eq!(parsed("--notify-us 41.5 --whole 1"), Ok(expected));
         for text in
             ["--unknown 1", "notify-us 1", "--notify-us", "--notify-us x", "--notify-us -1", "--cores 0"]
         {

@@ -52,12 +52,13 @@ impl Inputs {
         self.changes_us + rows * (self.row_us + self.scan_us)
     }
 
-    /// The standing query, those for changes and, where it is not known, the one for the list of members.
-    pub(crate) fn round(&self, rows: f64, is_delta: bool, knows_members: bool) -> f64 {
-        let standing = if is_delta { 0.0 } else { self.standing_us + self.changes_us };
+    /// The queries for cards and for proposals, in a whole look the standing query and the one for what was hidden as well, and,
+    /// where it is not known, the one for the list of members.
+    pub(crate) fn round(&self, rows: f64, is_news: bool, knows_members: bool) -> f64 {
+        let access = if is_news { 0.0 } else { self.standing_us + self.changes_us };
         let changed = if self.named { 1.0 } else { self.members };
         let list = if knows_members { 0.0 } else { self.changes_us + changed * self.name_us };
-        (standing + self.changes(rows) + list) * US
+        (access + self.changes_us + self.changes(rows) + list) * US
     }
 
     /// The next page of a first sync.

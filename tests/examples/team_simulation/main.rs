@@ -26,7 +26,7 @@ const WAYS: [(&str, &str); 13] = [
     ("as it is", ""),
     ("quiet poll every 5 min", "--quiet-s 300"),
     ("told members wait 1 s", "--collect-s 1"),
-    ("delta rounds", "--delta 1"),
+    ("told members look at everything", "--whole 1"),
     ("changed members only", "--named 1"),
     ("listed revocations", "--listed 1"),
     ("router", "--router 1"),
@@ -37,7 +37,7 @@ const WAYS: [(&str, &str); 13] = [
     ("together, 4 nodes on TiKV", "+ --nodes 4 --tikv 1"),
     ("together, 4 nodes on TiKV, router", "+ --nodes 4 --tikv 1 --router 1"),
 ];
-const TOGETHER: &str = "--quiet-s 300 --collect-s 1 --delta 1 --named 1 --listed 1";
+const TOGETHER: &str = "--quiet-s 300 --collect-s 1 --named 1 --listed 1";
 
 fn main() -> ExitCode {
     let inputs = match parse(Inputs::default(), std::env::args().skip(1)) {

@@ -4,8 +4,9 @@ use crate::costs::{LIVE_QUERIES, PAGE};
 use crate::events::{Commit, Event, Kind, Part, Session, Step};
 use crate::model::{MEASURED, REVOKED, SIGNED_IN, Simulation};
 
-/// How far before the newest row an answer begins, in seconds.
+/// How far before the newest row an answer begins, in seconds: in a whole look, and to whoever was told of something.
 const OVERLAP: f64 = 10.0;
+const SHORT_OVERLAP: f64 = 1.0;
 /// Pauses after lost connections, in seconds: the first is twice the least; each doubles.
 const LEAST_PAUSE: f64 = 0.5;
 const LONGEST_PAUSE: f64 = 60.0;
@@ -18,12 +19,17 @@ pub(crate) struct Member {
     pub(crate) is_live: bool,
     pub(crate) is_busy: bool,
     was_told: bool,
-    /// Why this round is made.
+    /// Whether it is to look at everything once this round has ended.
+    pub(crate) is_due: bool,
+    /// Why this round is made, and whether it asks for what is new only.
     pub(crate) cause: Part,
-    /// Commits that it has, that the answer in progress includes, and from which the next answer begins.
+    pub(crate) is_news: bool,
+    /// Commits that it has, that the answer in progress includes, and from which the next answer begins: the one to a whole
+    /// look, and that to whoever was told of something.
     seen: usize,
     pub(crate) sees: usize,
     from: usize,
+    recent: usize,
     pub(crate) knows_members: bool,
     /// Cards that it has of a first sync.
     pub(crate) first: Option<f64>,
@@ -49,15 +55,10 @@ impl Member {
 }
 
 impl Simulation {
-    /// Whether it asks for what is new only.
-    pub(crate) fn is_delta(&self, member: usize) -> bool {
-        let person = &self.people[member];
-        self.inputs.delta && person.cause == Part::Round && !person.has_to_purge
-    }
-
     /// Rows of cards and proposals in the answer to a round.
     pub(crate) fn rows(&self, member: usize) -> f64 {
-        let from = if self.is_delta(member) { self.people[member].seen } else { self.people[member].from };
+        let person = &self.people[member];
+        let from = if person.is_news { person.recent } else { person.from };
         let rows = |last: Option<&Commit>| last.map_or(0.0, |last| last.rows);
         rows(self.commits.last()) - rows(self.commits[..from].last())
     }
@@ -69,10 +70,14 @@ impl Simulation {
 
     /// Begins a round.
     pub(crate) fn start(&mut self, member: usize, cause: Part, pause: f64) {
-        (self.people[member].is_busy, self.people[member].cause) = (true, cause);
+        let whole = self.inputs.whole;
+        let person = &mut self.people[member];
+        (person.is_busy, person.cause) = (true, cause);
+        // Whoever is told of members looks at everything.
+        person.is_news = !whole && cause == Part::Round && person.knows_members && !person.has_to_purge;
+        let step = if person.has_to_purge { Step::Purge } else { Step::Round };
         // What changes during the standing query is part of it.
-        let standing = if self.is_delta(member) { 0.0 } else { self.inputs.trip() };
-        let step = if self.people[member].has_to_purge { Step::Purge } else { Step::Round };
+        let standing = if person.is_news { 0.0 } else { self.inputs.trip() };
         self.ask(member, step, pause + standing);
     }
 
@@ -146,23 +151,29 @@ impl Simulation {
     /// Ends a round, and begins another one if the member was told of something meanwhile.
     fn finish(&mut self, member: usize, later: f64) {
         // The query for proposals comes after that for cards.
-        let rest = if self.is_delta(member) { later } else { later + self.inputs.trip() };
+        let rest = later + self.inputs.trip();
         let person = &mut self.people[member];
         let (from, to) = (person.seen, person.sees);
         let newest = self.commits[..to].last().map_or(0.0, |last| last.at);
-        person.from = self.commits[..to].partition_point(|one| one.at < newest - OVERLAP);
+        let since = |overlap: f64| self.commits[..to].partition_point(|one| one.at < newest - overlap);
+        person.recent = since(SHORT_OVERLAP);
         person.seen = to.max(from);
         person.knows_members = true;
-        (person.is_busy, person.pause, person.round) = (false, LEAST_PAUSE, person.round + 1);
-        let round = person.round;
+        (person.is_busy, person.pause) = (false, LEAST_PAUSE);
         let was_told = std::mem::take(&mut person.was_told);
+        let is_due = std::mem::take(&mut person.is_due);
+        if !person.is_news {
+            person.from = since(OVERLAP);
+            person.round += 1;
+            self.agenda.after(rest + self.inputs.quiet_s, Event::Quiet(member, person.round));
+        }
         // Who collects has got both notifications of a request.
         let has_all = self.inputs.collect_s > 0.0 && person.seen == self.commits.len();
         self.reach(from, to, later);
-        if was_told && !has_all {
+        if is_due {
+            self.start(member, Part::Quiet, rest);
+        } else if was_told && !has_all {
             self.start(member, Part::Round, rest + self.inputs.collect_s);
-        } else {
-            self.agenda.after(rest + self.inputs.quiet_s, Event::Quiet(member, round));
         }
     }
 
@@ -182,8 +193,10 @@ impl Simulation {
     pub(crate) fn lose(&mut self, member: usize) {
         let person = &mut self.people[member];
         person.session += 1;
+        person.round += 1;
         person.pause = (person.pause * 2.0).min(LONGEST_PAUSE);
         (person.is_busy, person.was_told, person.knows_members) = (true, false, false);
+        (person.is_news, person.is_due) = (false, false);
         person.purged = 0.0;
         let (followed, seen) = (person.follows(), person.seen);
         (person.is_live, person.cause) = (false, Part::SignIn);

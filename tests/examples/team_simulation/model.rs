@@ -155,7 +155,10 @@ impl Simulation {
                 self.agenda.after(PASS, Event::Pass(node));
             }
             Event::Quiet(member, round) => {
-                if self.people[member].round == round && !self.people[member].is_busy {
+                let person = &mut self.people[member];
+                if person.round == round && person.is_busy {
+                    person.is_due = true;
+                } else if person.round == round {
                     self.start(member, Part::Quiet, 0.0);
                 }
             }
@@ -223,7 +226,7 @@ impl Simulation {
             Step::Live => (LIVE_QUERIES * LIVE * US, 0.0),
             Step::Round => {
                 let rows = self.rows(member);
-                (inputs.round(rows, self.is_delta(member), person.knows_members), rows)
+                (inputs.round(rows, person.is_news, person.knows_members), rows)
             }
             Step::Page => (inputs.page(), PAGE),
             Step::Purge => (inputs.purge(), 0.0),
