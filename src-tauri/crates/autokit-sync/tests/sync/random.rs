@@ -114,13 +114,17 @@ async fn discuss(person: &Person, done: &mut Done, random: &mut Pcg64Mcg) -> Res
 }
 
 /// What of the proposals everybody has to agree on: what is proposed to the team, and what became of it. What somebody
-/// decided before the team knew of it is their own.
+/// decided before the team knew of it is their own; and whoever never had a card that was deleted reads what is proposed about
+/// it once it is restored.
 async fn decisions(person: &Person) -> Result<Vec<String>> {
     let links = person.library.proposal_links().await?;
     let is_shared =
         |one: &autokit_toolcard::Proposal| links.get(&one.id).is_some_and(|link| link.key.is_some());
+    let has_card = |one: &autokit_toolcard::Proposal| {
+        one.draft.card.as_ref().is_none_or(|card| person.library.card(card).is_ok())
+    };
     let mut proposals = person.library.proposals(None).await?;
-    proposals.retain(is_shared);
+    proposals.retain(|one| is_shared(one) && has_card(one));
     let said = |one: &autokit_toolcard::Proposal| {
         let values: Vec<String> =
             one.draft.fields.iter().map(|field| format!("{}={:?}", field.field, field.value)).collect();
