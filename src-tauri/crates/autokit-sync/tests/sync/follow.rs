@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, ensure};
 use autokit_library::{Clock, Library, Storage};
 use autokit_sync::{Follower, Membership};
-use autokit_team::{Address, CardKey, Request, Role, Step, Visibility};
+use autokit_team::{Address, CardFilter, CardKey, Cursor, Request, Role, Step, Visibility};
 use autokit_test_server::Server;
 use autokit_toolcard::ProposalState;
 use serde_json::json;
@@ -51,7 +51,7 @@ async fn whoever_follows_has_what_others_did_and_forgets_what_they_hide() -> Res
     ensure!(library.proposals(Some(ProposalState::Accepted)).await?.len() == 1);
 
     // Whoever asks for the next round may rely on it: a hidden card is forgotten, told or not.
-    let theirs = ann.sync.session().changes(&Default::default(), &Default::default()).await?.cards;
+    let theirs = ann.sync.session().changes(&Cursor::default(), &CardFilter::default()).await?.cards;
     for name in ["kettle", "toaster"] {
         let is_named = |body: &str| body.contains(&format!("{name:?}"));
         let shown = theirs.iter().find(|card| card.body.as_deref().is_some_and(is_named)).context(name)?;
