@@ -165,7 +165,7 @@ async fn main() -> Result<()> {
     // One alone, and how much of that is the server's.
     let started = Instant::now();
     let mut feed = reviewer.feed(&Cursor::default(), &CardFilter::default());
-    while feed.next().await?.more {}
+    while feed.next(|_, _, _| false).await?.more {}
     let read = started.elapsed();
     join("first", Role::Reader).await?;
     let started = Instant::now();

@@ -88,7 +88,7 @@ pub struct State {
     pub is_connected: bool,
     /// Why not, if it was tried; or else what the team does not take.
     pub error: Option<String>,
-    /// When both were the same last.
+    /// When this library had last what the team told.
     pub synced_at: Option<Timestamp>,
     /// Cards with changes that the team does not have yet.
     pub unsent: usize,
@@ -237,10 +237,16 @@ impl Follower {
             if sync.narrowed() != watched {
                 // It was told of what could be seen when it began to listen.
                 watched = sync.narrowed();
+                // What it was told until now goes with the old stream.
+                sync.heed_members();
                 changes = sync.session().watch().await?.ready_chunks(usize::from(u8::MAX)).boxed();
                 continue;
             }
             tokio::select! {
+                // News do not put off what somebody waits for.
+                biased;
+                () = self.changed.notified() => {}
+                () = tokio::time::sleep_until(whole_at + WHOLE) => {}
                 next = changes.next() => match next {
                     Some(next) => {
                         look = Look::News { proposals: false };
@@ -254,8 +260,6 @@ impl Follower {
                     }
                     None => return Ok(()),
                 },
-                () = self.changed.notified() => {}
-                () = tokio::time::sleep_until(whole_at + WHOLE) => {}
             }
         }
     }

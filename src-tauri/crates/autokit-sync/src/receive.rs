@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use autokit_bundle::merge::merge;
 use autokit_library::{LibraryError, Made, PackedVectors, Received, Replica, SharedState, TeamNote, Write};
-use autokit_team::{CardFeed, CardKey, Changes, Cursor, SharedCard};
+use autokit_team::{CardFeed, CardKey, Changes, Cursor, SharedCard, Visibility};
 use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
 use serde_json::{Map, Value};
 
@@ -54,14 +54,14 @@ struct Planned {
 }
 
 /// Reads cards that the team changed, as many as are written here at once.
-async fn read(feed: &mut CardFeed) -> Result<Changes> {
-    let mut read = feed.next().await?;
+async fn read(feed: &mut CardFeed, is_known: impl Fn(&CardKey, u32, &Visibility) -> bool) -> Result<Changes> {
+    let mut read = feed.next(&is_known).await?;
     let size = |changes: &Changes| {
         changes.cards.iter().filter_map(|card| card.body.as_ref()).map(String::len).sum::<usize>()
     };
     let mut bytes = size(&read);
     while read.more && read.cards.len() + read.left_out.len() < CARDS && bytes < BYTES {
-        let next = feed.next().await?;
+        let next = feed.next(&is_known).await?;
         // A card that was written again meanwhile counts as it is now.
         let again: HashSet<&CardKey> =
             next.cards.iter().map(|card| &card.card).chain(&next.left_out).collect();
@@ -82,7 +82,8 @@ impl TeamSync {
         let mut stored = self.position.clone();
         let from = if look == Look::Whole { &self.position.cursor } else { &self.recent.cards };
         let mut feed = self.session.feed(from, &self.position.filter);
-        let mut changes = read(&mut feed).await?;
+        // What was written lately is listed again with each look.
+        let mut changes = read(&mut feed, |card, number, to| self.knows(card, number, to)).await?;
         loop {
             let more = changes.more;
             if look != Look::Whole {
@@ -91,7 +92,7 @@ impl TeamSync {
             }
             self.recent.cards.clone_from(&changes.recent);
             // The server reads the next ones while these are written here.
-            let next = async { if more { Some(read(&mut feed).await) } else { None } };
+            let next = async { if more { Some(read(&mut feed, |_, _, _| false).await) } else { None } };
             let (taken, next) = tokio::join!(self.take_cards(changes, &mut stored, report), next);
             taken?;
             match next {
@@ -99,6 +100,14 @@ impl TeamSync {
                 None => return Ok(()),
             }
         }
+    }
+
+    /// Whether a card is here as it is at the team.
+    fn knows(&self, card: &CardKey, number: u32, visible_to: &Visibility) -> bool {
+        let state = self.by_key.get(card.as_str()).and_then(|id| self.shared.get(id));
+        state.is_some_and(|state| {
+            state.number == number && state.visible_to.as_deref() == Some(to_text(visible_to).as_str())
+        })
     }
 
     /// Writes changes that were read. `stored` is the position that is written down.

@@ -210,13 +210,14 @@ impl TeamSync {
         self.round(Look::Whole).await
     }
 
-    /// As [`TeamSync::sync`], but no more of the team is looked at unless something is to be sent, or this is the first round.
+    /// As [`TeamSync::sync`], but no more of the team is looked at unless this is the first round, what is sent or proposed here
+    /// goes on to another one, or a proposal came before its card.
     ///
     /// # Errors
     /// As [`TeamSync::sync`].
     pub async fn round(&mut self, mut look: Look) -> Result<Report> {
         let mut report = Report::default();
-        if !self.recent.is_whole {
+        if !self.recent.is_whole || self.shared.is_empty() {
             look = Look::Whole;
         }
         if look == Look::Whole {
@@ -242,10 +243,14 @@ impl TeamSync {
                 self.receive_proposals(look, &mut report).await?;
             }
             self.recent.is_whole |= look == Look::Whole;
-            look = Look::Whole;
             let is_settled = is_done && !discussed && self.early.is_empty();
             if is_settled && !self.heed_filter(&mut report).await? {
                 return Ok(report);
+            }
+            if look != Look::Whole {
+                // What cannot be sent may have been hidden.
+                look = Look::Whole;
+                self.forget(&mut report).await?;
             }
         }
         report.is_behind = true;

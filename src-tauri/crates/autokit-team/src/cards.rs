@@ -48,7 +48,7 @@ pub struct Changes {
     pub left_out: Vec<CardKey>,
     /// How many more there are that this program cannot read.
     pub unreadable: usize,
-    /// Where the next answer begins.
+    /// Where an answer begins to whoever has this page: before rows of it among which others may still appear.
     pub cursor: Cursor,
     /// Where the next answer may begin instead, for whoever was told of a change: what took long to write is missing in
     /// it, and comes with the next one that begins at such a `cursor`.
@@ -117,6 +117,11 @@ impl ListedRow {
         Ok(Value::RecordId(RecordId::new("revision", RecordIdKey::Array(key))))
     }
 
+    fn is_known(&self, is_known: impl Fn(&CardKey, u32, &Visibility) -> bool) -> bool {
+        let visible_to = Visibility::of(&self.visible_to);
+        visible_to.is_ok_and(|to| is_known(&CardKey::new(self.key.as_str()), self.number as u32, &to))
+    }
+
     /// The card with what it says.
     fn read(self, newest: RevisionRow) -> Result<SharedCard> {
         let RevisionRow { body, author, operation, reason, at, .. } = newest;
@@ -134,11 +139,12 @@ struct NumberedRow {
 }
 
 impl CardFeed {
-    /// Reads the next page.
+    /// Reads the next page, without the cards that are known as they are: `is_known` is asked for their key, revision, and who
+    /// sees them.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn next(&mut self) -> Result<Changes> {
+    pub async fn next(&mut self, is_known: impl Fn(&CardKey, u32, &Visibility) -> bool) -> Result<Changes> {
         let CardFeed { session, filter, listing } = self;
         let list = async |cursor: &Cursor| {
             let statement = listed(LISTED_COLUMNS, "card");
@@ -150,7 +156,8 @@ impl CardFeed {
                 .bind(("tags", CardFilter::lower_case(&filter.tags)));
             session.list(query, cursor, "card").await
         };
-        let Page { rows, cursor, recent, more } = listing.next(PAGE, list).await?;
+        let Page { mut rows, cursor, recent, more } = listing.next(PAGE, list).await?;
+        rows.retain(|row| !row.is_known(&is_known));
         let selected = rows.iter().filter(|row| row.is_selected).map(ListedRow::revision);
         let mut newest = session.newest_of(selected.collect::<Result<Vec<Value>>>()?).await?;
         let (mut cards, mut left_out, mut unreadable) = (Vec::new(), Vec::new(), 0);
@@ -185,7 +192,7 @@ impl Session {
     /// # Errors
     /// When the server does not answer.
     pub async fn changes(&self, since: &Cursor, filter: &CardFilter) -> Result<Changes> {
-        self.feed(since, filter).next().await
+        self.feed(since, filter).next(|_, _, _| false).await
     }
 
     /// Returns what these revisions say, by the keys of their cards.
@@ -196,7 +203,7 @@ impl Session {
         let query = self
             .reading("SELECT card, body, author, operation, reason, at FROM $revisions")
             .bind(("revisions", revisions));
-        let rows: Vec<RevisionRow> = self.client.answer(query).await?.take(1)?;
+        let rows: Vec<RevisionRow> = self.client.answer(query).await?.check()?.take(1)?;
         Ok(rows.into_iter().map(|row| (row.card.clone(), row)).collect())
     }
 

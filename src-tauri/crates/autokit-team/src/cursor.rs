@@ -48,28 +48,37 @@ impl FromStr for Cursor {
 }
 
 impl Cursor {
+    /// Right after a row that was written then and has this id.
+    pub(crate) fn after((at, id): (Datetime, &Value)) -> Result<Cursor> {
+        Ok(Cursor(Some((at, Some(name_of(id)?)))))
+    }
+
     /// Where the next answer begins after one whose last row was written then and has this id, and which the server gave at
-    /// `now`: after that row if there are more or it is older than the overlap in seconds, so many before it otherwise.
+    /// `now`: after that row if it is older than the overlap in seconds, so many before it otherwise.
     ///
     /// Rows that were written together are read again only as long as others may still appear among them.
     pub(crate) fn next(
         &self,
         last: Option<(Datetime, &Value)>,
-        more: bool,
         now: Datetime,
         overlap: i64,
     ) -> Result<Cursor> {
         let (at, id) = match (last, &self.0) {
             (Some((at, id)), _) => (at, name_of(id)?),
-            // Nothing came after a row in the middle.
+            // Nothing came after a row that was read.
             (None, Some((at, Some(id)))) => (*at, id.clone()),
             (None, _) => return Ok(self.clone()),
         };
-        if more || at < before(now, overlap) {
+        if at < plus(now, -overlap) {
             return Ok(Cursor(Some((at, Some(id)))));
         }
-        // A clock that was put back writes earlier rows.
-        Ok(Cursor(Some((before(at.min(now), overlap), None))))
+        Ok(Cursor(Some((plus(at.min(now), -overlap), None))))
+    }
+
+    /// Whether the server's clock was put back since, by more than the overlap in seconds: what was written before this position
+    /// is not known then, and everything is to be read again.
+    pub(crate) fn is_ahead_of(&self, now: Datetime, overlap: i64) -> bool {
+        self.0.as_ref().is_some_and(|(at, _)| *at > plus(now, overlap))
     }
 
     /// The time, and the row of this table after which the next answer begins.
@@ -82,8 +91,8 @@ impl Cursor {
     }
 }
 
-fn before(at: Datetime, seconds: i64) -> Datetime {
-    Datetime::from_timestamp(at.timestamp() - seconds, at.timestamp_subsec_nanos()).unwrap_or(at)
+fn plus(at: Datetime, seconds: i64) -> Datetime {
+    Datetime::from_timestamp(at.timestamp() + seconds, at.timestamp_subsec_nanos()).unwrap_or(at)
 }
 
 fn name_of(id: &Value) -> Result<String> {
@@ -101,7 +110,7 @@ mod tests {
     fn a_cursor_is_what_its_text_says() {
         let at = Datetime::from_timestamp(1_767_323_045, 120_000_000).unwrap();
         let id = Value::RecordId(RecordId::new("card", "kettle"));
-        let cursor = Cursor::default().next(Some((at, &id)), true, at, OVERLAP_SECONDS).unwrap();
+        let cursor = Cursor::after((at, &id)).unwrap();
         let again: Cursor = cursor.to_string().parse().unwrap();
         assert_eq!(again, cursor);
         assert_eq!(again.position("card"), (at, id));
@@ -115,7 +124,7 @@ mod tests {
 
     fn next(cursor: &Cursor, last: Option<i64>, now: i64) -> Cursor {
         let id = Value::RecordId(RecordId::new("card", "kettle"));
-        cursor.next(last.map(|last| (at(last), &id)), false, at(now), OVERLAP_SECONDS).unwrap()
+        cursor.next(last.map(|last| (at(last), &id)), at(now), OVERLAP_SECONDS).unwrap()
     }
 
     #[test]
@@ -131,8 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_clock_that_was_put_back_are_read() {
-        let ahead = next(&Cursor::default(), Some(100), 111);
-        assert_eq!(next(&ahead, None, 70).position("card"), (at(60), Value::None));
+    fn a_clock_that_was_put_back_is_noticed() {
+        let read = next(&Cursor::default(), Some(100), 111);
+        // By less than the overlap: rows of that time are read with the next answer.
+        assert!(!read.is_ahead_of(at(95), OVERLAP_SECONDS));
+        assert_eq!(next(&read, None, 95).position("card"), (at(85), Value::None));
+        assert!(read.is_ahead_of(at(70), OVERLAP_SECONDS));
+        // Rows of the time before are there for good.
+        assert_eq!(next(&Cursor::default(), Some(100), 70).position("card"), (at(60), Value::None));
     }
 }

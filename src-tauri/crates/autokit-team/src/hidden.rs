@@ -50,7 +50,12 @@ impl Session {
         let query = self.reading(listed("id, card, written_at", "revocation"));
         let (now, rows): (Datetime, Vec<RevocationRow>) = self.list(query, before, "revocation").await?;
         let more = rows.len() >= LISTED;
-        let cursor = before.next(rows.last().map(Listed::position), more, now, OVERLAP_SECONDS)?;
+        let last = rows.last().map(Listed::position);
+        let cursor = match last {
+            Some(last) if more => Cursor::after(last)?,
+            _ if before.is_ahead_of(now, OVERLAP_SECONDS) => Cursor::default(),
+            last => before.next(last, now, OVERLAP_SECONDS)?,
+        };
         let mut cards: Vec<CardKey> = rows.into_iter().map(|row| CardKey::new(row.card)).collect();
         cards.sort_unstable();
         cards.dedup();

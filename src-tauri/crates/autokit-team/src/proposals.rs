@@ -68,7 +68,7 @@ pub struct ProposalChanges {
     pub proposals: Vec<SharedProposal>,
     /// How many more there are that this program cannot read.
     pub unreadable: usize,
-    /// Where the next answer begins.
+    /// Where an answer begins to whoever has this page, as in [`crate::Changes`].
     pub cursor: Cursor,
     /// Where the next answer may begin instead, as in [`crate::Changes`].
     pub recent: Cursor,
@@ -216,7 +216,7 @@ impl Session {
             return Ok(Vec::new());
         }
         let query = self.reading("SELECT * FROM $proposals").bind(("proposals", ids));
-        Ok(self.client.answer(query).await?.take(1)?)
+        Ok(self.client.answer(query).await?.check()?.take(1)?)
     }
 
     /// Begins to read the proposals written since a cursor that this member sees: made, discussed or decided.
