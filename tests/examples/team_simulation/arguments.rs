@@ -46,7 +46,7 @@ inputs! {
         standing_us 400.0 "ESTIMATE: one standing query (three statements)"
         changes_us 300.0 "ESTIMATE: one query for changes, of cards or of proposals, without its rows"
         row_us 60.0 "ESTIMATE: one row of an answer: newest revision, text"
-        scan_us 10.0 "ESTIMATE: read one row and check its permission, as in the overlap"
+        scan_us 20.0 "measured: list one row, as those that are known, and check its permission"
         name_us 20.0 "ESTIMATE: one row of the list of members, read by a new connection and after a member changed"
         request_us 3_000.0 "ESTIMATE: one request (write), without notifications"
         page_us 12_000.0 "measured: one page of 100 cards of a first sync"

@@ -18,6 +18,14 @@ const WORKDAY: f64 = 8.0 * 3_600.0;
 /// Share of the members from whom the group is taken.
 const GROUP: f64 = 0.05;
 
+/// Rows of cards and proposals in an answer.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Rows {
+    pub(crate) listed: f64,
+    /// Those that the member does not have.
+    pub(crate) new: f64,
+}
+
 impl Inputs {
     /// Cards that a replica gets.
     pub(crate) fn kept(&self) -> f64 {
@@ -47,14 +55,14 @@ impl Inputs {
         if self.tikv { number * self.tikv_get_us * US } else { 0.0 }
     }
 
-    /// Microseconds of a query for changes.
-    fn changes(&self, rows: f64) -> f64 {
-        self.changes_us + rows * (self.row_us + self.scan_us)
+    /// Microseconds of a query that lists rows, and of reading those that are new.
+    fn changes(&self, rows: Rows) -> f64 {
+        self.changes_us + rows.listed * self.scan_us + rows.new * self.row_us
     }
 
     /// The queries for cards and for proposals, in a whole look the standing query and the one for what was hidden as well, and,
     /// where it is not known, the one for the list of members.
-    pub(crate) fn round(&self, rows: f64, is_news: bool, knows_members: bool) -> f64 {
+    pub(crate) fn round(&self, rows: Rows, is_news: bool, knows_members: bool) -> f64 {
         let access = if is_news { 0.0 } else { self.standing_us + self.changes_us };
         let changed = if self.named { 1.0 } else { self.members };
         let list = if knows_members { 0.0 } else { self.changes_us + changed * self.name_us };
@@ -69,7 +77,11 @@ impl Inputs {
     /// The next ids of all cards that may be seen, or the cards that a revocation says.
     pub(crate) fn purge(&self) -> f64 {
         let rows = self.cards.min(IDS) * self.scan_us;
-        US * if self.listed { self.changes(LISTED) } else { self.changes_us + rows }
+        US * if self.listed {
+            self.changes(Rows { listed: LISTED, new: LISTED })
+        } else {
+            self.changes_us + rows
+        }
     }
 
     /// Answers in which all ids come.

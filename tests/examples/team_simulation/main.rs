@@ -24,7 +24,7 @@ use tables::{header, row};
 /// What is changed one at a time, and then together (`+`) with all that the program and its schema can change.
 const WAYS: [(&str, &str); 13] = [
     ("as it is", ""),
-    ("quiet poll every 5 min", "--quiet-s 300"),
+    ("a whole look every 5 min", "--quiet-s 300"),
     ("told members wait 1 s", "--collect-s 1"),
     ("told members look at everything", "--whole 1"),
     ("changed members only", "--named 1"),
@@ -37,7 +37,7 @@ const WAYS: [(&str, &str); 13] = [
     ("together, 4 nodes on TiKV", "+ --nodes 4 --tikv 1"),
     ("together, 4 nodes on TiKV, router", "+ --nodes 4 --tikv 1 --router 1"),
 ];
-const TOGETHER: &str = "--quiet-s 300 --collect-s 1 --named 1 --listed 1";
+const TOGETHER: &str = "--collect-s 1 --named 1 --listed 1";
 
 fn main() -> ExitCode {
     let inputs = match parse(Inputs::default(), std::env::args().skip(1)) {
@@ -69,6 +69,7 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use costs::Rows;
     use events::Part;
     use model::Simulation;
     use tables::quantile;
@@ -91,7 +92,7 @@ mod tests {
     fn without_changes_members_ask_every_quiet_time() {
         let inputs = Inputs { seed: 3.0, drops: 1e-9, joins: 1e-9, row_us: 0.0, scan_us: 0.0, ..small() };
         let outcome = Simulation::new(&inputs).run();
-        let round = inputs.round(0.0, false, true);
+        let round = inputs.round(Rows::default(), false, true);
         let polls = outcome.used[Part::Quiet as usize] * inputs.cores / round;
         let told = outcome.used[Part::Round as usize] * inputs.cores / round;
         assert!(

@@ -1,6 +1,6 @@
 //! Members: how they connect, follow the server, and lose the connection.
 
-use crate::costs::{LIVE_QUERIES, PAGE};
+use crate::costs::{LIVE_QUERIES, PAGE, Rows};
 use crate::events::{Commit, Event, Kind, Part, Session, Step};
 use crate::model::{MEASURED, REVOKED, SIGNED_IN, Simulation};
 
@@ -55,12 +55,15 @@ impl Member {
 }
 
 impl Simulation {
-    /// Rows of cards and proposals in the answer to a round.
-    pub(crate) fn rows(&self, member: usize) -> f64 {
+    /// Rows in the answer to a round.
+    pub(crate) fn rows(&self, member: usize) -> Rows {
         let person = &self.people[member];
-        let from = if person.is_news { person.recent } else { person.from };
         let rows = |last: Option<&Commit>| last.map_or(0.0, |last| last.rows);
-        rows(self.commits.last()) - rows(self.commits[..from].last())
+        let since = |from: usize| rows(self.commits.last()) - rows(self.commits[..from].last());
+        Rows {
+            listed: since(if person.is_news { person.recent } else { person.from }),
+            new: since(person.seen),
+        }
     }
 
     pub(crate) fn ask(&mut self, member: usize, step: Step, pause: f64) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::arguments::Inputs;
-use crate::costs::{IDS, LIVE_QUERIES, PAGE, US};
+use crate::costs::{IDS, LIVE_QUERIES, PAGE, Rows, US};
 use crate::events::{Change, Commit, Event, Kind, Outcome, Part, Session, Step, Task};
 use crate::members::Member;
 use crate::queue::{Agenda, Chance, Cores};
@@ -27,8 +27,9 @@ const ACCEPTED: f64 = 60.0;
 /// Estimates, in microseconds: one password (argon2id, 19 MiB, 2 passes); the registration of a live query.
 const ARGON: f64 = 25_000.0;
 const LIVE: f64 = 300.0;
-/// Bytes of a row on the network.
+/// Bytes of a row on the network, with what it says and without.
 const CARD_BYTES: f64 = 1_500.0;
+const LISTED_BYTES: f64 = 200.0;
 
 pub(crate) struct Simulation {
     pub(crate) inputs: Inputs,
@@ -222,18 +223,18 @@ impl Simulation {
         self.people[member].sees = self.commits.len();
         let (inputs, person) = (&self.inputs, &self.people[member]);
         let (service, rows) = match step {
-            Step::SignIn => ((ARGON + inputs.changes_us) * US, 0.0),
-            Step::Live => (LIVE_QUERIES * LIVE * US, 0.0),
+            Step::SignIn => ((ARGON + inputs.changes_us) * US, Rows::default()),
+            Step::Live => (LIVE_QUERIES * LIVE * US, Rows::default()),
             Step::Round => {
                 let rows = self.rows(member);
                 (inputs.round(rows, person.is_news, person.knows_members), rows)
             }
-            Step::Page => (inputs.page(), PAGE),
-            Step::Purge => (inputs.purge(), 0.0),
+            Step::Page => (inputs.page(), Rows { listed: PAGE, new: PAGE }),
+            Step::Purge => (inputs.purge(), Rows::default()),
         };
         let part = if person.first.is_some() { Part::FirstSync } else { person.cause };
         if MEASURED.contains(&now) {
-            self.outcome.sent += rows * CARD_BYTES;
+            self.outcome.sent += rows.listed * LISTED_BYTES + rows.new * CARD_BYTES;
         }
         self.work(member % self.nodes.len(), service, part, Event::Answer(session, step, now));
     }
@@ -243,7 +244,7 @@ impl Simulation {
         self.inputs.reads(match step {
             Step::Live => return LIVE_QUERIES * self.inputs.commit(),
             Step::SignIn => 3.0,
-            Step::Round => 6.0 + self.rows(member),
+            Step::Round => 6.0 + self.rows(member).listed,
             Step::Page => PAGE,
             Step::Purge => self.inputs.cards.min(IDS) / PAGE,
         })
