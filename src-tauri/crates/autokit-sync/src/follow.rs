@@ -88,7 +88,7 @@ pub struct State {
     pub is_connected: bool,
     /// Why not, if it was tried; or else what the team does not take.
     pub error: Option<String>,
-    /// When this library had last what the team told.
+    /// When this library last caught up with the team.
     pub synced_at: Option<Timestamp>,
     /// Cards with changes that the team does not have yet.
     pub unsent: usize,
