@@ -80,6 +80,7 @@ fn main() -> anyhow::Result<()> {
             let team = desktop.team(&options.data_dir());
             app.manage(desktop);
             app.manage(updates::Pending::default());
+            app.manage(updates::Restart::default());
             app.manage(options.clone());
             // The window shows at once; commands wait for the library in the engine.
             ipc::connect(app.handle(), options.engine(team.as_deref())?);
@@ -111,6 +112,7 @@ fn main() -> anyhow::Result<()> {
     app.run(|handle, event| {
         if let RunEvent::Exit = event {
             tauri::async_runtime::block_on(handle.state::<engine::Engine>().close());
+            updates::restart_if_asked(handle);
         }
     });
     Ok(())

@@ -1,5 +1,6 @@
 //! Command-line options.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -40,18 +41,25 @@ impl Options {
         std::path::absolute(&folder).unwrap_or(folder)
     }
 
+    /// Returns the arguments that name the folders that were chosen.
+    ///
+    /// After an update the window starts again with these alone: it was hidden when it started, or was given links, but
+    /// whoever asked for the update was looking at it and has opened those already.
+    pub(crate) fn folders(&self) -> Vec<OsString> {
+        [("--data-dir", &self.data_dir), ("--model-folder", &self.model_folder)]
+            .into_iter()
+            .filter_map(|(option, folder)| Some([option.into(), folder.clone()?.into_os_string()]))
+            .flatten()
+            .collect()
+    }
+
     /// Returns how the engine is started: on the library of this team, or on the person's own.
     ///
     /// # Errors
     /// If the system does not say where this program is.
     pub(crate) fn engine(&self, team: Option<&str>) -> io::Result<EngineCommand> {
         let program = terminal_program()?;
-        let mut arguments = Vec::new();
-        for (option, folder) in [("--data-dir", &self.data_dir), ("--model-folder", &self.model_folder)] {
-            if let Some(folder) = folder {
-                arguments.extend([option.into(), folder.clone().into_os_string()]);
-            }
-        }
+        let mut arguments = self.folders();
         match team {
             Some(team) => arguments.push(format!("--team={team}").into()),
             // A team's library has the cards of the team.
@@ -81,4 +89,20 @@ pub(crate) fn run_terminal_if_asked() -> io::Result<()> {
         return Ok(());
     }
     Err(std::process::Command::new(terminal_program()?).args(arguments).exec())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::Options;
+
+    #[test]
+    fn only_the_folders_are_kept_for_a_restart() {
+        let given =
+            ["autokit-desktop", "--hidden", "--data-dir", "/library", "autokit://import?url=x", "--starter"];
+        let options = Options::parse_from(given);
+        assert_eq!(options.folders(), ["--data-dir", "/library"]);
+        assert!(Options::parse_from(["autokit-desktop", "--hidden"]).folders().is_empty());
+    }
 }

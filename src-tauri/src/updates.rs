@@ -1,17 +1,16 @@
 //! Updates: a signed package named by a static manifest. Nothing is asked for until an address is set, and nothing is
 //! installed until the person says so.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use autokit_error::{ApiError, ErrorCode, Result};
 use serde::Serialize;
-#[cfg(windows)]
-use tauri::Manager as _;
-use tauri::{AppHandle, State, Url};
+use tauri::{AppHandle, Manager as _, State, Url};
 use tauri_plugin_updater::{Error, Update, UpdaterExt as _};
 use tokio::sync::{Mutex, Notify};
 
+use crate::options::Options;
 use crate::settings::Desktop;
 
 /// How long asking for a newer version may take.
@@ -98,7 +97,11 @@ pub(crate) async fn updates_download(pending: State<'_, Pending>) -> Result<usiz
 
 /// Installs the verified package and restarts.
 #[tauri::command]
-pub(crate) async fn updates_install(app: AppHandle, pending: State<'_, Pending>) -> Result<()> {
+pub(crate) async fn updates_install(
+    app: AppHandle,
+    pending: State<'_, Pending>,
+    restart: State<'_, Restart>,
+) -> Result<()> {
     if tauri::utils::platform::bundle_type().is_none() {
         let message = "this copy of AutoKit was not installed from a package";
         return Err(ApiError::new(
@@ -115,7 +118,26 @@ pub(crate) async fn updates_install(app: AppHandle, pending: State<'_, Pending>)
     app.state::<crate::engine::Engine>().close().await;
     let installed = tauri::async_runtime::spawn_blocking(move || update.install(package)).await;
     installed.map_err(|error| ApiError::internal(error.to_string()))?.map_err(failed)?;
-    app.restart()
+    restart.0.store(true, Ordering::Relaxed);
+    app.exit(0);
+    Ok(())
+}
+
+/// Whether the program starts again once it has ended in good order.
+#[derive(Default)]
+pub(crate) struct Restart(AtomicBool);
+
+/// Starts the installed version in place of this process, if an update asked for it. Called last when the program ends.
+pub(crate) fn restart_if_asked(app: &AppHandle) {
+    if !app.state::<Restart>().0.load(Ordering::Relaxed) {
+        return;
+    }
+    let mut env = app.env();
+    env.args_os.truncate(1);
+    env.args_os.extend(app.state::<Options>().folders());
+    // Lets go of the name of the only instance, or the new process would pass its arguments to this one and end.
+    app.cleanup_before_exit();
+    tauri::process::restart(&env)
 }
 
 fn nothing_found() -> ApiError {
