@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use autokit_tests::window::{descendants, processes_of, wait_for_end};
-use autokit_tests::{Workplace, made_up_cards};
+use autokit_tests::{Workplace, made_up_cards, program};
 use serde_json::json;
 
 // Pins one feature set for the whole workspace; nothing to name.
@@ -24,13 +23,11 @@ const RUNS: usize = 5;
 const LAST_ANSWER: &str = "jobs_list";
 
 fn main() -> Result<()> {
-    let mut arguments = std::env::args_os().skip(1);
-    let programs = PathBuf::from(arguments.next().context("the folder of the programs")?);
-    let size = if arguments.next().is_some_and(|argument| argument == "--quick") { 1_000 } else { 16_000 };
+    let size = if std::env::args().any(|argument| argument == "--quick") { 1_000 } else { 16_000 };
     let place = Workplace::with_model()?;
     let file = place.cards_file("cards.json", &made_up_cards(size))?;
     let autokit = |arguments: &[&str]| -> Result<()> {
-        let mut command = Command::new(programs.join("autokit"));
+        let mut command = Command::new(program("autokit")?);
         let status = environment(&mut command, &place).args(arguments).stdout(Stdio::null()).status()?;
         ensure!(status.success(), "{arguments:?}: {status}");
         Ok(())
@@ -43,7 +40,7 @@ fn main() -> Result<()> {
     // The first one fills the page cache.
     for run in 0..=RUNS {
         let took;
-        (took, memory) = start(&programs, &place)?;
+        (took, memory) = start(&place)?;
         if run > 0 {
             times.push(took);
         }
@@ -72,8 +69,8 @@ fn environment<'a>(command: &'a mut Command, place: &Workplace) -> &'a mut Comma
 }
 
 /// Starts the window once, and returns how long it took and the resident memory of its processes in MiB.
-fn start(programs: &Path, place: &Workplace) -> Result<(Duration, BTreeMap<String, u64>)> {
-    let mut command = Command::new(programs.join("autokit-desktop"));
+fn start(place: &Workplace) -> Result<(Duration, BTreeMap<String, u64>)> {
+    let mut command = Command::new(program("autokit-desktop")?);
     environment(&mut command, place).env("AUTOKIT_LOG", "autokit_desktop=debug").stderr(Stdio::piped());
     let began = Instant::now();
     let mut window = command.spawn()?;

@@ -31,14 +31,17 @@ pub mod window;
 // Pins one feature set for the whole workspace; nothing to name.
 use workspace_hack as _;
 
-/// A program of this workspace, built into the same target directory as the running test.
+/// A program of this workspace, built into the folder that `AUTOKIT_PROGRAMS` names, or into the same target directory as
+/// the running test.
 ///
 /// # Errors
 /// When it was not built: `cargo build --workspace` comes first, as in `cargo xtask test`.
 pub fn program(name: &str) -> Result<PathBuf> {
     let test = std::env::current_exe()?;
+    let named = std::env::var_os("AUTOKIT_PROGRAMS").map(PathBuf::from);
     // target/debug/deps/TEST or target/debug/examples/NAME
-    let folder = test.ancestors().nth(2).context("a test lies two folders below the target directory")?;
+    let own = test.ancestors().nth(2).context("a test lies two folders below the target directory")?;
+    let folder = named.as_deref().unwrap_or(own);
     let program = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     if !program.exists() {
         bail!("{} is not built; run `cargo build --workspace` first", program.display());

@@ -31,7 +31,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let is_chosen = |name: &str| options.parts.is_empty() || options.parts.iter().any(|part| part == name);
     if is_chosen("window") {
-        step("Start of the window", "See the message above.", || window_start(options))?;
+        step("Window", "See the message above.", || window(options))?;
     }
     let fuzzed = is_chosen("fuzz");
     let apart = ["fuzz", "window"];
@@ -53,17 +53,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     step("Broken bundles", "The input is kept where the message says.", || exec(&mut cargo(&fuzz)))
 }
 
-/// Measures the start of the window on a display of its own.
-fn window_start(options: &Options) -> Result<()> {
+/// Measures the start of the window, and accepting proposals in it, on a display of its own.
+fn window(options: &Options) -> Result<()> {
     setup::install_all()?;
     setup::build_ui()?;
     setup::build_programs(options.release)?;
-    let programs = binary("autokit", options.release).with_file_name("");
-    let mut run = on_display();
-    run.args(["run", "--quiet", "--package", "autokit-tests", "--example", "window_start", "--"])
-        .arg(programs);
-    if options.quick {
-        run.arg("--quick");
+    for example in ["window_start", "window_accept"] {
+        let mut run = on_display();
+        run.args(["run", "--quiet", "--package", "autokit-tests", "--example", example, "--"]);
+        // Of a release, only the programs are built with all optimisations.
+        run.env("AUTOKIT_PROGRAMS", binary("autokit", options.release).with_file_name(""));
+        if options.quick {
+            run.arg("--quick");
+        }
+        exec(&mut run)?;
     }
-    exec(&mut run)
+    Ok(())
 }
