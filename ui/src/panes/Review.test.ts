@@ -238,12 +238,25 @@ describe("a proposal in review", () => {
     await wait();
     slow.on = true;
     await press("j");
+    await press("j");
     await press("a");
     expect(asked(calls, "proposals_accept")).toEqual([]);
     slow.on = false;
     slow.held.forEach((answer) => answer());
     await wait();
-    expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 2 }]);
+    expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 3 }]);
+  });
+
+  it("is read while the one before it is decided on, and shown at once", async () => {
+    const { calls, slow } = open();
+    await wait();
+    slow.on = true;
+    await press("a");
+    await wait();
+    expect([title(), navigation.proposal]).toEqual(["Kit 2", 2]);
+    await press("a");
+    await wait();
+    expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 1 }, { id: 2 }]);
   });
 
   it("is rejected with a reason, and letters typed there decide nothing", async () => {
