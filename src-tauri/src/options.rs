@@ -42,9 +42,6 @@ impl Options {
     }
 
     /// Returns the arguments that name the folders that were chosen.
-    ///
-    /// After an update the window starts again with these alone: it was hidden when it started, or was given links, but
-    /// whoever asked for the update was looking at it and has opened those already.
     pub(crate) fn folders(&self) -> Vec<OsString> {
         [("--data-dir", &self.data_dir), ("--model-folder", &self.model_folder)]
             .into_iter()

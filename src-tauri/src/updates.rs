@@ -133,6 +133,7 @@ pub(crate) fn restart_if_asked(app: &AppHandle) {
         return;
     }
     let mut env = app.env();
+    // Without `--hidden` and links: whoever asked for the update was looking at the window, and has opened those already.
     env.args_os.truncate(1);
     env.args_os.extend(app.state::<Options>().folders());
     // Lets go of the name of the only instance, or the new process would pass its arguments to this one and end.
