@@ -214,6 +214,73 @@ describe("a resource", () => {
     expect([made.value, asked.length]).toEqual(["A", 2]);
   });
 
+  it("shows what was prefetched as soon as it is requested, and reads no more", async () => {
+    const { asked, made, set, cards } = stage();
+    await asked[0]!.answer("A");
+    made.prefetch({ card: "b" });
+    made.prefetch({ card: "b" });
+    await asked[1]!.answer("B");
+    expect([made.value, made.answered]).toEqual(["A", { card: "a" }]);
+    const seen = new Set<string>();
+    const stop = $effect.root(() => {
+      $effect.pre(() => void seen.add(`${made.answered?.card} ${made.value}`));
+    });
+    set({ card: "b" });
+    stop();
+    expect([made.value, made.answered, made.loading]).toEqual(["B", { card: "b" }, false]);
+    // At no time between was it the response to one request beside another.
+    expect([...seen]).toEqual(["a A", "b B"]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(cards()).toEqual(["a", "b"]);
+  });
+
+  it("waits for what is being prefetched instead of reading it twice", async () => {
+    const { asked, made, set, cards } = stage();
+    await asked[0]!.answer("A");
+    made.prefetch({ card: "b" });
+    set({ card: "b" });
+    expect([made.value, made.loading]).toEqual(["A", true]);
+    await asked[1]!.answer("B");
+    expect([made.value, made.loading]).toEqual(["B", false]);
+    made.prefetch({ card: "c" });
+    set({ card: "c" });
+    await asked[2]!.fail("gone");
+    expect([made.value, made.error?.message, made.loading]).toEqual([null, "gone", false]);
+    expect(cards()).toEqual(["a", "b", "c"]);
+  });
+
+  it("reloads what became stale since it was prefetched, after the pause", async () => {
+    const { asked, made, set, cards } = stage({ invalidatedBy: ["library"], pause: 250 });
+    await asked[0]!.answer("A");
+    made.prefetch({ card: "b" });
+    await asked[1]!.answer("B");
+    tell(2);
+    set({ card: "b" });
+    await vi.advanceTimersByTimeAsync(249);
+    expect([made.value, asked.length]).toEqual(["B", 2]);
+    await vi.advanceTimersByTimeAsync(1);
+    await asked[2]!.answer("B2");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([made.value, cards()]).toEqual(["B2", ["a", "b", "b"]]);
+  });
+
+  it("reads again what could not be prefetched, or was for another request", async () => {
+    const { asked, made, set, cards } = stage();
+    await asked[0]!.answer("A");
+    made.prefetch({ card: "b" });
+    await asked[1]!.fail("gone");
+    set({ card: "b" });
+    await asked[2]!.answer("B");
+    made.prefetch({ card: "c" });
+    set({ card: "d" });
+    await asked[3]!.answer("C");
+    expect(made.value).toBe("B");
+    await asked[4]!.answer("D");
+    set({ card: "c" });
+    expect(made.value).toBe("D");
+    expect(cards()).toEqual(["a", "b", "b", "c", "d", "c"]);
+  });
+
   it("does nothing any more once its component is gone", async () => {
     const { asked, made, stop } = stage({ invalidatedBy: ["library"] });
     stop();

@@ -76,16 +76,35 @@ export function paneShown(): () => boolean {
   return getContext<(() => boolean) | undefined>(SHOWN) ?? always;
 }
 
+/** The response to a request that is expected next. */
+interface Prefetched<Q, T> {
+  request: Q;
+  key: string;
+  response: Promise<T>;
+  /** `null` until the response has arrived. */
+  arrived: { value: T } | null;
+  /** Whether the value became stale since it was requested. */
+  stale: boolean;
+}
+
 /** A value from the engine, kept up to date while it is visible. It is replaced as a whole, never mutated. */
 export class Resource<Q, T> {
   #value = $state.raw<T | null>(null);
   #error = $state.raw<CommandError | null>(null);
   #loading = $state(false);
   #answered = $state.raw<Q | null>(null);
+  #prefetched = $state.raw<Prefetched<Q, T> | null>(null);
 
   #read: (request: Q) => Promise<T>;
   #request: () => Q | null;
   #options: ResourceOptions;
+  /** What is to be read. The effect that sends it runs after components have rendered. */
+  #next = $derived.by(() => {
+    const request = this.#request();
+    return { request, key: JSON.stringify(request) };
+  });
+  /** The prefetched response to the request that is about to be sent. */
+  #ready = $derived(this.#prefetched?.key === this.#next.key ? this.#prefetched.arrived : null);
   /** The latest request, and its JSON, by which requests are compared. */
   #wanted: Q | null = null;
   #wantedKey = "null";
@@ -114,9 +133,8 @@ export class Resource<Q, T> {
       untrack(() => this.#setShown(now));
     });
     $effect(() => {
-      const next = this.#request();
-      const key = JSON.stringify(next);
-      untrack(() => this.#setRequest(next, key));
+      const { request, key } = this.#next;
+      untrack(() => this.#setRequest(request, key));
     });
     $effect(() => {
       if (version === known) return;
@@ -131,7 +149,7 @@ export class Resource<Q, T> {
 
   /** The latest response; during a reload, the previous one. */
   get value(): T | null {
-    return this.#value;
+    return this.#ready ? this.#ready.value : this.#value;
   }
 
   /** Sets the value from the response of a command that changed it. Reads in progress are dropped as older. */
@@ -154,7 +172,29 @@ export class Resource<Q, T> {
 
   /** The request that `value` belongs to; during a reload, the previous one. */
   get answered(): Q | null {
-    return this.#answered;
+    return this.#ready ? this.#next.request : this.#answered;
+  }
+
+  /**
+   * Reads the response to the request that is expected next, and shows it as soon as that becomes the request. If it
+   * became stale by then, it is reloaded after `pause`. Only the last one is kept.
+   */
+  prefetch(request: Q): void {
+    const key = JSON.stringify(request);
+    const known = untrack(() => this.#prefetched);
+    if (known?.key === key && !known.stale) return;
+    const response = this.#read(request);
+    const prefetched: Prefetched<Q, T> = { request, key, response, arrived: null, stale: false };
+    this.#prefetched = prefetched;
+    response.then(
+      (value) => {
+        if (this.#prefetched === prefetched) this.#prefetched = { ...prefetched, arrived: { value } };
+      },
+      () => {
+        // Whoever requests it sees why it fails.
+        if (this.#prefetched === prefetched) this.#prefetched = null;
+      },
+    );
   }
 
   /** Reloads now, even if the value is not visible. Never rejects; a failure is stored in `error`. */
@@ -178,13 +218,21 @@ export class Resource<Q, T> {
     const first = this.#wanted === null;
     [this.#wanted, this.#wantedKey] = [next, key];
     this.#stop();
+    const prefetched = this.#prefetched?.key === key ? this.#prefetched : null;
     if (next === null) this.#clear();
+    else if (prefetched?.arrived) {
+      this.#abandon();
+      this.#stale = prefetched.stale;
+      this.value = prefetched.arrived.value;
+    } else if (prefetched) void this.#load(next, prefetched);
     else if (!this.#shown) this.#stale = true;
     else if (first || !this.#options.debounce) void this.#load(next);
     else this.#later(this.#options.debounce);
+    this.#prefetched = null;
   }
 
   #invalidate(): void {
+    if (this.#prefetched) this.#prefetched.stale = true;
     if (this.#wanted === null) return;
     this.#stale = true;
     // Does not interrupt a read in progress but reloads after it: a stream of events must not keep it from completing.
@@ -199,13 +247,13 @@ export class Resource<Q, T> {
     }, ms);
   }
 
-  async #load(request: Q): Promise<void> {
+  async #load(request: Q, prefetched: Prefetched<Q, T> | null = null): Promise<void> {
     this.#stop();
     const mine = ++this.#reading;
     const key = this.#wantedKey;
-    [this.#loading, this.#stale] = [true, false];
+    [this.#loading, this.#stale] = [true, prefetched?.stale ?? false];
     try {
-      const value = await this.#read(request);
+      const value = await (prefetched?.response ?? this.#read(request));
       if (mine !== this.#reading) return;
       [this.#value, this.#error, this.#answered, this.#answeredKey] = [value, null, request, key];
     } catch (reason) {

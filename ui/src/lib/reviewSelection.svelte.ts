@@ -35,6 +35,7 @@ export class ReviewSelection {
 
   /** Deselects what is no longer in the queue or no longer pending. */
   keep(rows: ProposalRow[]): void {
+    if (!this.ids.size) return;
     const pending = new Set(rows.filter((row) => row.state === "pending").map((row) => row.id));
     for (const id of this.ids) if (!pending.has(id)) this.ids.delete(id);
   }

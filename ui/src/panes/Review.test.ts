@@ -259,6 +259,20 @@ describe("a proposal in review", () => {
     expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 1 }, { id: 2 }]);
   });
 
+  it("is not read before the one on the same card is decided", async () => {
+    const same = [1, 2, 3].map((id) => ({ ...row(id), card: id < 3 ? "card:kit" : "card:other" }));
+    const list = () => ({ rows: same, waiting: 3, groups: ["New card"] });
+    const { calls } = open(undefined, { proposals_list: list });
+    await wait();
+    expect(asked(calls, "proposals_get")).toEqual([{ id: 1, edits: {} }]);
+    await press("j");
+    await wait();
+    expect(asked(calls, "proposals_get").slice(1)).toEqual([
+      { id: 2, edits: {} },
+      { id: 3, edits: {} },
+    ]);
+  });
+
   it("is rejected with a reason, and letters typed there decide nothing", async () => {
     const { calls } = open();
     await wait();
