@@ -203,6 +203,7 @@ pub enum Command {
     #[command(subcommand)]
     Models(ModelsCommand),
     /// Check the installation and verify the library against its change log.
+    #[command(alias = "status")]
     Doctor {
         /// Accept missing changes and stop reporting them.
         #[arg(long)]
