@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen } from "@testing-library/svelte";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import App from "./App.svelte";
 import type { Status } from "./lib/bindings";
 import { NO_HEALTH } from "./testing/fixtures";
@@ -56,9 +56,24 @@ describe("the window", () => {
       ...["approvals_wait", "jobs_list", "providers_get", "sessions_list", "status_get", "team_get"],
     ]);
     await fireEvent.click(screen.getByRole("button", { name: texts.panes.library }));
+    await vi.dynamicImportSettled();
     await wait(500);
     expect(asked(calls, "cards_facets").length).toBe(1);
     expect(asked(calls, "proposals_list").length).toBe(0);
+  });
+
+  it("makes a pane when it is first shown, and keeps it from then on", async () => {
+    await open();
+    const made = () =>
+      [...document.querySelectorAll(".pane[role=group]")].map((pane) => pane.getAttribute("aria-label"));
+    expect(made()).toEqual([texts.panes.ask]);
+    for (const key of ["4", "1"]) {
+      await press(key, { ctrlKey: true });
+      await vi.dynamicImportSettled();
+      await wait();
+    }
+    expect(made()).toEqual([texts.panes.ask, texts.panes.library]);
+    expect(document.getElementById("library-filter")).toBeTruthy();
   });
 
   it("goes from pane to pane by keys, back by Alt and an arrow or a mouse's button, forward again", async () => {
