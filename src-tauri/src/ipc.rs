@@ -9,15 +9,14 @@ use tauri::{AppHandle, Emitter, Manager, State};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::engine::{Engine, EngineCommand, Notice};
+use crate::engine::{Engine, Notice};
 use crate::notifications::{self, Findings};
 
 /// Name of the Tauri event that carries the engine's events to the frontend.
 const EVENT: &str = "autokit";
 
-/// Starts the engine and forwards its events to the frontend.
-pub(crate) fn connect(app: &AppHandle, command: EngineCommand) {
-    let (engine, notices) = Engine::start(command);
+/// Makes an engine that was started available to commands, and forwards its events to the frontend.
+pub(crate) fn connect(app: &AppHandle, (engine, notices): (Engine, UnboundedReceiver<Notice>)) {
     app.manage(engine.clone());
     tauri::async_runtime::spawn(notifications::watch_approvals(app.clone(), engine.clone()));
     tauri::async_runtime::spawn(forward_events(app.clone(), engine, notices));

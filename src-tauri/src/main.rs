@@ -18,6 +18,7 @@ mod tray;
 mod updates;
 
 use clap::Parser;
+use engine::Engine;
 use settings::Desktop;
 use tauri::{Manager, RunEvent, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
@@ -40,9 +41,15 @@ fn main() -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .init();
 
+    let desktop = Desktop::load();
+    let team = desktop.team(&options.data_dir());
+    // Before the window system, whose start leaves all cores but one idle. A second instance, which exits, starts one as
+    // well; it ends with its input.
+    let started = Engine::start(options.engine(team.as_deref())?);
+
     let mut builder = tauri::Builder::default();
     if options.is_own_library() {
-        // Registered first, so that a second instance exits before it does anything else.
+        // Registered first, so that a second instance exits before its window is made.
         builder = builder.plugin(links::single_instance());
         // Not of windows on other libraries, which would all have the place and size of this one.
         let state = tauri_plugin_window_state::Builder::new()
@@ -75,15 +82,13 @@ fn main() -> anyhow::Result<()> {
         ])
         .setup(move |app| {
             links::handle_links(app.handle(), &options.links);
-            let desktop = Desktop::load();
             let shortcut = desktop.settings().quick_ask;
-            let team = desktop.team(&options.data_dir());
             app.manage(desktop);
             app.manage(updates::Pending::default());
             app.manage(updates::Restart::default());
             app.manage(options.clone());
             // The window shows at once; commands wait for the library in the engine.
-            ipc::connect(app.handle(), options.engine(team.as_deref())?);
+            ipc::connect(app.handle(), started);
             tray::build(app.handle())?;
             if let Err(error) = quick::register(app.handle(), &shortcut) {
                 tracing::error!(%error, "failed to register the shortcut of quick ask");
@@ -111,7 +116,7 @@ fn main() -> anyhow::Result<()> {
         .build(tauri::generate_context!())?;
     app.run(|handle, event| {
         if let RunEvent::Exit = event {
-            tauri::async_runtime::block_on(handle.state::<engine::Engine>().close());
+            tauri::async_runtime::block_on(handle.state::<Engine>().close());
             updates::restart_if_asked(handle);
         }
     });
