@@ -43,7 +43,7 @@ function stage(options: ResourceOptions & { start?: string | null; shown?: boole
     Object.assign(state, change);
     flushSync();
   };
-  return { asked, made, set, stop, cards: () => asked.map(({ request }) => request.card) };
+  return { asked, made, state, set, stop, cards: () => asked.map(({ request }) => request.card) };
 }
 
 function tell(cursor: number, checks = 0) {
@@ -262,6 +262,30 @@ describe("a resource", () => {
     await asked[2]!.answer("B2");
     await vi.advanceTimersByTimeAsync(1000);
     expect([made.value, cards()]).toEqual(["B2", ["a", "b", "b"]]);
+  });
+
+  it("reads what was prefetched again when it is told to, and prefetches nothing it has", async () => {
+    const { asked, made, set, cards } = stage();
+    await asked[0]!.answer("A");
+    made.prefetch({ card: "a" });
+    expect(asked.length).toBe(1);
+    made.prefetch({ card: "b" });
+    await asked[1]!.answer("B");
+    set({ card: "b" });
+    void made.refresh();
+    await asked[2]!.answer("B2");
+    expect([made.value, cards()]).toEqual(["B2", ["a", "b", "b"]]);
+  });
+
+  it("refreshes to what is read then, also before the request was sent", async () => {
+    const { asked, made, state } = stage();
+    await asked[0]!.answer("A");
+    made.prefetch({ card: "b" });
+    await asked[1]!.answer("B");
+    state.card = "b";
+    void made.refresh();
+    await asked[2]!.answer("B2");
+    expect([made.value, made.answered]).toEqual(["B2", { card: "b" }]);
   });
 
   it("reads again what could not be prefetched, or was for another request", async () => {

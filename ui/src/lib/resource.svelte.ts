@@ -181,8 +181,8 @@ export class Resource<Q, T> {
    */
   prefetch(request: Q): void {
     const key = JSON.stringify(request);
-    const known = untrack(() => this.#prefetched);
-    if (known?.key === key && !known.stale) return;
+    const [known, next] = untrack(() => [this.#prefetched, this.#next]);
+    if (key === next.key || (known?.key === key && !known.stale)) return;
     const response = this.#read(request);
     const prefetched: Prefetched<Q, T> = { request, key, response, arrived: null, stale: false };
     this.#prefetched = prefetched;
@@ -201,6 +201,7 @@ export class Resource<Q, T> {
   async refresh(): Promise<void> {
     const next = untrack(this.#request);
     [this.#wanted, this.#wantedKey] = [next, JSON.stringify(next)];
+    this.#prefetched = null;
     if (next === null) this.#clear();
     else await this.#load(next);
   }
