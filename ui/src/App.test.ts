@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen } from "@testing-library/svelte";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import App from "./App.svelte";
 import type { Status } from "./lib/bindings";
+import { navigation } from "./lib/navigation.svelte";
 import { NO_HEALTH } from "./testing/fixtures";
 import { asked, clear, stage, wait } from "./testing/stage";
 import { app as texts } from "./texts/app";
@@ -56,7 +57,6 @@ describe("the window", () => {
       ...["approvals_wait", "jobs_list", "providers_get", "sessions_list", "status_get", "team_get"],
     ]);
     await fireEvent.click(screen.getByRole("button", { name: texts.panes.library }));
-    await vi.dynamicImportSettled();
     await wait(500);
     expect(asked(calls, "cards_facets").length).toBe(1);
     expect(asked(calls, "proposals_list").length).toBe(0);
@@ -69,11 +69,18 @@ describe("the window", () => {
     expect(made()).toEqual([texts.panes.ask]);
     for (const key of ["4", "1"]) {
       await press(key, { ctrlKey: true });
-      await vi.dynamicImportSettled();
       await wait();
     }
     expect(made()).toEqual([texts.panes.ask, texts.panes.library]);
     expect(document.getElementById("library-filter")).toBeTruthy();
+  });
+
+  it("takes the keys that are pressed right after those that open a pane", async () => {
+    await open();
+    await press("4", { ctrlKey: true });
+    await press("n");
+    expect(navigation.adding).toBe(true);
+    navigation.visit({ adding: false });
   });
 
   it("goes from pane to pane by keys, back by Alt and an arrow or a mouse's button, forward again", async () => {
