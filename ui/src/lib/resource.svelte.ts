@@ -77,8 +77,8 @@ export function paneShown(): () => boolean {
 }
 
 /** The response to a request that is expected next. */
-interface Prefetched<Q, T> {
-  request: Q;
+interface Prefetched<T> {
+  /** The request as JSON. */
   key: string;
   response: Promise<T>;
   /** `null` until the response has arrived. */
@@ -93,7 +93,7 @@ export class Resource<Q, T> {
   #error = $state.raw<CommandError | null>(null);
   #loading = $state(false);
   #answered = $state.raw<Q | null>(null);
-  #prefetched = $state.raw<Prefetched<Q, T> | null>(null);
+  #prefetched = $state.raw<Prefetched<T> | null>(null);
 
   #read: (request: Q) => Promise<T>;
   #request: () => Q | null;
@@ -184,7 +184,7 @@ export class Resource<Q, T> {
     const [known, next] = untrack(() => [this.#prefetched, this.#next]);
     if (key === next.key || (known?.key === key && !known.stale)) return;
     const response = this.#read(request);
-    const prefetched: Prefetched<Q, T> = { request, key, response, arrived: null, stale: false };
+    const prefetched: Prefetched<T> = { key, response, arrived: null, stale: false };
     this.#prefetched = prefetched;
     response.then(
       (value) => {
@@ -199,11 +199,11 @@ export class Resource<Q, T> {
 
   /** Reloads now, even if the value is not visible. Never rejects; a failure is stored in `error`. */
   async refresh(): Promise<void> {
-    const next = untrack(this.#request);
-    [this.#wanted, this.#wantedKey] = [next, JSON.stringify(next)];
+    const { request, key } = untrack(() => this.#next);
+    [this.#wanted, this.#wantedKey] = [request, key];
     this.#prefetched = null;
-    if (next === null) this.#clear();
-    else await this.#load(next);
+    if (request === null) this.#clear();
+    else await this.#load(request);
   }
 
   #setShown(shown: boolean): void {
@@ -248,7 +248,7 @@ export class Resource<Q, T> {
     }, ms);
   }
 
-  async #load(request: Q, prefetched: Prefetched<Q, T> | null = null): Promise<void> {
+  async #load(request: Q, prefetched: Prefetched<T> | null = null): Promise<void> {
     this.#stop();
     const mine = ++this.#reading;
     const key = this.#wantedKey;
