@@ -273,6 +273,24 @@ describe("a proposal in review", () => {
     ]);
   });
 
+  it("is decided once, and its buttons are only disabled while that takes long", async () => {
+    let finish = () => {};
+    const { calls } = open(undefined, {
+      proposals_accept: ({ id }) => new Promise((done) => (finish = () => done(detail(id, "accepted")))),
+    });
+    await wait();
+    const accept = () => screen.getByRole<HTMLButtonElement>("button", { name: texts.accept });
+    await press("a");
+    await press("a");
+    await wait(100);
+    expect([asked(calls, "proposals_accept").length, accept().disabled]).toEqual([1, false]);
+    await wait(100);
+    expect(accept().disabled).toBe(true);
+    finish();
+    await wait();
+    expect([title(), accept().disabled]).toEqual(["Kit 2", false]);
+  });
+
   it("is rejected with a reason, and letters typed there decide nothing", async () => {
     const { calls } = open();
     await wait();
