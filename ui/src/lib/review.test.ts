@@ -6,10 +6,12 @@ import {
   edited,
   fieldsOf,
   filtered,
-  firstBelow,
   HEADING_HEIGHT,
   HEALTH,
+  itemsBetween,
   neighbour,
+  placeOf,
+  queueHeight,
   queueOf,
   ROW_HEIGHT,
   trendOf,
@@ -78,9 +80,10 @@ function row(id: number, group: string, risk: Risk, title = `card ${id}`): Propo
 describe("queue", () => {
   const rows = [row(3, "Stale field", "low"), row(2, "Broken link", "high"), row(1, "Stale field", "medium")];
   const told = (order: "kind" | "risk") =>
-    queueOf(rows, ["Broken link", "Stale field", "New card"], order).map((item) =>
-      "row" in item ? item.row.id : item.heading,
-    );
+    queueOf(rows, ["Broken link", "Stale field", "New card"], order).flatMap((group) => [
+      group.heading,
+      ...group.rows.map((row) => row.id),
+    ]);
 
   it("groups by kind in the order told, and by risk with the highest first", () => {
     expect(told("kind")).toEqual(["Broken link", 2, "Stale field", 3, 1]);
@@ -88,14 +91,33 @@ describe("queue", () => {
     expect(told("risk")).toEqual([high, 2, medium, 1, low, 3]);
   });
 
-  it("knows where each line begins, and which is first in sight", () => {
-    const items = queueOf(rows, [], "kind");
-    const last = items.at(-1);
-    expect(last?.top).toBe(2 * HEADING_HEIGHT + 2 * ROW_HEIGHT);
-    expect(firstBelow(items, 0)).toBe(0);
-    expect(firstBelow(items, HEADING_HEIGHT)).toBe(1);
-    expect(firstBelow(items, 10_000)).toBe(items.length);
+  it("knows what is between two offsets", () => {
+    const queue = queueOf(rows, [], "kind");
+    const shown = (from: number, to: number) =>
+      itemsBetween(queue, from, to).map((item) => ("row" in item ? item.row.id : item.group.heading));
+    const height = 2 * HEADING_HEIGHT + 3 * ROW_HEIGHT;
+    expect(queueHeight(queue)).toBe(height);
+    expect(shown(0, height)).toEqual(["Stale field", 3, 1, "Broken link", 2]);
+    expect(shown(-400, 400)).toEqual(shown(0, height));
+    expect(shown(0, HEADING_HEIGHT)).toEqual(["Stale field"]);
+    expect(shown(HEADING_HEIGHT, HEADING_HEIGHT + ROW_HEIGHT)).toEqual([3]);
+    const second = HEADING_HEIGHT + ROW_HEIGHT;
+    expect(shown(second - 1, second + 1)).toEqual([3, 1]);
+    expect(shown(second, height - ROW_HEIGHT)).toEqual([1, "Broken link"]);
+    expect(shown(height, height + 400)).toEqual([]);
+    expect(itemsBetween([], 0, 400)).toEqual([]);
+    expect(queueHeight([])).toBe(0);
+    const items = itemsBetween(queue, 0, height);
+    expect(items.map((item) => item.top)).toEqual([0, 30, 96, 162, 192]);
     expect(items.flatMap((item) => ("row" in item ? [item.place] : []))).toEqual([0, 1, 2]);
+  });
+
+  it("knows where a proposal is, with its heading if it is the first below it", () => {
+    const queue = queueOf(rows, [], "kind");
+    expect(placeOf(queue, 3)).toEqual({ from: 0, to: HEADING_HEIGHT + ROW_HEIGHT });
+    expect(placeOf(queue, 1)).toEqual({ from: HEADING_HEIGHT + ROW_HEIGHT, to: HEADING_HEIGHT + 2 * ROW_HEIGHT });
+    expect(placeOf(queue, 9)).toBeNull();
+    expect(placeOf(queue, null)).toBeNull();
   });
 
   it("is filtered by words that stand anywhere in a row", () => {

@@ -134,9 +134,18 @@ export function neighbour<T extends { id: number }>(rows: T[], id: number | null
 
 export type QueueOrder = "kind" | "risk";
 
+/** Proposals below one heading of the queue. */
+export interface QueueGroup {
+  heading: string;
+  rows: ProposalRow[];
+  /** Offset of the heading, in pixels. */
+  top: number;
+  /** Number of proposals in the groups above. */
+  place: number;
+}
+
 /** An item of the queue: a group heading or a proposal. `top` is its offset in pixels. */
-export type QueueItem =
-  { heading: string; count: number; top: number } | { row: ProposalRow; top: number; place: number };
+export type QueueItem = { group: QueueGroup; top: number } | { row: ProposalRow; top: number; place: number };
 
 // Heights of the items, in pixels at the usual text size.
 export const HEADING_HEIGHT = 30;
@@ -153,27 +162,34 @@ export function filtered(rows: ProposalRow[], text: string): ProposalRow[] {
   });
 }
 
-/** Lays out the queue as a flat list, grouped by kind, or by risk with the highest first. */
-export function queueOf(rows: ProposalRow[], groups: string[], order: QueueOrder): QueueItem[] {
-  const known = [...new Set([...groups, ...rows.map((row) => row.group)])];
-  const names = order === "kind" ? known : (["high", "medium", "low"] as Risk[]).map((risk) => riskOf(risk).name);
-  const of = (row: ProposalRow) => (order === "kind" ? row.group : riskOf(row.risk).name);
-  const byName = grouped(rows, of);
-  const items: QueueItem[] = [];
-  const [headingHeight, rowHeight] = [scaled(HEADING_HEIGHT), scaled(ROW_HEIGHT)];
-  let top = 0;
-  let place = 0;
-  for (const name of names) {
-    const inside = byName.get(name);
-    if (!inside?.length) continue;
-    items.push({ heading: name, count: inside.length, top });
-    top += headingHeight;
-    for (const row of inside) {
-      items.push({ row, top, place: place++ });
-      top += rowHeight;
-    }
+/** Groups the queue by kind, or by risk with the highest first. */
+export function queueOf(rows: ProposalRow[], groups: string[], order: QueueOrder): QueueGroup[] {
+  const byName = grouped(rows, (row) => (order === "kind" ? row.group : riskOf(row.risk).name));
+  const names =
+    order === "kind"
+      ? new Set([...groups, ...byName.keys()])
+      : (["high", "medium", "low"] as Risk[]).map((risk) => riskOf(risk).name);
+  const queue: QueueGroup[] = [];
+  let [top, place] = [0, 0];
+  for (const heading of names) {
+    const inside = byName.get(heading);
+    if (!inside) continue;
+    queue.push({ heading, rows: inside, top, place });
+    top += heightOf(inside.length);
+    place += inside.length;
   }
-  return items;
+  return queue;
+}
+
+/** Returns the height of a heading and this many proposals, in pixels. */
+function heightOf(rows: number): number {
+  return scaled(HEADING_HEIGHT) + rows * scaled(ROW_HEIGHT);
+}
+
+/** Returns the height of the whole queue, in pixels. */
+export function queueHeight(queue: QueueGroup[]): number {
+  const last = queue.at(-1);
+  return last ? last.top + heightOf(last.rows.length) : 0;
 }
 
 /** Groups a list, like `Map.groupBy`, which some supported webviews lack. */
@@ -188,16 +204,29 @@ function grouped<T>(list: T[], of: (item: T) => string): Map<string, T[]> {
   return map;
 }
 
-/** Returns the index of the first item that ends below `top`, where the visible part starts. */
-export function firstBelow(items: QueueItem[], top: number): number {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const item = items[middle] as QueueItem;
-    if (item.top + ("row" in item ? ROW_HEIGHT : HEADING_HEIGHT) <= top) low = middle + 1;
-    else high = middle;
+/** Returns the items of the queue of which a part is between two offsets, in pixels. */
+export function itemsBetween(queue: QueueGroup[], from: number, to: number): QueueItem[] {
+  const rowHeight = scaled(ROW_HEIGHT);
+  const items: QueueItem[] = [];
+  for (const group of queue) {
+    const start = group.top + heightOf(0);
+    if (group.top >= to) break;
+    if (start > from) items.push({ group, top: group.top });
+    const first = Math.max(0, Math.floor((from - start) / rowHeight));
+    const past = Math.min(group.rows.length, Math.ceil((to - start) / rowHeight));
+    for (let at = first; at < past; at++)
+      items.push({ row: group.rows[at]!, top: start + at * rowHeight, place: group.place + at });
   }
-  return low;
+  return items;
+}
+
+/** Returns where a proposal begins and ends in the queue, in pixels; the first of a group begins with its heading. */
+export function placeOf(queue: QueueGroup[], id: number | null): { from: number; to: number } | null {
+  for (const group of queue) {
+    const at = group.rows.findIndex((row) => row.id === id);
+    if (at >= 0) return { from: at ? group.top + heightOf(at) : group.top, to: group.top + heightOf(at + 1) };
+  }
+  return null;
 }
 
 /** Card states in their order in the stacked chart. */
