@@ -2,14 +2,14 @@
 import { fireEvent, render, screen, within } from "@testing-library/svelte";
 import { flushSync } from "svelte";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Answer, CardDetail, Session, Starter } from "../lib/bindings";
+import type { CardDetail, Session, Starter } from "../lib/bindings";
 import { handleKey } from "../lib/commands";
 import { engine } from "../lib/engine.svelte";
 import { firstRun } from "../lib/firstRun.svelte";
 import { bytes } from "../lib/format";
 import { navigation } from "../lib/navigation.svelte";
 import { asking } from "../lib/conversation.svelte";
-import { cardOf } from "../testing/fixtures";
+import { answerTo, cardOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
 import { app } from "../texts/app";
 import { ask as texts } from "../texts/ask";
@@ -27,40 +27,6 @@ afterEach(() => {
   engine.status = null;
   flushSync();
 });
-
-const PARTS = {
-  keyword: 0.8,
-  vector: 0,
-  constraints: 0,
-  name: 0,
-  feedback: 0,
-  lookup: 0,
-  direction: 0,
-  bm25: 0,
-  coverage: 1,
-};
-
-function answerTo(question: string, more: Partial<Answer> = {}): Answer {
-  const parts = { ...PARTS, matched_terms: [{ word: "mail", field: "description" as never, term: "mail" }] };
-  const candidate = (id: string) => ({
-    card: cardOf(id, `${question} ${id}`),
-    score: 0.9,
-    parts,
-    sentence: `What ${id} does.`,
-    limits: [`${id} is not free.`],
-    stub: id === "one" ? { language: "python", code: "import one" } : null,
-  });
-  return {
-    question,
-    verdict: "answered",
-    confidence: 0.93,
-    candidates: [candidate("one"), candidate("two")],
-    notes: ["Keyword search only"],
-    searched: 100,
-    took_ms: 3,
-    ...more,
-  };
-}
 
 const STARTER: Starter = {
   language: "python",
@@ -288,6 +254,28 @@ describe("an answer while one types", () => {
     await type("qu");
     expect(screen.queryByRole("heading", { name: "quick one" })).toBeNull();
     expect(screen.getByRole("heading", { name: texts.forExample })).toBeTruthy();
+  });
+
+  it("says that nothing fits, with what comes closest and what can be done, and no code", async () => {
+    stage({
+      answers_get: ({ question }) => answerTo(question, { verdict: "nothing", confidence: null }),
+      sessions_list: () => [],
+    });
+    render(Ask);
+    await type("walk the dog");
+    expect(screen.getByRole("heading", { name: texts.nothingFits })).toBeTruthy();
+    expect(screen.getByText(texts.searched(100))).toBeTruthy();
+    const closest = screen.getByRole("region", { name: texts.closestMatches }).textContent;
+    for (const name of ["walk the dog one", "walk the dog two"]) expect(closest).toContain(name);
+    expect(screen.queryByText("import one")).toBeNull();
+    expect(screen.queryByRole("group", { name: texts.actions })).toBeNull();
+    expect(screen.queryByText(texts.doesHelp)).toBeNull();
+    await fireEvent.click(screen.getByRole("button", { name: common.lookOnTheWeb }));
+    expect([navigation.pane, navigation.need]).toEqual(["discover", "walk the dog"]);
+    await fireEvent.click(screen.getByRole("button", { name: common.addACard }));
+    expect([navigation.pane, navigation.adding]).toEqual(["library", true]);
+    navigation.visit({ adding: false });
+    navigation.need = "";
   });
 
   it("says that nothing fits, and why it failed", async () => {

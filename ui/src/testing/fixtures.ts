@@ -1,6 +1,7 @@
 // Default responses of the engine, for tests to which the details do not matter.
 
 import type {
+  Answer,
   CardSummary,
   FieldDiff,
   ImportItem,
@@ -114,6 +115,42 @@ export function importItem(
     behind: false,
     suspect: false,
     reverts: false,
+    ...more,
+  };
+}
+
+/** How a candidate was ranked, by words alone. */
+const PARTS = {
+  keyword: 0.8,
+  vector: 0,
+  constraints: 0,
+  name: 0,
+  feedback: 0,
+  lookup: 0,
+  direction: 0,
+  bm25: 0,
+  coverage: 1,
+};
+
+/** An answer with two candidates, `one` with code and `two` without, each with a sentence that limits it. */
+export function answerTo(question: string, more: Partial<Answer> = {}): Answer {
+  const parts = { ...PARTS, matched_terms: [{ word: "mail", field: "description" as never, term: "mail" }] };
+  const candidate = (id: string) => ({
+    card: cardOf(id, `${question} ${id}`),
+    score: 0.9,
+    parts,
+    sentence: `What ${id} does.`,
+    limits: [`${id} is not free.`],
+    stub: id === "one" ? { language: "python", code: "import one" } : null,
+  });
+  return {
+    question,
+    verdict: "answered",
+    confidence: 0.93,
+    candidates: [candidate("one"), candidate("two")],
+    notes: ["Keyword search only"],
+    searched: 100,
+    took_ms: 3,
     ...more,
   };
 }
