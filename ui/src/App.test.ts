@@ -2,6 +2,7 @@
 import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import App from "./App.svelte";
+import { engine } from "./lib/engine.svelte";
 import { navigation } from "./lib/navigation.svelte";
 import { asked, clear, stageWindow, wait } from "./testing/stage";
 import { app as texts } from "./texts/app";
@@ -86,6 +87,29 @@ describe("the window", () => {
     await press("3", { ctrlKey: true });
     await wait();
     expect(document.activeElement === pane).toBe(false);
+  });
+
+  it("gives Space to Review, not to the button of the job that led there", async () => {
+    await open();
+    const tally = {
+      added: 0,
+      changed: 0,
+      unchanged: 0,
+      rejected: 0,
+      proposed: 2,
+      conflicting: 0,
+      similar: 0,
+      change: null,
+    };
+    engine.jobs = [{ id: "a", kind: "import", title: "Import a", state: "done", summary: "done", tally } as never];
+    await wait();
+    const button = screen.getByRole("button", { name: texts.showInReview });
+    button.focus();
+    await fireEvent.click(button);
+    await wait();
+    expect(current()?.startsWith(texts.panes.review)).toBe(true);
+    const focused = document.activeElement;
+    expect([focused === button, focused?.getAttribute("aria-label")]).toEqual([false, texts.panes.review]);
   });
 
   it("lists the shortcuts, which Escape closes and going back does not", async () => {

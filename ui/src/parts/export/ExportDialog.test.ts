@@ -21,8 +21,12 @@ describe("the export dialog", () => {
     expect(within(actions!).getByRole("alert").textContent).toContain("The disk is full");
   });
 
-  it("offers no signature where the key cannot be read", async () => {
-    stage({ exports_preview: () => new Promise(() => {}), bundle_keys_list: refuse("there is no keychain") });
+  const error = { code: "no_keychain" as const, message: "there is no keychain", remedy: "" };
+  it.each([
+    ["the key cannot be read", () => ({ own: null, own_fingerprint: null, own_error: error, known: [] }) as never],
+    ["no key can be read", refuse("there is no keychain")],
+  ])("offers no signature where %s", async (_, bundle_keys_list) => {
+    stage({ exports_preview: () => new Promise(() => {}), bundle_keys_list });
     render(ExportDialog, { given: {} });
     await wait(500);
     const signed = screen.getByRole("checkbox", { name: new RegExp(`^${texts.signed}`) }) as HTMLInputElement;
