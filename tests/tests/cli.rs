@@ -201,6 +201,38 @@ fn a_preview_shows_what_an_import_would_do_and_changes_nothing() -> Result<()> {
 }
 
 #[test]
+fn an_import_does_what_its_preview_counted() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    let mut cards = made_up_cards(4);
+    let file = place.cards_file("first.json", &cards)?.display().to_string();
+    place.json(&["import", &file])?;
+    cards[1]["description"] = json!("Something else");
+    // Edited on both sides.
+    let edited = cards[2]["name"].as_str().context("a name")?.to_owned();
+    place.json(&["cards", "edit", &edited, "--set", "pricing=ask finance"])?;
+    cards[2]["pricing"] = json!("paid");
+    cards.extend([json!({"name": "new one"}), json!({"name": 7})]);
+    let file = place.cards_file("second.json", &cards)?.display().to_string();
+    let preview = place.json(&["import", "--preview", &file])?[0].clone();
+    let imported = place.json(&["import", &file])?[0].clone();
+    let tally = &imported["job"]["tally"];
+    let count =
+        |counts: &Value, keys: &[&str]| -> u64 { keys.iter().filter_map(|key| counts[key].as_u64()).sum() };
+    let pairs: [(&[&str], &[&str]); 4] = [
+        (&["new"], &["added"]),
+        (&["changed", "conflicting"], &["changed", "proposed"]),
+        (&["identical"], &["unchanged"]),
+        (&["invalid"], &["rejected"]),
+    ];
+    for (announced, done) in pairs {
+        assert_eq!(count(&preview, announced), count(tally, done), "{announced:?}: {preview} {imported}");
+    }
+    assert_eq!(count(tally, &["added", "changed", "proposed", "unchanged", "rejected"]), 6, "{imported}");
+    assert_eq!(place.json(&["cards", "show", &edited])?["fields"]["pricing"], "ask finance");
+    Ok(())
+}
+
+#[test]
 fn a_plain_file_changes_what_nobody_edited_here() -> Result<()> {
     let place = Workplace::with_stand_in()?;
     let kettle =
@@ -238,6 +270,19 @@ fn a_plain_file_changes_what_nobody_edited_here() -> Result<()> {
     let said = String::from_utf8_lossy(&undone.stderr).into_owned();
     let import = imported[0]["job"]["tally"]["change"].as_str().context("a change")?;
     assert!(undone.status.code() == Some(4) || said.contains(import), "{said}");
+    Ok(())
+}
+
+#[test]
+fn what_the_library_cannot_do_is_said_before_what_comes_closest() -> Result<()> {
+    let place = Workplace::with_stand_in()?;
+    place.json(&["cards", "add", "--set", "name=kettle", "--set", "description=Boils water."])?;
+    let output = place.run(&["--no-model", "ask", "translate poems into Finnish"])?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.starts_with("Nothing in your library clearly does this."), "{said}");
+    assert!(said.contains("autokit discover"), "{said}");
+    let output = place.run(&["--no-model", "ask", "boils water"])?;
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("kettle"), "{output:?}");
     Ok(())
 }
 
