@@ -142,6 +142,9 @@ export interface QueueGroup {
   top: number;
   /** Number of proposals in the groups above. */
   place: number;
+  /** Heights of the heading and of each proposal, in pixels. */
+  headingHeight: number;
+  rowHeight: number;
 }
 
 /** An item of the queue: a group heading or a proposal. `top` is its offset in pixels. */
@@ -170,26 +173,28 @@ export function queueOf(rows: ProposalRow[], groups: string[], order: QueueOrder
       ? new Set([...groups, ...byName.keys()])
       : (["high", "medium", "low"] as Risk[]).map((risk) => riskOf(risk).name);
   const queue: QueueGroup[] = [];
+  const heights = { headingHeight: scaled(HEADING_HEIGHT), rowHeight: scaled(ROW_HEIGHT) };
   let [top, place] = [0, 0];
   for (const heading of names) {
     const inside = byName.get(heading);
     if (!inside) continue;
-    queue.push({ heading, rows: inside, top, place });
-    top += heightOf(inside.length);
+    const group = { heading, rows: inside, top, place, ...heights };
+    queue.push(group);
+    top = endOf(group, inside.length);
     place += inside.length;
   }
   return queue;
 }
 
-/** Returns the height of a heading and this many proposals, in pixels. */
-function heightOf(rows: number): number {
-  return scaled(HEADING_HEIGHT) + rows * scaled(ROW_HEIGHT);
+/** Returns where this many proposals of a group end, in pixels. */
+function endOf(group: QueueGroup, rows: number): number {
+  return group.top + group.headingHeight + rows * group.rowHeight;
 }
 
 /** Returns the height of the whole queue, in pixels. */
 export function queueHeight(queue: QueueGroup[]): number {
   const last = queue.at(-1);
-  return last ? last.top + heightOf(last.rows.length) : 0;
+  return last ? endOf(last, last.rows.length) : 0;
 }
 
 /** Groups a list, like `Map.groupBy`, which some supported webviews lack. */
@@ -206,10 +211,10 @@ function grouped<T>(list: T[], of: (item: T) => string): Map<string, T[]> {
 
 /** Returns the items of the queue of which a part is between two offsets, in pixels. */
 export function itemsBetween(queue: QueueGroup[], from: number, to: number): QueueItem[] {
-  const rowHeight = scaled(ROW_HEIGHT);
   const items: QueueItem[] = [];
   for (const group of queue) {
-    const start = group.top + heightOf(0);
+    const { rowHeight } = group;
+    const start = endOf(group, 0);
     if (group.top >= to) break;
     if (start > from) items.push({ group, top: group.top });
     const first = Math.max(0, Math.floor((from - start) / rowHeight));
@@ -224,7 +229,7 @@ export function itemsBetween(queue: QueueGroup[], from: number, to: number): Que
 export function placeOf(queue: QueueGroup[], id: number | null): { from: number; to: number } | null {
   for (const group of queue) {
     const at = group.rows.findIndex((row) => row.id === id);
-    if (at >= 0) return { from: at ? group.top + heightOf(at) : group.top, to: group.top + heightOf(at + 1) };
+    if (at >= 0) return { from: at ? endOf(group, at) : group.top, to: endOf(group, at + 1) };
   }
   return null;
 }

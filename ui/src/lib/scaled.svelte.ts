@@ -5,17 +5,12 @@ import { zoom } from "./zoom.svelte";
 
 const USUAL = 16;
 
-/** The size of text relative to the usual. Measured once per zoom, as measuring makes the browser update all styles. */
-const factor = $derived.by(() => {
+/** Returns a length in pixels, given what it is at the usual text size of 16 pixels. Follows the zoom. */
+export function scaled(length: number): number {
   const share = zoom() / 100;
   // The size of the root is not in pixels where there is no layout, as in tests.
   const size = typeof document === "undefined" ? "" : getComputedStyle(document.documentElement).fontSize;
-  return size.endsWith("px") ? parseFloat(size) / USUAL : share;
-});
-
-/** Returns a length in pixels, given what it is at the usual text size of 16 pixels. Follows the zoom. */
-export function scaled(length: number): number {
-  return length * factor;
+  return length * (size.endsWith("px") ? parseFloat(size) / USUAL : share);
 }
 
 /** Keeps a list where it is scrolled to, `top`, when the heights of its rows change. */

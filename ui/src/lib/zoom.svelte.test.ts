@@ -108,7 +108,6 @@ describe("the zoom", () => {
 
   it("adds to the size that the system has", () => {
     vi.stubGlobal("getComputedStyle", () => ({ fontSize: "30px" }));
-    setZoom(125);
     expect(scaled(40)).toBe(75);
     vi.unstubAllGlobals();
   });
