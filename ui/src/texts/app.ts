@@ -29,11 +29,6 @@ export const app = {
   linkUnknown: "This link isn't supported",
   linkRemedy: "AutoKit links can only open bundles and invitations to teams.",
   opening: "Opening the library…",
-  notLoaded: {
-    code: "no_connection" as const,
-    message: "a part of the window couldn't be loaded",
-    remedy: "Check that AutoKit is still running, then reload.",
-  },
   drop: "Drop a bundle or card file to preview the import",
 
   // Team
