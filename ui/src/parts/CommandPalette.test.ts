@@ -5,26 +5,13 @@ import type { Verdict } from "../lib/bindings";
 import { runCommand } from "../lib/commands";
 import { navigation } from "../lib/navigation.svelte";
 import { overlays } from "../lib/overlays.svelte";
-import { cardOf } from "../testing/fixtures";
+import { BY_WORDS, cardOf } from "../testing/fixtures";
 import { asked, clear, stage, wait } from "../testing/stage";
 import { commands as texts } from "../texts/commands";
 import { format } from "../texts/format";
 import CommandPalette from "./CommandPalette.svelte";
 
 afterEach(clear);
-
-const PARTS = {
-  keyword: 1,
-  vector: 0,
-  constraints: 0,
-  name: 0,
-  feedback: 0,
-  lookup: 0,
-  direction: 0,
-  bm25: 0,
-  coverage: 1,
-  matched_terms: [],
-};
 
 function open() {
   const calls = stage({
@@ -33,7 +20,7 @@ function open() {
       verdict: "answered",
       confidence: null,
       candidates: [
-        { card: cardOf("1", `${question} tool`), score: 0.9, parts: PARTS, sentence: "", limits: [], stub: null },
+        { card: cardOf("1", `${question} tool`), score: 0.9, parts: BY_WORDS, sentence: "", limits: [], stub: null },
       ],
       notes: [],
       searched: 1,
@@ -96,7 +83,7 @@ describe("the command palette", () => {
       answers_get: ({ question }) => ({
         ...{ question, verdict, confidence: null, notes: [], searched: 1, took_ms: 1 },
         candidates: cards(question).map(([id, name]) => ({
-          ...{ card: cardOf(id, name), score: 0.9, parts: PARTS, sentence: "", limits: [], stub: null },
+          ...{ card: cardOf(id, name), score: 0.9, parts: BY_WORDS, sentence: "", limits: [], stub: null },
         })),
       }),
     });

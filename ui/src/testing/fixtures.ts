@@ -120,7 +120,7 @@ export function importItem(
 }
 
 /** How a candidate was ranked, by words alone. */
-const PARTS = {
+export const BY_WORDS = {
   keyword: 0.8,
   vector: 0,
   constraints: 0,
@@ -130,11 +130,12 @@ const PARTS = {
   direction: 0,
   bm25: 0,
   coverage: 1,
+  matched_terms: [],
 };
 
 /** An answer with two candidates, `one` with code and `two` without, each with a sentence that limits it. */
 export function answerTo(question: string, more: Partial<Answer> = {}): Answer {
-  const parts = { ...PARTS, matched_terms: [{ word: "mail", field: "description" as never, term: "mail" }] };
+  const parts = { ...BY_WORDS, matched_terms: [{ word: "mail", field: "description" as never, term: "mail" }] };
   const candidate = (id: string) => ({
     card: cardOf(id, `${question} ${id}`),
     score: 0.9,
