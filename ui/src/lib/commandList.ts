@@ -32,6 +32,8 @@ export interface Command {
   overAll?: boolean;
   /** Whether the shortcut is disabled in text fields, where the keys have another meaning. */
   notWhileTyping?: boolean;
+  /** Whether a key that is held down keeps executing the command; otherwise it does so once. */
+  repeats?: boolean;
   /** Whether the command moves the focus. The palette runs it only after it has closed and restored the focus. */
   movesFocus?: boolean;
   /** Whether the command is omitted from the palette because it only makes sense as a shortcut. */
@@ -289,6 +291,7 @@ export const COMMANDS: Command[] = [
     shortcuts: ["Mod++", "Mod+="],
     run: () => zoomBy(1),
     overAll: true,
+    repeats: true,
   },
   {
     id: "zoom.out",
@@ -297,6 +300,7 @@ export const COMMANDS: Command[] = [
     shortcuts: ["Mod+-"],
     run: () => zoomBy(-1),
     overAll: true,
+    repeats: true,
   },
   {
     id: "zoom.reset",
@@ -319,10 +323,10 @@ export const COMMANDS: Command[] = [
   { id: "ask.copy", title: texts.ask.copy, scope: "ask", shortcuts: ["Mod+Shift+C"] },
   { id: "ask.starter", title: texts.ask.starter, scope: "ask", shortcuts: ["Mod+Enter"] },
 
-  { id: "list.next", title: texts.list.next, scope: "list", shortcuts: ["j", "ArrowDown"] },
-  { id: "list.previous", title: texts.list.previous, scope: "list", shortcuts: ["k", "ArrowUp"] },
-  { id: "list.pageDown", title: texts.list.pageDown, scope: "list", shortcuts: ["PageDown"] },
-  { id: "list.pageUp", title: texts.list.pageUp, scope: "list", shortcuts: ["PageUp"] },
+  { id: "list.next", title: texts.list.next, scope: "list", shortcuts: ["j", "ArrowDown"], repeats: true },
+  { id: "list.previous", title: texts.list.previous, scope: "list", shortcuts: ["k", "ArrowUp"], repeats: true },
+  { id: "list.pageDown", title: texts.list.pageDown, scope: "list", shortcuts: ["PageDown"], repeats: true },
+  { id: "list.pageUp", title: texts.list.pageUp, scope: "list", shortcuts: ["PageUp"], repeats: true },
   { id: "list.first", title: texts.list.first, scope: "list", shortcuts: ["Home"] },
   { id: "list.last", title: texts.list.last, scope: "list", shortcuts: ["End"] },
   { id: "list.open", title: texts.list.open, scope: "list", shortcuts: ["Enter"] },
@@ -358,8 +362,8 @@ export const COMMANDS: Command[] = [
   { id: "card.edit", title: texts.editCard, scope: "card", shortcuts: ["e"] },
   { id: "card.check", title: texts.checkCard, scope: "card", shortcuts: ["c"] },
 
-  { id: "review.next", title: texts.review.next, scope: "review", shortcuts: ["j", "ArrowDown"] },
-  { id: "review.previous", title: texts.review.previous, scope: "review", shortcuts: ["k", "ArrowUp"] },
+  { id: "review.next", title: texts.review.next, scope: "review", shortcuts: ["j", "ArrowDown"], repeats: true },
+  { id: "review.previous", title: texts.review.previous, scope: "review", shortcuts: ["k", "ArrowUp"], repeats: true },
   { id: "review.accept", title: texts.review.accept, scope: "review", shortcuts: ["a"] },
   { id: "review.reject", title: texts.review.reject, scope: "review", shortcuts: ["r"] },
   { id: "review.acceptSafe", title: texts.review.acceptSafe, scope: "review", shortcuts: ["A"] },
@@ -374,8 +378,8 @@ export const COMMANDS: Command[] = [
     notWhileTyping: true,
   },
   { id: "review.clearSelection", title: texts.review.clearSelection, scope: "review", shortcuts: ["Escape"] },
-  { id: "review.nextField", title: texts.review.nextField, scope: "review", shortcuts: ["J"] },
-  { id: "review.previousField", title: texts.review.previousField, scope: "review", shortcuts: ["K"] },
+  { id: "review.nextField", title: texts.review.nextField, scope: "review", shortcuts: ["J"], repeats: true },
+  { id: "review.previousField", title: texts.review.previousField, scope: "review", shortcuts: ["K"], repeats: true },
   { id: "review.tick", title: texts.review.tick, scope: "review", shortcuts: ["Space"] },
   { id: "review.turnDown", title: texts.review.turnDown, scope: "review", shortcuts: ["R"] },
   { id: "review.settle", title: texts.review.settle, scope: "review", shortcuts: ["t"] },

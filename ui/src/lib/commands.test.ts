@@ -61,6 +61,31 @@ describe("the commands", () => {
     expect(press("z", { ctrlKey: true }, field)).toBe(false);
   });
 
+  it("are executed once while a key is held, but for steps, which go on", () => {
+    expect(COMMANDS.filter(({ repeats }) => repeats).map(({ id }) => id)).toEqual([
+      "zoom.in",
+      "zoom.out",
+      "list.next",
+      "list.previous",
+      "list.pageDown",
+      "list.pageUp",
+      "review.next",
+      "review.previous",
+      "review.nextField",
+      "review.previousField",
+    ]);
+    press("k", { ctrlKey: true });
+    expect([press("k", { ctrlKey: true, repeat: true }), overlays.palette]).toEqual([true, true]);
+  });
+
+  it("let a held Enter press nothing and submit nothing, but start lines", () => {
+    const field = (name: "button" | "input" | "textarea") => document.body.appendChild(document.createElement(name));
+    for (const name of ["button", "input"] as const) {
+      expect([press("Enter", {}, field(name)), press("Enter", { repeat: true }, field(name))]).toEqual([false, true]);
+    }
+    expect(press("Enter", { repeat: true }, field("textarea"))).toBe(false);
+  });
+
   it("go back and forward by the buttons of a mouse", () => {
     navigation.go("library");
     const click = (button: number) => {

@@ -4,7 +4,7 @@ import { onMount } from "svelte";
 import { COMMANDS, SCOPES, type Command, type Scope } from "./commandList";
 import { navigation } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
-import { MAC, matches, shown, typing, worksWhileTyping } from "./shortcuts";
+import { MAC, matches, shown, startsLine, typing, worksWhileTyping } from "./shortcuts";
 import { commands as texts } from "../texts/commands";
 
 /** A component that executes the commands of a scope. */
@@ -102,8 +102,13 @@ function isMeant(event: KeyboardEvent, command: Command): boolean {
   return !typing(event) || (worksWhileTyping(shortcut) && !command.notWhileTyping);
 }
 
+/** Returns whether a held key must not act again, or it would decide what it has only just opened. */
+const isHeld = (event: KeyboardEvent, command: Command) => event.repeat && !command.repeats;
+
 /** The window's only handler for key events. */
 export function handleKey(event: KeyboardEvent): void {
+  // Neither does Enter press the button or submit the form that takes the focus while it is held.
+  if (event.repeat && event.key === "Enter" && !startsLine(event)) return event.preventDefault();
   // Skips keys handled elsewhere. Keys with modifiers are an exception: the palette prevents their default too, and one
   // of them has to close it.
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !/^F\d+$/.test(event.key);
@@ -111,13 +116,14 @@ export function handleKey(event: KeyboardEvent): void {
   const global = COMMANDS.find((command) => command.scope === "everywhere" && isMeant(event, command));
   if (global) {
     if (overlays.covered && !global.overAll) return;
-    if (runCommand(global.id, event)) event.preventDefault();
+    if (isHeld(event, global) || runCommand(global.id, event)) event.preventDefault();
     return;
   }
   for (const runner of [...runners].reverse()) {
     if ((overlays.covered && !runner.over) || !runner.active()) continue;
     const command = commandFor(event, runner.scope);
     if (!command || !isMeant(event, command)) continue;
+    if (isHeld(event, command)) return event.preventDefault();
     const done = command.run ? runCommand(command.id, event) : runner.run(command.id, event) !== false;
     if (!done) continue;
     event.preventDefault();

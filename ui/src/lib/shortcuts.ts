@@ -60,6 +60,12 @@ export function typing(event: KeyboardEvent): boolean {
   return !!target?.closest("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable='true']");
 }
 
+/** Returns whether the focused element takes Enter as input: the start of a new line. */
+export function startsLine(event: KeyboardEvent): boolean {
+  const target = event.target as HTMLElement | null;
+  return !!target?.closest("textarea, [contenteditable='true']");
+}
+
 /** Returns whether the focused control handles the key itself: Space presses a button, arrows move in a group. */
 export function takenByControl(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement | null;
