@@ -82,7 +82,7 @@ function open(changed = (one: ProposalDetail) => one, more: Parameters<typeof st
 }
 
 const title = () => document.getElementById("proposal-title")?.textContent;
-const press = (key: string) => fireEvent.keyDown(document.body, { key });
+const press = (key: string, repeat = false) => fireEvent.keyDown(document.body, { key, repeat });
 
 beforeEach(() => addEventListener("keydown", handleKey));
 afterEach(() => {
@@ -179,6 +179,20 @@ describe("a proposal in review", () => {
     expect(engine.toasts.map(({ text }) => text)).toEqual([texts.acceptedFields("Kit 1", 1)]);
   });
 
+  it("is decided alone by a key that stays down, while steps go on", async () => {
+    const { calls } = open();
+    await wait();
+    await press("a");
+    await wait();
+    await press("a", true);
+    await wait();
+    expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 1 }]);
+    expect(title()).toBe("Kit 2");
+    await press("j", true);
+    await wait();
+    expect(title()).toBe("Kit 3");
+  });
+
   it("is not decided by keys while a dialog covers it", async () => {
     const { calls } = open();
     await wait();
@@ -245,6 +259,26 @@ describe("a proposal in review", () => {
     slow.held.forEach((answer) => answer());
     await wait();
     expect(asked(calls, "proposals_accept")).toMatchObject([{ id: 3 }]);
+  });
+
+  it("is compared with no value that was typed for the one before it", async () => {
+    const { calls, slow } = open();
+    await wait();
+    slow.on = true;
+    await press("j");
+    await press("j");
+    expect([title(), navigation.proposal]).toEqual(["Kit 2", 3]);
+    await fireEvent.click(screen.getByRole("button", { name: texts.editField(fieldName("description")) }));
+    const box = screen.getByLabelText(texts.valueOf(fieldName("description")));
+    await fireEvent.input(box, { target: { value: "Counts nothing." } });
+    await fireEvent.submit(box);
+    await wait();
+    slow.on = false;
+    slow.held.forEach((answer) => answer());
+    await wait();
+    expect(title()).toBe("Kit 3");
+    const typed = asked(calls, "proposals_get").filter(({ edits }) => Object.keys(edits ?? {}).length);
+    expect(typed.filter(({ id }) => id !== 2)).toEqual([]);
   });
 
   it("is read while the one before it is decided on, and shown at once", async () => {
