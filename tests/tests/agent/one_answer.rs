@@ -11,6 +11,7 @@ use autokit_api::{AskRequest, CardRef};
 use autokit_app::node::Node;
 use autokit_tests::agent::{answer_of, ask, last_turn, set_providers, wait_for_job};
 use autokit_tests::calendar::stock;
+use autokit_tests::mcp::{Agent, Generation};
 use autokit_tests::model::{ModelRequest, Reply, RequestKind, ScriptedModel};
 use autokit_tests::site::{Page, Site};
 use autokit_tests::{Workplace, made_up_cards};
@@ -96,6 +97,10 @@ async fn what_limits_a_tool_is_part_of_every_answer() -> Result<()> {
     let instant =
         node.call::<Ask>(AskRequest { question: question.to_owned(), ..AskRequest::default() }).await?;
     ensure!(instant.candidates[0].limits == [WARNING], "{instant:?}");
+    let agent = Agent::over_http(&place, Generation::Session).await?;
+    let (text, failed) = agent.call("ask", json!({ "question": question })).await?;
+    ensure!(!failed && text.contains(WARNING), "{text}");
+    agent.disconnect().await?;
     node.close().await?;
     // A person in the terminal.
     let output = place.command(&["ask", question])?.output()?;

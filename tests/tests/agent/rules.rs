@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 use autokit_agent::ask::Verdict;
-use autokit_api::commands::{AcceptProposal, ListJobs, ProposeFinding, SetProviders};
+use autokit_api::commands::{AcceptProposal, GetCheckSettings, ListJobs, ProposeFinding, SetProviders};
 use autokit_api::{AddFinding, JobKind, Nothing, ProposalAccept, SearchSettings, Session};
 use autokit_app::engine::Vectors;
 use autokit_app::node::Node;
@@ -54,7 +54,7 @@ async fn from_a_question_to_a_card_with_vectors() -> Result<()> {
     Ok(())
 }
 
-/// Without a service, accepting a card fetches no page, though its host would be allowed.
+/// Without a service, accepting a card fetches no page, though its host would be allowed, and no card is checked.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_fetched_unasked_before_a_service_was_chosen() -> Result<()> {
     for chosen in [false, true] {
@@ -69,6 +69,8 @@ async fn nothing_is_fetched_unasked_before_a_service_was_chosen() -> Result<()> 
             settings.search = SearchSettings::default();
             node.call::<SetProviders>(settings).await?;
         }
+        let checks = node.call::<GetCheckSettings>(Nothing {}).await?;
+        assert_eq!((checks.every_days > 0, checks.new_cards), (chosen, chosen));
         node.call::<AcceptProposal>(ProposalAccept { id, ..ProposalAccept::default() }).await?;
         let jobs = node.call::<ListJobs>(Nothing {}).await?;
         let reads = jobs.iter().any(|job| job.kind == JobKind::Pages);
