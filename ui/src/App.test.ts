@@ -1,46 +1,23 @@
 // @vitest-environment jsdom
 import { fireEvent, render, screen } from "@testing-library/svelte";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+// Loaded here, so that no test waits for it to be compiled.
+import "./afterStart";
 import App from "./App.svelte";
-import type { Status } from "./lib/bindings";
 import { engine } from "./lib/engine.svelte";
 import { navigation } from "./lib/navigation.svelte";
-import { NO_HEALTH } from "./testing/fixtures";
-import { asked, clear, stage, wait } from "./testing/stage";
+import { asked, clear, stageWindow, wait } from "./testing/stage";
 import { app as texts } from "./texts/app";
 import { commands } from "./texts/commands";
 
 afterEach(clear);
 
-const STATUS = {
-  cards: 2,
-  cursor: 1,
-  checks: 0,
-  proposals: 3,
-  search: null,
-  llm: null,
-  first_run: false,
-  undoable: null,
-  data_dir: "/library",
-  model_state: "ready",
-  model: "small",
-} as Status;
-
+/** Opens the window, with what is loaded after its start. */
 async function open() {
-  const calls = stage({
-    status_get: () => STATUS,
-    jobs_list: () => [],
-    approvals_wait: () => new Promise(() => {}),
-    providers_get: () => ({ missing: [], keys: [] }) as never,
-    sessions_list: () => [],
-    proposals_list: () => ({ rows: [], waiting: 0, groups: [] }),
-    health_get: () => NO_HEALTH,
-    cards_list: () => ({ total: 0, offset: 0, rows: [] }),
-    cards_facets: () => ({ kinds: [], languages: [], providers: [], tags: [], health: [], total: 0 }) as never,
-    market_sources_list: () => [],
-    team_get: () => null,
-  });
+  const calls = stageWindow();
   render(App);
+  await wait();
+  await vi.dynamicImportSettled();
   await wait();
   return calls;
 }

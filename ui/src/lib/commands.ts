@@ -96,7 +96,7 @@ export function shortcutList(): { name: string; commands: { title: string; keys:
 }
 
 /** Returns whether a key event triggers a command, considering whether a text field has the focus. */
-function isMeant(event: KeyboardEvent, command: Command): boolean {
+export function isMeant(event: KeyboardEvent, command: Command): boolean {
   const shortcut = command.shortcuts?.find((one) => matches(event, one));
   if (!shortcut) return false;
   return !typing(event) || (worksWhileTyping(shortcut) && !command.notWhileTyping);

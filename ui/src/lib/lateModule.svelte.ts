@@ -1,8 +1,9 @@
 // Modules that are loaded when they are first needed, so that the window starts without them.
 
-/** A module, once it is loaded. Where that fails, what needs it does without, and the next need tries again. */
+/** A module, once it is loaded. If that fails, the next call of `load` tries again. */
 export class LateModule<M> {
   #value = $state.raw<M | null>(null);
+  #failed = $state(false);
   #loading: Promise<void> | null = null;
   readonly #name: string;
   readonly #read: () => Promise<M>;
@@ -17,12 +18,19 @@ export class LateModule<M> {
     return this.#value;
   }
 
-  /** Loads the module, unless it is there already. */
+  /** Whether it could not be loaded the last time. Reactive. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Loads the module, unless it is there already. Never rejects. */
   load(): Promise<void> {
-    this.#loading ??= this.#read().then(
+    if (this.#loading) return this.#loading;
+    this.#failed = false;
+    this.#loading = this.#read().then(
       (module) => void (this.#value = module),
       (reason: unknown) => {
-        this.#loading = null;
+        [this.#loading, this.#failed] = [null, true];
         console.warn(`${this.#name}:`, reason);
       },
     );

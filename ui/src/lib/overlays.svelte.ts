@@ -43,6 +43,18 @@ class Overlays {
     return this.palette || !!this.jobs || this.dialogs > 0;
   }
 
+  /** Whether one of the dialogs was opened that any pane can open. */
+  get dialogOpened(): boolean {
+    const opened = [this.importing, this.exporting, this.bundles, this.joining, this.creatingTeam, this.duplicates];
+    return opened.some((one) => one !== null && one !== false);
+  }
+
+  /** Closes those dialogs. */
+  closeDialogs(): void {
+    [this.importing, this.exporting, this.bundles, this.joining] = [null, null, null, null];
+    [this.creatingTeam, this.duplicates] = [false, false];
+  }
+
   /** Opens the import of a dropped file or a link; while a preview is open, only offers it. */
   arrive(source: Arrival): void {
     if (this.importing && this.previewing) this.offered = source;

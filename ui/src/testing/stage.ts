@@ -8,6 +8,7 @@ import { engine } from "../lib/engine.svelte";
 import { CommandError, type Host } from "../lib/host";
 import { navigation } from "../lib/navigation.svelte";
 import { overlays } from "../lib/overlays.svelte";
+import { NO_HEALTH } from "./fixtures";
 
 type Answers = {
   [C in keyof Commands]?: (
@@ -65,6 +66,24 @@ export function stage(answers: Answers, { desktop = false } = {}): { name: keyof
   Element.prototype.scrollTo = () => {};
   Element.prototype.scrollIntoView = () => {};
   return calls;
+}
+
+/** As `stage`, with what the whole window reads of a library with two cards. */
+export function stageWindow(): { name: keyof Commands; request: unknown }[] {
+  const status = { undoable: null, data_dir: "/library", model_state: "ready", model: "small" };
+  return stage({
+    status_get: () => ({ ...STATUS, proposals: 3, ...status }) as Status,
+    jobs_list: () => [],
+    approvals_wait: () => new Promise(() => {}),
+    providers_get: () => ({ missing: [], keys: [] }) as never,
+    sessions_list: () => [],
+    proposals_list: () => ({ rows: [], waiting: 0, groups: [] }),
+    health_get: () => NO_HEALTH,
+    cards_list: () => ({ total: 0, offset: 0, rows: [] }),
+    cards_facets: () => ({ kinds: [], languages: [], providers: [], tags: [], health: [], total: 0 }) as never,
+    market_sources_list: () => [],
+    team_get: () => null,
+  });
 }
 
 let hear: (event: Event) => void = () => {};

@@ -29,13 +29,18 @@ export const app = {
   linkUnknown: "This link isn't supported",
   linkRemedy: "AutoKit links can only open bundles and invitations to teams.",
   opening: "Opening the library…",
+  notLoaded: {
+    code: "no_connection" as const,
+    message: "a part of the window couldn't be loaded",
+    remedy: "Check that AutoKit is still running, then reload.",
+  },
   drop: "Drop a bundle or card file to preview the import",
 
   // Team
-  somebody: "Somebody",
+  somebody: "Someone",
   openTold: "Open",
   told: {
-    assigned: (by: string, card: string) => `${by} asks you to review ${card}`,
+    assigned: (by: string, card: string) => `${by} requested your review of ${card}`,
     mentioned: (by: string, card: string) => `${by} mentioned you in a comment on ${card}`,
   },
 
@@ -48,7 +53,7 @@ export const app = {
   modelFailedHint: "The embedding model failed to load",
   changesMissing: "Missing changes",
   readOnly: "Read-only",
-  offlineHint: "No web search or language model is configured; everything runs on this machine",
+  offlineHint: "No web search or language model is configured; everything runs on this computer",
   offline: "No AI services",
   nothingToUndo: "Nothing to undo. Imports are undone under Bundles, Imports.",
   nothingToRedo: "Nothing to redo",

@@ -1,0 +1,62 @@
+// The panes and dialogs that are loaded after the start of the window, and the keys pressed for them meanwhile.
+
+import { tick } from "svelte";
+import { COMMANDS } from "./commandList";
+import { isMeant } from "./commands";
+import { LateModule } from "./lateModule.svelte";
+import { navigation } from "./navigation.svelte";
+import { overlays } from "./overlays.svelte";
+import { takenByControl } from "./shortcuts";
+
+/** All panes but Ask, and the dialogs. */
+export const afterStart = new LateModule("panes and dialogs", () => import("../afterStart"));
+
+/** Returns whether something was opened that is not loaded yet. Reactive. */
+export function isAwaited(): boolean {
+  return !afterStart.value && (navigation.pane !== "ask" || overlays.dialogOpened);
+}
+
+/** Keys of commands, pressed while something is awaited, and the pane they were pressed in. */
+const held: KeyboardEvent[] = [];
+let heldFor: string | null = null;
+
+/**
+ * Holds a key of a command while the file is being loaded, and presses it again afterwards, unless another pane was
+ * gone to with the pointer or the file cannot be loaded. Returns whether it is held.
+ */
+export function holdKey(event: KeyboardEvent): boolean {
+  if (!isAwaited() || afterStart.failed || event.defaultPrevented || takenByControl(event)) return false;
+  if (!COMMANDS.some((command) => isMeant(event, command))) return false;
+  event.preventDefault();
+  heldFor ??= navigation.pane;
+  if (held.push(event) === 1) void afterStart.load().then(pressHeld);
+  return true;
+}
+
+async function pressHeld(): Promise<void> {
+  await tick();
+  const keys = held.splice(0);
+  const isElsewhere = heldFor !== navigation.pane;
+  heldFor = null;
+  if (!afterStart.value || isElsewhere) return;
+  for (const key of keys) {
+    (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent(key.type, eventInit(key)));
+    // The next one may be for what this one opens.
+    await tick();
+  }
+}
+
+/** Returns what a key event is made from. */
+function eventInit({
+  key,
+  code,
+  location,
+  repeat,
+  ctrlKey,
+  shiftKey,
+  altKey,
+  metaKey,
+}: KeyboardEvent): KeyboardEventInit {
+  const modifiers = { ctrlKey, shiftKey, altKey, metaKey };
+  return { key, code, location, repeat, ...modifiers, bubbles: true, cancelable: true };
+}
