@@ -59,11 +59,11 @@ fn approval(ask: &ApprovalRequest) -> Message {
 }
 
 /// Notifies when somebody in the team asks for a review or mentions this person.
-pub(crate) fn tell_of_team(app: &AppHandle, event: &Event) {
+pub(crate) fn notify_team_event(app: &AppHandle, event: &Event) {
     let Event::TeamNotice { notice } = event else { return };
     let by = notice.by.as_deref().unwrap_or("Somebody");
     let summary = match notice.kind {
-        TeamNoticeKind::Assigned => format!("{by} asks you to review {}", notice.card),
+        TeamNoticeKind::Assigned => format!("{by} requested your review of {}", notice.card),
         TeamNoticeKind::Mentioned => format!("{by} mentioned you: {}", notice.card),
     };
     notify(app, Message { summary, body: notice.text.clone(), pane: Some("review") });
@@ -82,14 +82,14 @@ impl Findings {
     }
 
     /// Notifies when checks have ended that found something.
-    pub(crate) fn hear(&mut self, app: &AppHandle, event: &Event) {
+    pub(crate) fn on_event(&mut self, app: &AppHandle, event: &Event) {
         if let Some(found) = self.found(event) {
-            let corrections = if found == 1 { "correction waits" } else { "corrections wait" };
+            let corrections = if found == 1 { "correction is" } else { "corrections are" };
             notify(
                 app,
                 Message {
                     summary: "Checks finished".to_owned(),
-                    body: format!("{found} {corrections} in Review"),
+                    body: format!("{found} {corrections} pending review"),
                     pane: Some("review"),
                 },
             );

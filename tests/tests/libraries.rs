@@ -105,7 +105,7 @@ fn a_registry_that_never_answers_is_late_and_holds_up_nothing() -> Result<()> {
         let place = machine("pot", "Holds soup")?;
         place.json(&["providers", "allow", "127.0.0.1"])?;
         let url = format!("http://{}", dead.local_addr()?);
-        let sources = place.json(&["market", "add", &url])?;
+        let sources = place.json(&["registries", "add", &url])?;
         let id = format!("market:{}", sources[0]["id"].as_str().context("an id")?);
 
         // What would be sent the query is not asked before a person says so.

@@ -159,7 +159,7 @@ export const activity = {
     preloaded: "Preloaded",
     difference: "Difference (95% interval)",
     searches: "Searches per session",
-    used: "Used of loaded",
+    used: "Loaded tools called",
     tokens: "Tokens per session",
     to: "to",
     helps: "Preloading would have saved searches.",

@@ -28,12 +28,12 @@ export const ask = {
     connect: "Connect your agents",
     connectAbout: (names: string[]) =>
       names.length
-        ? `Found on this machine: ${names.join(", ")}. They find tools here over MCP.`
+        ? `Found on this computer: ${names.join(", ")}. They find tools here over MCP.`
         : "Cursor, Claude, VS Code and others find tools here over MCP.",
     connected: (names: string[]) => `Connected: ${names.join(", ")}.`,
     connectAction: "Connect agents",
     services: "Add a model or web search",
-    servicesAbout: "Optional. Until you choose a service, nothing leaves this machine.",
+    servicesAbout: "Optional. Until you choose a service, nothing leaves this computer.",
     servicesAction: "Choose services",
   },
   exampleAnswer: "An example:",
@@ -114,7 +114,7 @@ export const ask = {
     meaning: "semantic",
     conditions: "conditions",
     lookup: "ID lookup",
-    direction: "direction",
+    direction: "input and output",
     feedback: "feedback",
   },
 
@@ -140,7 +140,7 @@ export const ask = {
   without: (why: string) => `Excluding the previous tool: “${why}”`,
 
   // Trace
-  onThisMachine: "on this machine",
+  onThisMachine: "on this computer",
   trace: "Agent steps",
   starting: "Starting",
   traceSteps: "Steps",
@@ -186,7 +186,7 @@ export const ask = {
   yourWord: "Feedback on this answer",
   starterCode: "Starter code",
   saveFile: "Save to file",
-  starterByRules: "Generated from the card on this machine",
+  starterByRules: "Generated from the card on this computer",
   starterTooLittle: "The card doesn't have enough detail for starter code.",
   doesHelp: "Does this help?",
   helps: "Yes, this helps",

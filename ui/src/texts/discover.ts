@@ -12,7 +12,7 @@ export const discover = {
   nothingFound: "No suitable tool found",
   noSearch: "No search service configured",
   noSearchAbout:
-    "Web search needs a service. DuckDuckGo works without an API key; Tavily, Brave and your own SearXNG instance are supported too. Nothing leaves this machine until you choose one.",
+    "Web search needs a service. DuckDuckGo works without an API key; Tavily, Brave and your own SearXNG instance are supported too. Nothing leaves this computer until you choose one.",
   chooseSearch: "Choose a search service",
   candidates: "Candidates",
   notGoodEnough: "Rejected candidates",

@@ -14,8 +14,8 @@ export const exporting = {
   exportedAs: (cards: number, name: string) => `Exported ${count(cards, "card")} to ${name}`,
   writtenTo: (cards: number, path: string, fingerprint: string | null) =>
     `Exported ${count(cards, "card")} to ${path}${fingerprint ? `, signed with your key ${fingerprint}` : ""}`,
-  folderHere: "Folder on this machine",
-  fileHere: "File on this machine",
+  folderHere: "Folder on this computer",
+  fileHere: "File on this computer",
   pathHint: (name: string) => `/home/me/${name}`,
   secretsFound: (n: number) => `${count(n, "secret")} found`,
   exportNow: (cards: number, asks: boolean) => `Export ${count(cards, "card")}${asks ? "…" : ""}`,

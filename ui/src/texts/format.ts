@@ -10,7 +10,7 @@ export const format = {
     other: "Other",
   },
   /** Fields whose own name says too little. */
-  fields: { asks_for: "People ask for" },
+  fields: { asks_for: "Example requests" },
   seconds: (s: number | string) => `${s} s`,
   minutes: (min: number, s: number) => `${min} min ${s} s`,
   hours: (h: number, min: number) => `${h} h ${min} min`,

@@ -3,10 +3,10 @@
 import { count } from "../lib/format";
 
 export const generated = {
-  title: "Tools made here",
+  title: "Generated tools",
   about:
-    "A language model writes a tool for a need. Its code is tested in a sandbox without files or network, then waits in Review. Nothing can be called before you accept it.",
-  noModel: "Having tools written needs a language model, and a sandbox to test them in (Linux with bubblewrap).",
+    "A language model writes a tool for a need. Its code is tested in a sandbox without files or network, then it is pending review. Nothing can be called before you accept it.",
+  noModel: "Generating tools requires a language model and a sandbox (Linux with bubblewrap).",
   settings: "Open settings",
   need: "What the tool is needed for",
   needPlaceholder: "e.g. Convert a table in Markdown to CSV",
@@ -35,7 +35,7 @@ export const generated = {
   },
   states: { passed: "Passed", failed: "Failed", not_run: "Not run" },
 
-  needs: "Needs no tool serves",
+  needs: "Unmet needs",
   asked: (times: number) => `asked ${count(times, "time")}, never answered`,
   useNeed: (question: string) => `Write a tool for: ${question}`,
   startFrom: "Write a tool",

@@ -5,7 +5,7 @@ import { count } from "../lib/format";
 export const macros = {
   title: "Create a tool from calls",
   about:
-    "Select the first call of a sequence; the later calls of its session are included. What one call returned and another was given is passed on, and everything else becomes an optional argument. The tool waits in Review.",
+    "Select the first call of a sequence; the later calls of its session are included. Values that one call passes to the next are linked; all other inputs become optional arguments. The tool is then pending review.",
   repeated: (times: number) => `repeated ${count(times, "time")}`,
   createRepeated: (names: string) => `Create a tool: ${names}`,
   create: "Create tool",
@@ -15,6 +15,6 @@ export const macros = {
   clear: "Clear selection",
   uses: (names: string) => `uses the result of ${names}`,
   select: (name: string, when: string) => `${name}, ${when}`,
-  proposed: (name: string) => `${name} waits in Review`,
+  proposed: (name: string) => `${name} is pending review`,
   then: ", then ",
 } as const;

@@ -14,7 +14,7 @@ export const market = {
   nothingFits: "No matching tools in your registries",
   noSource: "No registries configured",
   noSourceAbout:
-    "MCP registries and published bundles list tools you can install. Nothing leaves this machine until you add one.",
+    "MCP registries and published bundles list tools you can install. Nothing leaves this computer until you add one.",
   addASource: "Add a registry",
   askingSources: "Searching registries…",
   notes: "Incomplete results",
@@ -50,7 +50,7 @@ export const market = {
 
   // Installation
   installNotes: "Before you install",
-  runnerHere: ", which runs it, is installed on this machine.",
+  runnerHere: ", which runs it, is installed on this computer.",
   added: (name: string) => `Added ${name}`,
   addedWaits: (name: string) => `Added ${name}; its tools are pending review`,
   installAbout: (source: string) =>
@@ -66,7 +66,7 @@ export const market = {
   address: "URL of a registry or published bundle",
   addressHint: "https://registry.modelcontextprotocol.io",
   addressAbout:
-    "The operator sees what you and your agents search for. For a bundle (.toolcards) only the file is downloaded; your queries stay on this machine.",
+    "The operator sees what you and your agents search for. For a bundle (.toolcards) only the file is downloaded; your queries stay on this computer.",
   addSourceAsk: "Add registry…",
   searchSources: "Search registries",
   removeTitle: "Remove this registry?",

@@ -29,7 +29,7 @@ export const permissions = {
       hint: "A host (api.example.org), all subdomains (*.example.org) or a port (localhost:8080).",
       said: {
         allow:
-          "Tools can reach any public host. This machine and private networks stay blocked, except for hosts allowed under Network.",
+          "Tools can reach any public host. This computer and private networks stay blocked, except for hosts allowed under Network.",
         ask: "You approve each request to a host that no rule covers.",
         deny: "Tools can reach only hosts with an Allow or Ask rule.",
       },
@@ -89,7 +89,7 @@ export const permissions = {
 
   // Profiles
   about:
-    "Each call may need a tool, a host, a folder, an API key or code. Rules allow it, ask for your approval or deny it; the strictest rule wins. Rules for everyone apply to every profile. Approval requests appear in this window; while it is closed, calls that need approval are denied.",
+    "A call may need access to a tool, host, folder, API key or code execution. Rules allow it, ask for your approval or deny it; the strictest rule wins. Rules for everyone apply to every profile. Approval requests appear in this window; while it is closed, calls that need approval are denied.",
   profile: "Profile",
   addProfileAsk: "Add profile…",
   addProfile: "Add profile",

@@ -21,6 +21,6 @@ export const research = {
   further: "Search further",
   result: (pages: number, rounds: number, model: string | null) =>
     `${count(pages, "page")} read in ${count(rounds, "round")} · passages chosen by ${model ?? "local rules"}`,
-  local: "Answered from this machine, without the web",
+  local: "Answered from this computer, without the web",
   kinds: { library: "Library", documents: "Document", code: "Code", web: "Web" },
 } as const;

@@ -11,7 +11,7 @@ export const review = {
   origins: {
     discovery: "Found on the web",
     description: "Added by hand",
-    use: "Made from use",
+    use: "From usage",
     code: "From code",
     repair: "Broken link",
     refresh: "Stale field",
@@ -150,7 +150,7 @@ export const review = {
   assignMe: "Assign to me",
   unassign: "Unassign",
   reviewer: "Reviewer",
-  nobody: "Nobody",
+  nobody: "Unassigned",
   yourself: (name: string) => `${name} (you)`,
   mayPropose: "Your role in this team lets you propose and comment. A reviewer decides.",
 

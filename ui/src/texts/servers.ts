@@ -36,7 +36,7 @@ export const servers = {
 
   // Form
   transports: {
-    stdio: { name: "Local command (stdio)", about: "Started on this machine when needed" },
+    stdio: { name: "Local command (stdio)", about: "Started on this computer when needed" },
     http: { name: "Remote (HTTP)", about: "Reached over the network (Streamable HTTP)" },
   },
   add: "Add MCP server",

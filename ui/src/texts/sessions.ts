@@ -20,11 +20,11 @@ export const sessions = {
     },
     ttl: { name: "Evict unused tools after (minutes)", why: "long enough to keep a tool loaded during a task" },
     preload: {
-      name: "Tools from past sessions",
+      name: "Preloaded tools per session",
       why: "off. A number loads that many tools used in past sessions when a session starts; Activity estimates the effect",
     },
     fullContext: {
-      name: "Tool budget of a full context (%)",
+      name: "Tool budget when the context is full (%)",
       why: "fewer tools stay loaded as results fill the context; 100 turns it off",
     },
     contextTokens: { name: "Context window (tokens)", why: "the minimum of common models" },

@@ -2,7 +2,7 @@
 
 import { count } from "../lib/format";
 
-const CHANGES = (n: number) => `${count(n, "change")} ${n === 1 ? "waits" : "wait"}`;
+const CHANGES = (n: number) => `${n} unsent ${n === 1 ? "change" : "changes"}`;
 
 export const team = {
   // Switch of libraries
@@ -93,7 +93,7 @@ export const team = {
   // Which cards are kept on this computer
   kept: "Cards on this computer",
   keptAbout: (limit: number) =>
-    `This computer keeps up to ${count(limit, "card")} of the team. To keep only some, name providers, kinds or tags: cards with any of these are kept, and others are removed from this computer once your changes to them have been sent.`,
+    `This computer keeps up to ${count(limit, "card")} of the team. To keep only some, enter providers, kinds or tags: cards with any of these are kept, and others are removed from this computer once your changes to them have been sent.`,
   keptAfterSync: "Your choice applies after the next sync.",
   keptAll: "All cards",
   keptSome: "Only some cards",
@@ -103,7 +103,7 @@ export const team = {
   tags: "Tags",
   apply: "Apply",
   applying: "Applying…",
-  nameSome: "Name a provider, a kind or a tag.",
+  nameSome: "Enter a provider, a kind or a tag.",
 
   // Members
   members: "Members",
@@ -140,14 +140,14 @@ export const team = {
   // Review policy
   policy: "Required reviewers",
   policyAbout:
-    "How many reviewers have to accept a change. If more than one has to for any risk, cards are changed through proposals only, and nobody accepts their own.",
+    "Approvals required for a change. If any risk level needs more than one, cards change only through proposals, and authors can't approve their own.",
   risks: { low: "Low risk", medium: "Medium risk", high: "High risk" },
   reviewers: (n: number) => count(n, "reviewer"),
 
   // Who sees a card
   visibleTo: "Visible to",
   everyone: "Everyone",
-  everyoneAbout: "Also people who aren't members, if the team lets them read",
+  everyoneAbout: "Anyone who can read the library, including people who aren't members",
   wholeTeam: "The team",
   wholeTeamAbout: "All members",
   rolesAndUp: {

@@ -313,7 +313,7 @@ pub(crate) async fn feedback(
 fn write_turn(out: &mut dyn Write, turn: &Turn) -> io::Result<()> {
     let kind = match turn.kind {
         TurnKind::Ask => "Asked",
-        TurnKind::Refine => "Not that:",
+        TurnKind::Refine => "Searched again without that tool:",
         TurnKind::Discover => "Searched the web for",
         TurnKind::Research => "Researched",
     };

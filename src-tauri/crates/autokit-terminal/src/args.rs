@@ -109,7 +109,7 @@ pub enum Command {
         improve: bool,
         /// Start over instead of resuming a run that was interrupted less than a
         /// day ago.
-        #[arg(long)]
+        #[arg(long = "restart", alias = "anew")]
         anew: bool,
     },
     /// Call tools to find out what their documentation does not say; changes go to `autokit review`.
@@ -144,7 +144,7 @@ pub enum Command {
         #[arg(long, value_name = "MS", requires = "all_libraries", value_parser = clap::value_parser!(u32).range(1..=30_000))]
         wait: Option<u32>,
     },
-    /// Choose the libraries that `search --all-libraries` searches: your own, your teams', and what `autokit market add` added
+    /// Choose the libraries that `search --all-libraries` searches: your own, your teams', and what `autokit registries add` added
     /// to the open one.
     #[command(subcommand)]
     Libraries(crate::libraries::LibrariesCommand),
@@ -181,7 +181,7 @@ pub enum Command {
         /// Keep the library's version of existing cards.
         #[arg(long)]
         keep_existing: bool,
-        /// Replace existing cards wholly, also fields that were edited here or that the source does not have.
+        /// Replace existing cards entirely, including local edits and fields missing from the source.
         #[arg(long, conflicts_with = "keep_existing")]
         replace_existing: bool,
     },
@@ -236,7 +236,7 @@ pub enum Command {
     #[command(subcommand)]
     Profiles(crate::profiles::ProfilesCommand),
     /// List and answer agent calls that need approval.
-    #[command(subcommand)]
+    #[command(subcommand, name = "approvals", alias = "asks")]
     Asks(crate::asks::AsksCommand),
     /// Manage keys for web APIs.
     #[command(subcommand)]
@@ -253,13 +253,13 @@ pub enum Command {
     /// List and call tools.
     #[command(subcommand)]
     Tools(crate::tools::ToolsCommand),
-    /// Make one tool of recorded calls.
+    /// Create a tool from recorded calls.
     #[command(subcommand)]
     Macros(crate::macros::MacrosCommand),
-    /// Have tools written for a need, and see how those made here fare.
+    /// Generate tools with a language model, and see how they perform.
     #[command(subcommand)]
     Generated(crate::generated::GeneratedCommand),
-    /// Let descriptions of one tool compete by the outcomes of its calls.
+    /// Compare alternative descriptions of a tool by the success rate of its calls.
     #[command(subcommand)]
     Variants(crate::variants::VariantsCommand),
     /// Connect AutoKit to Claude, Codex, Cursor, VS Code and other MCP clients.
@@ -269,7 +269,7 @@ pub enum Command {
     #[command(subcommand)]
     Servers(crate::servers::ServersCommand),
     /// Find and install tools from registries and published bundles.
-    #[command(subcommand)]
+    #[command(subcommand, name = "registries", alias = "market")]
     Market(crate::market::MarketCommand),
     /// Print shell completions.
     Completions {

@@ -1,4 +1,4 @@
-//! `autokit asks`: approval of agents' calls in a terminal.
+//! `autokit approvals`: approval of agents' calls in a terminal.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -155,7 +155,7 @@ fn write(text: &mut dyn std::io::Write, ask: &ApprovalRequest) -> std::io::Resul
         printable(&ask.name).bold(),
         printable(&ask.words.join(" and "))
     )?;
-    let profile = if ask.profile.is_empty() { "everybody" } else { &ask.profile };
+    let profile = if ask.profile.is_empty() { "everyone" } else { &ask.profile };
     writeln!(
         text,
         "  id {}, profile {}, tool {}, denied {}",

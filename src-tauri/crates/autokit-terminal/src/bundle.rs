@@ -34,7 +34,7 @@ pub enum BundleCommand {
         /// Output path: `cards.toolcards` or a folder.
         to: PathBuf,
         #[command(flatten)]
-        what: Leaving,
+        what: ExportedData,
         #[command(flatten)]
         filter: Filter,
     },
@@ -111,6 +111,7 @@ pub enum KeysCommand {
     /// List keys.
     List,
     /// Create your signing key if you have none.
+    #[command(name = "create", alias = "make")]
     Make,
     /// Trust someone's key. Verify its fingerprint with them first.
     Trust {
@@ -135,7 +136,7 @@ pub enum KeysCommand {
 /// What leaves with a bundle.
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub struct Leaving {
+pub struct ExportedData {
     /// Bundle name; defaults to the file name.
     #[arg(long)]
     name: Option<String>,
@@ -207,7 +208,7 @@ async fn export(
     library: &dyn Client,
     out: &Output,
     to: &Path,
-    what: Leaving,
+    what: ExportedData,
     filter: Filter,
 ) -> Result<Outcome> {
     let request = ExportRequest {
@@ -537,7 +538,7 @@ async fn keys(library: &dyn Client, out: &Output, command: KeysCommand) -> Resul
 fn write_keys(out: &mut dyn Write, keys: &SigningKeys) -> std::io::Result<()> {
     match (&keys.own, &keys.own_fingerprint) {
         (Some(key), Some(fingerprint)) => writeln!(out, "Yours     {}\n          {key}", fingerprint.bold())?,
-        _ => writeln!(out, "You have no key yet. Create one with `autokit bundle keys make`")?,
+        _ => writeln!(out, "You have no key yet. Create one with `autokit bundle keys create`")?,
     }
     for known in &keys.known {
         let trust =

@@ -83,7 +83,7 @@ pub enum CardsCommand {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Merge a card into another one, which gets what only the removed card says. See `autokit duplicates`.
+    /// Merge a card into another one, filling in its missing fields. See `autokit duplicates`.
     Merge {
         /// ID or name of the card to keep.
         keep: String,
@@ -364,11 +364,11 @@ fn apply(card: &mut Map<String, Value>, change: &FieldChanges) -> Result<()> {
         }
         if !card.contains_key(field) && !known_fields().any(|known| known == field) {
             let remedy = did_you_mean(field, known_fields())
-                .map_or("It is saved as a field of your own.".to_owned(), |meant| {
+                .map_or("It is saved as a custom field.".to_owned(), |meant| {
                     format!("{meant} Remove it with `--unset {field}`.")
                 });
             // A closed stderr does not fail the command.
-            let _ = output::warn(&format!("`{field}` is not a field that AutoKit knows"), &remedy);
+            let _ = output::warn(&format!("unknown field `{field}`"), &remedy);
         }
         card.insert(field.to_owned(), value);
     }

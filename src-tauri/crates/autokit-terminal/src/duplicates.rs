@@ -46,7 +46,7 @@ fn because(pair: &DuplicatePair) -> String {
         (DuplicateReason::Import, _) => "same import".to_owned(),
         (DuplicateReason::Page, _) => "same documentation page".to_owned(),
         (DuplicateReason::Description, _) => "same description".to_owned(),
-        (DuplicateReason::Meaning, Some(cosine)) => format!("similar meaning, {:.0} %", cosine * 100.0),
+        (DuplicateReason::Meaning, Some(cosine)) => format!("similar meaning, {:.0}%", cosine * 100.0),
         (DuplicateReason::Meaning, None) => "similar meaning".to_owned(),
     }
 }

@@ -17,9 +17,9 @@ use crate::tools::shell_quote;
 
 #[derive(Debug, Subcommand)]
 pub enum GeneratedCommand {
-    /// List tools composed or written here with how they fare, and needs no tool serves.
+    /// List generated tools and macros with their success rates, and unmet needs.
     List,
-    /// Have a language model write a tool; it is checked in the sandbox and waits in `autokit review`.
+    /// Generate a tool with a language model, test it in the sandbox and propose it in `autokit review`.
     Create {
         /// What the tool is needed for.
         need: String,
@@ -30,7 +30,7 @@ pub enum GeneratedCommand {
         #[arg(long, value_name = "USD", value_parser = crate::providers::amount)]
         budget: Option<f64>,
     },
-    /// Have a written tool improved after calls failed; what failed is sent to the language model.
+    /// Improve a generated tool; its failed calls are sent to the language model.
     Improve {
         /// Tool ID or name.
         tool: String,
@@ -41,7 +41,7 @@ pub enum GeneratedCommand {
         #[arg(long, value_name = "USD", value_parser = crate::providers::amount)]
         budget: Option<f64>,
     },
-    /// Propose that a tool can no longer be called.
+    /// Propose retiring a tool, so that it can no longer be called.
     Retire {
         /// Tool ID or name.
         tool: String,
@@ -78,7 +78,7 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: GeneratedCo
         GeneratedCommand::Retire { tool } => {
             let proposed = library.call::<RetireTool>(CardRef { card: tool }).await?;
             out.show(&proposed, |text| {
-                writeln!(text, "The retirement waits in Review as proposal {}.", proposed.proposal)
+                writeln!(text, "The retirement is pending review as proposal {}.", proposed.proposal)
             })?;
             Ok(Outcome::Done)
         }
@@ -126,7 +126,7 @@ fn write_generation(out: &mut dyn Write, generation: &Generation) -> io::Result<
         }
     }
     if let Some(proposal) = generation.proposal {
-        writeln!(out, "It waits in Review as proposal {proposal}.")?;
+        writeln!(out, "It is pending review as proposal {proposal}.")?;
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ fn write_list(out: &mut dyn Write, listed: &GeneratedToolList) -> io::Result<()>
         writeln!(out, "{}: {what}  {}", printable(&edit.field), cards.dimmed())?;
     }
     if listed.tools.is_empty() && listed.unanswered.is_empty() && listed.edits.is_empty() {
-        writeln!(out, "No tools were made here yet, and no needs stand out.")?;
+        writeln!(out, "No generated tools and no unmet needs yet.")?;
     }
     Ok(())
 }

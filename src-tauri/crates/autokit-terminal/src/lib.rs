@@ -68,7 +68,7 @@ pub use eval::{EvalCommand, Precision};
 pub use global::Global;
 pub use outcome::{Failure, Outcome, Result};
 pub use report::ReportCommand;
-pub use team::{Leaving, TeamCommand};
+pub use team::{LeaveOptions, TeamCommand};
 
 use output::Output;
 

@@ -19,7 +19,7 @@ pub enum MacrosCommand {
     /// List recent calls, and sequences that were repeated. They are kept in memory while the window or
     /// `autokit serve` is open.
     List,
-    /// Propose a tool made of these calls; it waits in `autokit review`.
+    /// Propose a tool made of these calls in `autokit review`.
     Create {
         /// Numbers of the calls, as listed.
         #[arg(required = true)]
@@ -45,7 +45,7 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: MacrosComma
             let proposed = library.call::<ProposeMacro>(request).await?;
             out.show(&proposed, |text| {
                 let name = printable(&proposed.name);
-                writeln!(text, "{} waits in Review as proposal {}.", name.bold(), proposed.proposal)
+                writeln!(text, "{} is pending review as proposal {}.", name.bold(), proposed.proposal)
             })?;
             Ok(Outcome::Done)
         }

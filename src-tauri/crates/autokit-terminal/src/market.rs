@@ -1,4 +1,4 @@
-//! `autokit market`: tools from registries and published bundles.
+//! `autokit registries`: tools from registries and published bundles.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use autokit_api::commands::{
 };
 use autokit_api::{
     MarketFound, MarketInput, MarketInstall, MarketKind, MarketQuery, MarketRef, MarketSource,
-    MarketSourceAdd, MarketSourceRef, Nothing, ServerAdd, ServerReach,
+    MarketSourceAdd, MarketSourceRef, Nothing, ServerAdd, ServerTransport,
 };
 use autokit_error::{ApiError, ErrorCode};
 use clap::Subcommand;
@@ -141,11 +141,11 @@ fn write_install(text: &mut dyn Write, install: &MarketInstall) -> io::Result<()
         MarketInstall::Server { add, inputs, notes, .. } => {
             writeln!(text, "Installs {}; its tools go to review.", printable(&add.name).bold())?;
             match &add.reach {
-                ServerReach::Stdio { command, args, .. } => {
+                ServerTransport::Stdio { command, args, .. } => {
                     let words: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
                     writeln!(text, "  runs     {}", printable(&words.join(" ")))?;
                 }
-                ServerReach::Http { url } => writeln!(text, "  connects to {}", printable(url))?,
+                ServerTransport::Http { url } => writeln!(text, "  connects to {}", printable(url))?,
             }
             for input in inputs {
                 let needed = if input.required { "needs" } else { "takes" };
@@ -182,7 +182,7 @@ fn write_found(text: &mut dyn Write, found: &MarketFound) -> io::Result<()> {
         if let Some(why) = &offer.suspect {
             writeln!(text, "  {} {}", "flagged text:".red(), printable(why))?;
         }
-        let line = format!("autokit market install {} {}", offer.source, offer.id);
+        let line = format!("autokit registries install {} {}", offer.source, offer.id);
         writeln!(text, "  {}", printable(&line).cyan())?;
     }
     if found.offers.is_empty() {
@@ -201,7 +201,7 @@ fn write_sources(text: &mut dyn Write, sources: &[MarketSource]) -> io::Result<(
     }
     if sources.is_empty() {
         writeln!(text, "No registries configured.")?;
-        writeln!(text, "Add one with `autokit market add URL`")?;
+        writeln!(text, "Add one with `autokit registries add URL`")?;
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ fn write(text: &mut dyn std::io::Write, address: &AgentsHttp) -> std::io::Result
         writeln!(text, "  {}", printable(problem))?;
     }
     writeln!(text, "  available while the window, `autokit serve` or `autokit mcp` is running")?;
-    let whose = if address.profile.is_empty() { "everybody" } else { &address.profile };
+    let whose = if address.profile.is_empty() { "everyone" } else { &address.profile };
     writeln!(
         text,
         "  clients with this token follow the rules for {whose}; use `--profile NAME` for another profile"

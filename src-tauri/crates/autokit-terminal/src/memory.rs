@@ -45,7 +45,7 @@ pub enum DocsCommand {
         /// Path or address, as listed.
         location: String,
     },
-    /// Find the pieces of documents that answer a question.
+    /// Find the passages of documents that answer a question.
     Search {
         /// The question.
         #[arg(required = true, num_args = 1..)]
@@ -70,7 +70,7 @@ pub enum CodeCommand {
         /// Folder, as listed.
         folder: String,
     },
-    /// Propose the documented public functions and the commands of a repository as cards; they wait in `autokit review`.
+    /// Propose the documented public functions and the commands of a repository as cards in `autokit review`.
     Cards {
         /// Folder of a repository.
         folder: String,
@@ -201,10 +201,11 @@ async fn list(library: &dyn Client, out: &Output, kind: MemoryKind) -> Result<Ou
 fn write_source(text: &mut dyn io::Write, source: &MemorySource) -> io::Result<()> {
     let noun = if source.kind == MemoryKind::Code { "symbol" } else { "piece" };
     let read =
-        source.read_at.map_or("not read to the end yet".to_owned(), |at| format!("read {}", format_time(at)));
+        source.read_at.map_or("not fully read yet".to_owned(), |at| format!("read {}", format_time(at)));
     writeln!(text, "{}", printable(&source.location).bold())?;
     let by_words = source.passages - source.embedded;
-    let by_words = if by_words > 0 { format!(", {by_words} of them by words only") } else { String::new() };
+    let by_words =
+        if by_words > 0 { format!(", {by_words} of them keyword search only") } else { String::new() };
     let line = format!("{}, {}{by_words}; {read}", count(source.files, "file"), count(source.passages, noun));
     writeln!(text, "  {}", line.dimmed())?;
     if let Some(problem) = &source.problem {
@@ -240,7 +241,7 @@ fn write_found(text: &mut dyn io::Write, found: &MemoryFound) -> io::Result<()> 
         write_hit(text, hit)?;
     }
     if found.hits.is_empty() && found.note.is_none() {
-        writeln!(text, "Nothing fits.")?;
+        writeln!(text, "No results.")?;
     }
     if let Some(note) = &found.note {
         writeln!(text, "{}", printable(note).dimmed())?;

@@ -22,11 +22,11 @@ use crate::output::{Output, count, printable};
 pub enum PersonalizationCommand {
     /// Show what was learned, by profile.
     Show,
-    /// Adapt searches to use.
+    /// Personalize search results.
     On,
     /// Stop adapting searches; what was learned is kept.
     Off,
-    /// Learn from all use until now, instead of in the background.
+    /// Learn now, instead of waiting for the background run.
     Learn,
     /// Forget what was learned, for all profiles unless one is named; past use is not learned from again.
     Reset {

@@ -17,7 +17,7 @@ const REPLACEMENTS: &[(&str, &str)] = &[
     ),
     (
         "Create a new signing key in Settings, Bundles",
-        "Create a new signing key with `autokit bundle keys make`",
+        "Create a new signing key with `autokit bundle keys create`",
     ),
     ("in Settings, Keys", "with `autokit providers key NAME`"),
     ("API key again in Settings, Language model", "API key again with `autokit providers key NAME`"),
@@ -54,7 +54,7 @@ const REPLACEMENTS: &[(&str, &str)] = &[
     ("Check the list of servers", "Run `autokit servers list`"),
     ("Check the list of libraries", "Run `autokit libraries list`"),
     ("Check the list of MCP clients", "Run `autokit clients list`"),
-    ("Review the change again.", "Review the change again with `autokit clients list`."),
+    ("Review the change again.", "Review the change again with `autokit clients show CLIENT`."),
     ("See what is pending in Review", "See what is pending with `autokit review list`"),
     (
         "Accept only the other fields, or enter your own value",

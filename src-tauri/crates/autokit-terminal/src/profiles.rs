@@ -377,7 +377,7 @@ fn permission_label(permission: Permission) -> String {
 
 fn write(text: &mut dyn std::io::Write, profile: &Profile, names: &Names) -> std::io::Result<()> {
     let name_of = |id: &String| names.get(id).unwrap_or(id).clone();
-    let name = if profile.name.is_empty() { "everybody" } else { &profile.name };
+    let name = if profile.name.is_empty() { "everyone" } else { &profile.name };
     writeln!(text, "{}  {}", printable(name).bold(), printable(&profile.about))?;
     let kinds = ["tool", "host", "folder", "key", "code"].into_iter().zip(profile.permissions.kinds());
     for ((scope, rules), built_in) in kinds.zip(BUILT_IN) {

@@ -30,7 +30,7 @@ pub struct RefineArgs {
     /// Show the calls without making them.
     #[arg(long)]
     dry_run: bool,
-    /// Also call tools that may change something.
+    /// Include calls that may modify data.
     #[arg(long)]
     allow_changes: bool,
     /// Maximum number of calls per tool.
@@ -99,7 +99,7 @@ fn write_plan(out: &mut dyn Write, tools: &[RefinePlan]) -> io::Result<()> {
     }
     let left_out: Vec<RefinePlan> = left_out.into_iter().cloned().collect();
     write_skipped(out, &left_out)?;
-    writeln!(out, "{}", "Nothing was called. Answers may lead to other calls.".dimmed())
+    writeln!(out, "{}", "Nothing was called. Later calls can depend on earlier responses.".dimmed())
 }
 
 fn write_skipped(out: &mut dyn Write, skipped: &[RefinePlan]) -> io::Result<()> {

@@ -116,7 +116,7 @@ fn write_preloading(text: &mut dyn std::io::Write, replay: &PreloadingReplay) ->
         )
     };
     row("searches per session", &replay.searches, 1.0, 2)?;
-    row("used of loaded (%)", &replay.used, 100.0, 1)?;
+    row("loaded tools called (%)", &replay.used, 100.0, 1)?;
     row("tokens per session", &replay.tokens, 1.0, 0)?;
     writeln!(
         text,
@@ -156,7 +156,7 @@ fn write(text: &mut dyn std::io::Write, report: &ActivityReport) -> std::io::Res
     )?;
     row("calls", format!("{} ({} failed)", report.calls, report.failed_calls))?;
     if let Some(accuracy) = report.accuracy {
-        row("used of loaded", format!("{:.0}%", accuracy * 100.0))?;
+        row("loaded tools called", format!("{:.0}%", accuracy * 100.0))?;
     }
     let dynamic = report.own_tokens + report.search_tokens;
     row(

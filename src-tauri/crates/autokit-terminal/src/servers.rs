@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use autokit_api::Client;
 use autokit_api::commands::{AddServer, ListServers, ReadServers, RefreshServer, RemoveServer};
-use autokit_api::{JobId, JobState, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersText};
+use autokit_api::{JobId, JobState, Nothing, Server, ServerAdd, ServerRef, ServerTransport, ServersText};
 use autokit_error::ApiError;
 use autokit_error::ErrorCode;
 use clap::{ArgGroup, Subcommand};
@@ -76,10 +76,10 @@ pub(crate) async fn run(library: &dyn Client, out: &Output, command: ServersComm
         ServersCommand::List => library.call::<ListServers>(Nothing {}).await?,
         ServersCommand::Add { name, url, secret, folder, trust, command } => {
             let reach = if let Some(url) = url {
-                ServerReach::Http { url }
+                ServerTransport::Http { url }
             } else {
                 let mut words = command.into_iter();
-                ServerReach::Stdio {
+                ServerTransport::Stdio {
                     command: words.next().unwrap_or_default(),
                     args: words.collect(),
                     folder: folder.unwrap_or_default(),
@@ -170,12 +170,12 @@ fn confirm_import(question: &str) -> Result<bool> {
 }
 
 /// Describes how a server is reached, in one line.
-fn describe_reach(reach: &ServerReach) -> String {
+fn describe_reach(reach: &ServerTransport) -> String {
     match reach {
-        ServerReach::Stdio { command, args, .. } => {
+        ServerTransport::Stdio { command, args, .. } => {
             std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
         }
-        ServerReach::Http { url } => url.clone(),
+        ServerTransport::Http { url } => url.clone(),
     }
 }
 

@@ -69,7 +69,7 @@ pub enum TeamCommand {
         /// User of the server.
         #[arg(long, default_value = "root")]
         owner: String,
-        /// PEM file with the only authorities trusted to name the server; defaults to those of the system.
+        /// PEM file of CA certificates to trust for this server instead of the system's.
         #[arg(long, value_name = "FILE")]
         authorities: Option<PathBuf>,
     },
@@ -80,7 +80,7 @@ pub enum TeamCommand {
         /// Your name in the team.
         #[arg(long = "as", value_name = "NAME")]
         member: String,
-        /// PEM file with the only authorities trusted to name the server; defaults to those of the system.
+        /// PEM file of CA certificates to trust for this server instead of the system's.
         #[arg(long, value_name = "FILE")]
         authorities: Option<PathBuf>,
     },
@@ -91,7 +91,7 @@ pub enum TeamCommand {
         /// Keep its cards as a bundle in this file.
         #[arg(long, value_name = "FILE")]
         keep: Option<PathBuf>,
-        /// Leave although changes were not sent; they are lost.
+        /// Leave even with unsent changes, which are lost.
         #[arg(long)]
         discard: bool,
     },
@@ -201,7 +201,7 @@ pub enum TeamCommand {
 
 /// A team that is about to be left.
 #[derive(Clone, Copy, Debug)]
-pub struct Leaving<'a> {
+pub struct LeaveOptions<'a> {
     /// Its ID.
     pub id: &'a str,
     /// The bundle in which its cards are kept.
@@ -212,10 +212,10 @@ pub struct Leaving<'a> {
 
 impl TeamCommand {
     /// Returns the team to leave.
-    pub fn leaving(&self) -> Option<Leaving<'_>> {
+    pub fn leaving(&self) -> Option<LeaveOptions<'_>> {
         match self {
             TeamCommand::Leave { id, keep, discard } => {
-                Some(Leaving { id, keep: keep.as_deref(), discard: *discard })
+                Some(LeaveOptions { id, keep: keep.as_deref(), discard: *discard })
             }
             _ => None,
         }
@@ -449,9 +449,9 @@ fn write_activity(text: &mut dyn Write, entry: &TeamActivityEntry) -> io::Result
 }
 
 fn write_notice(text: &mut dyn Write, notice: &TeamNotice) -> io::Result<()> {
-    let by = notice.by.as_deref().map_or_else(|| "Somebody".to_owned(), printable);
+    let by = notice.by.as_deref().map_or_else(|| "Someone".to_owned(), printable);
     let what = match notice.kind {
-        TeamNoticeKind::Assigned => "asks you to review",
+        TeamNoticeKind::Assigned => "requested your review of",
         TeamNoticeKind::Mentioned => "mentioned you in",
     };
     write!(text, "  {} {what} #{} ({})", by.bold(), notice.proposal.number(), printable(&notice.card))?;

@@ -22,7 +22,7 @@ pub struct TeamAt {
     /// User of the server.
     #[arg(long, default_value = "root")]
     owner: String,
-    /// PEM file with the only authorities trusted to name the server; defaults to those of the system.
+    /// PEM file of CA certificates to trust for this server instead of the system's.
     #[arg(long, value_name = "FILE")]
     authorities: Option<PathBuf>,
 }
@@ -75,7 +75,7 @@ pub enum ServerCommand {
         id: String,
         /// New server URL.
         server: String,
-        /// PEM file with the only authorities trusted to name the server; defaults to those of the system.
+        /// PEM file of CA certificates to trust for this server instead of the system's.
         #[arg(long, value_name = "FILE")]
         authorities: Option<PathBuf>,
     },

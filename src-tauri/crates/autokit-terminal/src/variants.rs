@@ -14,9 +14,9 @@ use crate::output::{Output, count, printable};
 
 #[derive(Debug, Subcommand)]
 pub enum VariantsCommand {
-    /// List descriptions that compete, with the success rate of calls by each.
+    /// List descriptions being compared, with the success rate of calls by each.
     List,
-    /// Let another description compete with a tool's own.
+    /// Compare another description with a tool's own.
     Add {
         /// Card name or ID.
         card: String,
@@ -37,7 +37,7 @@ pub enum VariantsCommand {
         /// Variant, as listed.
         variant: String,
     },
-    /// End a contest. The card keeps its description unless another is proposed.
+    /// End a comparison. The card keeps its description unless another is proposed.
     End {
         /// Card name or ID.
         card: String,
@@ -84,7 +84,7 @@ fn write_list(out: &mut dyn Write, all: &VariantContests) -> io::Result<()> {
     if all.contests.is_empty() {
         return writeln!(
             out,
-            "No descriptions compete. Add one with `autokit variants add CARD DESCRIPTION`."
+            "No descriptions are being compared. Add one with `autokit variants add CARD DESCRIPTION`."
         );
     }
     for contest in &all.contests {

@@ -113,8 +113,8 @@ describe("how a team's library stands", () => {
     const told = () => screen.getByRole("button", { name: /·/ }).getAttribute("aria-label");
     expect(told()).toBe("Connected · synced 2 minutes ago");
     for (const [state, words] of [
-      [teamState({ is_connected: false, unsent: 3 }), "Offline · 3 changes wait"],
-      [teamState({ is_connected: false, unsent: 1 }), "Offline · 1 change waits"],
+      [teamState({ is_connected: false, unsent: 3 }), "Offline · 3 unsent changes"],
+      [teamState({ is_connected: false, unsent: 1 }), "Offline · 1 unsent change"],
       [teamState({ is_connected: false, synced_at: null }), "Offline · not synced yet"],
     ] as const) {
       kept.state = state;

@@ -6,7 +6,7 @@ export const agents = {
     "Agents in a connected MCP client search this library and call the tools they find, instead of loading every tool up front. The client starts AutoKit automatically.",
   programs: "Clients",
   connected: "connected",
-  notFound: "not found on this machine",
+  notFound: "not found on this computer",
   notConnected: "not connected",
   connectedElsewhere: "connected to another library",
   byHand: "Set up manually…",
@@ -55,7 +55,7 @@ export const agents = {
   startAgain: (program: string) => `Restart ${program} to apply the change.`,
   takenOut: "AutoKit will be removed from its MCP servers, in",
   putAmong: "AutoKit will be added to its MCP servers, in",
-  notHere: (program: string) => `${program} doesn't seem to be installed on this machine.`,
+  notHere: (program: string) => `${program} doesn't seem to be installed on this computer.`,
 
   // HTTP endpoint
   cannotStart: "HTTP clients",

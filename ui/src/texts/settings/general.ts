@@ -75,7 +75,7 @@ export const general = {
   checking: "Checking…",
   verifying: "Verifying…",
   verify: "Verify the library",
-  noTelemetry: "No telemetry. Data leaves this machine only for the services you configure here.",
+  noTelemetry: "No telemetry. Data leaves this computer only for the services you configure here.",
 
   // Backups
   backupsAbout: "AutoKit makes a backup once a day when there are changes, and keeps the newest seven.",
@@ -83,7 +83,7 @@ export const general = {
   restoreOf: (made: string) => `Restore the backup of ${made}`,
   restore: "Restore",
   restoring: "Restoring…",
-  restoringAbout: "The library is being replaced. Everything else waits until it is open again.",
+  restoringAbout: "Restoring the library. Other actions resume when it reopens.",
   lookingInside: "Comparing the backup with the library…",
   backupDamaged: "This backup is damaged and can't be restored",
   nothingDiffers: "The cards in the backup are the same as in the library.",

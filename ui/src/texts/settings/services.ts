@@ -63,7 +63,7 @@ export const services = {
   preferredHint: "e.g. LangChain, npm (in this order)",
   githubAddress: "GitHub API URL (GitHub Enterprise)",
   githubDefault: "https://api.github.com",
-  privatePages: "Pages on this machine or private networks are read only if their host is allowed under Network.",
+  privatePages: "Pages on this computer or private networks are read only if their host is allowed under Network.",
   askGithub: "Look up repository details on GitHub: stars, license, last update",
   search: "Search",
   github: "GitHub",
@@ -75,7 +75,7 @@ export const services = {
 
   // Network
   networkAbout:
-    "Public web pages can be read. This machine and private networks are blocked, except for the hosts listed here.",
+    "Public web pages can be read. This computer and private networks are blocked, except for the hosts listed here.",
   allowedHosts: "Allowed hosts, one per line",
   proxy: "Proxy (optional)",
   proxyHint: "http://proxy.example:3128",
@@ -119,7 +119,7 @@ export const services = {
     failed: "Selected, failed to load",
   },
   embeddingAbout:
-    "Semantic search runs on this machine. Switching models re-embeds the library in the background; the current model stays in use until it's done.",
+    "Semantic search runs on this computer. Switching models re-embeds the library in the background; the current model stays in use until it's done.",
   notHere: "Not downloaded",
   download: "Download",
   use: "Use",

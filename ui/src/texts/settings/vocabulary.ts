@@ -2,7 +2,7 @@ import { count } from "../../lib/format";
 
 export const vocabulary = {
   about:
-    "What search knows beyond your cards. A name says what a product is; it applies to cards of that provider, with that name, or that mention it by name. Synonyms let a request find cards that use another word.",
+    "Terms search uses in addition to your cards. A name explains a product; it applies to cards of that provider, with that name, or that mention it. Synonyms match cards that use a different word.",
   names: "Names",
   synonyms: "Synonyms",
   list: "List",
@@ -16,7 +16,7 @@ export const vocabulary = {
   editing: (text: string) => `Edit ${text}`,
   removing: (text: string) => `Remove ${text}`,
   add: "Add",
-  noText: "Enter a text, or remove the entry.",
+  noText: "Enter text, or remove the entry.",
   applies: (cards: number) => (cards ? `Applies to ${count(cards, "card")}.` : "Applies to no card yet."),
   shown: (shown: number, total: number) => `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} shown`,
   noMatch: "No entry matches.",
